@@ -135,6 +135,15 @@ def server(
     _conclude(Report(address, _SERVER, seed, results), as_data, page)
 
 
+@main.command(name="cases", short_help="List the cases, what each expects, and its clause.")
+@click.argument("pattern", default="*")
+def list_cases(pattern: str) -> None:
+    """List the cases whose names match PATTERN, as in 'C2.*': what each expects, and the clause it is about."""
+    for case in (*client_cases.CASES, *server_cases.CASES):
+        if fits(case, (pattern,)):
+            click.echo(f"{case.name:<24} {case.expected} ({case.clause})")
+
+
 def _tell(result: Result) -> None:
     click.echo(line(result))
 

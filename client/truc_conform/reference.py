@@ -1,4 +1,4 @@
-"""The tables of cases in docs/protocol/conformance.md, made from the cases: `python -m truc_conform.reference FOLDER`."""
+"""The lists of cases in docs/protocol/conformance.md, made from the cases: `python -m truc_conform.reference FOLDER`."""
 
 import re
 import sys
@@ -12,10 +12,12 @@ from truc_conform.result import Case
 PAGE: Final = "conformance.md"
 
 
-def table(cases: Iterable[Case]) -> str:
-    """Return cases as a table."""
-    rows = "\n".join(f"| `{case.name}` | {case.expected} | {_linked(case.clause)} |" for case in cases)
-    return f"| case | expected | clause |\n|---|---|---|\n{rows}\n"
+def listing(cases: Iterable[Case]) -> str:
+    """Return the names of cases by the clause they are about."""
+    by_clause: dict[str, list[str]] = {}
+    for case in cases:
+        by_clause.setdefault(case.clause, []).append(f"`{case.name}`")
+    return "".join(f"* {_linked(clause)}: {', '.join(names)}\n" for clause, names in by_clause.items())
 
 
 def _linked(clause: str) -> str:
@@ -29,9 +31,9 @@ def _verbatim(made: str) -> Callable[[re.Match[str]], str]:
 
 
 def renewed(page: str) -> str:
-    """Return the page with its tables made again."""
+    """Return the page with its lists made again."""
     for name, cases in (("clients", client_cases.CASES), ("servers", server_cases.CASES)):
-        made = f"<!-- {name} -->\n{table(cases)}<!-- end -->"
+        made = f"<!-- {name} -->\n{listing(cases)}<!-- end -->"
         page = re.sub(f"<!-- {name} -->\n.*?<!-- end -->", _verbatim(made), page, flags=re.DOTALL)
     return page
 

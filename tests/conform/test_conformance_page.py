@@ -2,8 +2,10 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from truc_conform import client_cases, server_cases
+from truc_conform.main import main
 from truc_conform.reference import PAGE, renewed
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
@@ -31,3 +33,20 @@ def test_page_lists_the_cases_as_they_are() -> None:
 def test_every_case_has_a_name_of_its_own() -> None:
     names = [case.name for case in CASES]
     assert len(names) == len(set(names))
+
+
+def test_kit_lists_what_each_case_expects_and_its_clause() -> None:
+    told = CliRunner().invoke(main, ["cases"]).output.splitlines()
+    assert [line.split(maxsplit=1) for line in told] == [
+        [case.name, f"{case.expected} ({case.clause})"] for case in CASES
+    ]
+
+
+def test_kit_lists_the_cases_asked_for() -> None:
+    told = CliRunner().invoke(main, ["cases", "C1.*"]).output.splitlines()
+    assert [line.split()[0] for line in told] == [case.name for case in CASES if case.name.startswith("C1.")]
+
+
+def test_page_names_every_case() -> None:
+    named = re.findall(r"`([CS]\d\.[\w-]+)`", (DOCS / PAGE).read_text().split("## Cases for clients")[1])
+    assert sorted(named) == sorted(case.name for case in CASES)
