@@ -56,7 +56,7 @@ from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Opts, close_setup, open_terms
 from truc_rules import Action, preset, with_options
 from truc_server.matches.dealer import Dealer
-from truc_server.matches.match_secrets import MatchSecrets
+from truc_protocol.match_secrets import MatchSecrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

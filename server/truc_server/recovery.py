@@ -23,7 +23,7 @@ from truc_server.keys.key_files import IdentityError
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.dealer import Dealer
 from truc_server.matches.game import Game, RebuildError
-from truc_server.matches.match_secrets import MatchSecrets
+from truc_protocol.match_secrets import MatchSecrets
 from truc_server.store import (
     KEPT_LINES,
     AddRecord,

@@ -46,7 +46,7 @@ from truc_protocol.messages import (
 from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import open_terms
 from truc_server.matches.dealer import Dealer
-from truc_server.matches.match_secrets import MatchSecrets
+from truc_protocol.match_secrets import MatchSecrets
 
 _BEFORE_SEAT: Final = -2
 _OTHER: Final = 2  # the role of seat 1

@@ -51,7 +51,7 @@ from truc_protocol.ledger import (
 from truc_protocol.records import Record, body_hash, encode_own, parse
 from truc_protocol.setup import Opts, Terms, own_terms
 from truc_rules import Variant, ruled, turn_count
-from truc_server.matches.match_secrets import MatchSecrets
+from truc_protocol.match_secrets import MatchSecrets
 
 
 class Shuffled(NamedTuple):

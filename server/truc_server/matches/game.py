@@ -26,7 +26,8 @@ from truc_server.matches.consequences import Unrecorded, consequence, desertion
 from truc_server.matches.dealer import Dealer
 from truc_server.matches.ending import ending
 from truc_server.matches.holding import Hold
-from truc_server.matches.match_secrets import new_root, save_secrets
+from truc_protocol.match_secrets import new_root
+from truc_server.matches.match_secrets import save_secrets
 from truc_server.matches.rollcall import RollCall
 from truc_server.matches.waits import AGAIN_S, Wait, Waits, owes_chain, vacant
 from truc_server.matches.windows import Window, window

@@ -18,7 +18,8 @@ from truc_protocol.setup import Setup, Terms, check_seat, check_seats, commitmen
 from truc_server.connections.peer import RefusedError
 from truc_server.house import House
 from truc_server.matches.dealer import Dealer
-from truc_server.matches.match_secrets import MatchSecrets, new_secrets, save_secrets
+from truc_protocol.match_secrets import MatchSecrets, new_secrets
+from truc_server.matches.match_secrets import save_secrets
 from truc_server.matches.signed import RefusedBodyError, check_length, check_name, code_of
 from truc_server.store import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
 from truc_server.tables.seats import Made, Seated
