@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from truc_rules.scenario import main as run_scenarios
+from truc_rules.scenario.runner import main as run_scenarios
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(

@@ -19,9 +19,9 @@ import click
 import pytest
 
 import truc_server
-from truc_client.main import main as player
 from truc_protocol.errors import Code
 from truc_server.main import main as host
+from truc_terminal.main import main as player
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "hosting"

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from truc_protocol.house_variants import HouseVariantError, read_variant
-from truc_protocol.rules_page import rules_page
-from truc_protocol.words import local_sets
-from truc_rules import KINDS, TABLE_OPTIONS, consistency, preset, presets
-from truc_rules.presets import ORDERS
-from truc_rules.scenario import main as run_scenarios
-from truc_rules.scenario_checks import ASSERTIONS, CODES
-from truc_rules.scenario_setup import DEALS, SETUP
+from truc_rules import KINDS, TABLE_OPTIONS, preset, presets
+from truc_rules.scenario.checks import ASSERTIONS, CODES
+from truc_rules.scenario.runner import main as run_scenarios
+from truc_rules.scenario.setup import DEALS, SETUP
+from truc_rules.variants import consistency
+from truc_rules.variants.presets import ORDERS
+from truc_words import local_sets
+from truc_words.house_variants import HouseVariantError, read_variant
+from truc_words.rules_page import rules_page
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "rules"
 SCENARIOS = (FOLDER / "scenarios.md").read_text(encoding="utf-8")

@@ -23,8 +23,8 @@ from truc_rules import (
     legal,
     settled,
 )
-from truc_rules.state import EnvidoAsk, StakeAsk
-from truc_rules.values import envido_value
+from truc_rules.contests.values import envido_value
+from truc_rules.positions.hand import EnvidoAsk, StakeAsk
 
 _LONGEST: Final = 120
 _ACCEPTS: Final = 0.38

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from truc_client.errors import AddressError
-from truc_protocol.handshake import Fingerprint
-from truc_protocol.keys import FINGERPRINT_CHARACTERS
-from truc_protocol.transport import ENCRYPTED, PLAIN, scheme
-from truc_protocol.words import Sentence
+from truc_protocol.crypto.keys import FINGERPRINT_CHARACTERS
+from truc_protocol.wire.handshake import Fingerprint
+from truc_protocol.wire.transport import ENCRYPTED, PLAIN, scheme
+from truc_words import Sentence
 
 PORT: Final = 7373
 _FINGERPRINT: Final = re.compile(rf"[A-Z2-7]{{{FINGERPRINT_CHARACTERS}}}")

@@ -6,8 +6,6 @@ from pathlib import Path
 from truc_client.address import Address
 from truc_client.calls import HOUSE_BOTS, Calls
 from truc_client.errors import ClientError, ConnectError, LostError
-from truc_client.following import Following
-from truc_client.glance import Glance, look
 from truc_client.line.link import Build
 from truc_client.lobby import Lobby, LobbyFollowing
 from truc_client.matches.standing import Wish
@@ -15,8 +13,9 @@ from truc_client.paging import list_matches, list_players, list_standings, list_
 from truc_client.past import Past, fetch_transcript, free_path
 from truc_client.session import Session
 from truc_client.table import Table
-from truc_protocol.handshake import Fingerprint, Trust
-from truc_protocol.keys import fingerprint
+from truc_client.table_preview import Glance, look
+from truc_client.table_session import Following
+from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.messages import (
     Chat,
     Create,
@@ -36,7 +35,8 @@ from truc_protocol.messages import (
     TableState,
     Watch,
 )
-from truc_protocol.words import Sentence
+from truc_protocol.wire.handshake import Fingerprint, Trust
+from truc_words import Sentence
 
 
 class Connection:

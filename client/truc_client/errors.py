@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from truc_protocol.errors import REGISTRY
-from truc_protocol.transport import ENCRYPTED
-from truc_protocol.words import Sentence, words_of_check
+from truc_protocol.wire.transport import ENCRYPTED
+from truc_words import Sentence, words_of_check
 
 
 class ClientError(Exception):

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from truc_client.calls import called
 from truc_client.errors import ClientError
-from truc_client.following import Following
 from truc_client.happenings import Called
 from truc_client.reports import Reports
+from truc_client.table_session import Following
 from truc_protocol.messages import BotWanted, Draining, PlayersWanted, SeatHeld, ServerMessage, TableState
 
 if TYPE_CHECKING:
-    from truc_client.glance import Glance
     from truc_client.lobby import LobbyFollowing
+    from truc_client.table_preview import Glance
 
 _MAX_UNCLAIMED: Final = 64
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from truc_protocol.audit import Verdict
 from truc_protocol.messages import LobbyState, TableState
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 Fact = Mapping[str, Any]
 """Something that has happened: `what`, and the fields that docs/protocol/facts.md lists for it."""

@@ -13,7 +13,7 @@ from truc_protocol.messages import (
     Standing,
     TableState,
 )
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 
 async def list_tables(line: Line, variant: str | None) -> tuple[TableState, ...]:

@@ -18,7 +18,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import History, Ok
 from truc_protocol.records import Record, body_hash
 from truc_protocol.transcript import MAX_FILE, write_transcript
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 _FROM_THE_START = -1
 _NOT_GIVEN = (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE)

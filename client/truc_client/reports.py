@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 import trio
 
 from truc_client.errors import ClientError, LostError
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 Told = TypeVar("Told")
 

@@ -12,16 +12,16 @@ import trio
 
 from truc_client.errors import ClientError
 from truc_client.followed import Followed
-from truc_client.following import Following
 from truc_client.home.account import Account
 from truc_client.line.entering import Entered
 from truc_client.line.line import Line, pause_of
 from truc_client.line.link import Answer, Build
+from truc_client.table_session import Following
 from truc_protocol.errors import Code
 from truc_protocol.messages import Capabilities, Ok, Refusal, SeatHeld, ServerMessage
 
 if TYPE_CHECKING:
-    from truc_protocol.handshake import ServerIdentity
+    from truc_protocol.wire.handshake import ServerIdentity
 
 
 class Session:

@@ -11,7 +11,7 @@ from truc_client.errors import ChoiceError, RefusedError
 from truc_client.matches.seatmatch import SeatMatch
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, OpenSign
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 if TYPE_CHECKING:
     from truc_client.session import Session

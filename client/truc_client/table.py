@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 from truc_client.errors import RefusedError
-from truc_client.following import Following
 from truc_client.happenings import Choice, Happening
 from truc_client.matches.seatmatch import SeatMatch
 from truc_client.matches.standing import Standing
 from truc_client.signs import sign
+from truc_client.table_session import Following
+from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
-from truc_protocol.handshake import Fingerprint
-from truc_protocol.keys import fingerprint
 from truc_protocol.messages import Chat, Leave, Ready, Say, TableState, Unready, Unwatch
+from truc_protocol.wire.handshake import Fingerprint
 
 if TYPE_CHECKING:
     from truc_client.session import Session

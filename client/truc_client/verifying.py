@@ -25,7 +25,7 @@ from truc_protocol.audit import (
 )
 from truc_protocol.bodies import Rule, SideScore
 from truc_protocol.transcript import MAX_FILE
-from truc_protocol.words import (
+from truc_words import (
     ENGLISH,
     Sentence,
     Speech,

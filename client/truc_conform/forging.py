@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from truc_conform.noted import tag_of_body
+from truc_conform.observations import tag_of_body
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Body, Deal, Rule
 from truc_protocol.codec import dec
-from truc_protocol.handshake import Hello
 from truc_protocol.messages import MatchRecord, ServerHello, ServerMessage
 from truc_protocol.records import Record, encode, link, parse
+from truc_protocol.wire.handshake import Hello
 
 Place = tuple[bytes, int, bytes]
 Maker = Callable[[Place, Any], Body]

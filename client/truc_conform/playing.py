@@ -12,14 +12,14 @@ from truc_protocol.acts import write_args
 from truc_protocol.bodies import Ack, Act, Close, Deal, Proxy, Rekey, Release, Resign, Sub
 from truc_protocol.boxes import Option
 from truc_protocol.checks import CheckError
+from truc_protocol.dealer import Dealer, proxy
 from truc_protocol.dealing import DealtCards
+from truc_protocol.facts import Fact, means
 from truc_protocol.ledger import Due, Ledger, due, fold, missing
 from truc_protocol.ledger.state import is_exhausted
-from truc_protocol.meaning import Fact, means
 from truc_protocol.messages import SignedAct
 from truc_protocol.records import Record, parse, unsigned
 from truc_rules import Action, Match, Seat, deciders, legal, move_line, parse_move
-from truc_server.matches.dealer import Dealer, proxy
 
 CUT: Final = 7
 QUIET: Final = ("play", "cut", "stand", "accept", "deal")

@@ -3,9 +3,9 @@
 import hashlib
 from dataclasses import dataclass, field
 
-from truc_protocol import keys
 from truc_protocol.bodies import Ack, Act, Args, Body, Rekey, Release, Resign, SeatTaken, Sub
-from truc_protocol.chains import Chain
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.chains import Chain
 from truc_protocol.ledger import Ledger
 from truc_protocol.records import Record, encode
 from truc_protocol.setup import Terms

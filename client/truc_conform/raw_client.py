@@ -13,10 +13,10 @@ from typing import Any, Final
 import trio
 
 from truc_protocol.codec import pack, unpack
+from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.errors import Code
-from truc_protocol.handshake import Contact, ServerIdentity, authenticate, check_server_hello
-from truc_protocol.keys import SigningKey
 from truc_protocol.messages import Direction, MessageError, ServerHello, decode
+from truc_protocol.wire.handshake import Contact, ServerIdentity, authenticate, check_server_hello
 
 PATIENCE_S: Final = 10.0
 CHUNK: Final = 65_536

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from secrets import token_bytes
 
 from truc_conform.raw_client import GoneError, Map, RawClient, UnexpectedError
-from truc_protocol import boxes, keys
+from truc_protocol import boxes
 from truc_protocol.audit import Auditor, OwnSeat
 from truc_protocol.bodies import Ack, Act, AnyBody, Body, Rekey, Release, Resign, SeatTaken, Sub
-from truc_protocol.chains import Chain
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.chains import Chain
 from truc_protocol.ledger import Ledger, missing
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.records import Phase, Record, encode, parse

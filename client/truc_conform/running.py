@@ -14,11 +14,11 @@ from typing import BinaryIO, Final, NamedTuple, TypeVar
 
 import trio
 
+from truc_conform.client_harness import Stage
 from truc_conform.result import PASSED, Outcome, Result, failed
 from truc_conform.scenes import Exit, Judge, Scene
 from truc_conform.shown import CODE
-from truc_conform.stage import Stage
-from truc_protocol.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple, TypeVar
 
 import trio
 
+from truc_conform.client_harness import TARGET, Stage
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
 from truc_conform.result import Case, Outcome, Verdict, failed
-from truc_conform.stage import TARGET, Stage
 from truc_protocol.messages import (
     ClientHello,
     ClientMessage,

@@ -13,17 +13,17 @@ import trio
 import trio.testing
 
 from truc_conform import playing
-from truc_conform.noted import AnyAct
+from truc_conform.observations import AnyAct
 from truc_conform.puppets import Player, secret
 from truc_conform.shown import CODE, ENCODED_INFO, TOKEN, open_options, table_state
-from truc_protocol import keys
 from truc_protocol.bodies import Guest, Rekey, Sub
 from truc_protocol.boxes import Option, counter, private_key, seal_options
-from truc_protocol.connection import Connection, Failure, Role
+from truc_protocol.crypto import keys
+from truc_protocol.dealer import Dealer
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
-from truc_protocol.handshake import Challenge, Greeting, check_login, server_hello
 from truc_protocol.ledger import Due, Ledger, due, start
+from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.messages import (
     BoxedOptions,
     ClientHello,
@@ -54,14 +54,14 @@ from truc_protocol.messages import (
 )
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Opts, close_setup, open_terms
+from truc_protocol.wire.connection import Connection, Failure, Role
+from truc_protocol.wire.handshake import Challenge, Greeting, check_login, server_hello
 from truc_rules import Action, preset, with_options
-from truc_server.matches.dealer import Dealer
-from truc_protocol.match_secrets import MatchSecrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from truc_protocol.meaning import Fact
+    from truc_protocol.facts import Fact
 
 
 class ScriptedServer:

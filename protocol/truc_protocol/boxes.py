@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, NewType
 
 from truc_protocol.codec import EncodingError, dec, enc, pack
+from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
 from truc_protocol.dealing import SALT_BYTES, Opening
-from truc_protocol.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
 
 BLOCK_BYTES: Final = 256
 OPTIONS_BYTES: Final = (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from truc_protocol.codec import digest
-from truc_protocol.shuffle import pick, shuffle
+from truc_protocol.crypto.shuffle import pick, shuffle
 
 SALT_BYTES: Final = 16
 

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from truc_protocol.codec import EncodingError, dec
-from truc_protocol.handshake import HandshakeError, KeyRoll, Roll, Signed, check_revoke
-from truc_protocol.keys import KeyFileError, verify
+from truc_protocol.crypto.keys import KeyFileError, verify
+from truc_protocol.wire.handshake import HandshakeError, KeyRoll, Roll, Signed, check_revoke
 
 REVOCATION_LIMIT: Final = 4096  # characters; a revocation has about 250
 _REVOCATION_HEAD: Final = "truc revocation 1"

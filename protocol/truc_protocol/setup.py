@@ -7,11 +7,11 @@ signs, and by the auditor; each takes the records as sent and returns what they 
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from truc_protocol import keys
 from truc_protocol.bodies import Guest, MatchStart, SeatTaken, Sub, Table
-from truc_protocol.chains import MAX_LINKS
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.codec import sha256
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.chains import MAX_LINKS
 from truc_protocol.documents import read_document
 from truc_protocol.records import Record, body_hash, parse, tag_of
 from truc_rules import Variant

@@ -5,11 +5,12 @@ lost connections are not rules. A match begins with `new_match`; `deal` gives it
 do, and `apply` does it and returns the next match with what happened.
 """
 
-from .actions import KINDS, REST, TRUT, Action, ArgShape, Kind
-from .cards import CARDS_EACH, Card, card_named, card_names
-from .claims import is_score_open
-from .deals import is_blind, lowest_slot, named, slot_of, turn_count
-from .errors import (
+from truc_rules.cards.packs import CARDS_EACH, Card, card_named, card_names
+from truc_rules.cards.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
+from truc_rules.contests.claims import is_score_open
+from truc_rules.contests.windows import has_windows, is_window, unseen
+from truc_rules.deals.deal import is_blind, lowest_slot, named, slot_of, turn_count
+from truc_rules.errors import (
     CardError,
     IllegalActionError,
     MatchError,
@@ -18,11 +19,9 @@ from .errors import (
     UnknownOptionError,
     VariantError,
 )
-from .events import Event
-from .hand import deciders, deciders_in_view
-from .hints import hints
-from .lastpoint import owed_shares
-from .match import (
+from truc_rules.match.hints import hints
+from truc_rules.match.machines import deciders, deciders_in_view
+from truc_rules.match.match import (
     apply,
     awaits_deal,
     deal,
@@ -34,18 +33,21 @@ from .match import (
     next_hand,
     settled,
 )
-from .moves import move_line, parse_move
-from .options import TABLE_OPTIONS, with_options
-from .orders import MOST_ORDERS
-from .params import params, variant_from_fields, variant_from_params
-from .presets import preset, presets
-from .rulings import apply_ruled, ruled
-from .seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
-from .shows import owed_shows, unproven
-from .signs import check_sign, sign_receivers, signs
-from .state import Hand
-from .table import Match, Score
-from .variant import (
+from truc_rules.match.rulings import apply_ruled, ruled
+from truc_rules.match.views import View, view
+from truc_rules.positions.actions import KINDS, REST, TRUT, Action, ArgShape, Kind
+from truc_rules.positions.events import Event
+from truc_rules.positions.hand import Hand
+from truc_rules.positions.match import Match, Score
+from truc_rules.positions.moves import move_line, parse_move
+from truc_rules.signs.forced_shows import owed_shows, unproven
+from truc_rules.signs.orders import MOST_ORDERS
+from truc_rules.signs.signs import check_sign, sign_receivers, signs
+from truc_rules.stakes.last_point import owed_shares
+from truc_rules.variants.options import TABLE_OPTIONS, with_options
+from truc_rules.variants.params import params, variant_from_fields, variant_from_params
+from truc_rules.variants.presets import preset, presets
+from truc_rules.variants.variant import (
     ENGINE,
     Envido,
     Flor,
@@ -57,9 +59,7 @@ from .variant import (
     TurnUp,
     Variant,
 )
-from .views import View, view
-from .vocabulary import SIGNS
-from .windows import has_windows, is_window, unseen
+from truc_rules.variants.vocabulary import SIGNS
 
 __all__ = [
     "CARDS_EACH",

@@ -20,9 +20,6 @@ import structlog
 import trio
 
 from truc_commands.completion import complete_values, completion_command
-from truc_server.backups.restored import check_may_start
-from truc_server.clock import RunningClock
-from truc_server.collecting import collect_when_grown
 from truc_server.commands import (
     admin,
     backup,
@@ -44,19 +41,22 @@ from truc_server.commands.command_line import (
     load_settings,
     settings_option,
 )
-from truc_server.control import Control
-from truc_server.host import logs
-from truc_server.host.file_limit import needed_files, raise_file_limit
-from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.host.links import address
-from truc_server.host.setting_keys import words_of
-from truc_server.host.settings import Settings
-from truc_server.host.variants import Catalogue, VariantsError, read_catalogue
-from truc_server.keys.identity import Identity, load_identity
-from truc_server.keys.passphrases import passphrase_of
+from truc_server.identity.identity import Identity, load_identity
+from truc_server.identity.passphrases import passphrase_of
+from truc_server.operation import logs
+from truc_server.operation.control import Control
+from truc_server.operation.file_limit import needed_files, raise_file_limit
+from truc_server.operation.garbage import collect_when_grown
+from truc_server.operation.links import address
+from truc_server.settings.folder import Folder, locked, open_folder
+from truc_server.settings.setting_keys import words_of
+from truc_server.settings.settings import Settings
+from truc_server.settings.variants import Catalogue, VariantsError, read_catalogue
+from truc_server.storage.restored import check_may_start
+from truc_server.timing.clock import RunningClock
 
 if TYPE_CHECKING:
-    from truc_server.store import Store
+    from truc_server.storage import Store
 
 
 _WORDS: Final = {"log_format": "log.format", "log_level": "log.level"}
@@ -203,6 +203,6 @@ def _catalogue(folder: Folder) -> Catalogue:
 
 def _store(url: str) -> "closing[Store]":
     # Slow to import, and needed by `run` alone.
-    from truc_server.store import open_store
+    from truc_server.storage import open_store
 
     return closing(open_store(url))

@@ -13,18 +13,17 @@ import structlog
 import trio
 
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.keys import SealError, unseal_at_rest
+from truc_protocol.dealer import Dealer
 from truc_protocol.documents import read_document
-from truc_protocol.keys import SealError, unseal_at_rest
-from truc_protocol.setup import Setup, close_setup, open_terms
-from truc_server.backups.restored import Restored
-from truc_server.connections.peer import Player, RefusedError
-from truc_server.house import House
-from truc_server.keys.key_files import IdentityError
-from truc_server.lobby.lobby import Lobby
-from truc_server.matches.dealer import Dealer
-from truc_server.matches.game import Game, RebuildError
 from truc_protocol.match_secrets import MatchSecrets
-from truc_server.store import (
+from truc_protocol.setup import Setup, close_setup, open_terms
+from truc_server.house import House
+from truc_server.identity.key_files import IdentityError
+from truc_server.lobby.lobby import Lobby
+from truc_server.matches.game import Game, RebuildError
+from truc_server.net.peer import Player, RefusedError
+from truc_server.storage import (
     KEPT_LINES,
     AddRecord,
     DropSecrets,
@@ -35,13 +34,14 @@ from truc_server.store import (
     Store,
     StoredTerms,
 )
+from truc_server.storage.restored import Restored
 from truc_server.tables.codes import label
 from truc_server.tables.gathering import Gathering, gather_again
 from truc_server.tables.giving_up import give_up
 from truc_server.tables.options import Chosen, Defaults, choose, kept, played, terms
 from truc_server.tables.seats import Lineup, Made, Seated
 from truc_server.tables.table import Table
-from truc_server.timers import Alarm
+from truc_server.timing.timers import Alarm
 
 PAGE: Final = 500
 _EXPECTED: Final = (CheckError, IdentityError, RebuildError, RefusedError, SealError)

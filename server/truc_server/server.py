@@ -14,24 +14,23 @@ import structlog
 import trio
 
 from truc_protocol.errors import Code
-from truc_server import draining, recovery
+from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
-from truc_server.backups.restored import read_restored
-from truc_server.clock import now_ms
-from truc_server.connections.net import Net, open_listeners, port_of
-from truc_server.control import Control
-from truc_server.host import notify
-from truc_server.host.disk import Disk
-from truc_server.host.folder import Folder
-from truc_server.host.settings import Settings
-from truc_server.host.variants import Catalogue
 from truc_server.house import House
-from truc_server.keys.certificate import Tls, open_tls
-from truc_server.keys.identity import Identity
-from truc_server.lobby import guests, retention, upkeep
+from truc_server.identity.certificate import Tls, open_tls
+from truc_server.identity.identity import Identity
 from truc_server.lobby.lobby import Lobby
-from truc_server.store import Lease, Store, StoreError
+from truc_server.net.listeners import Net, open_listeners, port_of
+from truc_server.operation import draining, guest_retention, notify, retention, sanction_watch
+from truc_server.operation.control import Control
+from truc_server.operation.disk import Disk
+from truc_server.settings.folder import Folder
+from truc_server.settings.settings import Settings
+from truc_server.settings.variants import Catalogue
+from truc_server.storage import Lease, Store, StoreError
+from truc_server.storage.restored import read_restored
+from truc_server.timing.clock import now_ms
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
 _LISTENING: Final = "listening on port {}"
@@ -98,10 +97,10 @@ async def _run(
             recovery.restore(house, lobby, stored)
             net = Net(house, lobby, tls)
             await tasks.start(net.run)
-            keep = upkeep.Upkeep(house, lobby, net)
+            keep = sanction_watch.Upkeep(house, lobby, net)
             await tasks.start(keep.run)
             tasks.start_soon(_stop_when_failed, house, stop)
-            tasks.start_soon(guests.prune_daily, house, lobby)
+            tasks.start_soon(guest_retention.prune_daily, house, lobby)
             tasks.start_soon(retention.prune_daily, house)
             listeners = await open_listeners(house.settings.listen)
             await _open_page(house, lobby, tasks)

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.measuring import PROTOTYPE, spent_us
 from protocol.peers import Table, audit
 
-from truc_protocol import keys
 from truc_protocol.audit import Auditor, ClosedHand
+from truc_protocol.crypto import keys
 from truc_protocol.ledger import replayed
 from truc_protocol.records import Phase
 from truc_rules import Card, preset, with_options

@@ -27,16 +27,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.measuring import PROTOTYPE, Primitives, median_of, primitives, spent_us
 from benchmarks.one_hand import BETS, CARDS, Hand, Step, played_hand, rules_of_client, rules_of_server
 
-from truc_protocol import boxes, dealing, keys
+from truc_protocol import boxes, dealing
 from truc_protocol.acts import read_act
 from truc_protocol.audit.hands import _recompute
 from truc_protocol.bodies import Act, Call, Close, Deal, Release
+from truc_protocol.crypto import keys
+from truc_protocol.dealer import Dealer
 from truc_protocol.ledger import Ledger, check_place, fold
 from truc_protocol.ledger.deals import open_link
 from truc_protocol.ledger.play import _check_opening
 from truc_protocol.records import SERVER, link, parse
 from truc_protocol.transcript import pack_record
-from truc_server.matches.dealer import Dealer
 
 BOUND = 1.3
 """How many times the prototype's figure the work alone may take."""

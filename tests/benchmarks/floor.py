@@ -19,7 +19,7 @@ if __name__ == "__main__":
 import trio
 from benchmarks.measuring import median_of, primitives
 
-from truc_protocol.frames import LENGTH_BYTES, FrameSplitter
+from truc_protocol.wire.frames import LENGTH_BYTES, FrameSplitter
 
 CHUNK: Final = 4_096
 LONGEST: Final = 8_192

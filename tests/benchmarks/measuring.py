@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from truc_protocol import keys
+from truc_protocol.crypto import keys
 
 _BATCH = 20
 _IN_A_ROW = 5

@@ -11,11 +11,11 @@ from protocol.peers import Player, Table
 
 from truc_protocol.audit import Auditor, OwnSeat
 from truc_protocol.bodies import AnyBody
+from truc_protocol.dealer import Dealer
 from truc_protocol.ledger import HandLog, Ledger, replayed, side_scores
 from truc_protocol.ledger.replay import told
 from truc_protocol.records import Record, parse
 from truc_rules import Card, Kind, Match, Seat, deal, is_hand_over, know, next_hand
-from truc_server.matches.dealer import Dealer
 
 GAME = "truco-argentino"
 CARDS = 3

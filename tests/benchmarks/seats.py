@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.loop import Line, Wire, packed, tag_of, unpacked
 
-from truc_protocol import boxes, keys
+from truc_protocol import boxes
 from truc_protocol.bodies import Ack, Act, Release, SeatTaken
-from truc_protocol.chains import Chain
 from truc_protocol.codec import dec
-from truc_protocol.handshake import Auth
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.chains import Chain
 from truc_protocol.records import Record, encode, link
+from truc_protocol.wire.handshake import Auth
 
 if TYPE_CHECKING:
     from benchmarks.boards import Board

@@ -10,7 +10,7 @@ from rules.played import dealt, options, played
 
 from truc_bots import Effort, Sharp, as_seen, world
 from truc_rules import Seat, deciders, legal, move_line, preset
-from truc_rules.values import envido_value, is_flor
+from truc_rules.contests.values import envido_value, is_flor
 
 QUICK = Effort(16, inf)
 ARGENTINE = ("7e 6e 1b", "5o 7o 4c")

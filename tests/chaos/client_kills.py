@@ -77,7 +77,7 @@ class Bot:
         """Start it; in each life it would choose otherwise than in the one before, but for what it has kept."""
         self._lives += 1
         own = ("--matches", matches, "--seed", str(self._lives))
-        command = [sys.executable, "-m", "truc_client", "bot", self.relay.url, *self._sits, *own]
+        command = [sys.executable, "-m", "truc_terminal", "bot", self.relay.url, *self._sits, *own]
         with self.errors.open("ab") as errors:
             self._process = await trio.lowlevel.open_process(
                 command,

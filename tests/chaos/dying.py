@@ -13,8 +13,8 @@ import click
 from chaos.faulty_store import Fault, FaultyStore, Point, die
 
 from truc_server import main as server
-from truc_server import store
-from truc_server.connections.net import Net
+from truc_server import storage as store
+from truc_server.net.listeners import Net
 
 GOODBYE = "goodbye"
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import event
 
 from truc_protocol.records import Record, parse, tag_of
-from truc_server.store import AddRecord, Store, StoreError, Write, appending
+from truc_server.storage import AddRecord, Store, StoreError, Write, appending
 
 COMMIT: Final = "commit"
 READS: Final = frozenset(

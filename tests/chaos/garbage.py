@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from truc_protocol.codec import EncodingError, pack, unpack
-from truc_protocol.frames import LENGTH_BYTES, LOGIN_LIMIT
+from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
 
 MOST: Final = 4_096
 _LENGTH: Final = struct.Struct(">I")

@@ -20,8 +20,8 @@ from truc_protocol.bodies import Proxy, Resign, Rule
 from truc_protocol.records import Phase, Record, parse
 
 if TYPE_CHECKING:
-    from truc_protocol.chains import Chain
-    from truc_protocol.keys import BoxKey
+    from truc_protocol.crypto.chains import Chain
+    from truc_protocol.crypto.keys import BoxKey
 
 PATIENCE_S: Final = 45.0  # without a word on a connection that stands: longer than any ping takes
 KEPT_LINES: Final = 50

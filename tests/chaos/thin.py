@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import trio
 
 from truc_protocol.codec import pack, unpack
-from truc_protocol.frames import FrameSplitter
+from truc_protocol.wire.frames import FrameSplitter
 
 CHUNK: Final = 65_536
 LONGEST: Final = 65_536

@@ -13,14 +13,14 @@ from client.chance import CLIENT, SERVER, draw_from, seeded
 from server.stored import url
 
 from truc_client import Choice, MatchEnded, Player, Table, YourTurn, connect, open_home
-from truc_protocol.keys import signing_key_from_seed
+from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_rules import preset
-from truc_server.host.folder import Folder
-from truc_server.host.settings import Limits, Listen, Settings, Tables
-from truc_server.host.variants import Catalogue
-from truc_server.keys.identity import Identity
+from truc_server.identity.identity import Identity
 from truc_server.server import serve
-from truc_server.store import open_store
+from truc_server.settings.folder import Folder
+from truc_server.settings.settings import Limits, Listen, Settings, Tables
+from truc_server.settings.variants import Catalogue
+from truc_server.storage import open_store
 
 GAME = "truco-argentino"
 BOTS = ("east", "south", "west")

@@ -13,8 +13,8 @@ from contextvars import ContextVar
 from types import SimpleNamespace
 from unittest import mock
 
-from truc_client.main import main
-from truc_protocol import keys
+from truc_protocol.crypto import keys
+from truc_terminal.main import main
 
 OPENED = 1_790_000_000
 _STREAM: ContextVar[random.Random] = ContextVar("stream")
@@ -33,7 +33,7 @@ def _box_key() -> keys.BoxKey:
     return keys.box_key(_bytes(32))
 
 
-CLIENT = {"secrets.token_bytes": _bytes, "truc_client.matches.holding.generate_box_key": _box_key}
+CLIENT = {"secrets.token_bytes": _bytes, "truc_client.matches.chain_store.generate_box_key": _box_key}
 SERVER = {
     "truc_server.matches.match_secrets.token_bytes": _bytes,
     "truc_server.tables.gathering.time": SimpleNamespace(time=lambda: OPENED),

@@ -5,15 +5,7 @@ from client.playing import play_on
 
 from truc_client import CheckFailedError, connect
 from truc_client.verifying import examine_files
-from truc_conform.forging import (
-    body_of,
-    instead,
-    on,
-    on_record,
-    place_of,
-    resigned,
-    ruled_out,
-)
+from truc_conform.forging import body_of, instead, on, on_record, place_of, resigned, ruled_out
 from truc_conform.playing import decided, may_decide, quiet
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.audit import TranscriptExamined

@@ -20,8 +20,8 @@ from truc_client import (
     Signed,
     YourTurn,
 )
-from truc_client.terminal.screen import Screen
 from truc_rules import preset
+from truc_terminal.screen.screen import Screen
 
 FOLDER = Path(__file__).parent / "pictures"
 NAMES = ("north", "east", "south", "west", "anna", "gaizka")

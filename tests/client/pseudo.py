@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from truc_client.main import main
-from truc_protocol.words import LANGUAGES, local_words
+from truc_terminal.main import main
+from truc_words import LANGUAGES, local_words
 
 LANG = "pseudo"
 NO_TEXTS = ("name", "singular", "yes", "no")
@@ -26,9 +26,9 @@ Patch = Callable[[object, str, Any], None]
 
 def speak(patch: Patch = setattr) -> None:
     """Make the language known; `patch` sets an attribute, such as `monkeypatch.setattr`."""
-    catalogues = import_module("truc_protocol.words.catalogue")
+    catalogues = import_module("truc_words.catalogue")
     read = catalogues.read_catalogue
-    for module in (catalogues, import_module("truc_protocol.words.language")):
+    for module in (catalogues, import_module("truc_words.language")):
         patch(module, "LANGUAGES", (*LANGUAGES, LANG))
     patch(
         catalogues, "read_catalogue", lambda lang: bracketed_all(read("en")) if lang == LANG else read(lang)

@@ -35,7 +35,7 @@ class Terminal:
         self,
         home: Path,
         *arguments: str,
-        program: Sequence[str] = (sys.executable, "-m", "truc_client"),
+        program: Sequence[str] = (sys.executable, "-m", "truc_terminal"),
         columns: int = 100,
         rows: int = 30,
         within: Sequence[str] = (),

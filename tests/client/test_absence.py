@@ -21,11 +21,11 @@ from truc_client import (
     YourTurn,
     connect,
 )
-from truc_client.terminal.screen import Screen
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClaimMatch, Ok, SeatState, TableState, refusal
-from truc_protocol.words import LANGUAGES
+from truc_terminal.screen.screen import Screen
+from truc_words import LANGUAGES
 
 NAMES = ("north", "east", "south", "west")
 STARTED = MatchStarted(b"m" * 32, "truc-catalan", ("As", "Kc"), NAMES, 0, "A", Path("x.truc"))

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import LostError, RefusedError, Substituted, TableChanged, connect
-from truc_client.cli.stepping_in import find_vacant
 from truc_client.matches.agreement import Agreement
 from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, Ready, SeatHeld, SignedAct, refusal
 from truc_protocol.records import Record, parse
+from truc_terminal.commands.stepping_in import find_vacant
 
 
 @pytest.fixture

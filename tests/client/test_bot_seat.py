@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from truc_client.cli.bot import join_any
 from truc_client.errors import ClientError, RefusedError
+from truc_terminal.commands.bot import join_any
 
 
 class Lobby:

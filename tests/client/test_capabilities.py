@@ -11,10 +11,10 @@ from truc_client import Address, ConnectError, RefusedError, ServerKeyError, con
 from truc_client.home.account import open_account
 from truc_client.line.clock import Clock
 from truc_conform.scripted import ScriptedServer
+from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code
-from truc_protocol.handshake import Pin
-from truc_protocol.keys import fingerprint, signing_key_from_seed
 from truc_protocol.messages import Capabilities, ClientHello, KeyLogin, Pong, bye, refusal
+from truc_protocol.wire.handshake import Pin
 
 ELSEWHERE = "elsewhere:7374"
 

@@ -9,11 +9,11 @@ from trio.testing import wait_all_tasks_blocked
 from truc_client import CheckFailedError, ServerKeyError, YourTurn, connect
 from truc_client.verifying import verify_file
 from truc_conform.playing import open_actions
-from truc_protocol import keys
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import Option, private_key, seal_options
+from truc_protocol.crypto import keys
 from truc_protocol.evidence_file import read_evidence
 from truc_protocol.messages import BoxedOptions, Choice, MatchRecord, OpenOptions, Setup, Terms
 from truc_protocol.records import Record, body_hash, encode, parse

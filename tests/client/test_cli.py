@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 from protocol.peers import Table
 
-from truc_client.cli.common import FailedError
-from truc_client.main import main
-from truc_protocol.rules_page import games
 from truc_rules import preset, with_options
+from truc_terminal.commands.common import FailedError
+from truc_terminal.main import main
+from truc_words.rules_page import games
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def test_first_use_says_what_losing_the_key_means(truc) -> None:
 def run(home: Path, *arguments: str, typed: str = "", **options) -> subprocess.CompletedProcess:
     """Run `truc` as a process without a terminal."""
     return subprocess.run(
-        [sys.executable, "-m", "truc_client", *arguments],
+        [sys.executable, "-m", "truc_terminal", *arguments],
         env={**os.environ, "TRUC_HOME": str(home)},
         input=typed,
         capture_output=True,
@@ -279,7 +279,16 @@ def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> 
 @pytest.mark.slow
 def test_end_of_input_leaves_and_says_how_to_come_back(real_server, tmp_path) -> None:
     bot = subprocess.Popen(
-        [sys.executable, "-m", "truc_client", "bot", real_server.url, "--create", "truc-french", "--private"],
+        [
+            sys.executable,
+            "-m",
+            "truc_terminal",
+            "bot",
+            real_server.url,
+            "--create",
+            "truc-french",
+            "--private",
+        ],
         env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
         stdout=subprocess.PIPE,
         text=True,

@@ -5,27 +5,10 @@ import trio
 from client.hosting import TAG, Hosting
 from msgspec.structs import replace
 
-from truc_client import (
-    ChatSaid,
-    Interrupted,
-    LobbyChanged,
-    RefusedError,
-    TableChanged,
-    TableClosed,
-    connect,
-)
+from truc_client import ChatSaid, Interrupted, LobbyChanged, RefusedError, TableChanged, TableClosed, connect
 from truc_protocol import messages
 from truc_protocol.errors import Code
-from truc_protocol.messages import (
-    Chat,
-    ChatLine,
-    FollowLobby,
-    Forget,
-    Ignore,
-    LobbyState,
-    Seek,
-    refusal,
-)
+from truc_protocol.messages import Chat, ChatLine, FollowLobby, Forget, Ignore, LobbyState, Seek, refusal
 
 CODE = "TABLE"
 

@@ -13,10 +13,10 @@ from client.terminals import Terminal
 
 from truc_client.home.home import open_home
 from truc_client.home.store import Pin, Store
-from truc_client.main import main
-from truc_protocol.rules_page import games
 from truc_protocol.setup import Opts
-from truc_protocol.words import LANGUAGES
+from truc_terminal.main import main
+from truc_words import LANGUAGES
+from truc_words.rules_page import games
 
 
 def completed(*arguments: str) -> list[str]:
@@ -100,7 +100,7 @@ def truc(tmp_path, home) -> Path:
     (open_home(home).transcripts / "beef0123456789ab.truc").touch()
     program = tmp_path / "bin" / "truc"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m truc_client "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m truc_terminal "$@"\n')
     program.chmod(0o755)
     return program.parent
 

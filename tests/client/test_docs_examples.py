@@ -10,9 +10,9 @@ import pytest
 from client.serving import RealServer
 
 import truc_client
-from truc_client.cli.verify import verify
-from truc_client.main import main
 from truc_protocol.audit import examine
+from truc_terminal.commands.verify import verify
+from truc_terminal.main import main
 
 DOCS = Path(__file__).parents[2] / "docs"
 CLIENTS = DOCS / "clients"

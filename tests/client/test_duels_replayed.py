@@ -7,11 +7,11 @@ from client.browser import browser, needs_browser
 from protocol.forge import small
 from protocol.peers import Table
 
-from truc_client.course.stages import Course, Stage, course_of
-from truc_client.report import page as page_of
-from truc_client.report.view import HandView, hand_views
-from truc_client.terminal.replaying import Replay, page
-from truc_rules.variant import Pica
+from truc_rules.variants.variant import Pica
+from truc_terminal.replay_model.stages import Course, Stage, course_of
+from truc_terminal.report import page as page_of
+from truc_terminal.report.view import HandView, hand_views
+from truc_terminal.screen.replaying import Replay, page
 
 
 @pytest.fixture(scope="module")

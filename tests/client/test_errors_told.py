@@ -10,7 +10,7 @@ from truc_client.errors import AddressError, Kept, UnboundError
 from truc_client.home.account import Delay, NewKey
 from truc_client.line.dialing import dial_tcp
 from truc_protocol.errors import Code
-from truc_protocol.words import LANGUAGES, catalogue, told
+from truc_words import LANGUAGES, catalogue, told
 
 KEPT = Kept((Path("a.truc"),), is_shown=True)
 

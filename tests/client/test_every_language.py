@@ -17,8 +17,6 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from truc_client import TableClosed, open_home
-from truc_client.cli.company import tell_waiting
-from truc_client.cli.listing import columns
 from truc_client.errors import CheckFailedError, ChoiceError, Kept, RefusedError, StoppedError
 from truc_client.happenings import (
     Away,
@@ -42,20 +40,22 @@ from truc_client.happenings import (
 )
 from truc_client.home.home import Home, master_seed
 from truc_client.home.store import Store
-from truc_client.main import main
 from truc_client.matches.standing import NOT_HERE
-from truc_client.terminal.explaining import word_expected
-from truc_client.terminal.screen import Screen
 from truc_client.verifying import seat_rows, verdict_lines, verify_file
 from truc_conform.shown import table_state
+from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.errors import Code
-from truc_protocol.handshake import Pin, revoke
 from truc_protocol.key_files import revocation_text
-from truc_protocol.keys import signing_key_from_seed
 from truc_protocol.messages import SeatState, TableState
 from truc_protocol.setup import Opts
-from truc_protocol.words import Speech
+from truc_protocol.wire.handshake import Pin, revoke
 from truc_rules import preset
+from truc_terminal.commands.company import tell_waiting
+from truc_terminal.commands.listing import columns
+from truc_terminal.main import main
+from truc_terminal.screen.explaining import word_expected
+from truc_terminal.screen.screen import Screen
+from truc_words import Speech
 
 FIRST, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in (1, 2))
 SERVER = "127.0.0.1:1"

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from truc_client.terminal.screen import Screen
+from truc_terminal.screen.screen import Screen
 
 
 def folded(text: str) -> list[str]:

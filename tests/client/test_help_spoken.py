@@ -8,10 +8,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from truc_client.cli import helping
-from truc_client.cli.helping import Help, click_in, help_in, paragraphs
-from truc_client.main import main
-from truc_protocol.words import LANGUAGES
+from truc_terminal.commands import helping
+from truc_terminal.commands.helping import Help, click_in, help_in, paragraphs
+from truc_terminal.main import main
+from truc_words import LANGUAGES
 
 OTHERS = [lang for lang in LANGUAGES if lang != "en"]
 KEPT = re.compile(r"`[^`]+`|--?[a-z]+|\$[A-Z_]+|\b[A-Z]{4,}\b|\b[a-z]+://|[<>~]")

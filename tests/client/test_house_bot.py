@@ -16,7 +16,7 @@ from client.serving import RealServer
 from truc_client import MatchEnded, Player, YourTurn, connect, open_home
 from truc_client.bots import play_match, simple_bot
 from truc_protocol.audit import Result
-from truc_protocol.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint
 
 pytestmark = pytest.mark.slow
 HOSTING = (Path(__file__).parents[2] / "docs" / "hosting" / "players.md").read_text("utf-8")
@@ -69,7 +69,7 @@ def bot(server, home) -> Iterator[subprocess.Popen]:
 def start(server: RealServer, home: Path) -> subprocess.Popen:
     """Start the bot and wait until it hears calls."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "truc_client", *COMMAND.replace("HOST", server.url).split()[1:]],
+        [sys.executable, "-m", "truc_terminal", *COMMAND.replace("HOST", server.url).split()[1:]],
         env={**os.environ, "TRUC_HOME": str(home)},
         stdout=subprocess.PIPE,
         text=True,
@@ -153,7 +153,7 @@ def test_bot_of_the_house_ends_on_sigterm_with_status_0(server, home) -> None:
 
 def test_bot_of_the_house_whose_output_cannot_be_written_ends_in_one_line(server, tmp_path, full) -> None:
     ran = subprocess.run(
-        [sys.executable, "-m", "truc_client", "bot", server.url, "--house"],
+        [sys.executable, "-m", "truc_terminal", "bot", server.url, "--house"],
         env={**os.environ, "TRUC_HOME": str(tmp_path), "LC_ALL": "C"},
         stdout=full,
         stderr=subprocess.PIPE,
@@ -167,7 +167,7 @@ def test_bot_of_the_house_whose_output_cannot_be_written_ends_in_one_line(server
 
 def test_bot_of_the_house_waits_for_a_server_that_is_not_there(tmp_path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "truc_client", "bot", "127.0.0.1:1", "--house"],
+        [sys.executable, "-m", "truc_terminal", "bot", "127.0.0.1:1", "--house"],
         env={**os.environ, "TRUC_HOME": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -30,7 +30,7 @@ def server(tmp_path_factory) -> Iterator[RealServer]:
     server.stop()
     (server.data / "truc.toml").write_text(f'[tables]\ncompany_s = 1\n[access]\nbots = ["{listed}"]\n')
     server.start()
-    command = [sys.executable, "-m", "truc_client", "bot", server.url, "--house", "--style", "careless"]
+    command = [sys.executable, "-m", "truc_terminal", "bot", server.url, "--house", "--style", "careless"]
     environment = {**os.environ, "TRUC_HOME": str(home)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         process.stdout.readline()

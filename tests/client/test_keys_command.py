@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from truc_client.home.home import Home, master_seed, open_home, player_key, revoked_keys
 from truc_client.home.store import Store
-from truc_client.main import main
-from truc_protocol.handshake import Pin, revoke
+from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, revocation_text
-from truc_protocol.keys import fingerprint, signing_key_from_seed
+from truc_protocol.wire.handshake import Pin, revoke
+from truc_terminal.main import main
 
 FIRST, PRESENT, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in range(1, 4))
 SERVER = "truc.test:7373"
@@ -92,7 +92,7 @@ def test_forgotten_server_is_said(keys, known) -> None:
 @pytest.mark.slow
 def test_full_disk_is_one_line_and_status_1(known, home, full) -> None:
     told = subprocess.run(
-        [sys.executable, "-m", "truc_client", "keys", "revocation", SERVER],
+        [sys.executable, "-m", "truc_terminal", "keys", "revocation", SERVER],
         env={**os.environ, "TRUC_HOME": str(home.root)},
         stdout=full,
         stderr=subprocess.PIPE,

@@ -71,7 +71,7 @@ class BotProcess:
     """`truc bot` as a process."""
 
     def __init__(self, home: Path, *arguments: str) -> None:
-        self.command = [sys.executable, "-m", "truc_client", "bot", *arguments]
+        self.command = [sys.executable, "-m", "truc_terminal", "bot", *arguments]
         self.environment = {**os.environ, "TRUC_HOME": str(home)}
 
     def start(self) -> str:

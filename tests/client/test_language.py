@@ -7,12 +7,12 @@ import trio
 from click.testing import CliRunner
 from rich.console import Console
 
-from truc_client.cli.asking import asked
-from truc_client.main import main
-from truc_client.terminal.person import Lines, Typed
-from truc_client.terminal.screen import Screen
-from truc_protocol.rules_page import rules_page
 from truc_rules import preset
+from truc_terminal.commands.asking import asked
+from truc_terminal.main import main
+from truc_terminal.screen.person import Lines, Typed
+from truc_terminal.screen.screen import Screen
+from truc_words.rules_page import rules_page
 
 
 @pytest.fixture

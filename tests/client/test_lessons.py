@@ -15,18 +15,18 @@ from rich.console import Console
 
 from truc_bots import Tried
 from truc_client import careful, connect, play_match
-from truc_client.advice import Advice
-from truc_client.course.board import Board, Laid
-from truc_client.course.faces import faces_of
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, YourTurn
-from truc_client.terminal.drawing import Setting
-from truc_client.terminal.lessons import Teacher, teaching_at
-from truc_client.terminal.screen import Screen
-from truc_protocol.house_variants import read_variant
-from truc_protocol.primer import Primer
-from truc_protocol.rules_page import games
-from truc_protocol.words import LANGUAGES, Speech
 from truc_rules import preset
+from truc_terminal.advice import Advice
+from truc_terminal.replay_model.board import Board, Laid
+from truc_terminal.replay_model.faces import faces_of
+from truc_terminal.screen.drawing import Setting
+from truc_terminal.screen.lessons import Teacher, teaching_at
+from truc_terminal.screen.screen import Screen
+from truc_words import LANGUAGES, Speech
+from truc_words.house_variants import read_variant
+from truc_words.primer import Primer
+from truc_words.rules_page import games
 
 PLAYS = ("play 3o", "play 1c", "play 4b", "raise 2")
 OWN = (
@@ -291,7 +291,7 @@ async def test_who_plays_others_is_taught_without_suggestions(real_server, tmp_p
 
     async def leave_at_the_first_question(code: str) -> None:
         nonlocal told
-        command = [sys.executable, "-m", "truc_client", "play", real_server.url, "--table", code, "--teach"]
+        command = [sys.executable, "-m", "truc_terminal", "play", real_server.url, "--table", code, "--teach"]
         environment = {**os.environ, "TRUC_HOME": str(tmp_path / "home"), "LC_ALL": "en_US.UTF-8"}
         told = (await trio.run_process(command, stdin=b"", env=environment, capture_stdout=True)).stdout
         nursery.cancel_scope.cancel()

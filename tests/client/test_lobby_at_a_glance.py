@@ -10,18 +10,18 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 from rich.console import Console
 
-from truc_client.cli.company import is_here_alone, told_of_waiting
-from truc_client.cli.listing import Listing, age, columns, in_order, listed, table_line
-from truc_client.cli.rematch import Another, another
-from truc_client.cli.table_clock import TableClock, read_clock
 from truc_client.happenings import Happening, TableChanged, TableClosed
-from truc_client.main import main
-from truc_client.terminal.person import Lines, Typed
-from truc_client.terminal.screen import Screen
 from truc_conform.shown import table_state
 from truc_protocol.messages import SeatState
 from truc_protocol.setup import Opts
 from truc_rules import preset
+from truc_terminal.commands.company import is_here_alone, told_of_waiting
+from truc_terminal.commands.listing import Listing, age, columns, in_order, listed, table_line
+from truc_terminal.commands.rematch import Another, another
+from truc_terminal.commands.table_clock import TableClock, read_clock
+from truc_terminal.main import main
+from truc_terminal.screen.person import Lines, Typed
+from truc_terminal.screen.screen import Screen
 
 NORTH = SeatState(seat=0, kind="key", name="north", online=True, ready=True)
 SOUTH = SeatState(seat=1, kind="key", name="south [bold]\x1b", online=True)

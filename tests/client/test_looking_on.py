@@ -22,13 +22,13 @@ from truc_client import (
     TableClosed,
     Waiting,
 )
-from truc_client.course.annotating import Annotator
 from truc_client.errors import ClientError
-from truc_client.terminal.person import Lines, Typed
-from truc_client.terminal.screen import Screen
-from truc_client.terminal.watching import Watcher
-from truc_protocol.words import LANGUAGES, Sentence, catalogue
 from truc_rules import preset
+from truc_terminal.replay_model.annotating import Annotator
+from truc_terminal.screen.person import Lines, Typed
+from truc_terminal.screen.screen import Screen
+from truc_terminal.screen.watching import Watcher
+from truc_words import LANGUAGES, Sentence, catalogue
 
 GAME = preset("truc-french")
 TRANSCRIPTS = sorted((Path(__file__).parent.parent / "vectors/transcripts").glob("*.truc"))

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 import pytest
 
-from truc_client.cli.helping import help_in
-from truc_client.main import main
-from truc_client.manual import pages, write
-from truc_protocol.words import LANGUAGES
+from truc_terminal.commands.helping import help_in
+from truc_terminal.main import main
+from truc_terminal.manual import pages, write
+from truc_words import LANGUAGES
 
 CHECKERS = {
     "groff": ["groff", "-Kutf8", "-man", "-Tutf8", "-ww", "-z"],

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from truc_client.cli.afterwards import tell_commands
 from truc_client.home.home import open_home
-from truc_client.main import main
-from truc_client.terminal.screen import Screen
-from truc_protocol.words import LANGUAGES
+from truc_terminal.commands.afterwards import tell_commands
+from truc_terminal.main import main
+from truc_terminal.screen.screen import Screen
+from truc_words import LANGUAGES
 
 FRENCH = Path(__file__).parent.parent / "vectors" / "transcripts" / "truc-french.truc"
 

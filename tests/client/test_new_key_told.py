@@ -21,7 +21,7 @@ COMMANDS = (
 def truc(home: Path, *arguments: str) -> str:
     """Run a command to its end; returns what it says on standard error."""
     environment = {**os.environ, "TRUC_HOME": str(home)}
-    command = [sys.executable, "-m", "truc_client", *arguments]
+    command = [sys.executable, "-m", "truc_terminal", *arguments]
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, input=""
     ).stderr

@@ -10,9 +10,9 @@ import pytest
 
 import truc_client
 from truc_client import errors
-from truc_client.cli.listing import Listed
-from truc_protocol.words import catalogue
-from truc_protocol.words.catalogue import Catalogue
+from truc_terminal.commands.listing import Listed
+from truc_words import catalogue
+from truc_words.catalogue import Catalogue
 
 ROOT = Path(truc_client.__file__).parent
 SPEAKING = ("", "cli", "terminal")

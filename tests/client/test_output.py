@@ -11,9 +11,9 @@ from protocol.forge import small
 from protocol.peers import Table
 from rich.console import Console
 
-from truc_client.cli.common import FailedError, tell
-from truc_client.cli.output import say
-from truc_client.main import main
+from truc_terminal.commands.common import FailedError, tell
+from truc_terminal.commands.output import say
+from truc_terminal.main import main
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_file_that_cannot_be_opened_is_one_line_and_no_finding(tmp_path, command
 
 
 def printed(path: str, command: str, stdout: int) -> tuple[int, str]:
-    code = "from truc_client.main import main; main()"
+    code = "from truc_terminal.main import main; main()"
     ran = subprocess.run(
         [sys.executable, "-c", code, *command.split(), path],
         stdout=stdout,

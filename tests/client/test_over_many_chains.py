@@ -47,7 +47,9 @@ def short_chains(tmp_path_factory):
 class Process:
     """A command of `truc`."""
 
-    def __init__(self, home: Path, *arguments: str, program: tuple[str, ...] = ("-m", "truc_client")) -> None:
+    def __init__(
+        self, home: Path, *arguments: str, program: tuple[str, ...] = ("-m", "truc_terminal")
+    ) -> None:
         self.process = subprocess.Popen(
             [sys.executable, *program, *arguments],
             env={**os.environ, "TRUC_HOME": str(home)},
@@ -92,7 +94,7 @@ def test_two_bots_play_over_many_chains_to_a_proven_end(short_chains, tmp_path) 
 KILLED_AT_A_REKEY = """
 import os, signal, sys
 from truc_client.matches.decisions import Decisions
-from truc_client.main import main
+from truc_terminal.main import main
 from truc_client.matches.seatmatch import begins_chain
 
 send = Decisions.send

@@ -11,11 +11,11 @@ from truc_client.bots import play_match, simple_bot
 from truc_client.happenings import Happening
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Proxy
+from truc_protocol.dealer import proxy
 from truc_protocol.errors import Code
 from truc_protocol.messages import GuestAct, SignedAct, refusal
 from truc_protocol.records import Record, parse, unsigned
-from truc_server.matches.consequences import consequence
-from truc_server.matches.dealer import proxy
+from truc_server.matches.auto_rulings import consequence
 
 FRENCH = "truc-french"
 

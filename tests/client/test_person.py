@@ -11,14 +11,14 @@ import trio
 import trio.testing
 from rich.console import Console
 
-from truc_client.advice import Advice
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
-from truc_client.terminal.answers import find_choice, numbered
-from truc_client.terminal.person import Lines, Person, Typed
-from truc_client.terminal.screen import Screen
 from truc_protocol.errors import Code
-from truc_protocol.house_variants import preset_called
+from truc_terminal.advice import Advice
+from truc_terminal.screen.answers import find_choice, numbered
+from truc_terminal.screen.person import Lines, Person, Typed
+from truc_terminal.screen.screen import Screen
+from truc_words.house_variants import preset_called
 
 
 def turn(*lines: str, at: int = 1, must: bool = True) -> YourTurn:

@@ -6,15 +6,15 @@ import pytest
 from client.pictured import FOLDER, SCENES, shown
 from rich.text import Text
 
-from truc_client.course.annotating import Annotator
-from truc_client.course.board import Board, Laid, after, held_by, last_trick, with_cards, with_partner
-from truc_client.course.faces import Faces, faces_of
-from truc_client.terminal.card_drawing import NARROW, WIDE, Edge, back_block, card_block
-from truc_client.terminal.drawing import Setting, table_text
-from truc_client.terminal.glyphs import ASCII, MANY, needs_ascii
-from truc_client.terminal.picture import Places, picture, places
-from truc_protocol.words import Speech
 from truc_rules import preset, presets
+from truc_terminal.replay_model.annotating import Annotator
+from truc_terminal.replay_model.board import Board, Laid, after, held_by, last_trick, with_cards, with_partner
+from truc_terminal.replay_model.faces import Faces, faces_of
+from truc_terminal.screen.card_drawing import NARROW, WIDE, Edge, back_block, card_block
+from truc_terminal.screen.drawing import Setting, table_text
+from truc_terminal.screen.glyphs import ASCII, MANY, needs_ascii
+from truc_terminal.screen.picture import Places, picture, places
+from truc_words import Speech
 
 TRANSCRIPTS = sorted((Path(__file__).parent.parent / "vectors/transcripts").glob("*.truc"))
 SPANISH, FRENCH = Faces(is_spanish=True, is_plain=False), Faces(is_spanish=False, is_plain=False)

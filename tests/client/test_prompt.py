@@ -20,11 +20,11 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from rich.console import Console
 
 from truc_client.happenings import Waiting
-from truc_client.terminal.above import Above
-from truc_client.terminal.prompt import Drawn, Prompt, folded
-from truc_client.terminal.questions import Key, Question
-from truc_client.terminal.screen import Screen
-from truc_client.terminal.speaking import spelled
+from truc_terminal.screen.above import Above
+from truc_terminal.screen.prompt import Drawn, Prompt, folded
+from truc_terminal.screen.questions import Key, Question
+from truc_terminal.screen.screen import Screen
+from truc_terminal.screen.speaking import spelled
 
 
 class Rings(DummyOutput):

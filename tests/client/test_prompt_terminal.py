@@ -17,7 +17,7 @@ def bot(real_server, tmp_path, request):
     clock = ("--option", f"decision_ms={getattr(request, 'param', 0)}", "--option", "bank_ms=0")
     created = ("--create", "truc-french", "--private", *clock)
     process = subprocess.Popen(
-        [sys.executable, "-m", "truc_client", "bot", real_server.url, *created],
+        [sys.executable, "-m", "truc_terminal", "bot", real_server.url, *created],
         env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
         stdout=subprocess.PIPE,
         text=True,

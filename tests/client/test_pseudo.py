@@ -3,7 +3,7 @@
 import pytest
 from client.pseudo import LANG, bracketed, speak, unsaid
 
-from truc_protocol.words import Sentence, chosen_language
+from truc_words import Sentence, chosen_language
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import truc_client
-from truc_client.reference import api_page
+from truc_docs.client_api import api_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients" / "api.md"
 NAMED = [getattr(truc_client, name) for name in truc_client.__all__]
@@ -24,7 +24,7 @@ def methods() -> list:
 
 
 def test_public_names_are_those_of_the_page() -> None:
-    assert api_page() == PAGE.read_text("utf-8"), "python -m truc_client.reference docs/clients"
+    assert api_page() == PAGE.read_text("utf-8"), "python -m truc_docs.client_api docs/clients"
 
 
 def test_public_name_is_exported_once() -> None:

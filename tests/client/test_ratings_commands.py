@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from truc_client import MatchEnded, connect
 from truc_client.bots import play_match
-from truc_client.cli.ratings import place_line
-from truc_client.main import main
 from truc_protocol.messages import Standing
-from truc_protocol.words import LANGUAGES, Speech
+from truc_terminal.commands.ratings import place_line
+from truc_terminal.main import main
+from truc_words import LANGUAGES, Speech
 
 GAME = "truco-mineiro"
 STANDING = Standing(

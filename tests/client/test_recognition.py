@@ -1,9 +1,9 @@
 """Which keys a server's hello shows to be its own: those under which a match that goes on may have been begun."""
 
 from truc_client.line.recognition import keys_shown
-from truc_protocol.handshake import Pin, ServerIdentity, Trust, make_roll
-from truc_protocol.keys import signing_key_from_seed
+from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.messages import Info, Limits, ServerHello
+from truc_protocol.wire.handshake import Pin, ServerIdentity, Trust, make_roll
 
 FIRST, SECOND, PRESENT, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in range(1, 5))
 ROLLS = (make_roll(FIRST, SECOND, serial=1, not_before=0), make_roll(SECOND, PRESENT, serial=2, not_before=0))

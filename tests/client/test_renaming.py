@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from truc_client import Substituted, TableChanged, YourTurn, connect
-from truc_client.cli.play import _greet
-from truc_client.terminal.screen import Screen
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import SeatTaken, Sub
 from truc_protocol.messages import ServerMessage, SignedAct, Welcome
 from truc_protocol.records import Record, parse
-from truc_protocol.words import LANGUAGES
+from truc_terminal.commands.play import _greet
+from truc_terminal.screen.screen import Screen
+from truc_words import LANGUAGES
 
 GIVEN = "north 2"
 

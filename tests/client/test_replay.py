@@ -11,11 +11,11 @@ from client.test_terminal import Terminal
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from truc_client.course.stages import Course, course_of, seen_by
 from truc_client.home.home import open_home
-from truc_client.main import main
-from truc_client.terminal.replaying import Replay, Step, drawn_page, page, reached
-from truc_client.terminal.stepping import Walk, step_through
+from truc_terminal.main import main
+from truc_terminal.replay_model.stages import Course, course_of, seen_by
+from truc_terminal.screen.replaying import Replay, Step, drawn_page, page, reached
+from truc_terminal.screen.stepping import Walk, step_through
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 FILES = sorted(VECTORS.glob("*.truc"))

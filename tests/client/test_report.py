@@ -10,11 +10,11 @@ from client.browser import browser, needs_browser
 from protocol.forge import small
 from protocol.peers import Player, Table
 
-from truc_client.course.stages import course_of
-from truc_client.main import main
-from truc_client.report import page
-from truc_client.report.view import hand_views
 from truc_protocol.transcript import write_transcript
+from truc_terminal.main import main
+from truc_terminal.replay_model.stages import course_of
+from truc_terminal.report import page
+from truc_terminal.report.view import hand_views
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 FILES = sorted(VECTORS.glob("*.truc"))

@@ -11,14 +11,14 @@ from protocol.peers import Table
 
 from truc_client.connection import Connection
 from truc_client.errors import ConnectError
-from truc_client.main import main
 from truc_protocol.audit import Result
-from truc_protocol.house_variants import read_variant
 from truc_protocol.messages import Ok
-from truc_protocol.rules_page import games, rules_page
 from truc_protocol.transcript import MAX_FILE
-from truc_protocol.variant_files import variant_file
 from truc_rules import preset
+from truc_terminal.main import main
+from truc_words.house_variants import read_variant
+from truc_words.rules_page import games, rules_page
+from truc_words.variant_files import variant_file
 
 CLUB_TRUC = 'name = "club-truc"\nversion = 3\nbase = "truc-french"\nmatch = 1\n[scoring]\ntarget = 5\n'
 CLUB = read_variant(CLUB_TRUC, "club-truc.toml")

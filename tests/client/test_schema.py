@@ -8,7 +8,7 @@ from client.playing import play_on
 from truc_client import HomeError, YourTurn, connect
 from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
 from truc_protocol.audit import Result
-from truc_protocol.keys import box_key
+from truc_protocol.crypto.keys import box_key
 
 TH, TN, SERVER, MID, HEAD, ROOT, SECRET = (bytes([value]) * 32 for value in range(1, 8))
 STATEMENT = Statement(b"body", b"\x07" * 64)

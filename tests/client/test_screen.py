@@ -18,7 +18,7 @@ from truc_client import (
     Waiting,
     YourTurn,
 )
-from truc_client.course.board import (
+from truc_terminal.replay_model.board import (
     Board,
     Laid,
     after,
@@ -29,10 +29,10 @@ from truc_client.course.board import (
     with_partner,
     with_sign,
 )
-from truc_client.course.faces import faces_of, short
-from truc_client.terminal.answers import find_choice
-from truc_client.terminal.screen import Screen
-from truc_protocol.words import LANGUAGES, Speech, catalogue
+from truc_terminal.replay_model.faces import faces_of, short
+from truc_terminal.screen.answers import find_choice
+from truc_terminal.screen.screen import Screen
+from truc_words import LANGUAGES, Speech, catalogue
 
 SPANISH = ("1o", "7e", "3b", "2c")
 FRENCH = ("As", "Kc")

@@ -8,8 +8,8 @@ from rich.console import Console
 
 from truc_client import MatchStarted, RecordSeen
 from truc_client.happenings import Recalled
-from truc_client.terminal.screen import Screen
-from truc_protocol.words import LANGUAGES
+from truc_terminal.screen.screen import Screen
+from truc_words import LANGUAGES
 
 STATE = {"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]]}
 RESTS = ({"what": "ruled", "ruling": "pause"}, {**STATE, "paused": True})

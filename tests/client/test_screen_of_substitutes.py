@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from truc_client import MatchStarted, RecordSeen, Substituted, Waiting
-from truc_client.cli.tables import table_line
-from truc_client.terminal.screen import Screen
 from truc_protocol.messages import SeatState, TableState
-from truc_protocol.words import LANGUAGES
+from truc_terminal.commands.tables import table_line
+from truc_terminal.screen.screen import Screen
+from truc_words import LANGUAGES
 
 STARTED = MatchStarted(b"m" * 32, "truc-french", ("As", "Kc"), ("north", "east"), 1, "A", Path("x.truc"))
 PLAYED = RecordSeen(9, "act", ({"what": "card_played", "seat": 0, "card": "As"},))

@@ -12,7 +12,7 @@ from truc_client import ClientError, Player, YourTurn, connect, open_home
 from truc_client.home.account import open_account
 from truc_client.home.home import master_seed, write_seed
 from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
-from truc_client.matches.holding import Holding
+from truc_client.matches.chain_store import Holding
 from truc_protocol.audit import Result
 from truc_protocol.messages import SignedAct, TableClosed
 from truc_protocol.records import Record

@@ -29,15 +29,15 @@ from truc_client.home.home import accept_revocation, master_seed, player_key
 from truc_client.line.dialing import dial_tcp
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
-from truc_protocol.handshake import Fingerprint, Trust, revoke
+from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.key_files import revocation_text
-from truc_protocol.keys import fingerprint
 from truc_protocol.records import parse
 from truc_protocol.transcript import read_transcript
-from truc_server.host.folder import open_folder
-from truc_server.keys.identity import Identity, load_identity
-from truc_server.keys.revocations import accept_revocation as heed
-from truc_server.keys.rotation import roll
+from truc_protocol.wire.handshake import Fingerprint, Trust, revoke
+from truc_server.identity.identity import Identity, load_identity
+from truc_server.identity.revocations import accept_revocation as heed
+from truc_server.identity.rotation import roll
+from truc_server.settings.folder import open_folder
 
 pytestmark = pytest.mark.slow
 ADDRESS = "truc.test:7373"

@@ -9,8 +9,6 @@ from click.testing import CliRunner
 from protocol.forge import small, until
 from protocol.peers import Player, Table
 
-from truc_client.course.annotating import Annotator, OpenedCard, OpenedDeal, OpenedLink
-from truc_client.main import main
 from truc_protocol import dealing
 from truc_protocol.bodies import Act, Close, Deal
 from truc_protocol.dealing import Opening
@@ -18,6 +16,8 @@ from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
+from truc_terminal.main import main
+from truc_terminal.replay_model.annotating import Annotator, OpenedCard, OpenedDeal, OpenedLink
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 

@@ -22,13 +22,13 @@ from truc_client import (
     open_home,
 )
 from truc_client.signs import sign
-from truc_client.terminal.person import Lines, Person, Typed
-from truc_client.terminal.screen import Screen
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE
 from truc_protocol.boxes import counter, open_sign_up, private_key, seal_sign, upward_key
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, BoxedSignSeen, Ok, OpenSign, OpenSignSeen, Said, Say, refusal
+from truc_terminal.screen.person import Lines, Person, Typed
+from truc_terminal.screen.screen import Screen
 
 CATALAN = "truc-catalan"
 

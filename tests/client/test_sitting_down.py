@@ -13,13 +13,7 @@ from protocol.peers import Player as Peer
 from rich.console import Console
 
 from truc_client import ClientError, Player, Resumed, Substituted, YourTurn, connect, open_home
-from truc_client.cli.asking import asked
-from truc_client.cli.listing import table_line
-from truc_client.cli.play import Seating, Wish, _farewell, _sit_down, _step_in
 from truc_client.home.home import master_seed, write_seed
-from truc_client.main import main
-from truc_client.terminal.person import Lines, Typed
-from truc_client.terminal.screen import Screen
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.messages import (
     Create,
@@ -34,7 +28,13 @@ from truc_protocol.messages import (
     Unwatch,
     Watch,
 )
-from truc_protocol.words import Speech
+from truc_terminal.commands.asking import asked
+from truc_terminal.commands.listing import table_line
+from truc_terminal.commands.play import Seating, Wish, _farewell, _sit_down, _step_in
+from truc_terminal.main import main
+from truc_terminal.screen.person import Lines, Typed
+from truc_terminal.screen.screen import Screen
+from truc_words import Speech
 
 FRENCH = "truc-french"
 ANY = Wish(None, None, None, {}, private=False, rekey=False)

@@ -18,19 +18,19 @@ from msgspec.structs import replace
 from protocol.forge import altered, small, until
 from protocol.peers import Table
 
-from truc_client.cli import ratings
-from truc_client.course.stages import Course, course_of
 from truc_client.home.home import open_home
-from truc_client.main import main
-from truc_client.report import page as report_page
-from truc_client.terminal.replaying import Replay, drawn_page, page
-from truc_client.terminal.stepping import Walk
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Close
 from truc_protocol.records import Phase
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
-from truc_protocol.words import LANGUAGES, Speech, local_sets
+from truc_terminal.commands import ratings
+from truc_terminal.main import main
+from truc_terminal.replay_model.stages import Course, course_of
+from truc_terminal.report import page as report_page
+from truc_terminal.screen.replaying import Replay, drawn_page, page
+from truc_terminal.screen.stepping import Walk
+from truc_words import LANGUAGES, Speech, local_sets
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 FILES = [*sorted(VECTORS.glob("transcripts/*.truc")), VECTORS / "session.truc"]

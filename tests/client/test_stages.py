@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from truc_client.course.stages import Course, Where, course_of, seen_by
+from truc_terminal.replay_model.stages import Course, Where, course_of, seen_by
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 

@@ -4,7 +4,7 @@ import pytest
 
 from truc_client.errors import HomeError, SignedBeforeError
 from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
-from truc_protocol.handshake import Pin
+from truc_protocol.wire.handshake import Pin
 
 TH, TN, SERVER, MID, HEAD = (bytes([value]) * 32 for value in range(1, 6))
 ACT = Slot("act", 7)

@@ -10,11 +10,12 @@ from client.test_person import FakeTable
 from client.test_person import turn as asked
 
 from truc_bots import Effort, Sharp
-from truc_client import MatchEnded, YourTurn, careful, careless, connect, play_match, styles
+from truc_client import MatchEnded, YourTurn, careful, careless, connect, play_match
 from truc_client.happenings import Away, Choice, RecordSeen, Resumed
 from truc_client.partners import Partners
-from truc_client.styles import STYLES
 from truc_protocol.audit import Result
+from truc_terminal import styles
+from truc_terminal.styles import STYLES
 
 TERMS = {"match": 1, "target": 3}
 ASK = Choice("raise 2", "raise", {"stake": 2, "declined": 1})

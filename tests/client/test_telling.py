@@ -10,18 +10,18 @@ from protocol.peers import Table
 from protocol.shared import paulista, sharing_table
 from rich.console import Console
 
-from truc_client.course.board import Board, with_partner
 from truc_client.happenings import CardsDealt, Happening, MatchStarted, PartnerCards, Recalled, YourTurn
 from truc_client.home import transcripts
 from truc_client.home.store import Store
+from truc_client.matches.live_audit import Witness
 from truc_client.matches.seatmatch import SeatMatch
-from truc_client.matches.witness import Witness
-from truc_client.terminal.screen import Screen
 from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import Share
 from truc_protocol.messages import MatchRecord
 from truc_protocol.records import parse
 from truc_rules import preset
+from truc_terminal.replay_model.board import Board, with_partner
+from truc_terminal.screen.screen import Screen
 
 
 @pytest.fixture

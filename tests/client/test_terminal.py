@@ -110,7 +110,16 @@ def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_sea
 
 def test_person_who_left_is_asked_whether_to_go_on(real_server, tmp_path) -> None:
     bot = subprocess.Popen(
-        [sys.executable, "-m", "truc_client", "bot", real_server.url, "--create", "truc-french", "--private"],
+        [
+            sys.executable,
+            "-m",
+            "truc_terminal",
+            "bot",
+            real_server.url,
+            "--create",
+            "truc-french",
+            "--private",
+        ],
         env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
         stdout=subprocess.PIPE,
         text=True,

@@ -30,9 +30,9 @@ from truc_client.bots import play_match, simple_bot
 from truc_client.home.store import Store
 from truc_client.line.dialing import dial_tcp
 from truc_protocol.audit import Result
-from truc_protocol.certificates import make_certificate
-from truc_server.host import logs
-from truc_server.host.settings import Logs
+from truc_protocol.crypto.certificates import make_certificate
+from truc_server.operation import logs
+from truc_server.settings.settings import Logs
 
 pytestmark = pytest.mark.slow
 TLS = changed(QUICK, listen={"tls": True})

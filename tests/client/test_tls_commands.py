@@ -21,7 +21,7 @@ def tls_server(tmp_path_factory: pytest.TempPathFactory):
 def truc(home, *words: str) -> subprocess.CompletedProcess[str]:
     """Run `truc` with nothing to read."""
     return subprocess.run(
-        [sys.executable, "-m", "truc_client", *words],
+        [sys.executable, "-m", "truc_terminal", *words],
         env={**os.environ, "TRUC_HOME": str(home), "LC_ALL": "C"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -51,7 +51,7 @@ def test_play_alone_goes_to_the_one_server_known_and_comes_encrypted(tls_server,
 
 
 def test_link_of_a_bot_s_table_is_encrypted(tls_server, tmp_path) -> None:
-    command = [sys.executable, "-m", "truc_client", "bot", tls_server.url, "--create", "truc-french"]
+    command = [sys.executable, "-m", "truc_terminal", "bot", tls_server.url, "--create", "truc-french"]
     with subprocess.Popen(
         command, env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")}, stdout=subprocess.PIPE, text=True
     ) as bot:

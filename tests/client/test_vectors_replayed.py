@@ -10,12 +10,12 @@ from prompt_toolkit.application.current import set_app
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from truc_client.course.stages import Course, course_of
-from truc_client.report import page
-from truc_client.report.view import hand_views
-from truc_client.terminal import stepping
-from truc_client.terminal.replaying import Replay, Step
-from truc_protocol.words import LANGUAGES
+from truc_terminal.replay_model.stages import Course, course_of
+from truc_terminal.report import page
+from truc_terminal.report.view import hand_views
+from truc_terminal.screen import stepping
+from truc_terminal.screen.replaying import Replay, Step
+from truc_words import LANGUAGES
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 FILES = sorted(VECTORS.rglob("*.truc"))

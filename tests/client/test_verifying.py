@@ -11,8 +11,6 @@ from protocol.forge import altered, small, until
 from protocol.peers import Player, Table
 from rich.console import Console
 
-from truc_client.cli import verify as command
-from truc_client.main import main
 from truc_client.verifying import score_words
 from truc_protocol.bodies import Deal, End, Rekey
 from truc_protocol.codec import enc
@@ -21,6 +19,8 @@ from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
+from truc_terminal.commands import verify as command
+from truc_terminal.main import main
 
 PLAYING = Path(__file__).resolve().parents[2] / "docs" / "playing.md"
 

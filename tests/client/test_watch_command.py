@@ -10,8 +10,8 @@ from client.serving import RealServer
 from client.terminals import Terminal
 
 from truc_client.home.home import master_seed, open_home
-from truc_client.main import main
 from truc_client.verifying import verify_file
+from truc_terminal.main import main
 
 
 def test_watch_without_a_table_asks_for_one(tmp_path) -> None:
@@ -46,7 +46,7 @@ def test_forget_in_a_home_that_is_nobody_there_says_so_and_connects_nowhere(tmp_
 
 def truc(home, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "truc_client", *arguments],
+        [sys.executable, "-m", "truc_terminal", *arguments],
         env={**os.environ, "TRUC_HOME": str(home)},
         capture_output=True,
         text=True,
@@ -58,7 +58,7 @@ def truc(home, *arguments: str) -> subprocess.CompletedProcess:
 @pytest.mark.slow
 def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tmp_path) -> None:
     server = RealServer(tmp_path / "server", {"TRUC_MATCH_SPECTATORS": "live"}).start()
-    bot = [sys.executable, "-m", "truc_client", "bot", server.url]
+    bot = [sys.executable, "-m", "truc_terminal", "bot", server.url]
     create = ["--create", "truc-french", "--option", "match=1", "--option", "target=4"]
     home = {**os.environ, "TRUC_HOME": str(tmp_path / "bots")}
     try:
@@ -66,7 +66,7 @@ def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tm
         code = first.stdout.readline().split("/")[-1].split("#")[0].strip()
         link = f"{server.url}/{code}"
         piped = subprocess.Popen(
-            [sys.executable, "-m", "truc_client", "watch", link],
+            [sys.executable, "-m", "truc_terminal", "watch", link],
             env={**os.environ, "TRUC_HOME": str(tmp_path / "home")},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

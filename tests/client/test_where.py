@@ -5,9 +5,9 @@ from click.testing import CliRunner
 
 from truc_client.home.home import open_home
 from truc_client.home.store import Store
-from truc_client.main import main
-from truc_protocol.handshake import Pin
-from truc_protocol.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.wire.handshake import Pin
+from truc_terminal.main import main
 
 NOBODY = "127.0.0.1:1"
 SAID = f"to {NOBODY}, the only server known here\n"

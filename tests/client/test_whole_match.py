@@ -5,7 +5,7 @@ import re
 import pytest
 from client.whole_match import SIZES, picture, retold, seen
 
-from truc_client.course.annotating import Annotator
+from truc_terminal.replay_model.annotating import Annotator
 
 pytestmark = pytest.mark.slow
 

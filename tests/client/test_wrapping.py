@@ -2,10 +2,10 @@
 
 from rich.text import Text
 
-from truc_client.terminal import blocks
-from truc_client.terminal.prompt import folded
-from truc_client.terminal.questions import Key
-from truc_client.terminal.wrapping import wrapped
+from truc_terminal.screen import blocks
+from truc_terminal.screen.prompt import folded
+from truc_terminal.screen.questions import Key
+from truc_terminal.screen.wrapping import wrapped
 
 
 def test_no_line_of_a_sentence_begins_with_a_mark() -> None:

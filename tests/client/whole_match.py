@@ -21,9 +21,9 @@ from client.terminals import Terminal
 from rich.console import Console
 from vectors.retold import Decision, happenings
 
-from truc_client.cli.afterwards import tell_commands
-from truc_client.terminal.screen import Screen
 from truc_rules import Seat
+from truc_terminal.commands.afterwards import tell_commands
+from truc_terminal.screen.screen import Screen
 
 SEED = "5"
 SIZES = ((80, 24), (120, 40))

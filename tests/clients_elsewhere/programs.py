@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from truc_client import parse_address
-from truc_protocol.transport import scheme
+from truc_protocol.wire.transport import scheme
 
 CLIENTS = Path(__file__).parents[2] / "docs" / "clients"
 NODE = shutil.which("node") or "node"
@@ -78,7 +78,7 @@ def bot(
     server, home: Path, game: str, *options: str, seats: int | None = None
 ) -> Iterator[tuple[Place, subprocess.Popen[str]]]:
     """Open a table with a bot at it, which plays one match."""
-    command = [sys.executable, "-m", "truc_client", "bot", server.url, "--create", game]
+    command = [sys.executable, "-m", "truc_terminal", "bot", server.url, "--create", game]
     command += [] if seats is None else ["--seats", str(seats)]
     process = subprocess.Popen(
         [*command, *(word for option in options for word in ("--option", option))],

@@ -13,7 +13,7 @@ from client.serving import RealServer
 from clients_elsewhere.programs import GUEST_JS, GUEST_PY, Relay, bot, keyed, needs_node, start, told
 
 from truc_protocol.audit import verify
-from truc_protocol.certificates import make_certificate
+from truc_protocol.crypto.certificates import make_certificate
 
 pytestmark = pytest.mark.slow
 

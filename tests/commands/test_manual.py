@@ -9,10 +9,10 @@ from functools import cache
 import click
 import pytest
 
-from truc_client.main import main as truc
 from truc_commands.manual import pages, write_pages
 from truc_conform.main import main as conform
 from truc_server.main import main as server
+from truc_terminal.main import main as truc
 
 PROGRAMS = {"truc": truc, "truc-server": server, "truc-conform": conform}
 CHECKERS = {

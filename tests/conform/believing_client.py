@@ -15,8 +15,8 @@ from truc_conform.puppets import Player
 from truc_protocol.bodies import Ack, Call, End
 from truc_protocol.boxes import BoxError, open_options, private_key
 from truc_protocol.codec import sha256
-from truc_protocol.handshake import Auth
 from truc_protocol.records import Record, body_hash, encode, link, parse
+from truc_protocol.wire.handshake import Auth
 
 FAULT = sys.argv[sys.argv.index("--fault") + 1] if "--fault" in sys.argv else ""
 SILENCE_S = 2.0

@@ -15,16 +15,20 @@ from sqlalchemy import select
 
 from truc_conform import server_cases
 from truc_conform.result import Verdict
-from truc_protocol import boxes, connection, dealing, messages
+from truc_protocol import boxes, dealer, dealing, messages
 from truc_protocol.codec import dec, pack
-from truc_protocol.frames import FrameSplitter
 from truc_protocol.messages import Direction
-from truc_server.connections import login, peer
-from truc_server.lobby import company, lobby
-from truc_server.matches import dealer, verifying
-from truc_server.store import sql
-from truc_server.store.schema import match_players
-from truc_server.tables import gathering, past, showing, table, tail
+from truc_protocol.wire import connection
+from truc_protocol.wire.frames import FrameSplitter
+from truc_server.lobby import lobby
+from truc_server.net import peer
+from truc_server.requests import company, login, verifying
+from truc_server.requests import history as past
+from truc_server.spectating import recent_records as tail
+from truc_server.spectating import spectator_feed as showing
+from truc_server.storage import sql
+from truc_server.storage.schema import match_players
+from truc_server.tables import gathering, table
 from truc_server.tables import options as table_options
 
 pytestmark = pytest.mark.slow

@@ -7,10 +7,12 @@ from msgspec.structs import replace
 from server.conftest import QUICK, changed, running
 
 from truc_conform.result import Verdict
-from truc_server.connections import peer
-from truc_server.connections.door import Door
-from truc_server.connections.meters import Meter
-from truc_server.matches import claims, consequences, game, rollcall
+from truc_server.matches import auto_rulings as consequences
+from truc_server.matches import claims, game
+from truc_server.matches import presence as rollcall
+from truc_server.net import peer
+from truc_server.net.admission import Door
+from truc_server.net.meters import Meter
 from truc_server.tables import options, talk
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from truc_conform import client_cases, server_cases
 from truc_conform.main import main
-from truc_conform.reference import PAGE, renewed
+from truc_docs.conformance import PAGE, renewed
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 CASES = (*client_cases.CASES, *server_cases.CASES)

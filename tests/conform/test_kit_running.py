@@ -7,10 +7,10 @@ import trio
 import trio.testing
 from conform.judging import judge
 
+from truc_conform.client_harness import Stage
 from truc_conform.running import found_from_here
-from truc_conform.stage import Stage
-from truc_protocol.connection import Connection, Role
 from truc_protocol.messages import ClientHello, Pong
+from truc_protocol.wire.connection import Connection, Role
 
 LOOKS = "import os, sys; print(os.listdir(), os.path.samefile('.', sys.argv[1]))"
 

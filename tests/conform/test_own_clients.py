@@ -7,7 +7,7 @@ from conform.judging import judge
 
 from truc_conform.result import Level, Verdict
 
-PROGRAM = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, "-m", "truc_client")
+PROGRAM = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, "-m", "truc_terminal")
 GOOD = {Verdict.PASS, Verdict.INFO}
 
 

@@ -7,9 +7,9 @@ import trio
 from server.conftest import QUICK, changed, running
 
 from truc_conform import server_cases
-from truc_conform.judged import Address, read_address
 from truc_conform.result import Verdict
-from truc_server.host.settings import Limits
+from truc_conform.server_visit import Address, read_address
+from truc_server.settings.settings import Limits
 
 PATIENCE_S = 8.0
 CASES = {group: [each.case for each in cases] for group, cases in server_cases.GROUPS.items()}

@@ -14,10 +14,10 @@ from chaos.servers import ServerProcess
 from fuzz.mischief import WAYS, Booty, Mischief
 
 from truc_conform.raw_client import Map, frame
+from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import unpack
-from truc_protocol.examples import EXAMPLES
-from truc_protocol.frames import FrameSplitter
 from truc_protocol.messages import Request, encode
+from truc_protocol.wire.frames import FrameSplitter
 
 _HEADER: Final = 4
 _CHUNK: Final = 65_536

@@ -194,7 +194,7 @@ class Fuzzer:
             ViolationError: It ends by anything else than its own words.
         """
         visitor.relay.bends = True
-        command = (sys.executable, "-m", "truc_client", "bot", visitor.relay.url, "--table", visitor.code)
+        command = (sys.executable, "-m", "truc_terminal", "bot", visitor.relay.url, "--table", visitor.code)
         environ = {**os.environ, "TRUC_HOME": str(visitor.player.home.root.parents[1])}
         run = partial(trio.run_process, command, env=environ, capture_stdout=True, capture_stderr=True)
         with trio.move_on_after(START_S + bent_s) as cut_off:

@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from truc_client.home.home import export_seed
+from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import enc, unpack
-from truc_protocol.examples import EXAMPLES
-from truc_protocol.handshake import make_roll, revoke
+from truc_protocol.crypto.keys import signing_key_from_seed, to_pem
 from truc_protocol.key_files import revocation_text, rolls_text
-from truc_protocol.keys import signing_key_from_seed, to_pem
 from truc_protocol.messages import encode
 from truc_protocol.transcript import pack_record, read_transcript
-from truc_protocol.variant_files import variant_file
+from truc_protocol.wire.handshake import make_roll, revoke
 from truc_rules import preset, presets
-from truc_server.host.setting_keys import KEYS
-from truc_server.host.settings import Settings
-from truc_server.host.settings_file import settings_text
+from truc_server.settings.setting_keys import KEYS
+from truc_server.settings.settings import Settings
+from truc_server.settings.settings_file import settings_text
+from truc_words.variant_files import variant_file
 
 PLAYERS = ("Ana", "Ben")
 BEGINNING = 16

@@ -12,17 +12,24 @@ from truc_protocol.audit import Result, examine, verify
 from truc_protocol.bodies import Act, Proxy
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, enc, sha256
+from truc_protocol.crypto.keys import KeyFileError, derive, fingerprint, seal
 from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
 from truc_protocol.errors import RemoteError
 from truc_protocol.evidence_file import MAX_ITEMS, read_evidence, read_refusal, write_evidence
-from truc_protocol.handshake import Challenge, Contact, HandshakeError, Pin, check_login, check_server_hello
 from truc_protocol.key_files import open_roll
-from truc_protocol.keys import KeyFileError, derive, fingerprint, seal
 from truc_protocol.messages import Direction, KeyLogin, MessageError, ServerHello, decode
 from truc_protocol.records import SIGNATURE_BYTES, Record, encode, parse, place_of
-from truc_protocol.rules_page import rules_page
 from truc_protocol.transcript import pack_record, read_transcript, unpack_record, write_transcript
+from truc_protocol.wire.handshake import (
+    Challenge,
+    Contact,
+    HandshakeError,
+    Pin,
+    check_login,
+    check_server_hello,
+)
 from truc_rules import params
+from truc_words.rules_page import rules_page
 
 SHARED: Final = b"\x88" * 32
 MID: Final = b"\x33" * 32

@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from truc_protocol.audit import Result, verify
-from truc_protocol.connection import Connection, Role, State
 from truc_protocol.messages import Direction, MessageError, decode
+from truc_protocol.wire.connection import Connection, Role, State
 
 FIRST = 8
 EVERY_TARGET = pytest.mark.parametrize("name", TARGETS)

@@ -9,20 +9,20 @@ from typing import Final
 from truc_client.address import parse_address
 from truc_client.errors import AddressError, HomeError
 from truc_client.home.home import export_seed, import_seed
+from truc_protocol.crypto.keys import KeyFileError, from_pem
 from truc_protocol.documents import read_document, rule_document
-from truc_protocol.house_variants import HouseVariantError, read_variant
 from truc_protocol.key_files import read_revocation, read_rolls, rolls_text
-from truc_protocol.keys import KeyFileError, from_pem
-from truc_protocol.rules_page import rules_page
-from truc_protocol.variant_files import variant_file
-from truc_rules.scenario import run
-from truc_rules.scenario_text import ScenarioError, scenarios
-from truc_server.connections.names import normalised
-from truc_server.connections.peer import RefusedError
-from truc_server.host.setting_keys import PREFIX
-from truc_server.host.settings import SettingsError
-from truc_server.host.settings_file import load, settings_text
-from truc_server.host.subjects import Subjects, is_subject
+from truc_rules.scenario.runner import run
+from truc_rules.scenario.text import ScenarioError, scenarios
+from truc_server.lobby.names import normalised
+from truc_server.net.peer import RefusedError
+from truc_server.settings.setting_keys import PREFIX
+from truc_server.settings.settings import SettingsError
+from truc_server.settings.settings_file import load, settings_text
+from truc_server.settings.subjects import Subjects, is_subject
+from truc_words.house_variants import HouseVariantError, read_variant
+from truc_words.rules_page import rules_page
+from truc_words.variant_files import variant_file
 
 LONGEST_WORD: Final = 4_000
 MOST_CHARACTERS: Final = 64

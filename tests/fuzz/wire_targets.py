@@ -6,9 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from truc_protocol.codec import EncodingError, dec, enc, pack, unpack
-from truc_protocol.connection import Connection, Failure, Role, State
 from truc_protocol.errors import REGISTRY, Code, LocalError, RemoteError
-from truc_protocol.frames import LENGTH_BYTES, LOGIN_LIMIT, SERVER_LIMIT, FrameError, FrameSplitter, to_frame
 from truc_protocol.messages import (
     AnyMessage,
     ClientHello,
@@ -27,6 +25,15 @@ from truc_protocol.messages import (
     decode_info,
     encode,
     encode_info,
+)
+from truc_protocol.wire.connection import Connection, Failure, Role, State
+from truc_protocol.wire.frames import (
+    LENGTH_BYTES,
+    LOGIN_LIMIT,
+    SERVER_LIMIT,
+    FrameError,
+    FrameSplitter,
+    to_frame,
 )
 
 LONGEST_WORD: Final = 600

@@ -6,7 +6,7 @@ point is a special case.
 
 from typing import Final, NamedTuple
 
-from truc_protocol.curve import FIELD, ORDER, split_encoding
+from truc_protocol.crypto.curve import FIELD, ORDER, split_encoding
 
 _D: Final = -121665 * pow(121666, -1, FIELD) % FIELD
 _ROOT_OF_MINUS_ONE: Final = pow(2, (FIELD - 1) // 4, FIELD)

@@ -6,18 +6,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from protocol import edwards
 from protocol.peers import Table, here
 
+from protocol import edwards
 from truc_protocol import dealing
 from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation, Result, verify
 from truc_protocol.audit.own import Accepted
 from truc_protocol.bodies import Open, Proxy
 from truc_protocol.checks import role_name
 from truc_protocol.codec import MAX_BODY
-from truc_protocol.curve import ORDER
+from truc_protocol.crypto.curve import ORDER
+from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.dealing import DealtCards, Opening
-from truc_protocol.keys import SigningKey
 from truc_protocol.records import Record, encode, kind_of, parse, signer_of
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript

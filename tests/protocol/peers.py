@@ -6,10 +6,11 @@ Everything random comes from a seed, so that a test's transcript is the same on 
 import random
 
 from truc_conform.puppets import Player, here, secret
-from truc_protocol import keys
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Auditor
 from truc_protocol.bodies import Body, Guest, Rule
+from truc_protocol.crypto import keys
+from truc_protocol.dealer import Dealer, MatchSecrets, proxy
 from truc_protocol.documents import rule_document
 from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, missing, start
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
@@ -18,7 +19,6 @@ from truc_protocol.setup import Opts, Setup, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind, Seat, Variant, deciders, legal, move_line, preset
 from truc_server.matches.choices import may_show
-from truc_server.matches.dealer import Dealer, MatchSecrets, proxy
 
 _RARE = (Kind.CONCEDE, Kind.FALTA_ENVIDO, Kind.CONTRAFLOR_REST, Kind.ORDER)
 

@@ -7,21 +7,15 @@ from vectors.handshake import contact_of, message_of, proved
 from truc_protocol.acts import read_act
 from truc_protocol.audit import compare
 from truc_protocol.audit.evidence import weigh
-from truc_protocol.audit.passed import passed
+from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.codec import dec, enc, sha256
+from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.evidence_file import read_evidence
-from truc_protocol.handshake import (
-    Challenge,
-    Signed,
-    check_login,
-    check_revoke,
-    make_roll,
-)
-from truc_protocol.keys import signing_key_from_seed
 from truc_protocol.messages import KeyLogin
 from truc_protocol.messages.wire import Direction, decode
 from truc_protocol.records import Binding, Record, kind_of, link, parse, signer_of
 from truc_protocol.transcript import Transcript, unpack_record
+from truc_protocol.wire.handshake import Challenge, Signed, check_login, check_revoke, make_roll
 
 h = bytes.fromhex
 Fields = dict[str, Any]

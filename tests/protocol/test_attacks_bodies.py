@@ -16,12 +16,12 @@ from protocol.forge import (
 )
 from protocol.peers import Table
 
-from truc_protocol import keys
 from truc_protocol.bodies import Act, Call, Release, Resign
 from truc_protocol.codec import dec, enc, sha256
-from truc_protocol.curve import ORDER
-from truc_protocol.handshake import Auth
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.curve import ORDER
 from truc_protocol.records import Record, encode, parse
+from truc_protocol.wire.handshake import Auth
 
 
 def call_with(change) -> tuple[Table, Record]:

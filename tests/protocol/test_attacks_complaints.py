@@ -5,11 +5,12 @@ from protocol.forge import altered, small, until
 from protocol.peers import Table, secret
 from protocol.shared import sharing_table
 
-from truc_protocol import boxes, keys
+from truc_protocol import boxes
 from truc_protocol.audit.evidence import Judgement, judge
-from truc_protocol.audit.passed import passed
+from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.bodies import Deal
 from truc_protocol.codec import enc
+from truc_protocol.crypto import keys
 from truc_protocol.dealing import Opening
 from truc_protocol.evidence_file import Complaint
 from truc_protocol.records import parse

@@ -21,9 +21,10 @@ from protocol.forge import (
 from protocol.peers import Table, here, secret
 from protocol.shared import sharing_table
 
-from truc_protocol import boxes, keys
+from truc_protocol import boxes
 from truc_protocol.bodies import Call, Close, Deal, Draw, End, Void
-from truc_protocol.chains import Chain
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.chains import Chain
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import next_call
 from truc_protocol.records import parse

@@ -18,11 +18,11 @@ from protocol.peers import Player, Table, here
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.bodies import Ack, Act, Call, Close, Deal, Draw, End, Release, Share, Void
+from truc_protocol.dealer import proxy
 from truc_protocol.records import parse, unsigned
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
-from truc_server.matches.dealer import proxy
 
 
 def record_of_another_match():

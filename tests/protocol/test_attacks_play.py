@@ -20,9 +20,9 @@ from protocol.peers import Player, Table
 from protocol.shared import sharing_table
 
 from truc_protocol.bodies import Ack, Close, Proxy, Release
+from truc_protocol.dealer import proxy
 from truc_protocol.records import parse, unsigned
 from truc_protocol.setup import Opts
-from truc_server.matches.dealer import proxy
 
 
 def card_not_held():

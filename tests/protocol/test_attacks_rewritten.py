@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import msgspec
 import pytest
-from protocol import test_attacks_call as call
-from protocol import test_attacks_match as course
-from protocol import test_audit_unknown as unknown
 from protocol.forge import SERVER, resigned, small
 from protocol.peers import Table
 from protocol.rewriting import HONEST, Rewriting, forked, listed_again, place_of, relinked, rewritten
 
+from protocol import test_attacks_call as call
+from protocol import test_attacks_match as course
+from protocol import test_audit_unknown as unknown
 from truc_protocol.audit import Result, compare, verify
 from truc_protocol.bodies import Ack, Act, Call, Close, End, Release
 from truc_protocol.records import Record, body_hash, parse

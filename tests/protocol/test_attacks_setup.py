@@ -15,11 +15,11 @@ from protocol.forge import (
 )
 from protocol.peers import Player, Table, secret
 
-from truc_protocol import keys
 from truc_protocol.audit import Accepted, Auditor, OwnSeat
 from truc_protocol.bodies import Guest, SeatTaken
 from truc_protocol.codec import dec, enc, sha256
-from truc_protocol.curve import FIELD
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.curve import FIELD
 from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import Opts
 

@@ -18,10 +18,10 @@ from protocol.shared import blind_table
 
 from truc_protocol.audit import Auditor, OwnSeat, Result
 from truc_protocol.bodies import Deal
+from truc_protocol.facts import means
 from truc_protocol.ledger import Due, due
 from truc_protocol.ledger.play import played_unseen
 from truc_protocol.ledger.state import Step
-from truc_protocol.meaning import means
 from truc_protocol.records import parse
 from truc_rules import Action, Kind, deciders, legal, move_line
 

@@ -6,7 +6,7 @@ from protocol.peers import Table
 
 from truc_protocol.audit import Equivocation, compare
 from truc_protocol.audit.equivocation import contradictions, refused_record
-from truc_protocol.audit.passed import Passed, Signed, passed
+from truc_protocol.audit.verified_prefix import Passed, Signed, passed
 from truc_protocol.bodies import Act, Call, Release
 from truc_protocol.evidence_file import read_refusal
 from truc_protocol.records import Record, parse

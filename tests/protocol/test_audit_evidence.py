@@ -11,12 +11,12 @@ from protocol.shared import blind_table, sharing_table
 from truc_protocol import boxes
 from truc_protocol.audit import Judgement
 from truc_protocol.audit.evidence import Judged, judge
-from truc_protocol.audit.passed import passed
+from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.bodies import Deal, Share
 from truc_protocol.codec import enc
+from truc_protocol.crypto.keys import derive, seal
 from truc_protocol.dealing import Opening
 from truc_protocol.evidence_file import Complaint
-from truc_protocol.keys import derive, seal
 from truc_protocol.ledger import next_share
 from truc_protocol.records import Record, parse
 from truc_protocol.transcript import Transcript

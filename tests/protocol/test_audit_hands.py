@@ -11,8 +11,8 @@ from truc_protocol.audit import AuditError, Auditor, OwnSeat
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
 from truc_protocol.bodies import Close, Deal, Share
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.keys import box_key
 from truc_protocol.dealing import Opening
-from truc_protocol.keys import box_key
 from truc_protocol.ledger import fold
 from truc_protocol.ledger.state import Step
 from truc_protocol.records import parse

@@ -6,7 +6,7 @@ from protocol.peers import Table
 
 from truc_protocol.audit import Agreement, Auditor, EvidenceExamined, Judgement, Result, compare, examine
 from truc_protocol.audit.equivocation import contradictions
-from truc_protocol.audit.passed import passed
+from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.bodies import Deal
 from truc_protocol.evidence_file import MAGIC, Complaint, Refusal, read_refusal, write_evidence
 from truc_protocol.records import Record, parse

@@ -10,7 +10,7 @@ from truc_protocol.bodies import Close, Deal
 from truc_protocol.ledger import fold, start
 from truc_protocol.records import parse
 from truc_rules import preset, with_options
-from truc_rules.events import FlorClaimSettled, PointsScored
+from truc_rules.positions.events import FlorClaimSettled, PointsScored
 
 GAMES = ("truco-argentino-flor", "truco-gauderio", "truc-catalan", "truco-paulista", "trut")
 

@@ -6,7 +6,7 @@ from protocol.test_boxes import CTR, KEY, MID, PLACE, RAISE, SHARED, options_box
 from truc_protocol import boxes
 from truc_protocol.boxes import NO_COUNTER, BoxError, private_key
 from truc_protocol.codec import enc
-from truc_protocol.keys import seal
+from truc_protocol.crypto.keys import seal
 
 BLOCK = 256
 

@@ -5,8 +5,8 @@ import pytest
 from truc_protocol import boxes
 from truc_protocol.boxes import NO_COUNTER, BoxError, Option
 from truc_protocol.codec import enc
+from truc_protocol.crypto.keys import derive, seal
 from truc_protocol.dealing import Opening
-from truc_protocol.keys import derive, seal
 
 SHARED, MID, SALT = bytes([0x88] * 32), bytes([0x33] * 32), bytes([0x5A] * 16)
 HAND = (Opening(17, SALT), Opening(3, bytes(16)))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from truc_protocol import chains
-from truc_protocol.chains import Chain, descends, links_below
 from truc_protocol.codec import digest
+from truc_protocol.crypto import chains
+from truc_protocol.crypto.chains import Chain, descends, links_below
 
 PUBLIC, TN, ROOT = bytes(range(32)), bytes([0x11] * 32), bytes([0x22] * 32)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from truc_protocol.checks import CHECKS
-from truc_protocol.words import LANGUAGES, catalogue, told, words_of_check
+from truc_words import LANGUAGES, catalogue, told, words_of_check
 
 
 def test_every_check_has_its_words():

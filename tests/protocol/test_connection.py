@@ -5,20 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truc_protocol.codec import pack
-from truc_protocol.connection import (
-    MAX_OUTSTANDING,
-    STATES,
-    TRANSITIONS,
-    Connection,
-    Failure,
-    Pulse,
-    Role,
-    State,
-    broadcast_frame,
-    pulse,
-)
 from truc_protocol.errors import Code, LocalError
-from truc_protocol.frames import CLIENT_LIMIT, LOGIN_LIMIT, SERVER_LIMIT, to_frame
 from truc_protocol.messages import (
     MESSAGES,
     Bye,
@@ -38,6 +25,19 @@ from truc_protocol.messages import (
     encode,
     refusal,
 )
+from truc_protocol.wire.connection import (
+    MAX_OUTSTANDING,
+    STATES,
+    TRANSITIONS,
+    Connection,
+    Failure,
+    Pulse,
+    Role,
+    State,
+    broadcast_frame,
+    pulse,
+)
+from truc_protocol.wire.frames import CLIENT_LIMIT, LOGIN_LIMIT, SERVER_LIMIT, to_frame
 
 HELLO = ClientHello(id=1, proto=(1,), cn=bytes(32))
 ANSWER = ServerHello(re=1, body=b"body", sig=bytes(64), info=b"\x80")

@@ -5,13 +5,13 @@ import re
 import msgspec
 import pytest
 
-from truc_protocol.capabilities import BROUGHT_BY, CAPABILITIES, is_name
+from truc_docs.protocol.registries import capabilities_page
 from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Direction
-from truc_protocol.messages.course import COURSES, EVERY
+from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.records import KINDS
 from truc_protocol.records import tag_of as kind_tag
-from truc_protocol.reference.registries import capabilities_page
+from truc_protocol.wire.capabilities import BROUGHT_BY, CAPABILITIES, is_name
 
 TAGS = {row.tag for row in MESSAGES}
 FIELDS = {

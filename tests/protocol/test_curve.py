@@ -3,10 +3,10 @@
 import random
 
 import pytest
-from protocol import edwards
 
-from truc_protocol import curve
-from truc_protocol.keys import SMALL_ORDER, admissible, signing_key_from_seed
+from protocol import edwards
+from truc_protocol.crypto import curve
+from truc_protocol.crypto.keys import SMALL_ORDER, admissible, signing_key_from_seed
 
 BASE = bytes.fromhex("58" + "66" * 31)
 

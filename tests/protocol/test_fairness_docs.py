@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from protocol import (
     test_attacks_bodies,
     test_attacks_call,
@@ -18,7 +19,6 @@ from protocol import (
     test_attacks_rulings,
     test_attacks_setup,
 )
-
 from truc_protocol import bodies
 from truc_protocol.checks import CHECKS
 from truc_protocol.records import KINDS, Binding, RecordKind, tag_of

@@ -4,8 +4,11 @@ import pytest
 from vectors.handshake import CERT, CN, INFO, LAST, NEXT, NOW, PLAYER, SERVER, SMALL_ORDER, SN, STRANGER
 
 from truc_protocol.codec import enc, sha256
+from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.handshake import (
+from truc_protocol.messages import ClientHello, KeyLogin, ServerHello, encode
+from truc_protocol.records import encode as body_of
+from truc_protocol.wire.handshake import (
     Auth,
     Broken,
     Challenge,
@@ -27,9 +30,6 @@ from truc_protocol.handshake import (
     revoke,
     server_hello,
 )
-from truc_protocol.keys import fingerprint
-from truc_protocol.messages import ClientHello, KeyLogin, ServerHello, encode
-from truc_protocol.records import encode as body_of
 
 CLIENT_HELLO = ClientHello(id=1, proto=(1,), cn=CN)
 CLIENT_FRAME = encode(CLIENT_HELLO)

@@ -24,7 +24,10 @@ from protocol.test_handshake import (
 )
 
 from truc_protocol.codec import pack, unpack
-from truc_protocol.handshake import (
+from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.messages import ClientHello, Direction, KeyLogin, MessageError, ServerHello, decode, encode
+from truc_protocol.records import encode as body_of
+from truc_protocol.wire.handshake import (
     Broken,
     Challenge,
     Fingerprint,
@@ -42,17 +45,6 @@ from truc_protocol.handshake import (
     revoke,
     server_hello,
 )
-from truc_protocol.keys import fingerprint
-from truc_protocol.messages import (
-    ClientHello,
-    Direction,
-    KeyLogin,
-    MessageError,
-    ServerHello,
-    decode,
-    encode,
-)
-from truc_protocol.records import encode as body_of
 
 OTHER_CN, OTHER_SN, OTHER_CERT = b"\xc2" * 32, b"\x52" * 32, b"\xcd" * 32
 

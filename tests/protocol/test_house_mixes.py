@@ -10,8 +10,8 @@ from rules.chance import random_match, random_steps
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.documents import read_document, rule_document
-from truc_protocol.variant_files import variant_file
 from truc_rules import VariantError, preset, presets, variant_from_fields
+from truc_words.variant_files import variant_file
 
 FIELDS = {name: tomllib.loads(variant_file(preset(name))) for name in presets()}
 CARDS = ("pack", "order", "turnup")

@@ -3,9 +3,9 @@
 import pytest
 
 from truc_protocol.codec import enc
-from truc_protocol.handshake import KeyRoll, make_roll, revoke
+from truc_protocol.crypto.keys import KeyFileError, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, read_rolls, revocation_text, rolls_text
-from truc_protocol.keys import KeyFileError, signing_key_from_seed
+from truc_protocol.wire.handshake import KeyRoll, make_roll, revoke
 
 FIRST, SECOND, THIRD, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in range(1, 5))
 ROLL_1 = make_roll(FIRST, SECOND, serial=1, not_before=5)

@@ -4,8 +4,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
-from truc_protocol import keys
-from truc_protocol.keys import KeyFileError, SealError, WeakKeyError
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.keys import KeyFileError, SealError, WeakKeyError
 
 SEED = bytes(range(32))
 KEY = keys.signing_key_from_seed(SEED)

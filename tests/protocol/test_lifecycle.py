@@ -5,11 +5,11 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+from truc_docs.protocol.lifecycle import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS
+from truc_docs.protocol.states import connection_page
 from truc_protocol.audit import Auditor
 from truc_protocol.messages import TableState
 from truc_protocol.records import Phase, parse, tag_of
-from truc_protocol.reference.lifecycle import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS
-from truc_protocol.reference.states import connection_page
 from truc_protocol.transcript import read_transcript
 
 TRANSCRIPTS = sorted((Path(__file__).parents[1] / "vectors" / "transcripts").glob("*.truc"))

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
+from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import pack, unpack
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.examples import EXAMPLES
 from truc_protocol.messages import (
     MESSAGES,
     Direction,

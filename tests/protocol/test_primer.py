@@ -1,7 +1,7 @@
 """What a game's lessons are made from."""
 
-from truc_protocol.primer import Primer
 from truc_rules import preset
+from truc_words.primer import Primer
 
 CATALAN = Primer(preset("truc-catalan"))
 

@@ -7,21 +7,13 @@ from typing import get_args
 import msgspec
 import pytest
 
-from truc_protocol import codec, frames, meaning
-from truc_protocol.connection import MAX_OUTSTANDING, Connection, Failure, Role, State
+from truc_docs.protocol.examples import EXAMPLES
+from truc_docs.protocol.messages import PARTS
+from truc_docs.protocol.pages import PAGES
+from truc_protocol import codec
+from truc_protocol import facts as meaning
+from truc_protocol.crypto.keys import fingerprint, player_seed, signing_key_from_seed
 from truc_protocol.errors import Code
-from truc_protocol.examples import EXAMPLES
-from truc_protocol.handshake import (
-    MAX_ROLLS,
-    Challenge,
-    Contact,
-    Greeting,
-    authenticate,
-    check_login,
-    check_server_hello,
-    server_hello,
-)
-from truc_protocol.keys import fingerprint, player_seed, signing_key_from_seed
 from truc_protocol.messages import (
     MESSAGES,
     Choice,
@@ -46,9 +38,19 @@ from truc_protocol.messages import (
     encode_info,
     refusal,
 )
-from truc_protocol.reference.messages import PARTS
-from truc_protocol.reference.pages import PAGES
 from truc_protocol.setup import Opts
+from truc_protocol.wire import frames
+from truc_protocol.wire.connection import MAX_OUTSTANDING, Connection, Failure, Role, State
+from truc_protocol.wire.handshake import (
+    MAX_ROLLS,
+    Challenge,
+    Contact,
+    Greeting,
+    authenticate,
+    check_login,
+    check_server_hello,
+    server_hello,
+)
 from truc_rules import TABLE_OPTIONS, Event
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"

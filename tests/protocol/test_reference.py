@@ -6,14 +6,14 @@ from runpy import run_module
 
 import pytest
 
-from truc_protocol.connection import TRANSITIONS, State
+from truc_docs.protocol.messages import messages_page
+from truc_docs.protocol.pages import PAGES, write
+from truc_docs.protocol.registries import errors_page
+from truc_docs.protocol.states import connection_page
 from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Info, SeatState
-from truc_protocol.reference.fields import field_lines
-from truc_protocol.reference.messages import messages_page
-from truc_protocol.reference.pages import PAGES, write
-from truc_protocol.reference.registries import errors_page
-from truc_protocol.reference.states import connection_page
+from truc_protocol.wire.connection import TRANSITIONS, State
+from truc_words.field_lines import field_lines
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 
@@ -63,5 +63,5 @@ def test_pages_are_written_into_the_folder(tmp_path):
 
 def test_module_writes_into_the_folder_named(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["reference", str(tmp_path)])
-    run_module("truc_protocol.reference", run_name="__main__")
+    run_module("truc_docs.protocol", run_name="__main__")
     assert (tmp_path / "errors.md").read_text(encoding="utf-8") == errors_page()

@@ -9,14 +9,14 @@ from shutil import copytree
 
 import pytest
 
+from truc_docs.protocol.games import game_page, introduction
+from truc_docs.protocol.rules import parameters_page
+from truc_docs.protocol.value_words import NO_RULE, meanings
 from truc_protocol.codec import enc
 from truc_protocol.documents import rule_document
-from truc_protocol.reference.games import game_page, introduction
-from truc_protocol.reference.rules import parameters_page
-from truc_protocol.reference.value_words import NO_RULE, meanings
-from truc_protocol.rules_page import chapters
-from truc_protocol.rules_text import SENTENCES
 from truc_rules import params, preset, presets
+from truc_words.rules_page import chapters
+from truc_words.rules_text import SENTENCES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "rules"
 
@@ -158,8 +158,8 @@ def test_document_of_the_page_is_that_of_the_preset():
 def test_pages_are_written_into_the_folder_named(tmp_path, monkeypatch):
     copytree(FOLDER / "intro", tmp_path / "intro")
     monkeypatch.setattr(sys, "argv", ["rules", str(tmp_path)])
-    monkeypatch.delitem(sys.modules, "truc_protocol.reference.rules")
-    run_module("truc_protocol.reference.rules", run_name="__main__")
+    monkeypatch.delitem(sys.modules, "truc_docs.protocol.rules")
+    run_module("truc_docs.protocol.rules", run_name="__main__")
     assert {file.name for file in tmp_path.glob("*.md")} == {
         "parameters.md",
         *(f"{name}.md" for name in presets()),

@@ -4,9 +4,9 @@ from dataclasses import fields, replace
 
 import pytest
 
-from truc_protocol.rules_page import CHAPTERS, games, rules_page, summary, variant_summary
-from truc_protocol.rules_text import SENTENCES, TABLES
 from truc_rules import Envido, Flor, LastPoint, Redeal, Variant, params, preset, presets
+from truc_words.rules_page import CHAPTERS, games, rules_page, summary, variant_summary
+from truc_words.rules_text import SENTENCES, TABLES
 
 CATALAN = preset("truc-catalan")
 LANES = preset("truc-lanes")

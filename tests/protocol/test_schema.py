@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from truc_protocol.examples import EXAMPLES
+from truc_docs.protocol.examples import EXAMPLES
+from truc_docs.schema.files import FILES, SCHEMAS, accept, differences, main, text_of
 from truc_protocol.messages import MESSAGES, Direction, Info, Limits, VariantOffer
-from truc_protocol.schema.files import FILES, SCHEMAS, accept, differences, main, text_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol" / "schema"
 FILE_OF = {Direction.TO_SERVER: "client-to-server.json", Direction.TO_CLIENT: "server-to-client.json"}

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from truc_protocol.schema.changes import changes
+from truc_docs.schema.changes import changes
 
 BEFORE = {
     "title": "A message.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from truc_protocol.words import LanguageError, Sentence, told
+from truc_words import LanguageError, Sentence, told
 
 REASON = Sentence("failures.nothing_answers")
 LOST = Sentence("failures.cannot_reach", server="host:7373", reason=REASON)

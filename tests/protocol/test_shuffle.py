@@ -9,7 +9,7 @@ from itertools import islice, permutations, product
 import pytest
 
 from truc_protocol.codec import digest
-from truc_protocol.shuffle import accepted_below, draw, pick, shuffle, stream
+from truc_protocol.crypto.shuffle import accepted_below, draw, pick, shuffle, stream
 from truc_rules import preset, presets
 
 SEED = bytes(range(32))

@@ -18,7 +18,7 @@ from itertools import permutations, product
 
 import pytest
 
-from truc_protocol.shuffle import shuffle, stream
+from truc_protocol.crypto.shuffle import shuffle, stream
 
 Shuffle = Callable[[bytes, int], list[int]]
 PACK = 40

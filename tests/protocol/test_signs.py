@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from truc_docs.protocol.examples import example_of
 from truc_protocol.boxes import BoxError
 from truc_protocol.codec import pack, unpack
 from truc_protocol.errors import Code
-from truc_protocol.examples import example_of
 from truc_protocol.messages import (
     BoxedSign,
     BoxedSignSeen,

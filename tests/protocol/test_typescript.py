@@ -2,8 +2,8 @@
 
 import re
 
+from truc_docs.protocol.typescript import types_file
 from truc_protocol.messages import MESSAGES, Direction
-from truc_protocol.reference.typescript import types_file
 
 NAMES = {form.message.__name__ for row in MESSAGES for form in row.forms}
 

@@ -4,18 +4,19 @@ import json
 from pathlib import Path
 
 import pytest
-from protocol import recomputing
 from protocol.recomputing import value
 from vectors.make import FILES
 from vectors.shape import text_of
 
-from truc_protocol import boxes, chains, dealing, keys, shuffle
+from protocol import recomputing
+from truc_protocol import boxes, dealing
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, digest, enc, sha256, unpack
+from truc_protocol.crypto import chains, keys, shuffle
 from truc_protocol.dealing import Opening
-from truc_protocol.handshake import HandshakeError
 from truc_protocol.messages import MessageError
 from truc_protocol.records import KINDS, tag_of
+from truc_protocol.wire.handshake import HandshakeError
 from truc_rules import Kind, preset, presets
 
 FOLDER = Path(__file__).parents[1] / "vectors"

@@ -9,17 +9,10 @@ from typing import get_args
 import msgspec
 import pytest
 
-from truc_protocol.meaning import RECORD_FACTS, fact_name
-from truc_protocol.words import (
-    LANGUAGES,
-    LanguageError,
-    catalogue,
-    chosen_language,
-    local_sets,
-    local_words,
-)
+from truc_protocol.facts import RECORD_FACTS, fact_name
 from truc_rules import Event, Kind, preset, presets
-from truc_rules.vocabulary import SIGNS
+from truc_rules.variants.vocabulary import SIGNS
+from truc_words import LANGUAGES, LanguageError, catalogue, chosen_language, local_sets, local_words
 
 SHOWN_OTHERWISE = {
     "called",

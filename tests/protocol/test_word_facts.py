@@ -4,9 +4,9 @@ from typing import get_args
 
 import pytest
 
-from truc_protocol.meaning import fact_name
-from truc_protocol.words import LANGUAGES, Speech, as_told, tell
+from truc_protocol.facts import fact_name
 from truc_rules import Event
+from truc_words import LANGUAGES, Speech, as_told, tell
 
 PLAYERS = ("north", "east", "south", "west")
 

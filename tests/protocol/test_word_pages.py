@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from truc_protocol.words import LANGUAGES
-from truc_protocol.words_page import words_page
 from truc_rules import preset, presets
+from truc_words import LANGUAGES
+from truc_words.words_page import words_page
 
 HOUSE = "the words of a house"
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from truc_protocol.words import (
+from truc_rules import Kind
+from truc_words import (
     LANGUAGES,
     Speech,
     catalogue,
@@ -19,7 +20,6 @@ from truc_protocol.words import (
     side_name,
     sign_label,
 )
-from truc_rules import Kind
 
 PLAYERS = ("north", "east", "south", "west")
 HOUSE = "the words of a house"

@@ -30,7 +30,7 @@ from truc_rules import (
     turn_count,
     with_options,
 )
-from truc_rules.state import Phase
+from truc_rules.positions.hand import Phase
 
 SEEDS = st.integers(0, 2**32 - 1)
 TABLES = [(name, seats) for name in presets() for seats in preset(name).players]

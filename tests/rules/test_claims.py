@@ -6,8 +6,8 @@ import pytest
 from rules.played import dealt, events, given, options, played, score
 
 from truc_rules import Flor, next_hand, preset
-from truc_rules.claims import is_score_open
-from truc_rules.events import FlorClaimed, FlorClaimSettled, HandWon, PointsScored
+from truc_rules.contests.claims import is_score_open
+from truc_rules.positions.events import FlorClaimed, FlorClaimSettled, HandWon, PointsScored
 
 GAME = preset("truco-argentino-flor")
 QUIET = ("1e 3o 4c", "5b 6b 7b")

@@ -7,8 +7,8 @@ import pytest
 from rules.played import known
 
 from truc_rules import Flor, preset
-from truc_rules.cards import pack_of
-from truc_rules.values import (
+from truc_rules.cards.packs import pack_of
+from truc_rules.contests.values import (
     ENVIDO_VALUES,
     FLOR_VALUES,
     envido_cards,

@@ -6,8 +6,8 @@ import pytest
 from rules.played import dealt, events, given, options, played, score
 
 from truc_rules import Envido, Kind, LastPoint, deciders, next_hand, preset, with_options
-from truc_rules.envido import _raises, accepted_points, declined_points, fold_bonus
-from truc_rules.events import (
+from truc_rules.contests.envido import _raises, accepted_points, declined_points, fold_bonus
+from truc_rules.positions.events import (
     EnvidoAccepted,
     EnvidoCalled,
     EnvidoDeclined,

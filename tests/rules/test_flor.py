@@ -3,17 +3,8 @@
 import pytest
 from rules.played import action, dealt, events, flores, given, options, played, score
 
-from truc_rules import (
-    IllegalActionError,
-    apply,
-    deciders,
-    next_hand,
-    preset,
-)
-from truc_rules.events import (
-    FlorDeclared,
-    PointsScored,
-)
+from truc_rules import IllegalActionError, apply, deciders, next_hand, preset
+from truc_rules.positions.events import FlorDeclared, PointsScored
 
 GAME = preset("truco-argentino-flor")
 F26, F27, F29, F36 = "1o 5o 12o", "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"

@@ -4,7 +4,7 @@ import pytest
 from rules.played import dealt, events, flores, options, played, score
 
 from truc_rules import deciders, preset, with_options
-from truc_rules.events import (
+from truc_rules.positions.events import (
     ContraflorAccepted,
     ContraflorCalled,
     FlorDeclared,

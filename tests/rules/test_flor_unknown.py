@@ -3,8 +3,8 @@
 from rules.played import dealt, flores, known, options, played, score
 
 from truc_rules import Card, Seat, deciders, know, preset, settled
-from truc_rules.events import PointsScored
-from truc_rules.flor import round_answers
+from truc_rules.contests.flor import round_answers
+from truc_rules.positions.events import PointsScored
 
 ALL = ["flor", "flor-fold", "contraflor", "contraflor-rest"]
 GAME = preset("truco-argentino-flor")

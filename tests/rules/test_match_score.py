@@ -6,7 +6,7 @@ import pytest
 from rules.played import dealt, events, given, played
 
 from truc_rules import LastPoint, MatchError, Score, Scoring, Seat, new_match, next_hand, owed_shares, preset
-from truc_rules.events import Conceded, GameStaked, GameWon, HandWon, MatchWon, PointsScored
+from truc_rules.positions.events import Conceded, GameStaked, GameWon, HandWon, MatchWon, PointsScored
 
 ARGENTINE, CATALAN, FRENCH = preset("truco-argentino"), preset("truc-catalan"), preset("truc-french")
 HANDS = ("8h Jd 9c", "Ks 7d 10h")

@@ -18,7 +18,7 @@ from truc_rules import (
     ruled,
     with_options,
 )
-from truc_rules.events import GameWon, HandDrawn, HandWon, MatchWon, PointsScored, UnitScored
+from truc_rules.positions.events import GameWon, HandDrawn, HandWon, MatchWon, PointsScored, UnitScored
 
 
 def steps(name, seats, seed):

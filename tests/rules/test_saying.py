@@ -4,7 +4,7 @@ import pytest
 from rules.played import action, dealt, events, options, played, score
 
 from truc_rules import IllegalActionError, Score, apply, deciders, preset
-from truc_rules.events import KeptSilent, PointsScored, ValueSaid, ValueYielded
+from truc_rules.positions.events import KeptSilent, PointsScored, ValueSaid, ValueYielded
 
 TWO = ("7o 1o 4b", "7e 6e 2b")
 FOUR = ("6o 7o 1c", "5e 4e 10c", "7b 6b 2c", "12e 3b 4b")

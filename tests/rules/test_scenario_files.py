@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from truc_rules.scenario import run
-from truc_rules.scenario_text import scenarios
+from truc_rules.scenario.runner import run
+from truc_rules.scenario.text import scenarios
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
 CASES = [

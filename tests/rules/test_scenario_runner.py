@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from truc_rules.scenario import main, run
-from truc_rules.scenario_text import ScenarioError, scenarios
+from truc_rules.scenario.runner import main, run
+from truc_rules.scenario.text import ScenarioError, scenarios
 
 FRENCH = """scenario A hand
 # a comment
@@ -341,18 +341,21 @@ def test_a_folder_without_scenarios_is_no_success(tmp_path, capsys):
 @pytest.mark.parametrize("word", ["-h", "--help"])
 def test_help_says_how_it_is_called(capsys, word):
     assert main([word]) == 0
-    assert capsys.readouterr().out.startswith("python -m truc_rules.scenario PATH...\n")
+    assert capsys.readouterr().out.startswith("python -m truc_rules.scenario.runner PATH...\n")
 
 
 def test_without_paths_it_says_how_it_is_called(capsys):
     assert main([]) == 2
-    assert "python -m truc_rules.scenario PATH..." in capsys.readouterr().err
+    assert "python -m truc_rules.scenario.runner PATH..." in capsys.readouterr().err
 
 
 def test_it_runs_as_a_module(tmp_path):
     path = written(tmp_path, "one.scenario", FRENCH + "next 1\n")
     done = subprocess.run(
-        [sys.executable, "-m", "truc_rules.scenario", path], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "truc_rules.scenario", path],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "0 passed, 1 failed")
 
@@ -370,7 +373,7 @@ def test_one_card_is_turned_up_once_a_deal():
 def test_the_module_runs_its_arguments(monkeypatch, tmp_path):
     path = written(tmp_path, "one.scenario", FRENCH)
     monkeypatch.setattr(sys, "argv", ["scenario", str(path)])
-    monkeypatch.delitem(sys.modules, "truc_rules.scenario")
+    monkeypatch.delitem(sys.modules, "truc_rules.scenario.__main__", raising=False)
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("truc_rules.scenario", run_name="__main__")
     assert ended.value.code == 0

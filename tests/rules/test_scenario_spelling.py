@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from truc_rules.scenario import run
-from truc_rules.scenario_text import ScenarioError, scenarios
+from truc_rules.scenario.runner import run
+from truc_rules.scenario.text import ScenarioError, scenarios
 
 EVERY_LINE = """\
 scenario Every kind of line that has a number

@@ -3,8 +3,8 @@
 import pytest
 
 from truc_rules import preset, presets
-from truc_rules.scenario import run
-from truc_rules.scenario_text import ScenarioError, scenarios
+from truc_rules.scenario.runner import run
+from truc_rules.scenario.text import ScenarioError, scenarios
 
 TRUC = [name for name in presets() if name.startswith(("truc-", "le-truc", "trut"))]
 

@@ -6,7 +6,7 @@ import pytest
 from rules.played import dealt, events, given, options, played
 
 from truc_rules import IllegalActionError, Scoring, next_hand, preset
-from truc_rules.events import PointsScored, StakeAccepted, StakeAsked, StakeDeclined
+from truc_rules.positions.events import PointsScored, StakeAccepted, StakeAsked, StakeDeclined
 
 HANDS = ("7h Kd 9c", "8s Ah 10d")
 SIX = ("7o 1o 4b", "7e 6e 2b", "3o 5c 12b", "2o 6c 11b", "5e 4c 10b", "3e 1c 6b")

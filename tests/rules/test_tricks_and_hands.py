@@ -7,7 +7,7 @@ import pytest
 from rules.played import dealt, played
 
 from truc_rules import preset
-from truc_rules.tricks import verdict
+from truc_rules.tricks.tricks import verdict
 
 STANDARD = preset("truc-lanes")
 PUT = replace(STANDARD, hand_rule="put")

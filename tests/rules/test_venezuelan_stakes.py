@@ -6,7 +6,7 @@ import pytest
 from rules.played import dealt, events, options, played
 
 from truc_rules import preset
-from truc_rules.events import PointsScored
+from truc_rules.positions.events import PointsScored
 
 TARGET = 24
 VENEZUELA = replace(

@@ -17,14 +17,14 @@ from server.rawclient import RawClient, Seat
 from server.refusals import unlisted_refusals
 from server.stored import url
 
-from truc_server.host import logs
-from truc_server.host.folder import Folder, open_folder
-from truc_server.host.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
-from truc_server.host.variants import read_catalogue
-from truc_server.keys.identity import load_identity
+from truc_server.identity.identity import load_identity
+from truc_server.operation import logs
 from truc_server.server import serve
-from truc_server.store import Store, open_store
-from truc_server.store.archive import Archive, open_archive
+from truc_server.settings.folder import Folder, open_folder
+from truc_server.settings.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
+from truc_server.settings.variants import read_catalogue
+from truc_server.storage import Store, open_store
+from truc_server.storage.archive import Archive, open_archive
 
 QUICK = Settings(
     listen=Listen(hosts=("127.0.0.1",), port=0),

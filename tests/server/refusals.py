@@ -1,10 +1,10 @@
 """Which codes answer which requests, as seen on the connections of servers while a test runs."""
 
-from truc_protocol.capabilities import BROUGHT_BY
-from truc_protocol.connection import Connection, Role
 from truc_protocol.errors import Code
 from truc_protocol.messages import Direction, tag_of
-from truc_protocol.messages.course import COURSES, EVERY
+from truc_protocol.messages.exchanges import COURSES, EVERY
+from truc_protocol.wire.capabilities import BROUGHT_BY
+from truc_protocol.wire.connection import Connection, Role
 
 
 def unlisted_refusals(monkeypatch):

@@ -7,7 +7,7 @@ from alembic.config import Config
 from sqlalchemy import create_engine
 
 from truc_protocol.records import Record
-from truc_server.store import AddRecord, PlayerKind, SaveGuest, SaveMatch, SaveSeat, SaveTable, Store
+from truc_server.storage import AddRecord, PlayerKind, SaveGuest, SaveMatch, SaveSeat, SaveTable, Store
 
 MID, TH = b"m" * 32, b"t" * 32
 TABLE = SaveTable(
@@ -42,7 +42,7 @@ def url(folder: Path) -> str:
 def older(folder: Path, revision: str) -> None:
     """Make a database with the schema of an older version."""
     config = Config()
-    config.set_main_option("script_location", "truc_server.store:migrations")
+    config.set_main_option("script_location", "truc_server.storage:migrations")
     engine = create_engine(url(folder))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
@@ -57,7 +57,7 @@ import os, sqlite3, sys
 import alembic.command
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
-from truc_server.store import open_store
+from truc_server.storage import open_store
 
 url = sys.argv[1]
 n = 0

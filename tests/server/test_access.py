@@ -4,11 +4,11 @@ import pytest
 import trio
 from server.conftest import QUICK, changed, in_hand, running
 
-from truc_protocol.keys import fingerprint, generate_signing_key
-from truc_server.clock import now_ms
-from truc_server.connections.peer import tag_of
+from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.lobby import members
-from truc_server.store import Invite, Member, PlayerKind
+from truc_server.net.peer import tag_of
+from truc_server.storage import Invite, Member, PlayerKind
+from truc_server.timing.clock import now_ms
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)

@@ -8,9 +8,9 @@ from server.acting import act, card, choose, hand_in, paused
 from server.conftest import asked, holder_of, in_hand, is_to_move, only_cut, together
 from server.rawclient import RawClient, Seat
 
-from truc_protocol import keys
 from truc_protocol.bodies import Refuse, Release
 from truc_protocol.codec import dec, sha256
+from truc_protocol.crypto import keys
 from truc_protocol.records import encode
 
 HEAD = bytes(32)

@@ -20,16 +20,16 @@ from server.visitors import guest, keyed, say
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import End
-from truc_protocol.keys import fingerprint, generate_signing_key
+from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.admin import audit
 from truc_server.admin.address import MAX_PATH
 from truc_server.admin.reloading import FIXED, changeable, differing, is_fixed
 from truc_server.admin.requests import MAX_REQUEST, MOST_ROWS
-from truc_server.host import logs
-from truc_server.host.folder import Folder
-from truc_server.host.setting_keys import KEYS
-from truc_server.host.settings import Logs, Settings
 from truc_server.main import main
+from truc_server.operation import logs
+from truc_server.settings.folder import Folder
+from truc_server.settings.setting_keys import KEYS
+from truc_server.settings.settings import Logs, Settings
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from truc_protocol.connection import broadcast_frame
 from truc_protocol.messages import TableClosed
-from truc_server.tables.audience import Audience
+from truc_protocol.wire.connection import broadcast_frame
+from truc_server.spectating.audience import Audience
 
 GONE = TableClosed(table="ABC", reason="server")
 

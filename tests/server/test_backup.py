@@ -19,14 +19,14 @@ from click.testing import CliRunner, Result
 from server.conftest import running
 from server.restarting import interrupted
 
-from truc_server.backups.backing_up import back_up, digest_of
-from truc_server.backups.restored import check_may_start, read_restored
-from truc_server.backups.restoring import checked, restore
-from truc_server.host.folder import Folder, locked, write_private
-from truc_server.keys.identity import load_identity
+from truc_server.identity.identity import load_identity
 from truc_server.main import main
-from truc_server.store import open_store
-from truc_server.store.copies import open_play
+from truc_server.settings.folder import Folder, locked, write_private
+from truc_server.storage import open_store
+from truc_server.storage.backups import back_up, digest_of
+from truc_server.storage.copies import open_play
+from truc_server.storage.restored import check_may_start, read_restored
+from truc_server.storage.restoring import checked, restore
 
 
 @pytest.fixture(autouse=True)
@@ -206,7 +206,7 @@ def test_backup_that_is_under_way_is_not_disturbed(data, tmp_path):
 def test_keys_that_change_all_the_time_are_not_copied_half(data, tmp_path, monkeypatch):
     reads = iter(range(1_000))
     monkeypatch.setattr(
-        "truc_server.backups.backing_up._small", lambda *_: {"rolls.txt": str(next(reads)).encode()}
+        "truc_server.storage.backups._small", lambda *_: {"rolls.txt": str(next(reads)).encode()}
     )
     assert "the keys in" in said(call("backup", data.root, tmp_path / "copy"))
 
@@ -396,7 +396,7 @@ async def test_final_backup_that_cannot_be_marked_is_restored_with_care(played, 
             raise OSError(30, "Read-only file system", str(path))
         write_private(path, content)
 
-    monkeypatch.setattr("truc_server.backups.restoring.write_private", refuse)
+    monkeypatch.setattr("truc_server.storage.restoring.write_private", refuse)
     _, chosen = restore(tmp_path / "copy", open_at(tmp_path / "new"), None)
     assert chosen == "ask"
 

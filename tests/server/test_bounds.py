@@ -6,13 +6,13 @@ from server.substituting import SETTINGS as PATIENT
 from server.substituting import standing_by, step_in, voided
 from server.visitors import guest, heard, keyed
 
-from truc_protocol.frames import SERVER_LIMIT
-from truc_protocol.keys import generate_signing_key
+from truc_protocol.crypto.keys import generate_signing_key
 from truc_protocol.messages import SeatHeld, Welcome, encode
-from truc_server.connections.abilities import LISTS, LISTS_SECONDS
-from truc_server.host.settings import MAX_SEATS
+from truc_protocol.wire.frames import SERVER_LIMIT
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
+from truc_server.requests.abilities import LISTS, LISTS_SECONDS
+from truc_server.settings.settings import MAX_SEATS
 from truc_server.tables.codes import PRIVATE_CODE
 
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}

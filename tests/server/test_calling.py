@@ -8,7 +8,7 @@ from server.restarting import come_back
 from server.substituting import TERMS, follow, hand_called, offered, step_in, voided
 
 from truc_protocol.audit import Result
-from truc_protocol.keys import fingerprint, signing_key_from_seed
+from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 
 KEYS = [signing_key_from_seed(bytes([n]) * 32) for n in range(1, 4)]
 BOTS = tuple(fingerprint(key.public) for key in KEYS[:2])

@@ -11,19 +11,12 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from server.conftest import QUICK, changed
 
-from truc_protocol.certificates import make_certificate, read_certificate
 from truc_protocol.codec import sha256
-from truc_server.host import logs
-from truc_server.host.folder import open_folder
-from truc_server.host.settings import Logs
-from truc_server.keys.certificate import (
-    LASTS_S,
-    NEAR_S,
-    RENEW_S,
-    TlsError,
-    look_at_certificate,
-    open_tls,
-)
+from truc_protocol.crypto.certificates import make_certificate, read_certificate
+from truc_server.identity.certificate import LASTS_S, NEAR_S, RENEW_S, TlsError, look_at_certificate, open_tls
+from truc_server.operation import logs
+from truc_server.settings.folder import open_folder
+from truc_server.settings.settings import Logs
 
 DAY_S = 86_400
 NOW = int(time.time())

@@ -7,9 +7,9 @@ from server.conftest import QUICK, changed, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
-from truc_server.connections.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
-from truc_server.store import KEPT_LINES
+from truc_protocol.crypto import keys
+from truc_server.requests.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
+from truc_server.storage import KEPT_LINES
 from truc_server.tables.options import LATE
 
 FRENCH = {"t": "create", "variant": "truc-french"}

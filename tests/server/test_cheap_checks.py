@@ -7,8 +7,9 @@ from server.conftest import holder_of, in_hand
 from server.test_terms import hand_in, seat_body, under_terms
 from server.visitors import keyed
 
-from truc_protocol import handshake, keys
-from truc_server.matches.signed import LONGEST_BODY
+from truc_protocol.crypto import keys
+from truc_protocol.wire import handshake
+from truc_server.requests.signed import LONGEST_BODY
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from truc_server.commands.check_places import look_at_clock
-from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.keys.identity import load_identity
-from truc_server.keys.passphrases import change_passphrase
-from truc_server.keys.rotation import roll
+from truc_server.identity.identity import load_identity
+from truc_server.identity.passphrases import change_passphrase
+from truc_server.identity.rotation import roll
 from truc_server.main import main
+from truc_server.settings.folder import Folder, locked, open_folder
 
 WORDS = "a long enough passphrase"
 BOT = "A" * 26

@@ -18,7 +18,7 @@ from truc_protocol.ledger import missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_server.matches.clocks import Clocks, Starts, decided, full, left_ms
-from truc_server.matches.waits import Waits
+from truc_server.matches.deadlines import Waits
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 QUICKLY = {"decision_ms": 1000, "bank_ms": 900}
@@ -233,7 +233,7 @@ async def test_nothing_is_ruled_where_the_store_has_not_taken_the_question(serve
 
 async def test_nothing_is_ruled_while_the_journal_takes_no_answers(server, mock_clock, monkeypatch):
     mover, _ = holder_of(await in_hand(server, options=QUICKLY))
-    monkeypatch.setattr("truc_server.journal.Journal.is_full", True)
+    monkeypatch.setattr("truc_server.storage.journal.Journal.is_full", True)
     await pass_time(mock_clock, 1.91)
     monkeypatch.undo()
     reply = await mover.ask(stand(mover))
@@ -242,7 +242,7 @@ async def test_nothing_is_ruled_while_the_journal_takes_no_answers(server, mock_
 
 async def test_decision_is_ruled_soon_after_the_journal_takes_answers_again(server, mock_clock, monkeypatch):
     mover, other = holder_of(await in_hand(server, options=QUICKLY))
-    monkeypatch.setattr("truc_server.journal.Journal.is_full", True)
+    monkeypatch.setattr("truc_server.storage.journal.Journal.is_full", True)
     await pass_time(mock_clock, 1.91)
     monkeypatch.undo()
     mock_clock.jump(5.01)

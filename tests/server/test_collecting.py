@@ -8,8 +8,8 @@ import trio
 import trio.testing
 from server.conftest import together
 
-from truc_server import collecting
-from truc_server.collecting import collect_when_grown
+from truc_server.operation import garbage as collecting
+from truc_server.operation.garbage import collect_when_grown
 
 
 class Ring:

@@ -7,7 +7,7 @@ from protocol.peers import Table
 from truc_protocol.ledger import Due, Ledger, due, missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
-from truc_server.matches.consequences import Unrecorded, absent, consequence
+from truc_server.matches.auto_rulings import Unrecorded, absent, consequence
 
 
 def silent_at_a_hand(*, seats: int, gone: int = 0, voids: int = 1, releasing=()) -> Table:

@@ -14,9 +14,9 @@ from server.conftest import holder_of, in_hand, running, together
 from server.rawclient import GoneError, Seat
 
 from truc_protocol.audit import Result
-from truc_server.host.folder import open_folder
-from truc_server.keys.rotation import roll
-from truc_server.store import StoreError
+from truc_server.identity.rotation import roll
+from truc_server.settings.folder import open_folder
+from truc_server.storage import StoreError
 
 pytestmark = pytest.mark.slow
 NOW = 1_790_000_000

@@ -9,9 +9,9 @@ import trio
 from server.conftest import QUICK, changed, holder_of, in_hand, running
 from structlog.testing import capture_logs
 
-from truc_server.host import disk as disk_module
-from truc_server.host.disk import LOOK_S, MB, Disk, free_bytes
-from truc_server.host.settings import Database
+from truc_server.operation import disk as disk_module
+from truc_server.operation.disk import LOOK_S, MB, Disk, free_bytes
+from truc_server.settings.settings import Database
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 PATIENT = changed(QUICK, limits={"idle_s": 3600})

@@ -15,9 +15,9 @@ from server.stored import TABLE
 from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result
-from truc_server.journal import Journal
 from truc_server.main import main
-from truc_server.store import Store, StoreBusyError, StoreError, open_store
+from truc_server.storage import Store, StoreBusyError, StoreError, open_store
+from truc_server.storage.journal import Journal
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}
@@ -176,7 +176,7 @@ class TestHeld:
     @pytest.fixture(autouse=True)
     def impatient(self, monkeypatch):
         """Let SQLite wait for a moment only."""
-        monkeypatch.setattr("truc_server.store.engine.BUSY_TIMEOUT_MS", 20)
+        monkeypatch.setattr("truc_server.storage.engine.BUSY_TIMEOUT_MS", 20)
 
     @pytest.fixture
     def holder(self, data):

@@ -12,11 +12,12 @@ from server.visitors import guest, keyed
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
-from truc_server.connections import door, net
-from truc_server.connections.door import Door
-from truc_server.connections.peer import LOGIN_OUTBOX, Peer
+from truc_protocol.crypto import keys
 from truc_server.metrics.figures import Figures
+from truc_server.net import admission as door
+from truc_server.net import listeners as net
+from truc_server.net.admission import Door
+from truc_server.net.peer import LOGIN_OUTBOX, Peer
 
 WRONG_TOKEN = "x" * 32
 

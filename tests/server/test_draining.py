@@ -13,9 +13,9 @@ from server.visitors import guest, keyed
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Close
-from truc_protocol.keys import generate_signing_key
+from truc_protocol.crypto.keys import generate_signing_key
 from truc_protocol.records import Phase
-from truc_server.host.folder import Folder
+from truc_server.settings.folder import Folder
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 SEEK = {"t": "seek", "variant": "truc-french", "seats": 2}

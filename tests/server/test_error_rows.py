@@ -21,11 +21,11 @@ from server.substituting import SETTINGS as PATIENT
 from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
+from truc_protocol.crypto import keys
 from truc_protocol.errors import REGISTRY, Code
-from truc_server.control import Control
-from truc_server.host import logs
-from truc_server.host.settings import Logs, Settings
+from truc_server.operation import logs
+from truc_server.operation.control import Control
+from truc_server.settings.settings import Logs, Settings
 
 HELLO = {"t": "hello", "id": 1, "proto": [1], "want": [], "cn": bytes(32)}
 LAST_FIELDS = ("refuse", "detail", "retry_after_ms", "reconnect_after_ms")
@@ -346,7 +346,7 @@ TIMED = [Code.TIMEOUT, Code.SEAT_GONE]
 @asynccontextmanager
 async def a_server(path, row, monkeypatch):
     if row.code is Code.INTERNAL:
-        monkeypatch.setattr("truc_server.connections.reception.rule_document", lambda variant: 1 // 0)
+        monkeypatch.setattr("truc_server.requests.dispatch.rule_document", lambda variant: 1 // 0)
     control = Control(trio.Event(), Settings, trio.Event().set) if row.code is Code.KICKED else None
     async with running(path, changed(QUICK, **row.settings), control=control) as server:
         yield server

@@ -14,12 +14,12 @@ from server.conftest import in_hand, running, together
 from server.stored import older
 
 from truc_client.home.transcripts import path_of
-from truc_client.main import main as client
-from truc_protocol.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.transcript import read_transcript
-from truc_server.connections.peer import tag_of
 from truc_server.main import main
-from truc_server.store import PlayerKind, archive
+from truc_server.net.peer import tag_of
+from truc_server.storage import PlayerKind, archive
+from truc_terminal.main import main as client
 
 pytestmark = pytest.mark.slow
 SHORT = {"target": 3, "match": 1}

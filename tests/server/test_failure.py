@@ -14,10 +14,10 @@ from server.rawclient import RawClient
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.connection import Connection
+from truc_protocol.wire.connection import Connection
 from truc_server import server as server_module
-from truc_server.connections.net import Net
-from truc_server.store import Lease, StoreError
+from truc_server.net.listeners import Net
+from truc_server.storage import Lease, StoreError
 from truc_server.tables.table import Table
 
 FRENCH = {"t": "create", "variant": "truc-french"}

@@ -9,8 +9,8 @@ import trio
 from server.conftest import running
 from server.stored import MATCH, SEAT, TABLE, record, url
 
-from truc_server.store import Store, StoreBusyError, StoreError, open_store
-from truc_server.store.engine import open_engine
+from truc_server.storage import Store, StoreBusyError, StoreError, open_store
+from truc_server.storage.engine import open_engine
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -92,7 +92,7 @@ class TestConnections:
 
 
 def test_log_that_a_long_read_has_made_longer_is_short_again(folder, monkeypatch):
-    monkeypatch.setattr("truc_server.store.engine.LOG_BYTES", 200_000)
+    monkeypatch.setattr("truc_server.storage.engine.LOG_BYTES", 200_000)
     store = open_store(url(folder))
     store.claim("this process")
     store.commit([TABLE, MATCH])

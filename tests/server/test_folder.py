@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from truc_server.host.folder import (
+from truc_server.settings.folder import (
     Folder,
     FolderError,
     FolderLockedError,
@@ -25,7 +25,7 @@ from truc_server.host.folder import (
 HOLDER = """
 import sys
 from pathlib import Path
-from truc_server.host.folder import locked, open_folder
+from truc_server.settings.folder import locked, open_folder
 with locked(open_folder(Path(sys.argv[1]))):
     print("locked", flush=True)
     sys.stdin.read()

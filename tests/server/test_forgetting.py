@@ -8,7 +8,7 @@ from server.conftest import QUICK, changed, in_hand, running, together
 from server.visitors import heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.keys import fingerprint, generate_signing_key
+from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.lobby import members
 
 FORGET = {"t": "forget"}

@@ -10,9 +10,9 @@ from server.rawclient import RawClient, frame
 from server.watching import Held
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
-from truc_server.connections import reception
-from truc_server.connections.peer import TICK_S
+from truc_protocol.crypto import keys
+from truc_server.net.peer import TICK_S
+from truc_server.requests import dispatch as reception
 
 SETTINGS = changed(QUICK, limits={"requests_per_s": 10, "burst": 100, "outbox_bytes": 65_536})
 

@@ -5,14 +5,14 @@ import random
 import pytest
 from server.conftest import QUICK, changed, running, together
 
-from truc_protocol.capabilities import is_name
+from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import unpack
-from truc_protocol.connection import broadcast_frame
-from truc_protocol.examples import EXAMPLES
-from truc_protocol.frames import LENGTH_BYTES, SERVER_LIMIT
 from truc_protocol.messages import Direction, Setup, decode, encode
 from truc_protocol.records import Record
-from truc_server.connections.grease import Grease
+from truc_protocol.wire.capabilities import is_name
+from truc_protocol.wire.connection import broadcast_frame
+from truc_protocol.wire.frames import LENGTH_BYTES, SERVER_LIMIT
+from truc_server.net.grease import Grease
 
 SENT = [message for way, message in EXAMPLES if way is Direction.TO_CLIENT]
 OPEN = ("means", "view", "detail", "choices")

@@ -9,11 +9,11 @@ import pytest
 import trio
 from server.conftest import QUICK, changed, running
 
-from truc_server.clock import now_ms
-from truc_server.host import logs
-from truc_server.host.settings import Logs
-from truc_server.lobby import guests
-from truc_server.store import Store, StoreError
+from truc_server.operation import guest_retention as guests
+from truc_server.operation import logs
+from truc_server.settings.settings import Logs
+from truc_server.storage import Store, StoreError
+from truc_server.timing.clock import now_ms
 
 DAY_MS = 86_400_000
 FOREVER = changed(QUICK, access={"guest_days": 0})
@@ -171,7 +171,7 @@ async def test_guest_counts_as_seen_when_they_first_sit_down(tmp_path, monkeypat
     async with running(tmp_path / "data") as server:
         guest = await server.seat(keyed=False)
         later = now_ms() + 7 * DAY_MS
-        monkeypatch.setattr("truc_server.connections.login.now_ms", lambda: later)
+        monkeypatch.setattr("truc_server.requests.login.now_ms", lambda: later)
         await guest.create("truc-french", options={"guests": 2})
         assert seen(server) == later
 

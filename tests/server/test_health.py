@@ -12,8 +12,8 @@ from server.conftest import QUICK, changed, in_hand, running
 from server.visitors import guest
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.connections.net import Net
-from truc_server.store import StoreError
+from truc_server.net.listeners import Net
+from truc_server.storage import StoreError
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -69,7 +69,7 @@ async def test_commit_that_hangs_is_told(tmp_path, settings, mock_clock):
 
 async def test_store_that_does_not_keep_up_is_told(tmp_path, settings, monkeypatch):
     gate = Gate()
-    monkeypatch.setattr("truc_server.journal.MAX_WAITING", 1)
+    monkeypatch.setattr("truc_server.storage.journal.MAX_WAITING", 1)
     async with running(tmp_path / "data", settings, wrap=gate.wrap) as server:
         first, second = await guest(server), await guest(server)
         await gate.closed_behind(first)

@@ -13,10 +13,10 @@ from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Resign
-from truc_server.backups.restored import Restored, read_restored, write_restored
-from truc_server.host.folder import Folder, FolderError
-from truc_server.matches.holding import MOST_PUT_OFF
-from truc_server.store.copies import open_play
+from truc_server.matches.restore_hold import MOST_PUT_OFF
+from truc_server.settings.folder import Folder, FolderError
+from truc_server.storage.copies import open_play
+from truc_server.storage.restored import Restored, read_restored, write_restored
 
 pytestmark = pytest.mark.slow
 

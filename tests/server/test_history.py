@@ -10,8 +10,8 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.bodies import Guest
 from truc_protocol.codec import enc, pack
 from truc_protocol.records import Record, parse, tag_of
-from truc_server.store import AddPlayer, AddRecord, PlayerKind, SaveMatch
-from truc_server.tables.past import MAX_BYTES
+from truc_server.requests.history import MAX_BYTES
+from truc_server.storage import AddPlayer, AddRecord, PlayerKind, SaveMatch
 
 MADE = b"made up".ljust(32)
 

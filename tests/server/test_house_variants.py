@@ -15,9 +15,9 @@ from truc_protocol.codec import sha256
 from truc_protocol.documents import read_document, rule_document
 from truc_protocol.transcript import write_transcript
 from truc_rules import VariantError, preset, presets
-from truc_server.host.folder import Folder
-from truc_server.host.variants import MOST, VariantsError, read_catalogue
 from truc_server.main import main
+from truc_server.settings.folder import Folder
+from truc_server.settings.variants import MOST, VariantsError, read_catalogue
 
 CLUB_TRUC = """
 name = "club-truc"

@@ -4,10 +4,10 @@ import stat
 
 import pytest
 
-from truc_protocol.keys import fingerprint, from_pem
-from truc_server.host.folder import Folder, open_folder
-from truc_server.keys.identity import Identity, load_identity, read_identity
-from truc_server.keys.key_files import IdentityError
+from truc_protocol.crypto.keys import fingerprint, from_pem
+from truc_server.identity.identity import Identity, load_identity, read_identity
+from truc_server.identity.key_files import IdentityError
+from truc_server.settings.folder import Folder, open_folder
 
 
 @pytest.fixture

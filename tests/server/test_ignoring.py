@@ -6,8 +6,8 @@ from server.conftest import QUICK, changed, only_cut, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
-from truc_server.lobby.company import IGNORED
+from truc_protocol.crypto import keys
+from truc_server.requests.company import IGNORED
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from server.stored import TABLE, older, url
 
 from truc_server.main import main
-from truc_server.store import StoreError, open_store
-from truc_server.store.inspection import inspect
-from truc_server.store.schema import REVISION
+from truc_server.storage import StoreError, open_store
+from truc_server.storage.inspection import inspect
+from truc_server.storage.schema import REVISION
 
 pytestmark = pytest.mark.usefixtures("any_port")
 
@@ -143,13 +143,13 @@ def test_free_disk_is_told(data):
 
 
 def test_disk_that_is_full_is_wrong_also_where_nothing_is_to_be_spared(data, monkeypatch):
-    monkeypatch.setattr("truc_server.host.disk.free_bytes", lambda _: 900_000)
+    monkeypatch.setattr("truc_server.operation.disk.free_bytes", lambda _: 900_000)
     data.settings.write_text("[store]\nspare_mb = 0\n")
     result = check(data)
     assert (result.exit_code, "none begins until there is room" in result.stdout) == (1, True)
 
 
 def test_disk_that_is_nearly_full_is_wrong(data, monkeypatch):
-    monkeypatch.setattr("truc_server.host.disk.free_bytes", lambda _: 1_000_000)
+    monkeypatch.setattr("truc_server.operation.disk.free_bytes", lambda _: 1_000_000)
     result = check(data)
     assert (result.exit_code, "none begins until there is room" in result.stdout) == (1, True)

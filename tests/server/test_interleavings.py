@@ -11,7 +11,8 @@ from server.rawclient import GoneError
 from server.watching import Eye, Held
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.tables import pages, replay
+from truc_server.requests import catching_up as replay
+from truc_server.spectating import stored_pages as pages
 
 pytestmark = pytest.mark.slow
 

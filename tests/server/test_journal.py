@@ -10,7 +10,9 @@ from server.stored import guest_of
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.journal import (
+from truc_server.net.poller import Poller
+from truc_server.storage import SaveGuest, StoreBusyError, StoreError, Write, open_store
+from truc_server.storage.journal import (
     BUSY_TRIES,
     MAX_BATCH,
     MAX_FILLED,
@@ -19,8 +21,6 @@ from truc_server.journal import (
     Journal,
     JournalStoppedError,
 )
-from truc_server.poller import Poller
-from truc_server.store import SaveGuest, StoreBusyError, StoreError, Write, open_store
 
 FULL = StoreError("cannot write to the disk: it is full")
 

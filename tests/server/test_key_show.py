@@ -7,14 +7,14 @@ from click.testing import CliRunner
 from server.conftest import in_hand, running, together
 from server.stored import older
 
-from truc_protocol.handshake import revoke
+from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import revocation_text
-from truc_protocol.keys import fingerprint, signing_key_from_seed
-from truc_server.host.folder import Folder, open_folder
-from truc_server.keys.identity import Identity, load_identity, read_identity
-from truc_server.keys.revocations import accept_revocation
-from truc_server.keys.rotation import roll
+from truc_protocol.wire.handshake import revoke
+from truc_server.identity.identity import Identity, load_identity, read_identity
+from truc_server.identity.revocations import accept_revocation
+from truc_server.identity.rotation import roll
 from truc_server.main import main
+from truc_server.settings.folder import Folder, open_folder
 
 NOW = int(datetime(2026, 11, 1, 23, 30, tzinfo=UTC).timestamp())
 UNREADABLE = "the database cannot be read as it is, truc-server check says why"

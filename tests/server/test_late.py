@@ -2,7 +2,7 @@
 
 import pytest
 
-from truc_server.tables.late import GRAIN, NOTICES, Line, Notice
+from truc_server.spectating.delay_line import GRAIN, NOTICES, Line, Notice
 
 
 def drained(line: Line, now: float) -> list[tuple[int, int]]:

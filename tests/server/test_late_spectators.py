@@ -10,9 +10,10 @@ from server.substituting import standing_by, step_in, voided
 from server.watching import Eye
 
 from truc_protocol.audit import Result
-from truc_server.store import StoreError
-from truc_server.store.archive import unpack_setup
-from truc_server.tables import pages, showing
+from truc_server.spectating import spectator_feed as showing
+from truc_server.spectating import stored_pages as pages
+from truc_server.storage import StoreError
+from truc_server.storage.archive import unpack_setup
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600})
 

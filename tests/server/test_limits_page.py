@@ -5,13 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from truc_protocol.frames import LENGTH_BYTES, LOGIN_LIMIT
 from truc_protocol.messages import Create
-from truc_server.connections import abilities, pacing, peer, reading
-from truc_server.host import settings
-from truc_server.lobby import company, lobby, presence
-from truc_server.matches import signed
-from truc_server.store import KEPT_LINES
+from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
+from truc_server.lobby import lobby, presence
+from truc_server.net import pacing, peer, reading
+from truc_server.requests import abilities, company, signed
+from truc_server.settings import settings
+from truc_server.storage import KEPT_LINES
 from truc_server.tables import talk
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol" / "limits.md").read_text(encoding="utf-8")

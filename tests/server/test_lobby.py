@@ -4,8 +4,8 @@ import pytest
 from server.conftest import QUICK, changed, running, together
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
 from truc_protocol.audit import Result
+from truc_protocol.crypto import keys
 from truc_rules import TABLE_OPTIONS
 from truc_server.tables.options import CLAIM, RANGES, TRANSCRIPT
 

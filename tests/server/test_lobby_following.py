@@ -7,7 +7,7 @@ from server.rawclient import frame
 from server.visitors import follower, guest, heard, keyed
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
+from truc_protocol.crypto import keys
 from truc_server.lobby.following import AT_ONCE, BETWEEN_S, STATE_S
 from truc_server.tables.options import LATE
 

@@ -10,11 +10,11 @@ from server.visitors import guest
 from server.watching import Eye, Held
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
 from truc_protocol.bodies import Act
-from truc_server.host import logs
-from truc_server.host.settings import Logs
-from truc_server.matches import acting
+from truc_protocol.crypto import keys
+from truc_server.operation import logs
+from truc_server.requests import acts as acting
+from truc_server.settings.settings import Logs
 
 TIGHT = changed(QUICK, limits={"outbox_bytes": 65_536}, log={"level": "debug"})
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 import pytest
 import structlog
 
-from truc_server.host.logs import SECRET, WITHHELD, Seldom, configure, withhold_secrets
-from truc_server.host.settings import Logs
+from truc_server.operation.logs import SECRET, WITHHELD, Seldom, configure, withhold_secrets
+from truc_server.settings.settings import Logs
 
 CARD = b"\x07\xff secret bytes"
 

@@ -16,12 +16,12 @@ import trio
 from click.testing import CliRunner, Result
 
 from truc_server import __name__ as package
-from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.host.settings import Settings
-from truc_server.host.settings_file import settings_text
-from truc_server.keys.identity import load_identity
+from truc_server.identity.identity import load_identity
 from truc_server.main import main, raise_file_limit
-from truc_server.store import StoreError, StoreLostError
+from truc_server.settings.folder import Folder, locked, open_folder
+from truc_server.settings.settings import Settings
+from truc_server.settings.settings_file import settings_text
+from truc_server.storage import StoreError, StoreLostError
 
 PORT = 4242
 

@@ -4,10 +4,10 @@ import pytest
 from protocol.peers import Table, secret
 
 from truc_protocol.codec import enc
+from truc_protocol.dealer import Dealer
 from truc_protocol.ledger import Due, due
-from truc_protocol.records import parse
-from truc_server.matches.dealer import Dealer
 from truc_protocol.match_secrets import MatchSecrets, new_secrets
+from truc_protocol.records import parse
 
 LATER = ((3, bytes([4]) * 32), (6, bytes([5]) * 32))
 

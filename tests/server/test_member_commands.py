@@ -5,11 +5,11 @@ import re
 import pytest
 from click.testing import CliRunner, Result
 
-from truc_protocol.keys import fingerprint, signing_key_from_seed
-from truc_server.clock import now_ms
+from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_server.lobby.members import hash_of
 from truc_server.main import main
-from truc_server.store import Member, open_store
+from truc_server.storage import Member, open_store
+from truc_server.timing.clock import now_ms
 
 PUBLIC = signing_key_from_seed(b"p" * 32).public
 OWN = fingerprint(PUBLIC)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from truc_server.connections import meters
-from truc_server.connections.meters import Meter, network_of, site_of
+from truc_server.net import meters
+from truc_server.net.meters import Meter, network_of, site_of
 
 NOW = 1_000.0
 

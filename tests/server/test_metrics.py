@@ -19,10 +19,10 @@ from server.visitors import guest, keyed
 from server.watching import Eye, Held
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.host import disk
-from truc_server.keys.certificate import open_tls
+from truc_server.identity.certificate import open_tls
 from truc_server.metrics import page
 from truc_server.metrics.measures import MEASURES
+from truc_server.operation import disk
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 TIGHT = changed(QUICK, limits={"idle_s": 3600, "outbox_bytes": 65_536, "burst": 1_000_000})

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truc_server.connections import names as names_module
-from truc_server.connections.confusables import prototype, script
-from truc_server.connections.names import LONGEST, Names, normalised, skeletons
-from truc_server.connections.peer import RefusedError, tag_of
-from truc_server.store import PlayerKind
+from truc_server.lobby import names as names_module
+from truc_server.lobby.confusables import prototype, script
+from truc_server.lobby.names import LONGEST, Names, normalised, skeletons
+from truc_server.net.peer import RefusedError, tag_of
+from truc_server.storage import PlayerKind
 
 
 def alike(one: str, other: str) -> bool:
@@ -178,7 +178,7 @@ def test_script_of_a_character_is_known(character, of):
 
 @pytest.mark.slow
 def test_tables_are_not_read_by_a_start():
-    code = "import truc_server.server, truc_server.connections.confusables as c; print(c._prototypes.cache_info().misses)"
+    code = "import truc_server.server, truc_server.lobby.confusables as c; print(c._prototypes.cache_info().misses)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "0\n"
 

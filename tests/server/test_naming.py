@@ -8,7 +8,7 @@ from server.test_terms import hand_in, seat_body, under_terms
 from server.visitors import guest, keyed
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
+from truc_protocol.crypto import keys
 
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
 

@@ -10,13 +10,13 @@ from server.conftest import QUICK, changed, holder_of, in_hand, running
 from server.rawclient import frame
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
 from truc_protocol.codec import pack
-from truc_protocol.handshake import authenticate
-from truc_server.connections import net
-from truc_server.connections.peer import TICK_S
-from truc_server.host import logs
-from truc_server.host.settings import Listen, Logs
+from truc_protocol.crypto import keys
+from truc_protocol.wire.handshake import authenticate
+from truc_server.net import listeners as net
+from truc_server.net.peer import TICK_S
+from truc_server.operation import logs
+from truc_server.settings.settings import Listen, Logs
 
 NAN = b"\x82\xa1t\xa4ping\xa1n\xcb\x7f\xf8" + bytes(6)
 DUPLICATE = b"\x82\xa1t\xa4ping\xa1t\xa4ping"

@@ -8,7 +8,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from truc_server.host import notify
+from truc_server.operation import notify
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from server.rawclient import GoneError, Seat
 
 from truc_protocol.audit import Result
 from truc_server.main import main
-from truc_server.store import AddRecord, SaveGuest, Store, StoreError, appending, open_store
-from truc_server.store.archive import Archive, open_archive
-from truc_server.store.schema import REVISION, metadata
+from truc_server.storage import AddRecord, SaveGuest, Store, StoreError, appending, open_store
+from truc_server.storage.archive import Archive, open_archive
+from truc_server.storage.schema import REVISION, metadata
 
 pytestmark = [
     pytest.mark.slow,

@@ -8,8 +8,8 @@ import pytest
 
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
-from truc_server.connections.peer import RefusedError
-from truc_server.host.settings import MatchDefaults
+from truc_server.net.peer import RefusedError
+from truc_server.settings.settings import MatchDefaults
 from truc_server.tables.options import CLAIM, CLAIMS, RANGES, READERS, TRANSCRIPT, Defaults, choose
 
 DOCS = Path(__file__).parents[2] / "docs"

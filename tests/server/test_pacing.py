@@ -5,9 +5,9 @@ import trio
 from server.conftest import in_hand
 from server.visitors import keyed
 
-from truc_server.connections.pacing import BURST, Pace
-from truc_server.host.settings import Limits
-from truc_server.tables.tail import Tail
+from truc_server.net.pacing import BURST, Pace
+from truc_server.settings.settings import Limits
+from truc_server.spectating.recent_records import Tail
 
 LIMITS = Limits(connections_per_address=2)
 HERE, THERE = "192.0.2.1", "192.0.2.2"

@@ -5,10 +5,10 @@ from server.conftest import QUICK, changed, together
 from server.substituting import standing_by, step_in, voided
 from server.watching import Eye, Held
 
-from truc_protocol.connection import broadcast_frame
 from truc_protocol.messages import TableClosed
-from truc_server.connections.peer import SNAPSHOT
-from truc_server.tables.audience import Audience
+from truc_protocol.wire.connection import broadcast_frame
+from truc_server.net.peer import SNAPSHOT
+from truc_server.spectating.audience import Audience
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600, "outbox_bytes": 40_000})
 GONE = TableClosed(table="ABCDE", reason="empty")

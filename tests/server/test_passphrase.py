@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from truc_protocol.keys import to_pem
-from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.host.settings import Database, Settings
-from truc_server.keys.identity import load_identity, read_identity, read_public, unsealed_files
-from truc_server.keys.key_files import IdentityError, key_text
-from truc_server.keys.passphrases import change_passphrase, passphrase_of, read_passphrase
-from truc_server.keys.rotation import roll
+from truc_protocol.crypto.keys import to_pem
+from truc_server.identity.identity import load_identity, read_identity, read_public, unsealed_files
+from truc_server.identity.key_files import IdentityError, key_text
+from truc_server.identity.passphrases import change_passphrase, passphrase_of, read_passphrase
+from truc_server.identity.rotation import roll
 from truc_server.main import main
+from truc_server.settings.folder import Folder, locked, open_folder
+from truc_server.settings.settings import Database, Settings
 
 OLD, NEW = "a long enough passphrase", "quite another passphrase"
 NOW = 1_790_000_000

@@ -3,9 +3,9 @@
 from server.conftest import QUICK, changed, running
 from server.visitors import guest, heard, keyed
 
-from truc_protocol import keys
-from truc_server.lobby.company import SHOWN
+from truc_protocol.crypto import keys
 from truc_server.lobby.presence import PAGE
+from truc_server.requests.company import SHOWN
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 

@@ -6,9 +6,9 @@ from server.rawclient import Seat
 from server.restarting import come_back
 from server.visitors import guest, keyed
 
-from truc_protocol.keys import fingerprint
-from truc_server.connections.abilities import STANDINGS_PAGE
-from truc_server.store import RatedPlayer, RateMatch
+from truc_protocol.crypto.keys import fingerprint
+from truc_server.requests.abilities import STANDINGS_PAGE
+from truc_server.storage import RatedPlayer, RateMatch
 
 GAME = {"variant": "truc-french", "seats": 2}
 

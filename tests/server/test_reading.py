@@ -8,11 +8,11 @@ from server.rawclient import frame
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.connections import net
-from truc_server.connections.door import Door
-from truc_server.connections.peer import LINGER_S, Peer
-from truc_server.connections.reception import Reception
-from truc_server.connections.sockets import read
+from truc_server.net import listeners as net
+from truc_server.net.admission import Door
+from truc_server.net.peer import LINGER_S, Peer
+from truc_server.net.sockets import read
+from truc_server.requests.dispatch import Reception
 
 
 class Gate:

@@ -3,11 +3,11 @@
 import pytest
 from server.refusals import is_listed, unlisted_refusals
 
-from truc_protocol.connection import Connection, Role
+from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.errors import Code
-from truc_protocol.handshake import Greeting, server_hello
-from truc_protocol.keys import signing_key_from_seed
 from truc_protocol.messages import ClientHello, GuestLogin, ListTables, Welcome, refusal
+from truc_protocol.wire.connection import Connection, Role
+from truc_protocol.wire.handshake import Greeting, server_hello
 
 
 @pytest.fixture

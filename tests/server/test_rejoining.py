@@ -6,7 +6,7 @@ from server.rawclient import Seat
 from server.substituting import standing_by, step_in, voided
 from server.watching import Eye
 
-from truc_protocol.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600})
 WAYS = ("join", "resume")

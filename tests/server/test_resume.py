@@ -10,7 +10,7 @@ from server.conftest import holder_of, in_hand, together
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Act
 from truc_protocol.records import Phase, Record
-from truc_server.tables import replay
+from truc_server.requests import catching_up as replay
 
 
 async def test_resume_sends_every_record_from_a_position_on(server):

@@ -13,13 +13,12 @@ from server.conftest import QUICK, changed, in_hand, running, together
 from server.stored import MATCH, MID, TABLE, TH, record
 
 from truc_protocol.audit import Result
-from truc_server.clock import now_ms
-from truc_server.host import logs
-from truc_server.host.folder import locked
-from truc_server.host.settings import Logs
-from truc_server.lobby import retention
 from truc_server.main import main
-from truc_server.store import AddPlayer, EndMatch, PlayerKind, SaveSecrets, Store, StoreError, open_store
+from truc_server.operation import logs, retention
+from truc_server.settings.folder import locked
+from truc_server.settings.settings import Logs
+from truc_server.storage import AddPlayer, EndMatch, PlayerKind, SaveSecrets, Store, StoreError, open_store
+from truc_server.timing.clock import now_ms
 
 DAY_MS = 86_400_000
 KEEPING = changed(QUICK, store={"keep_days": 30})
@@ -408,7 +407,7 @@ def test_compact_is_refused_while_a_server_runs(data):
 
 
 def test_compact_says_how_much_room_it_needs(filled, monkeypatch):
-    monkeypatch.setattr("truc_server.host.disk.free_bytes", lambda _: 1_000)
+    monkeypatch.setattr("truc_server.operation.disk.free_bytes", lambda _: 1_000)
     before = (filled / "truc.db").read_bytes()
     result = call(filled, "compact")
     assert result.exit_code == 1

@@ -9,16 +9,24 @@ from pathlib import Path
 import pytest
 from server.conftest import in_hand, running
 
-from truc_protocol.handshake import Contact, Greeting, Pin, Trust, check_server_hello, revoke, server_hello
+from truc_protocol.crypto.keys import KeyFileError, fingerprint, signing_key_from_seed, to_pem
 from truc_protocol.key_files import revocation_text
-from truc_protocol.keys import KeyFileError, fingerprint, signing_key_from_seed, to_pem
-from truc_server.host import logs
-from truc_server.host.folder import Folder, FolderError, open_folder
-from truc_server.host.settings import Logs
-from truc_server.keys.identity import Identity, check_in_force, load_identity, read_identity
-from truc_server.keys.key_files import IdentityError
-from truc_server.keys.revocations import accept_revocation, revoked_keys
-from truc_server.keys.rotation import roll
+from truc_protocol.wire.handshake import (
+    Contact,
+    Greeting,
+    Pin,
+    Trust,
+    check_server_hello,
+    revoke,
+    server_hello,
+)
+from truc_server.identity.identity import Identity, check_in_force, load_identity, read_identity
+from truc_server.identity.key_files import IdentityError
+from truc_server.identity.revocations import accept_revocation, revoked_keys
+from truc_server.identity.rotation import roll
+from truc_server.operation import logs
+from truc_server.settings.folder import Folder, FolderError, open_folder
+from truc_server.settings.settings import Logs
 
 NOW = 1_790_000_000
 STRANGER = signing_key_from_seed(b"s" * 32)
@@ -108,7 +116,7 @@ def trusted(pinned: bytes, identity: Identity) -> Trust:
     greeting = Greeting(identity.key, bytes(32), 1, b"\x80", rolls=identity.rolls)
     hello = server_hello(greeting, 1, b"frame")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("truc_protocol.handshake.decode_info", lambda info: info)
+        patch.setattr("truc_protocol.wire.handshake.decode_info", lambda info: info)
         return check_server_hello(hello, Contact(b"frame", (1,), Pin(pinned, pinned, 0), NOW)).trust
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from truc_server.clock import STEP_S, RunningClock
+from truc_server.timing.clock import STEP_S, RunningClock
 
 
 class Elapsed:

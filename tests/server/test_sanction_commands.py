@@ -3,11 +3,11 @@
 import pytest
 from click.testing import CliRunner, Result
 
-from truc_protocol.keys import fingerprint, signing_key_from_seed
-from truc_server.clock import now_ms
+from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_server.lobby.members import hash_of, issue
 from truc_server.main import main
-from truc_server.store import Invite, Sanction, SanctionKind, open_store
+from truc_server.storage import Invite, Sanction, SanctionKind, open_store
+from truc_server.timing.clock import now_ms
 
 PUBLIC = signing_key_from_seed(b"p" * 32).public
 OWN = fingerprint(PUBLIC)

@@ -9,15 +9,15 @@ from click.testing import CliRunner
 from server.conftest import QUICK, changed, in_hand, only_cut, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
 
-from truc_protocol.keys import fingerprint, generate_signing_key
-from truc_server.clock import now_ms
-from truc_server.host import logs
-from truc_server.host.settings import Access, Logs
-from truc_server.journal import JournalStoppedError
-from truc_server.lobby import upkeep
+from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.lobby.sanctions import Sanctions, in_force
 from truc_server.main import main
-from truc_server.store import Sanction, SanctionKind, Store, StoreError
+from truc_server.operation import logs
+from truc_server.operation import sanction_watch as upkeep
+from truc_server.settings.settings import Access, Logs
+from truc_server.storage import Sanction, SanctionKind, Store, StoreError
+from truc_server.storage.journal import JournalStoppedError
+from truc_server.timing.clock import now_ms
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)

@@ -11,11 +11,11 @@ from server.conftest import in_hand, together
 from server.rawclient import RawClient
 from server.test_resume import watcher
 
+from truc_protocol import dealer
 from truc_protocol.bodies import Act, Close, Deal, Proxy, Rule
 from truc_protocol.records import parse
-from truc_server.host import logs
-from truc_server.host.settings import Logs
-from truc_server.matches import dealer
+from truc_server.operation import logs
+from truc_server.settings.settings import Logs
 
 pytestmark = pytest.mark.slow
 

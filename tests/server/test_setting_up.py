@@ -8,11 +8,11 @@ import sys
 import pytest
 from click.testing import CliRunner, Result
 
-from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.host.settings import Settings
-from truc_server.host.settings_file import load
-from truc_server.keys.identity import load_identity, read_identity, unsealed_files
+from truc_server.identity.identity import load_identity, read_identity, unsealed_files
 from truc_server.main import main
+from truc_server.settings.folder import Folder, locked, open_folder
+from truc_server.settings.settings import Settings
+from truc_server.settings.settings_file import load
 
 WORDS = "a long enough passphrase"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from truc_server.host.setting_keys import KEYS, SECTIONS, expected
-from truc_server.host.settings import MatchDefaults, Settings, SettingsError
-from truc_server.host.settings_file import MAX_FILE, line_of, load, settings_text
+from truc_server.settings.setting_keys import KEYS, SECTIONS, expected
+from truc_server.settings.settings import MatchDefaults, Settings, SettingsError
+from truc_server.settings.settings_file import MAX_FILE, line_of, load, settings_text
 
 
 def from_text(text: str) -> Settings:

@@ -3,8 +3,8 @@
 import pytest
 from click.testing import CliRunner, Result
 
-from truc_server.host.folder import Folder
 from truc_server.main import main
+from truc_server.settings.folder import Folder
 
 OWN = "A" * 26
 NO_TOML = "[listen\n"

@@ -7,7 +7,8 @@ import pytest
 from server.conftest import asked, only_cut, together
 from server.rawclient import Seat
 
-from truc_protocol import boxes, keys
+from truc_protocol import boxes
+from truc_protocol.crypto import keys
 from truc_server.tables.talk import BURST, PER_S
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"

@@ -10,7 +10,7 @@ from server.watching import Eye, Held
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Call
 from truc_protocol.records import Record, parse
-from truc_server.tables.audience import Audience
+from truc_server.spectating.audience import Audience
 
 
 async def eye_at(server, table: str, *want: str, **fields) -> Eye:

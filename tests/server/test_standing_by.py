@@ -15,7 +15,7 @@ from server.substituting import (
 )
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.tables.standins import MOST
+from truc_server.tables.standby import MOST
 
 
 @pytest.fixture

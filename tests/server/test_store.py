@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
 from truc_protocol.records import Record
-from truc_server.store import (
+from truc_server.storage import (
     ClearSeat,
     DropSecrets,
     DropTable,
@@ -28,9 +28,9 @@ from truc_server.store import (
     StoreLostError,
     open_store,
 )
-from truc_server.store.engine import open_engine
-from truc_server.store.schema import REVISION, metadata, records, tables
-from truc_server.store.statements import _upsert
+from truc_server.storage.engine import open_engine
+from truc_server.storage.schema import REVISION, metadata, records, tables
+from truc_server.storage.statements import _upsert
 
 
 class TestTables:
@@ -365,11 +365,11 @@ class TestMigrations:
 
     def test_revision_is_the_newest_migration(self):
         config = Config()
-        config.set_main_option("script_location", "truc_server.store:migrations")
+        config.set_main_option("script_location", "truc_server.storage:migrations")
         assert ScriptDirectory.from_config(config).get_current_head() == REVISION
 
     def test_open_database_is_not_migrated_again(self, folder):
-        script = f"import sys; from truc_server.store import open_store; open_store({url(folder)!r}).close(); sys.exit('alembic' in sys.modules)"
+        script = f"import sys; from truc_server.storage import open_store; open_store({url(folder)!r}).close(); sys.exit('alembic' in sys.modules)"
         assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
     def test_newer_schema_is_refused(self, folder):

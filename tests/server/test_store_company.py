@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from truc_protocol.bodies import SeatTaken, Sub
 from truc_protocol.codec import enc
 from truc_protocol.records import Record, encode
-from truc_server.store import (
+from truc_server.storage import (
     KEPT_LINES,
     AddPlayer,
     DropIgnored,
@@ -29,9 +29,9 @@ from truc_server.store import (
     StoreLostError,
     open_store,
 )
-from truc_server.store.membership import _DROP_SPENT, _USE
-from truc_server.store.schema import ignored
-from truc_server.store.statements import _FORGET, _TRIM_CHAT, _upsert
+from truc_server.storage.membership import _DROP_SPENT, _USE
+from truc_server.storage.schema import ignored
+from truc_server.storage.statements import _FORGET, _TRIM_CHAT, _upsert
 
 ANA, PAU = b"a" * 32, b"p" * 16
 WHO = "A" * 26

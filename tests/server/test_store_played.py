@@ -3,7 +3,7 @@
 import pytest
 from server.stored import MATCH, MID, TABLE, record
 
-from truc_server.store import AddPlayer, EndMatch, OwnMatch, PlayerKind
+from truc_server.storage import AddPlayer, EndMatch, OwnMatch, PlayerKind
 
 ANA, PAU = b"ana" * 10 + b"..", b"pau" * 10 + b".."
 

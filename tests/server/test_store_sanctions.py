@@ -7,8 +7,7 @@ import pytest
 from server.stored import SEAT, TABLE, guest_of, older, url
 from sqlalchemy.dialects import postgresql, sqlite
 
-from truc_server.clock import now_ms
-from truc_server.store import (
+from truc_server.storage import (
     Invite,
     Member,
     PlayerKind,
@@ -18,7 +17,8 @@ from truc_server.store import (
     StoreError,
     open_store,
 )
-from truc_server.store.membership import _DROP_OVER, _LIFT, _PRUNE_GUESTS, _SEE, _WITHDRAW
+from truc_server.storage.membership import _DROP_OVER, _LIFT, _PRUNE_GUESTS, _SEE, _WITHDRAW
+from truc_server.timing.clock import now_ms
 
 BAN, MUTE = SanctionKind.BAN, SanctionKind.MUTE
 WHO = "A" * 26

@@ -4,7 +4,7 @@ import pytest
 from server.stored import MATCH, TABLE, TH
 
 from truc_protocol.records import Record
-from truc_server.store import (
+from truc_server.storage import (
     DropSecrets,
     DropTable,
     DropTerms,

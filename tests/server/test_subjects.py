@@ -2,10 +2,10 @@
 
 import pytest
 
-from truc_protocol.keys import fingerprint, signing_key_from_seed
-from truc_server.connections.peer import tag_of
-from truc_server.host.subjects import Subjects, is_subject, normal_subject
-from truc_server.store import PlayerKind
+from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
+from truc_server.net.peer import tag_of
+from truc_server.settings.subjects import Subjects, is_subject, normal_subject
+from truc_server.storage import PlayerKind
 
 KEY = fingerprint(signing_key_from_seed(b"k" * 32).public)
 GUEST = tag_of(PlayerKind.GUEST, b"g" * 16)

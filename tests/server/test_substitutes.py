@@ -27,9 +27,9 @@ from server.substituting import (
     voided,
 )
 
-from truc_protocol import keys
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Sub, Void
+from truc_protocol.crypto import keys
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import pytest
 from server.conftest import QUICK, changed, running
 from server.visitors import guest, keyed
 
-from truc_server.connections.peer import Player, RefusedError
-from truc_server.host.settings import Limits
 from truc_server.lobby.table_limits import MadeTables
-from truc_server.store import PlayerKind
+from truc_server.net.peer import Player, RefusedError
+from truc_server.settings.settings import Limits
+from truc_server.storage import PlayerKind
 
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
 LIMITS = Limits(tables_per_min=2, tables_per_player=3, tables_per_address=4)

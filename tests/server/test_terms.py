@@ -5,9 +5,9 @@ from secrets import token_bytes
 import pytest
 from server.rawclient import Seat
 
-from truc_protocol import keys
 from truc_protocol.bodies import Ack, SeatTaken
-from truc_protocol.chains import Chain
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.chains import Chain
 from truc_protocol.records import Record, encode
 from truc_protocol.setup import Terms, open_terms
 

@@ -8,9 +8,9 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.records import Record
-from truc_server.store import AddRecord
-from truc_server.tables.tail import Item, Tail, packed_facts, record_frame
-from truc_server.timers import FEW, Alarm, Timers
+from truc_server.spectating.recent_records import Item, Tail, packed_facts, record_frame
+from truc_server.storage import AddRecord
+from truc_server.timing.timers import FEW, Alarm, Timers
 
 
 @pytest.fixture

@@ -18,13 +18,13 @@ from server.rawclient import RawClient, frame, length
 from server.test_certificate import own
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.certificates import make_certificate, read_certificate
 from truc_protocol.codec import dec, sha256, unpack
-from truc_protocol.transport import ALPN, COME_LATER, SHUT_OUT
-from truc_server.connections.net import Net
-from truc_server.connections.tls import HANDSHAKE_BYTES
-from truc_server.host import logs
-from truc_server.host.settings import Logs
+from truc_protocol.crypto.certificates import make_certificate, read_certificate
+from truc_protocol.wire.transport import ALPN, COME_LATER, SHUT_OUT
+from truc_server.net.listeners import Net
+from truc_server.net.tls import HANDSHAKE_BYTES
+from truc_server.operation import logs
+from truc_server.settings.settings import Logs
 
 TLS = changed(QUICK, listen={"tls": True})
 TRANSPORT = Path(__file__).parents[2] / "docs" / "protocol" / "transport.md"

@@ -19,11 +19,11 @@ from server.stored import KILLED_MIGRATIONS, url
 
 from truc_client.verifying import examine_files
 from truc_protocol.audit import Result
-from truc_protocol.chains import Chain
-from truc_protocol.keys import box_key, signing_key_from_seed
+from truc_protocol.crypto.chains import Chain
+from truc_protocol.crypto.keys import box_key, signing_key_from_seed
 from truc_protocol.setup import open_terms
 from truc_server.main import main
-from truc_server.store.schema import REVISION
+from truc_server.storage.schema import REVISION
 
 pytestmark = pytest.mark.slow
 OLD = Path(__file__).parent / "old"
@@ -98,7 +98,7 @@ async def come_back(server, kept) -> Seat:
 
 async def play_bot(home, port, name) -> None:
     """Let today's bot go on from what an older one has kept."""
-    command = [sys.executable, "-m", "truc_client", "bot", f"{HOST}:{port}", "--name", name]
+    command = [sys.executable, "-m", "truc_terminal", "bot", f"{HOST}:{port}", "--name", name]
     environment = {**os.environ, "TRUC_HOME": str(home)}
     await trio.run_process(command, env=environment, stdout=subprocess.DEVNULL)
 

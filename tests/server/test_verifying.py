@@ -12,10 +12,10 @@ from server.conftest import holder_of, in_hand
 from server.rawclient import RawClient
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol import keys
-from truc_server.matches import verifying
-from truc_server.matches.verifying import MOST, Verifier
-from truc_server.poller import Poller
+from truc_protocol.crypto import keys
+from truc_server.net.poller import Poller
+from truc_server.requests import verifying
+from truc_server.requests.verifying import MOST, Verifier
 
 
 class Gate:

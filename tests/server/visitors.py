@@ -2,8 +2,8 @@
 
 from server.rawclient import RawClient
 
-from truc_protocol import keys
-from truc_protocol.keys import SigningKey
+from truc_protocol.crypto import keys
+from truc_protocol.crypto.keys import SigningKey
 
 
 async def guest(server, name="Gus") -> RawClient:

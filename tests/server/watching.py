@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.records import Record, link
-from truc_server.connections.outbox import Flusher, Outbox
+from truc_server.net.outbox import Flusher, Outbox
 
 if TYPE_CHECKING:
     from server.rawclient import RawClient

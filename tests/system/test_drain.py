@@ -18,7 +18,7 @@ from truc_client.bots import simple_bot
 from truc_protocol.audit import Result
 from truc_protocol.ledger import Due, due
 from truc_protocol.records import Phase
-from truc_server.host.folder import Folder
+from truc_server.settings.folder import Folder
 
 pytestmark = pytest.mark.slow
 

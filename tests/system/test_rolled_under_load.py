@@ -21,11 +21,11 @@ from truc_client import MatchEnded, Player, RefusedError, ServerKeyError, Table,
 from truc_client.home.home import accept_revocation
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
-from truc_protocol.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.records import parse
 from truc_protocol.transcript import read_transcript
-from truc_server.host.folder import Folder
-from truc_server.keys.identity import read_public
+from truc_server.identity.identity import read_public
+from truc_server.settings.folder import Folder
 
 pytestmark = pytest.mark.slow
 

@@ -27,11 +27,11 @@ import truc_client
 import truc_protocol
 import truc_server
 from truc_protocol.audit import Result
-from truc_server.host.file_limit import needed_files
-from truc_server.host.setting_keys import KEYS
-from truc_server.host.settings import Settings
 from truc_server.main import main
+from truc_server.operation.file_limit import needed_files
 from truc_server.server import GOODBYE_S
+from truc_server.settings.setting_keys import KEYS
+from truc_server.settings.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -214,7 +214,7 @@ async def test_encrypted_server_with_metrics_runs_under_the_filter_of_the_unit(t
         async with await trio.open_tcp_stream("127.0.0.1", metrics) as page:
             await page.send_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             shown = b"".join([chunk async for chunk in page])
-        tables = [sys.executable, "-m", "truc_client", "tables", f"trucs://{server.url}"]
+        tables = [sys.executable, "-m", "truc_terminal", "tables", f"trucs://{server.url}"]
         home = {**os.environ, **HERE, "XDG_DATA_HOME": str(tmp_path / "home")}
         await trio.run_process(tables, env=home, capture_stdout=True, capture_stderr=True)
         assert await server.stop() == []

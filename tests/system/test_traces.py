@@ -10,13 +10,13 @@ from vectors import traces
 from vectors.traced import Script, merged, traced
 from vectors.traces import FOLDER, HANDS
 
+from truc_docs.schema.files import text_of, to_client, to_server
 from truc_protocol.audit import Auditor, OwnSeat
 from truc_protocol.bodies import Close
 from truc_protocol.codec import pack, unpack
-from truc_protocol.keys import box_key, signing_key_from_seed, verify
+from truc_protocol.crypto.keys import box_key, signing_key_from_seed, verify
 from truc_protocol.messages import Direction, decode, encode
 from truc_protocol.records import Record, parse
-from truc_protocol.schema.files import text_of, to_client, to_server
 from truc_rules import preset, presets
 
 pytestmark = pytest.mark.slow

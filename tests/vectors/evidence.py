@@ -12,16 +12,10 @@ from vectors.transcripts.tampered import case_tables, forgery_of
 
 from truc_protocol.audit import compare
 from truc_protocol.audit.evidence import weigh
-from truc_protocol.audit.passed import passed
+from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.bodies import Call, Deal, Refuse, Release, Share
 from truc_protocol.codec import sha256
-from truc_protocol.evidence_file import (
-    Complaint,
-    EvidenceItem,
-    Refusal,
-    read_refusal,
-    write_evidence,
-)
+from truc_protocol.evidence_file import Complaint, EvidenceItem, Refusal, read_refusal, write_evidence
 from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import Transcript

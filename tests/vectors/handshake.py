@@ -8,7 +8,10 @@ from vectors.shape import Group, Test, Vectors, projected_body, test, vectors
 
 from truc_protocol.bodies import Body
 from truc_protocol.codec import enc, sha256
-from truc_protocol.handshake import (
+from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
+from truc_protocol.messages import ClientHello, Info, Limits, ServerHello, encode, encode_info
+from truc_protocol.records import encode as body_of
+from truc_protocol.wire.handshake import (
     Auth,
     Contact,
     Hello,
@@ -20,9 +23,6 @@ from truc_protocol.handshake import (
     make_roll,
     revoke,
 )
-from truc_protocol.keys import fingerprint, signing_key_from_seed
-from truc_protocol.messages import ClientHello, Info, Limits, ServerHello, encode, encode_info
-from truc_protocol.records import encode as body_of
 
 HEADER = (
     "hello: what a client knows (its own frame, the protocols it offered, the certificate it sees, what it has of the server, "

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from truc_client.course.annotating import Annotated, Annotator, CommittedHand, OpenedDeal
 from truc_client.happenings import (
     CardsDealt,
     Choice,
@@ -24,6 +23,7 @@ from truc_protocol.ledger import Ledger, learn
 from truc_protocol.records import Record, parse
 from truc_protocol.transcript import read_document_item, read_records
 from truc_rules import Seat, hints, legal, move_line
+from truc_terminal.replay_model.annotating import Annotated, Annotator, CommittedHand, OpenedDeal
 
 
 class Decision(NamedTuple):

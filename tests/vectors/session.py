@@ -15,9 +15,9 @@ from typing import Final
 from rich.console import Console
 from vectors.retold import Decision, happenings
 
-from truc_client.terminal.answers import numbered
-from truc_client.terminal.screen import Screen
 from truc_rules import Seat
+from truc_terminal.screen.answers import numbered
+from truc_terminal.screen.screen import Screen
 
 TRANSCRIPT: Final = Path(__file__).with_name("session.truc")
 PICTURE: Final = Path(__file__).parents[2] / "docs" / "session.svg"

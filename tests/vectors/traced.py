@@ -23,17 +23,17 @@ from vectors.turns import Outside, is_next_hand, may_begin, take_turns
 
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat, is_rash
-from truc_protocol import keys
 from truc_protocol.bodies import Close, End
 from truc_protocol.codec import unpack
+from truc_protocol.crypto import keys
 from truc_protocol.records import Record, parse
 from truc_rules import preset
-from truc_server.host.folder import Folder
-from truc_server.host.settings import Limits, Listen, MatchDefaults, Settings, Tables
-from truc_server.host.variants import Catalogue
-from truc_server.keys.identity import Identity
+from truc_server.identity.identity import Identity
 from truc_server.server import serve
-from truc_server.store import open_store
+from truc_server.settings.folder import Folder
+from truc_server.settings.settings import Limits, Listen, MatchDefaults, Settings, Tables
+from truc_server.settings.variants import Catalogue
+from truc_server.storage import open_store
 
 NOW = 1_790_000_000
 SERVER_SEED = b"\x01" * 32
@@ -241,7 +241,7 @@ def without_chance(seed: int) -> Iterator[None]:
     places: dict[str, object] = {
         "random._urandom": random.Random(seed).randbytes,
         "truc_conform.raw_seat.token_bytes": players.randbytes,
-        "truc_protocol.keys.generate_box_key": lambda: keys.box_key(players.randbytes(32)),
+        "truc_protocol.crypto.keys.generate_box_key": lambda: keys.box_key(players.randbytes(32)),
         "truc_server.matches.match_secrets.token_bytes": match.randbytes,
         "time.time": lambda: float(NOW),
         "time.time_ns": lambda: NOW * 10**9,

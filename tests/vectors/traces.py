@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from vectors.traced import NAMES, PLAYER_SEEDS, SERVER_SEED, Frame, Script, Trace, traced
 
-from truc_protocol import boxes, keys
+from truc_protocol import boxes
 from truc_protocol.bodies import AnyBody, Deal, Table
 from truc_protocol.codec import dec, unpack
+from truc_protocol.crypto import keys
 from truc_protocol.records import Record, parse, tag_of
 
 FOLDER: Final = Path(__file__).parent / "traces"

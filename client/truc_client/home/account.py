@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from truc_client.home.home import Home, master_seed, player_key
 from truc_client.home.store import Store
-from truc_protocol.handshake import Fingerprint
-from truc_protocol.keys import SigningKey
-from truc_protocol.words import Sentence
+from truc_protocol.crypto.keys import SigningKey
+from truc_protocol.wire.handshake import Fingerprint
+from truc_words import Sentence
 
 
 class NewKey(NamedTuple):

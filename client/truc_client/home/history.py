@@ -16,7 +16,7 @@ from truc_client.home.transcripts import read_kept
 from truc_client.verifying import game_name, quoted_name, read_file, side_score, verify_file
 from truc_protocol.audit import Verdict, verify
 from truc_protocol.transcript import write_transcript
-from truc_protocol.words import ENGLISH, Sentence, Speech, side_name
+from truc_words import ENGLISH, Sentence, Speech, side_name
 
 _FEWEST: Final = 4
 _DIGITS: Final = re.compile(rf"[0-9a-f]{{{_FEWEST},64}}")

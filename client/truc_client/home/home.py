@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError
-from truc_protocol.key_files import read_revocation
-from truc_protocol.keys import (
+from truc_protocol.crypto.keys import (
     KEY_BYTES,
     KeyFileError,
     SigningKey,
@@ -22,7 +21,8 @@ from truc_protocol.keys import (
     player_seed,
     signing_key_from_seed,
 )
-from truc_protocol.words import Sentence
+from truc_protocol.key_files import read_revocation
+from truc_words import Sentence
 
 VARIABLE: Final = "TRUC_HOME"
 _EXPORT_HEAD: Final = "truc player key 1"

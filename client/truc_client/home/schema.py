@@ -8,8 +8,8 @@ import sqlite3
 from typing import Final
 
 from truc_client.errors import HomeError
-from truc_protocol.keys import box_key
-from truc_protocol.words import Sentence
+from truc_protocol.crypto.keys import box_key
+from truc_words import Sentence
 
 VERSION: Final = 4
 _MATCHES: Final = """CREATE TABLE matches (

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError, SignedBeforeError
 from truc_client.home.schema import bring_up_to_date
-from truc_protocol.handshake import Pin
 from truc_protocol.records import SERVER, SIGNATURE_BYTES, Record
-from truc_protocol.words import Sentence
+from truc_protocol.wire.handshake import Pin
+from truc_words import Sentence
 
 _BUSY_S: Final = 10.0
 _MATCH_COLUMNS: Final = "th, tn, server, code, seat, mid, k, head"

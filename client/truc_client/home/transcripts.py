@@ -27,7 +27,7 @@ from truc_protocol.transcript import (
     record_item,
     write_transcript,
 )
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 _LENGTH = 4
 _SECOND = "-second.truc"

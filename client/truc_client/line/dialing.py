@@ -12,7 +12,7 @@ from truc_client.address import Address
 from truc_client.errors import ConnectError
 from truc_client.line.encryption import encrypt
 from truc_client.line.link import leaves
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 DIAL_S: Final = 10.0
 _SAID: Final = {

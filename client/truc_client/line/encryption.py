@@ -15,8 +15,8 @@ from truc_client.address import Address
 from truc_client.errors import ConnectError, RefusedError
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
-from truc_protocol.transport import ALPN
-from truc_protocol.words import Sentence
+from truc_protocol.wire.transport import ALPN
+from truc_words import Sentence
 
 _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 _SHUT_OUT: Final = "TLSV1_ALERT_ACCESS_DENIED"

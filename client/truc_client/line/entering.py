@@ -16,9 +16,7 @@ from truc_client.line.clock import Clock
 from truc_client.line.encryption import certificate_of
 from truc_client.line.link import READ_BYTES, Link, farewell, sound
 from truc_client.line.recognition import Shown, keys_shown, recognise
-from truc_protocol.connection import Connection, Role
 from truc_protocol.errors import Code
-from truc_protocol.handshake import PROTOCOLS, Pin, ServerIdentity, authenticate
 from truc_protocol.messages import (
     AnyMessage,
     Bye,
@@ -32,7 +30,9 @@ from truc_protocol.messages import (
     Software,
     Welcome,
 )
-from truc_protocol.words import Sentence
+from truc_protocol.wire.connection import Connection, Role
+from truc_protocol.wire.handshake import PROTOCOLS, Pin, ServerIdentity, authenticate
+from truc_words import Sentence
 
 HANDSHAKE_S: Final = 10.0
 _NONCE_BYTES: Final = 32

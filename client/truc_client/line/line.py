@@ -17,7 +17,7 @@ from truc_client.line.opening import Visit, come_back
 from truc_client.line.replies import Waiter
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 _TRIES: Final = 8
 _DEFAULT_RETRY_MS: Final = 500

@@ -13,20 +13,11 @@ import trio
 
 from truc_client.errors import EncryptedError, LostError, refused
 from truc_client.line.clock import Clock
-from truc_protocol.connection import Connection, Failure, Pulse, pulse
 from truc_protocol.errors import Code, LocalError
-from truc_protocol.frames import MistakenPeerError
-from truc_protocol.messages import (
-    AnyMessage,
-    Bye,
-    ClientMessage,
-    Ok,
-    Ping,
-    Pong,
-    Refusal,
-    ServerMessage,
-)
-from truc_protocol.words import Sentence
+from truc_protocol.messages import AnyMessage, Bye, ClientMessage, Ok, Ping, Pong, Refusal, ServerMessage
+from truc_protocol.wire.connection import Connection, Failure, Pulse, pulse
+from truc_protocol.wire.frames import MistakenPeerError
+from truc_words import Sentence
 
 READ_BYTES: Final = 65_536
 _MAX_WAITING: Final = 256  # frames to send; a server that lets so many pile up is gone

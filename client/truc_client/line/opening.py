@@ -26,8 +26,8 @@ from truc_client.home.account import Account, Delay
 from truc_client.line.dialing import Dial
 from truc_client.line.entering import Demands, Entered, enter, is_unknown_token
 from truc_protocol.errors import REGISTRY, Code
-from truc_protocol.handshake import Pin
-from truc_protocol.words import Sentence
+from truc_protocol.wire.handshake import Pin
+from truc_words import Sentence
 
 MAX_MOVES: Final = 3
 """How often in a row a server may send a client elsewhere."""

@@ -13,8 +13,11 @@ from truc_client.errors import ConnectError, ServerKeyError
 from truc_client.home.account import Account, NewKey
 from truc_client.home.home import revoked_keys
 from truc_protocol.codec import dec
+from truc_protocol.crypto.keys import KeyFileError, fingerprint
 from truc_protocol.errors import RemoteError
-from truc_protocol.handshake import (
+from truc_protocol.key_files import open_roll
+from truc_protocol.messages import ServerHello
+from truc_protocol.wire.handshake import (
     PROTOCOLS,
     Broken,
     Contact,
@@ -25,10 +28,7 @@ from truc_protocol.handshake import (
     Trust,
     check_server_hello,
 )
-from truc_protocol.key_files import open_roll
-from truc_protocol.keys import KeyFileError, fingerprint
-from truc_protocol.messages import ServerHello
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 _OF_THE_CONNECTION: Final = {
     Broken.IN_CLEAR: "failures.sealed_and_seen_clear",

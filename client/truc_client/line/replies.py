@@ -7,7 +7,7 @@ import trio
 from truc_client.errors import ClientError, LostError
 from truc_client.line.link import Answer
 from truc_protocol.messages import Ok
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 
 class Waiter:

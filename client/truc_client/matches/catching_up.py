@@ -16,7 +16,7 @@ from truc_protocol.bodies import End
 from truc_protocol.checks import CheckError
 from truc_protocol.messages import History, MatchRecord, Ok, Refusal, Snapshot
 from truc_protocol.records import Record, parse, tag_of
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 if TYPE_CHECKING:
     from truc_client.session import Session

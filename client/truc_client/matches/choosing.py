@@ -11,17 +11,17 @@ from typing import Any, Final, NamedTuple
 from truc_client.errors import ChoiceError, SignedBeforeError
 from truc_client.happenings import Choice, YourTurn
 from truc_client.home.store import Statement
+from truc_client.matches.live_audit import Witness
 from truc_client.matches.offers import Offered, OfferReader, same_decision
 from truc_client.matches.resting import Rest, check_rest
 from truc_client.matches.signer import Signer
-from truc_client.matches.witness import Witness
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import Act, AnyBody, Proxy
 from truc_protocol.boxes import BoxError
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, OpenOptions
 from truc_protocol.records import Phase
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 _CUT: Final = "cut"
 _OPEN: Final = (Phase.BETWEEN, Phase.HAND)

@@ -21,8 +21,8 @@ from truc_protocol.boxes import (
 )
 from truc_protocol.checks import CheckError
 from truc_protocol.choices import check_option
+from truc_protocol.crypto.keys import NONCE_BYTES, box_key
 from truc_protocol.dealing import Opening
-from truc_protocol.keys import NONCE_BYTES, box_key
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, BoxedSignSeen, OpenOptions, OpenSignSeen
 from truc_protocol.records import Record, parse

@@ -40,7 +40,7 @@ from truc_protocol.messages import (
     ServerMessage,
     WantRekey,
 )
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 if TYPE_CHECKING:
     from truc_client.session import Session

@@ -10,7 +10,7 @@ from truc_client.errors import ChoiceError
 from truc_client.happenings import Fact
 from truc_protocol.ledger import Ledger
 from truc_protocol.records import Phase
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 Rest = Literal["pause", "resume"]
 

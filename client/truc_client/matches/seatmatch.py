@@ -21,20 +21,20 @@ from truc_client.happenings import (
 )
 from truc_client.home.store import Statement
 from truc_client.matches.choosing import Choosing, Sendable
+from truc_client.matches.live_audit import Witness
 from truc_client.matches.offers import ClearReader, OfferReader
 from truc_client.matches.resting import Rest
 from truc_client.matches.signer import Signer
 from truc_client.matches.standing import Standing, Wish, check_standing
 from truc_client.matches.telling import cards_told, match_started, told_again
-from truc_client.matches.witness import Witness
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import Ack, AnyBody, Close, End, Proxy, Rekey, Sub
 from truc_protocol.boxes import BoxError
 from truc_protocol.codec import dec
+from truc_protocol.crypto.keys import box_key
 from truc_protocol.errors import Code
-from truc_protocol.keys import box_key
+from truc_protocol.facts import counts_least, means
 from truc_protocol.ledger import Ledger
-from truc_protocol.meaning import counts_least, means
 from truc_protocol.messages import (
     BoxedOptions,
     BoxedSignSeen,
@@ -47,7 +47,7 @@ from truc_protocol.messages import (
 from truc_protocol.messages import Waiting as WaitingNotice
 from truc_protocol.records import Phase, Record, parse, tag_of
 from truc_protocol.talk import addressee, check_seen
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 _TAG = "truc/1/"
 Notice = OwnCards | WaitingNotice | BoxedSignSeen | OpenSignSeen

@@ -25,21 +25,21 @@ from truc_client.home.transcripts import (
     watched_path,
 )
 from truc_client.matches.agreement import Agreement
+from truc_client.matches.live_audit import Mark, Witness
 from truc_client.matches.offers import BoxedReader, ClearReader
 from truc_client.matches.seatmatch import SeatMatch
 from truc_client.matches.signer import Entry, Signer, join_terms
 from truc_client.matches.standing import Standing, Wish, check_standing
-from truc_client.matches.witness import Mark, Witness
 from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.checks import CheckError
-from truc_protocol.keys import box_key, generate_box_key
+from truc_protocol.crypto.keys import box_key, generate_box_key
 from truc_protocol.messages import Setup, Terms
 from truc_protocol.records import Record, body_hash
 from truc_protocol.setup import GONE_SUBSTITUTE, close_setup, open_terms
 from truc_protocol.setup import Setup as ClosedSetup
 from truc_protocol.setup import Terms as ServerTerms
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 if TYPE_CHECKING:
     from pathlib import Path

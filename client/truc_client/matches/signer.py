@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from truc_client.errors import CheckFailedError, SignedBeforeError
 from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
-from truc_client.matches.holding import Holding, chain_of, new_chain
+from truc_client.matches.chain_store import Holding, chain_of, new_chain
 from truc_client.matches.standing import Standing, Wish
 from truc_protocol.bodies import Ack, Act, Body, Refuse, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, sha256
-from truc_protocol.keys import SigningKey, verify
+from truc_protocol.crypto.keys import SigningKey, verify
 from truc_protocol.ledger import Ledger, is_gone, missing, must_end
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.records import SERVER, Phase, Record, encode, tag_of

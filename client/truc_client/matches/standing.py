@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Final, assert_never
 
 from truc_client.errors import ClientError, NotPlayedError
-from truc_protocol.words import Sentence
+from truc_words import Sentence
 
 _REKEY: Final = "truc play --rekey"
 NOT_HERE: Final = Sentence("failures.secrets_not_here", command=_REKEY)

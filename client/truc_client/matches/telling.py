@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from truc_client.happenings import CardsDealt, Happening, MatchStarted, PartnerCards, Recalled
-from truc_client.matches.witness import Witness
+from truc_client.matches.live_audit import Witness
 from truc_protocol.bodies import AnyBody, Deal, Share, Sub
 from truc_protocol.dealing import Opening
 from truc_protocol.records import parse, tag_of

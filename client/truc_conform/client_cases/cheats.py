@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from truc_conform.client_cases.seated import on_choice
+from truc_conform.client_harness import Stage
 from truc_conform.forging import (
     Maker,
     Place,
@@ -21,15 +22,16 @@ from truc_conform.forging import (
     resigned,
     ruled_out,
 )
-from truc_conform.noted import AnyAct, tag_of_body
+from truc_conform.observations import AnyAct, tag_of_body
 from truc_conform.puppets import Player, secret
 from truc_conform.scenes import at_first
-from truc_conform.stage import Stage
 from truc_protocol import dealing
 from truc_protocol.bodies import Act, Body, Close, Deal, End
 from truc_protocol.boxes import Option
+from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger
+from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.messages import (
     BoxedOptions,
     Choice,
@@ -45,8 +47,6 @@ from truc_protocol.messages import (
 )
 from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import open_terms
-from truc_server.matches.dealer import Dealer
-from truc_protocol.match_secrets import MatchSecrets
 
 _BEFORE_SEAT: Final = -2
 _OTHER: Final = 2  # the role of seat 1

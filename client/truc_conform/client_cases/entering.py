@@ -6,6 +6,7 @@ They ask no more of the client than to log in and keep its connection until it i
 from collections.abc import Callable
 from typing import Final
 
+from truc_conform.client_harness import Stage
 from truc_conform.forging import greeted_again
 from truc_conform.grease import greased, raw, strange_info, strange_notices
 from truc_conform.result import Case, Outcome, Verdict, failed
@@ -27,18 +28,9 @@ from truc_conform.scenes import (
     shut_out,
     without,
 )
-from truc_conform.stage import Stage
 from truc_protocol.errors import Code
-from truc_protocol.frames import SERVER_LIMIT
-from truc_protocol.messages import (
-    ClientHello,
-    GuestLogin,
-    GuestReturn,
-    KeyLogin,
-    Ping,
-    ServerHello,
-    bye,
-)
+from truc_protocol.messages import ClientHello, GuestLogin, GuestReturn, KeyLogin, Ping, ServerHello, bye
+from truc_protocol.wire.frames import SERVER_LIMIT
 
 _SILENCE_S: Final = 2.0
 _WAIT_S: Final = 0.3

@@ -8,8 +8,9 @@ import trio
 from msgspec.structs import replace
 
 from truc_conform.client_cases.seated import OnChoice, on_choice
+from truc_conform.client_harness import Stage
 from truc_conform.grease import greased, raw
-from truc_conform.noted import AnyAct, tag_of_body
+from truc_conform.observations import AnyAct, tag_of_body
 from truc_conform.playing import signed_position
 from truc_conform.result import Case, Outcome, Verdict, failed
 from truc_conform.scenes import (
@@ -28,7 +29,6 @@ from truc_conform.scenes import (
     unended,
 )
 from truc_conform.shown import CODE
-from truc_conform.stage import Stage
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
     Away,

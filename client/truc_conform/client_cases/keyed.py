@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from truc_conform.client_cases.entering import bad_hello, says_nothing_of_itself
 from truc_conform.client_cases.interrupted import sent_away
 from truc_conform.client_cases.seated import on_choice
+from truc_conform.client_harness import Stage
 from truc_conform.forging import greeted_again
-from truc_conform.noted import tag_of_body
+from truc_conform.observations import tag_of_body
 from truc_conform.puppets import secret
 from truc_conform.result import Case, Outcome, Verdict, failed
 from truc_conform.scenes import (
@@ -26,10 +27,8 @@ from truc_conform.scenes import (
     said,
     unended,
 )
-from truc_conform.stage import Stage
-from truc_protocol import keys
 from truc_protocol.codec import MAX_INT, dec
-from truc_protocol.handshake import make_roll
+from truc_protocol.crypto import keys
 from truc_protocol.messages import (
     ClientHello,
     ClientMessage,
@@ -39,6 +38,7 @@ from truc_protocol.messages import (
     SignedAct,
     Welcome,
 )
+from truc_protocol.wire.handshake import make_roll
 
 _HANDSHAKE: Final = "security.md#the-handshake"
 _CHECKS: Final = "../fairness/specification.md#11-checks"

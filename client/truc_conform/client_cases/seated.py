@@ -7,8 +7,9 @@ from typing import Final
 
 import trio
 
+from truc_conform.client_harness import Stage
 from truc_conform.grease import raw, strange_error
-from truc_conform.noted import AnyAct, tag_of_body
+from truc_conform.observations import AnyAct, tag_of_body
 from truc_conform.result import Case, Outcome, Verdict, failed
 from truc_conform.scenes import (
     Arrange,
@@ -25,7 +26,6 @@ from truc_conform.scenes import (
     unended,
     without,
 )
-from truc_conform.stage import Stage
 from truc_protocol.errors import Code, LocalError
 from truc_protocol.messages import (
     BoxedOptions,

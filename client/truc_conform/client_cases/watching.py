@@ -5,9 +5,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from truc_conform.client_harness import Stage
 from truc_conform.forging import place_of
 from truc_conform.grease import raw
-from truc_conform.noted import tag_of_body
+from truc_conform.observations import tag_of_body
 from truc_conform.result import Outcome, Verdict, failed
 from truc_conform.scenes import (
     Exit,
@@ -23,7 +24,6 @@ from truc_conform.scenes import (
     unwatched,
 )
 from truc_conform.shown import CODE, INFO
-from truc_conform.stage import Stage
 from truc_protocol.messages import (
     ClientHello,
     ClientMessage,

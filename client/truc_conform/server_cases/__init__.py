@@ -5,7 +5,6 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import InconclusiveError, ServerCase, UnofferedError, Visit, read_address, shown
 from truc_conform.raw_client import UnexpectedError
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.server_cases import (
@@ -27,6 +26,14 @@ from truc_conform.server_cases import (
     talk,
     transport,
     watch,
+)
+from truc_conform.server_visit import (
+    InconclusiveError,
+    ServerCase,
+    UnofferedError,
+    Visit,
+    read_address,
+    shown,
 )
 from truc_protocol.audit import AuditError
 from truc_protocol.errors import RemoteError

@@ -4,9 +4,9 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import ServerCase, UnofferedError, Visit, expect, play_on, server_case
 from truc_conform.raw_client import Map
 from truc_conform.server_cases.play import is_asked
+from truc_conform.server_visit import ServerCase, UnofferedError, Visit, expect, play_on, server_case
 
 _WAIT_S: Final = 0.3
 _SLACK_MS: Final = 50  # two clocks are compared, one of which counts in whole milliseconds

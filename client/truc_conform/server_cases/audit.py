@@ -4,15 +4,15 @@ from collections import defaultdict
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import ServerCase, Visit, expect, expect_ok, play_on, server_case, server_row
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat, bodies
 from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases.play import in_hand, is_asked
+from truc_conform.server_visit import ServerCase, Visit, expect, expect_ok, play_on, server_case, server_row
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import BLOCK_BYTES, COUNTER_BYTES
-from truc_protocol.keys import TAG_BYTES
+from truc_protocol.crypto.keys import TAG_BYTES
 
 LONG: Final = 1_000  # points of a match that nobody wins
 _SHORT: Final = 3

@@ -9,7 +9,10 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.raw_seat import Seat
+from truc_conform.server_cases.play import in_hand
+from truc_conform.server_visit import (
     InconclusiveError,
     ServerCase,
     UnofferedError,
@@ -23,9 +26,6 @@ from truc_conform.judged import (
     server_case,
     together,
 )
-from truc_conform.raw_client import Map, RawClient
-from truc_conform.raw_seat import Seat
-from truc_conform.server_cases.play import in_hand
 from truc_protocol.bodies import Rule
 from truc_protocol.errors import Code
 from truc_protocol.records import Phase, parse

@@ -5,7 +5,10 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.raw_seat import Seat
+from truc_conform.server_cases.play import in_hand, level
+from truc_conform.server_visit import (
     ServerCase,
     Visit,
     check_alive,
@@ -17,9 +20,6 @@ from truc_conform.judged import (
     server_row,
     together,
 )
-from truc_conform.raw_client import Map, RawClient
-from truc_conform.raw_seat import Seat
-from truc_conform.server_cases.play import in_hand, level
 from truc_protocol.audit import Result
 from truc_protocol.errors import Code
 

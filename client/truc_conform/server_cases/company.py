@@ -3,7 +3,11 @@
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, RawClient, UnexpectedError
+from truc_conform.raw_seat import Seat
+from truc_conform.server_cases.play import in_hand
+from truc_conform.server_cases.watch import watching
+from truc_conform.server_visit import (
     InconclusiveError,
     ServerCase,
     Visit,
@@ -20,14 +24,10 @@ from truc_conform.judged import (
     server_case,
     server_row,
 )
-from truc_conform.raw_client import Map, RawClient, UnexpectedError
-from truc_conform.raw_seat import Seat
-from truc_conform.server_cases.play import in_hand
-from truc_conform.server_cases.watch import watching
-from truc_protocol.capabilities import BROUGHT_BY
 from truc_protocol.errors import Code
 from truc_protocol.messages import Direction
-from truc_protocol.messages.course import COURSES
+from truc_protocol.messages.exchanges import COURSES
+from truc_protocol.wire.capabilities import BROUGHT_BY
 
 _OPTIONAL: Final = BROUGHT_BY.keys() & COURSES[Direction.TO_SERVER].keys()
 """The requests that a capability brings."""

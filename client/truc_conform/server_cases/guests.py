@@ -3,17 +3,6 @@
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import (
-    ServerCase,
-    Visit,
-    check_refusal,
-    expect,
-    expect_ok,
-    need_game,
-    play_on,
-    server_case,
-    server_row,
-)
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
 from truc_conform.server_cases.play import (
@@ -25,6 +14,17 @@ from truc_conform.server_cases.play import (
     is_asked,
     level,
     quiet,
+)
+from truc_conform.server_visit import (
+    ServerCase,
+    Visit,
+    check_refusal,
+    expect,
+    expect_ok,
+    need_game,
+    play_on,
+    server_case,
+    server_row,
 )
 from truc_protocol.errors import Code
 

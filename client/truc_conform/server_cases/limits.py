@@ -10,7 +10,10 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, RawClient, length
+from truc_conform.result import Outcome, Verdict
+from truc_conform.server_cases.session import LATEST_LOGIN_S
+from truc_conform.server_visit import (
     InconclusiveError,
     ServerCase,
     Visit,
@@ -23,11 +26,8 @@ from truc_conform.judged import (
     limit,
     server_case,
 )
-from truc_conform.raw_client import Map, RawClient, length
-from truc_conform.result import Outcome, Verdict
-from truc_conform.server_cases.session import LATEST_LOGIN_S
+from truc_protocol.crypto.keys import generate_signing_key
 from truc_protocol.errors import Code
-from truc_protocol.keys import generate_signing_key
 
 MOST_CONNECTIONS: Final = 64
 MOST_FAILURES: Final = 64

@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, RawClient, UnexpectedError
+from truc_conform.server_visit import (
     InconclusiveError,
     ServerCase,
     Visit,
@@ -17,12 +18,11 @@ from truc_conform.judged import (
     server_case,
     server_row,
 )
-from truc_conform.raw_client import Map, RawClient, UnexpectedError
 from truc_protocol.codec import sha256
+from truc_protocol.crypto.keys import SMALL_ORDER, SigningKey, fingerprint, generate_signing_key
 from truc_protocol.errors import Code
-from truc_protocol.handshake import Auth
-from truc_protocol.keys import SMALL_ORDER, SigningKey, fingerprint, generate_signing_key
 from truc_protocol.records import encode
+from truc_protocol.wire.handshake import Auth
 
 NONCE: Final = bytes(32)
 _TOKEN: Final = "x" * 32

@@ -3,7 +3,9 @@
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.server_cases.play import in_hand
+from truc_conform.server_visit import (
     ServerCase,
     Visit,
     check_refusal,
@@ -14,8 +16,6 @@ from truc_conform.judged import (
     play_on,
     server_case,
 )
-from truc_conform.raw_client import Map, RawClient
-from truc_conform.server_cases.play import in_hand
 from truc_protocol.errors import Code
 
 _CLAUSE: Final = "views.md#ones-own-matches"

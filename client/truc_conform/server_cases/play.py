@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map
+from truc_conform.raw_seat import Seat
+from truc_conform.server_visit import (
     ServerCase,
     UnofferedError,
     Visit,
@@ -17,12 +19,10 @@ from truc_conform.judged import (
     server_case,
     server_row,
 )
-from truc_conform.raw_client import Map
-from truc_conform.raw_seat import Seat
 from truc_protocol.bodies import Act, Body, Refuse, Release
 from truc_protocol.codec import sha256
+from truc_protocol.crypto.keys import generate_signing_key, verify
 from truc_protocol.errors import Code
-from truc_protocol.keys import generate_signing_key, verify
 from truc_protocol.records import encode
 
 NOTHING: Final = bytes(32)

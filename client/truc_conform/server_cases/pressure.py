@@ -6,7 +6,9 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import (
+from truc_conform.raw_client import RawClient, frame
+from truc_conform.server_cases.play import act, hand_in, in_hand, quiet
+from truc_conform.server_visit import (
     InconclusiveError,
     ServerCase,
     Visit,
@@ -16,8 +18,6 @@ from truc_conform.judged import (
     expect_ok,
     server_case,
 )
-from truc_conform.raw_client import RawClient, frame
-from truc_conform.server_cases.play import act, hand_in, in_hand, quiet
 from truc_protocol.errors import Code
 
 FLOOD: Final = 400

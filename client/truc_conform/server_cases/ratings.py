@@ -3,7 +3,9 @@
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.server_cases.play import in_hand
+from truc_conform.server_visit import (
     PAIR,
     InconclusiveError,
     ServerCase,
@@ -16,8 +18,6 @@ from truc_conform.judged import (
     refused,
     server_case,
 )
-from truc_conform.raw_client import Map, RawClient
-from truc_conform.server_cases.play import in_hand
 from truc_protocol.errors import Code
 
 _UNPLAYED: Final = 3

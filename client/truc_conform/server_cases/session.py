@@ -5,7 +5,9 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, UnexpectedError, frame
+from truc_conform.server_cases.transport import FRAME_LIMIT, hello
+from truc_conform.server_visit import (
     InconclusiveError,
     ServerCase,
     Visit,
@@ -18,11 +20,9 @@ from truc_conform.judged import (
     server_case,
     server_row,
 )
-from truc_conform.raw_client import Map, UnexpectedError, frame
-from truc_conform.server_cases.transport import FRAME_LIMIT, hello
-from truc_protocol.capabilities import is_name
 from truc_protocol.errors import Code
 from truc_protocol.messages import decode_info
+from truc_protocol.wire.capabilities import is_name
 
 OUTSTANDING: Final = 64
 LATEST_LOGIN_S: Final = 60.0

@@ -5,9 +5,17 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import ServerCase, Visit, check_refusal, expect, expect_ok, play_on, server_case
 from truc_conform.raw_seat import Seat, bodies
 from truc_conform.server_cases.coming_back import resuming
+from truc_conform.server_visit import (
+    ServerCase,
+    Visit,
+    check_refusal,
+    expect,
+    expect_ok,
+    play_on,
+    server_case,
+)
 from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code
 from truc_protocol.records import Phase

@@ -3,7 +3,9 @@
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.raw_seat import Seat
+from truc_conform.server_visit import (
     ServerCase,
     Visit,
     check_alive,
@@ -19,12 +21,10 @@ from truc_conform.judged import (
     server_row,
     together,
 )
-from truc_conform.raw_client import Map, RawClient
-from truc_conform.raw_seat import Seat
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.codec import sha256
+from truc_protocol.crypto.keys import generate_signing_key
 from truc_protocol.errors import Code
-from truc_protocol.keys import generate_signing_key
 from truc_protocol.records import Record, encode
 from truc_protocol.setup import open_terms
 

@@ -3,7 +3,9 @@
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map
+from truc_conform.raw_seat import Seat
+from truc_conform.server_visit import (
     ServerCase,
     UnofferedError,
     Visit,
@@ -15,8 +17,6 @@ from truc_conform.judged import (
     refused,
     server_case,
 )
-from truc_conform.raw_client import Map
-from truc_conform.raw_seat import Seat
 from truc_protocol.documents import read_document
 from truc_protocol.errors import Code
 

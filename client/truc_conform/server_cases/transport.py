@@ -8,7 +8,8 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, frame, length
+from truc_conform.server_visit import (
     ServerCase,
     Visit,
     check_alive,
@@ -18,7 +19,6 @@ from truc_conform.judged import (
     server_case,
     server_row,
 )
-from truc_conform.raw_client import Map, frame, length
 from truc_protocol.errors import Code
 
 LOGIN_LIMIT: Final = 2_048

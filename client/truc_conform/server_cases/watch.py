@@ -6,7 +6,11 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import (
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.raw_seat import Seat
+from truc_conform.server_cases.coming_back import records_of
+from truc_conform.server_cases.play import act, hand_in, in_hand, level, quiet
+from truc_conform.server_visit import (
     ServerCase,
     Visit,
     check_refusal,
@@ -19,10 +23,6 @@ from truc_conform.judged import (
     server_case,
     server_row,
 )
-from truc_conform.raw_client import Map, RawClient
-from truc_conform.raw_seat import Seat
-from truc_conform.server_cases.coming_back import records_of
-from truc_conform.server_cases.play import act, hand_in, in_hand, level, quiet
 from truc_protocol.bodies import Call, Deal
 from truc_protocol.codec import dec
 from truc_protocol.errors import Code

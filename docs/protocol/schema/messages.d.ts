@@ -1,4 +1,4 @@
-// Made by `python -m truc_protocol.reference docs/protocol`. Change the code, not this file.
+// Made by `python -m truc_docs.protocol docs/protocol`. Change the code, not this file.
 // What a msgpack decoder gives: bin is Uint8Array. Fields that are not listed are to be ignored.
 
 /** A record: signer (0 the server, i + 1 seat i), body, signature. */

@@ -1,12 +1,7 @@
 """The audit of a match: the auditor that is fed its records, the verdict it comes to, whole files, and evidence."""
 
 from truc_protocol.audit.auditor import AuditError, Auditor, Finding, server_links
-from truc_protocol.audit.equivocation import Equivocation, compare
-from truc_protocol.audit.evidence import Judgement, Weighed
-from truc_protocol.audit.file import verify
-from truc_protocol.audit.hands import ClosedHand
-from truc_protocol.audit.own import Accepted, OwnSeat
-from truc_protocol.audit.together import (
+from truc_protocol.audit.cross_audit import (
     Agreement,
     Contradiction,
     EvidenceExamined,
@@ -15,6 +10,11 @@ from truc_protocol.audit.together import (
     TranscriptExamined,
     examine,
 )
+from truc_protocol.audit.equivocation import Equivocation, compare
+from truc_protocol.audit.evidence import Judgement, Weighed
+from truc_protocol.audit.file import verify
+from truc_protocol.audit.hands import ClosedHand
+from truc_protocol.audit.own import Accepted, OwnSeat
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, is_preset
 
 __all__ = [

@@ -8,11 +8,11 @@ import reprlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from truc_protocol import keys
-from truc_protocol.audit.passed import Passed, Signed, passed
+from truc_protocol.audit.verified_prefix import Passed, Signed, passed
 from truc_protocol.bodies import Act, AnyBody, Call, MatchStart, Rekey, Release, Resign, Sub, Table
 from truc_protocol.checks import role_name
 from truc_protocol.codec import sha256
+from truc_protocol.crypto import keys
 from truc_protocol.evidence_file import Refusal
 from truc_protocol.records import SERVER, Record, tag_of
 from truc_protocol.transcript import Transcript

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from truc_protocol.audit.equivocation import refused_record
 from truc_protocol.audit.own import OwnSeat, open_deal, open_share
-from truc_protocol.audit.passed import Passed, Signed, Spot
 from truc_protocol.audit.verdict import Refutation
+from truc_protocol.audit.verified_prefix import Passed, Signed, Spot
 from truc_protocol.bodies import AnyBody, Deal, Share
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.keys import box_key
 from truc_protocol.evidence_file import Complaint, EvidenceItem, Refusal
-from truc_protocol.keys import box_key
 from truc_protocol.ledger import Ledger, box_public, fold
 
 

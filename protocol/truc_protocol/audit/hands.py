@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from truc_protocol import boxes, dealing
 from truc_protocol.bodies import Close, Deal, Share
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import DealtCards
-from truc_protocol.keys import BoxKey
 from truc_protocol.ledger import (
     HandLog,
     Ledger,

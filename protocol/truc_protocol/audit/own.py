@@ -6,8 +6,8 @@ from typing import NamedTuple
 from truc_protocol import boxes, dealing
 from truc_protocol.bodies import Deal, Share
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import Opening
-from truc_protocol.keys import BoxKey
 from truc_protocol.ledger import Ledger, box_public, deal_public, learn
 from truc_protocol.records import body_hash
 from truc_protocol.setup import Setup, Terms

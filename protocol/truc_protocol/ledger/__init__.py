@@ -4,14 +4,7 @@ State, and the questions asked of it, in `state`; what the rules are told in `re
 `opens`, `rulings` and `ends`; `fold` joins them.
 """
 
-from truc_protocol.ledger.deals import (
-    box_public,
-    check_server_link,
-    deal_public,
-    learn,
-    learn_all,
-    next_call,
-)
+from truc_protocol.ledger.deals import box_public, check_server_link, deal_public, learn, learn_all, next_call
 from truc_protocol.ledger.fold import Folded, check_place, fold
 from truc_protocol.ledger.opens import check_exact
 from truc_protocol.ledger.replay import replayed

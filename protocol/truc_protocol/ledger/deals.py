@@ -5,9 +5,10 @@ from reprlib import repr as shorten
 
 from msgspec.structs import replace
 
-from truc_protocol import chains, dealing
+from truc_protocol import dealing
 from truc_protocol.bodies import Call, Close, Deal, Draw, Guest, Rekey, Release, Sub, Void
 from truc_protocol.checks import CheckError, role_name
+from truc_protocol.crypto import chains
 from truc_protocol.ledger.state import (
     Contributor,
     HandLog,

@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from truc_protocol import chains, keys
 from truc_protocol.bodies import Ack, Close, End, SideScore
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto import chains, keys
 from truc_protocol.ledger.deals import check_index, server_link
 from truc_protocol.ledger.opens import check_shown
 from truc_protocol.ledger.replay import is_unsure, known_hands, replayed

@@ -13,16 +13,7 @@ from truc_protocol.bodies import Call, Deal, Open, SeatTaken, Share, SideScore
 from truc_protocol.newest import remembered
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, Setup, commitments
-from truc_rules import (
-    Action,
-    Match,
-    Seat,
-    awaits_deal,
-    deciders,
-    is_hand_over,
-    owed_shares,
-    owed_shows,
-)
+from truc_rules import Action, Match, Seat, awaits_deal, deciders, is_hand_over, owed_shares, owed_shows
 
 _NOBODY: Final[frozenset[int]] = frozenset()
 # looked up once: an Enum lookup is expensive

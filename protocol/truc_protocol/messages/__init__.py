@@ -1,20 +1,8 @@
 """Every message on the wire as a frozen value, and how messages become bytes and bytes messages."""
 
 from truc_protocol.messages.answers import Bye, Ok, Refusal, SeatHeld, ServerHello, Welcome, bye, refusal
-from truc_protocol.messages.company import (
-    BotWanted,
-    Chat,
-    ChatLine,
-    FollowLobby,
-    Forget,
-    Ignore,
-    ListPlayers,
-    LobbyState,
-    PlayerState,
-    PlayersWanted,
-    Seek,
-)
 from truc_protocol.messages.fields import Message, Request
+from truc_protocol.messages.history import History, ListMatches, PastRecord, PlayedMatch, Snapshot
 from truc_protocol.messages.info import Info, Limits, VariantOffer, decode_info, encode_info
 from truc_protocol.messages.notices import (
     Away,
@@ -38,7 +26,6 @@ from truc_protocol.messages.notices import (
     Terms,
     Waiting,
 )
-from truc_protocol.messages.past import History, ListMatches, PastRecord, PlayedMatch, Snapshot
 from truc_protocol.messages.ratings import Leaderboard, Profile, Standing
 from truc_protocol.messages.requests import (
     BoxedSign,
@@ -63,6 +50,19 @@ from truc_protocol.messages.requests import (
     Unwatch,
     WantRekey,
     Watch,
+)
+from truc_protocol.messages.social import (
+    BotWanted,
+    Chat,
+    ChatLine,
+    FollowLobby,
+    Forget,
+    Ignore,
+    ListPlayers,
+    LobbyState,
+    PlayerState,
+    PlayersWanted,
+    Seek,
 )
 from truc_protocol.messages.wire import (
     MESSAGES,

@@ -6,7 +6,6 @@ Every field has a line under it, from which docs/protocol/messages.md is made.
 import msgspec
 
 from truc_protocol.errors import REGISTRY, Code
-from truc_protocol.messages.company import PlayerState
 from truc_protocol.messages.fields import (
     Fact,
     Hash,
@@ -23,9 +22,10 @@ from truc_protocol.messages.fields import (
     U,
     Word,
 )
+from truc_protocol.messages.history import PastRecord, PlayedMatch
 from truc_protocol.messages.notices import TableState
-from truc_protocol.messages.past import PastRecord, PlayedMatch
 from truc_protocol.messages.ratings import Standing
+from truc_protocol.messages.social import PlayerState
 
 _LONGEST_TEXT = 400
 

@@ -14,7 +14,7 @@ import msgspec
 
 from truc_protocol.codec import EncodingError, pack, unpack
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import answers, company, notices, past, ratings, requests
+from truc_protocol.messages import answers, history, notices, ratings, requests, social
 from truc_protocol.messages.fields import Message
 
 ClientMessage = (
@@ -39,14 +39,14 @@ ClientMessage = (
     | requests.Resume
     | requests.Watch
     | requests.Unwatch
-    | past.History
-    | past.ListMatches
-    | company.FollowLobby
-    | company.ListPlayers
-    | company.Seek
-    | company.Chat
-    | company.Ignore
-    | company.Forget
+    | history.History
+    | history.ListMatches
+    | social.FollowLobby
+    | social.ListPlayers
+    | social.Seek
+    | social.Chat
+    | social.Ignore
+    | social.Forget
     | ratings.Leaderboard
     | ratings.Profile
     | notices.Ping
@@ -74,11 +74,11 @@ ServerMessage = (
     | notices.SeatTakenOver
     | notices.Capabilities
     | notices.Draining
-    | past.Snapshot
-    | company.LobbyState
-    | company.BotWanted
-    | company.PlayersWanted
-    | company.ChatLine
+    | history.Snapshot
+    | social.LobbyState
+    | social.BotWanted
+    | social.PlayersWanted
+    | social.ChatLine
     | notices.Ping
     | notices.Pong
 )
@@ -163,19 +163,19 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_IN, (Form(requests.Watch),), ("ok",)),
     Row(_IN, (Form(requests.Unwatch),), ("ok",)),
     Row(_OUT, (Form(notices.SeatTakenOver),)),
-    Row(_OUT, (Form(past.Snapshot),)),
-    Row(_IN, (Form(past.History),), ("ok",)),
-    Row(_IN, (Form(past.ListMatches),), ("ok",)),
-    Row(_IN, (Form(company.FollowLobby),), ("ok",)),
-    Row(_OUT, (Form(company.LobbyState),)),
-    Row(_IN, (Form(company.ListPlayers),), ("ok",)),
-    Row(_IN, (Form(company.Seek),), ("ok",)),
-    Row(_OUT, (Form(company.BotWanted),)),
-    Row(_OUT, (Form(company.PlayersWanted),)),
-    Row(_IN, (Form(company.Chat),), ("ok",)),
-    Row(_OUT, (Form(company.ChatLine),)),
-    Row(_IN, (Form(company.Ignore),), ("ok",)),
-    Row(_IN, (Form(company.Forget),), ("ok",)),
+    Row(_OUT, (Form(history.Snapshot),)),
+    Row(_IN, (Form(history.History),), ("ok",)),
+    Row(_IN, (Form(history.ListMatches),), ("ok",)),
+    Row(_IN, (Form(social.FollowLobby),), ("ok",)),
+    Row(_OUT, (Form(social.LobbyState),)),
+    Row(_IN, (Form(social.ListPlayers),), ("ok",)),
+    Row(_IN, (Form(social.Seek),), ("ok",)),
+    Row(_OUT, (Form(social.BotWanted),)),
+    Row(_OUT, (Form(social.PlayersWanted),)),
+    Row(_IN, (Form(social.Chat),), ("ok",)),
+    Row(_OUT, (Form(social.ChatLine),)),
+    Row(_IN, (Form(social.Ignore),), ("ok",)),
+    Row(_IN, (Form(social.Forget),), ("ok",)),
     Row(_IN, (Form(ratings.Leaderboard),), ("ok",)),
     Row(_IN, (Form(ratings.Profile),), ("ok",)),
     Row(_OUT, (Form(notices.Capabilities),)),

@@ -29,10 +29,10 @@ from truc_server.admin.requests import (
     Tables,
     read,
 )
-from truc_server.connections.accepting import Entrance, attended
-from truc_server.host.folder import Folder
-from truc_server.journal import JournalStoppedError
-from truc_server.store import StoreError
+from truc_server.net.accepting import Entrance, attended
+from truc_server.settings.folder import Folder
+from truc_server.storage import StoreError
+from truc_server.storage.journal import JournalStoppedError
 from truc_server.tables.codes import label
 
 CALLERS: Final = 8  # at once; others wait

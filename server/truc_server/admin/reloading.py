@@ -14,17 +14,17 @@ from msgspec.structs import replace
 
 from truc_server.admin.requests import AdminError, Answer
 from truc_server.commands.command_line import SettingsFailure
-from truc_server.connections.net import Net
-from truc_server.control import Control
-from truc_server.host import logs
-from truc_server.host.folder import Folder
-from truc_server.host.setting_keys import KEYS
-from truc_server.host.settings import Settings
-from truc_server.host.settings_file import value_of
 from truc_server.house import House
-from truc_server.keys.certificate import Tls, TlsError, open_tls
+from truc_server.identity.certificate import Tls, TlsError, open_tls
 from truc_server.lobby.lobby import Lobby
-from truc_server.lobby.upkeep import Upkeep
+from truc_server.net.listeners import Net
+from truc_server.operation import logs
+from truc_server.operation.control import Control
+from truc_server.operation.sanction_watch import Upkeep
+from truc_server.settings.folder import Folder
+from truc_server.settings.setting_keys import KEYS
+from truc_server.settings.settings import Settings
+from truc_server.settings.settings_file import value_of
 
 FIXED: Final = (
     "data",

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import trio
 
 from truc_server.admin.requests import MOST_ROWS, Answer
-from truc_server.clock import now_ms
-from truc_server.connections.net import Net
-from truc_server.connections.peer import Peer
 from truc_server.lobby.lobby import Lobby
+from truc_server.net.listeners import Net
+from truc_server.net.peer import Peer
 from truc_server.tables.table import Table
+from truc_server.timing.clock import now_ms
 
 
 def page(found: Iterator[Answer]) -> Answer:

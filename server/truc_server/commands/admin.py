@@ -23,7 +23,7 @@ from truc_server.commands.command_line import (
 )
 from truc_server.commands.members import minute
 from truc_server.commands.spans import for_a_while, span_hours
-from truc_server.host.folder import Folder
+from truc_server.settings.folder import Folder
 
 _PATIENCE_S: Final = 60.0  # for the answer
 _CHUNK: Final = 65_536

@@ -7,10 +7,6 @@ from typing import Final
 
 import click
 
-from truc_server.backups.backing_up import Manifest, back_up
-from truc_server.backups.restored import OpenMatches
-from truc_server.backups.restoring import checked
-from truc_server.backups.restoring import restore as restore_into
 from truc_server.commands.command_line import (
     STORED,
     SettingsFailure,
@@ -21,8 +17,12 @@ from truc_server.commands.command_line import (
     settings_option,
     settings_path,
 )
-from truc_server.host.folder import locked, open_folder, used_folder
-from truc_server.host.settings import Settings
+from truc_server.settings.folder import locked, open_folder, used_folder
+from truc_server.settings.settings import Settings
+from truc_server.storage.backups import Manifest, back_up
+from truc_server.storage.restored import OpenMatches
+from truc_server.storage.restoring import checked
+from truc_server.storage.restoring import restore as restore_into
 
 _CERTIFICATE: Final = frozenset({"listen.certificate", "listen.certificate_key"})
 _MEANS: Final[dict[OpenMatches, str]] = {

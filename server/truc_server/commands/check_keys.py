@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from truc_server.commands.findings import Finding, note, right, wrong
-from truc_server.host.folder import Folder, FolderError
-from truc_server.host.settings import Settings
-from truc_server.keys.identity import (
+from truc_server.identity.identity import (
     PublicIdentity,
     check_in_force,
     read_identity,
     read_public,
     unsealed_files,
 )
-from truc_server.keys.key_files import IdentityError
-from truc_server.keys.passphrases import passphrase_of, read_passphrase
-from truc_server.keys.rotation import made_at
+from truc_server.identity.key_files import IdentityError
+from truc_server.identity.passphrases import passphrase_of, read_passphrase
+from truc_server.identity.rotation import made_at
+from truc_server.settings.folder import Folder, FolderError
+from truc_server.settings.settings import Settings
 
 
 def look_at_keys(settings: Settings, folder: Folder, now: int) -> Iterator[Finding]:

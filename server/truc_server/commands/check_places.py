@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 
 from truc_server.admin.address import MAX_PATH
 from truc_server.commands.findings import Finding, note, right, wrong
-from truc_server.host.folder import Folder
-from truc_server.host.links import is_any, is_local
-from truc_server.host.settings import Settings
+from truc_server.operation.links import is_any, is_local
+from truc_server.settings.folder import Folder
+from truc_server.settings.settings import Settings
 
 _YEAR: Final = 2026  # no machine that runs this is in an earlier one
 _MISSING: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truc_server.backups.restored import check_may_start
 from truc_server.commands.check_keys import look_at_keys
 from truc_server.commands.check_places import look_at_clock, look_at_name, look_at_ports, look_at_socket
 from truc_server.commands.command_line import data_option, data_root, load_settings, settings_option
 from truc_server.commands.contradictions import contradictions
 from truc_server.commands.findings import Finding, note, right, wrong
-from truc_server.host import disk
-from truc_server.host.file_limit import allowed_files, needed_files
-from truc_server.host.folder import Folder, FolderError, lock_holder, why_closed
-from truc_server.host.settings import Settings
-from truc_server.host.variants import VariantsError, read_catalogue
-from truc_server.keys.certificate import look_at_certificate
+from truc_server.identity.certificate import look_at_certificate
+from truc_server.operation import disk
+from truc_server.operation.file_limit import allowed_files, needed_files
+from truc_server.settings.folder import Folder, FolderError, lock_holder, why_closed
+from truc_server.settings.settings import Settings
+from truc_server.settings.variants import VariantsError, read_catalogue
+from truc_server.storage.restored import check_may_start
 
 if TYPE_CHECKING:
-    from truc_server.store.inspection import Inspection
+    from truc_server.storage.inspection import Inspection
 
 
 @click.command(short_help="Say what is wrong, and what to do; change nothing.")
@@ -65,9 +65,9 @@ def _look(settings: Settings) -> Iterator[Finding]:
 
 def _look_at_database(settings: Settings, folder: Folder) -> Finding:
     # Slow to import, and needed by `check` alone.
-    from truc_server.store.engine import inspect_server
-    from truc_server.store.files import closed_file
-    from truc_server.store.inspection import inspect
+    from truc_server.storage.engine import inspect_server
+    from truc_server.storage.files import closed_file
+    from truc_server.storage.inspection import inspect
 
     if settings.store.url.startswith("sqlite"):
         return note("database: store.url names another file, which is not looked at")

@@ -12,13 +12,13 @@ from typing import IO, Any, Final, NamedTuple
 import click
 
 from truc_commands.output import OneLineGroup
-from truc_protocol.keys import KeyFileError
-from truc_server.host.folder import Folder, FolderError, default_root
-from truc_server.host.setting_keys import KEYS
-from truc_server.host.settings import Settings, SettingsError
-from truc_server.host.settings_file import FILE_VARIABLE, load
-from truc_server.keys.certificate import TlsError
-from truc_server.keys.key_files import IdentityError
+from truc_protocol.crypto.keys import KeyFileError
+from truc_server.identity.certificate import TlsError
+from truc_server.identity.key_files import IdentityError
+from truc_server.settings.folder import Folder, FolderError, default_root
+from truc_server.settings.setting_keys import KEYS
+from truc_server.settings.settings import Settings, SettingsError
+from truc_server.settings.settings_file import FILE_VARIABLE, load
 
 
 class Failure(click.ClickException):
@@ -146,7 +146,7 @@ def settings_path(file: Path | None, flags: Mapping[str, object]) -> Path | None
 def failures() -> Iterator[None]:
     """Report what is wrong around the server in one line."""
     # Slow to import.
-    from truc_server.store import StoreError
+    from truc_server.storage import StoreError
 
     expected = (FolderError, TlsError, IdentityError, KeyFileError, StoreError, OSError)
     try:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from truc_server.commands.findings import Finding, note, wrong
-from truc_server.host.settings import Settings
+from truc_server.settings.settings import Settings
 
 
 class _Rule(NamedTuple):

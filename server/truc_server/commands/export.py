@@ -25,12 +25,12 @@ from truc_server.commands.command_line import (
 )
 from truc_server.commands.exporting import State, export_file, open_target
 from truc_server.commands.members import minute
-from truc_server.host.folder import used_folder
-from truc_server.host.settings import Settings
-from truc_server.host.subjects import is_player, normal_subject
+from truc_server.settings.folder import used_folder
+from truc_server.settings.settings import Settings
+from truc_server.settings.subjects import is_player, normal_subject
 
 if TYPE_CHECKING:
-    from truc_server.store.archive import Archive, PlayedMatch
+    from truc_server.storage.archive import Archive, PlayedMatch
 
 _LEAST_DIGITS: Final = 8  # by which a match may be named
 _ALL_DIGITS: Final = 64
@@ -110,7 +110,7 @@ def _wanted(*, named: tuple[str, ...], player: str | None, **others: Any) -> Wan
 
 def _archive(settings: Settings) -> "closing[Archive]":
     # Slow to import.
-    from truc_server.store.archive import open_archive
+    from truc_server.storage.archive import open_archive
 
     folder = used_folder(data_root(settings))
     return closing(open_archive(settings.store.url or f"sqlite:///{folder.database}"))
@@ -130,7 +130,7 @@ def _export_all(archive: "Archive", target: Path, wanted: Wanted) -> Iterator[Ex
 
 def _matches(archive: "Archive", wanted: Wanted) -> "Iterator[PlayedMatch]":
     # Slow to import.
-    from truc_server.store.archive import Span
+    from truc_server.storage.archive import Span
 
     if wanted.named:
         yield from [_match(archive, digits.lower()) for digits in wanted.named]
@@ -153,7 +153,7 @@ def _match(archive: "Archive", digits: str) -> "PlayedMatch":
 def _ids(archive: "Archive", tag: str) -> tuple[bytes, ...]:
     """Return the ids that the player with this tag has in the database."""
     # Slow to import.
-    from truc_server.connections.peer import tag_of
+    from truc_server.net.peer import tag_of
 
     return tuple(player for kind, player in archive.everybody() if tag_of(kind, player) == tag)
 
@@ -171,7 +171,7 @@ def _line(exported: Exported) -> str:
 
 def _facts(archive: "Archive", exported: Exported) -> str:
     # Slow to import.
-    from truc_server.connections.peer import tag_of
+    from truc_server.net.peer import tag_of
 
     match = exported.match
     ended = datetime.fromtimestamp((match.ended_ms or 0) / 1000, UTC)

@@ -7,7 +7,7 @@ import os
 from enum import StrEnum
 from pathlib import Path
 
-from truc_server.host.folder import FolderError, move
+from truc_server.settings.folder import FolderError, move
 
 
 class State(StrEnum):

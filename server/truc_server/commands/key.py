@@ -11,9 +11,9 @@ from typing import BinaryIO, Final
 
 import click
 
-from truc_protocol.handshake import revoke as give_up
+from truc_protocol.crypto.keys import KeyFileError, fingerprint
 from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
-from truc_protocol.keys import KeyFileError, fingerprint
+from truc_protocol.wire.handshake import revoke as give_up
 from truc_server.commands import key_show
 from truc_server.commands.command_line import (
     STORED,
@@ -24,9 +24,8 @@ from truc_server.commands.command_line import (
     load_settings,
     settings_option,
 )
-from truc_server.host.folder import Folder, locked, open_folder, used_folder
-from truc_server.keys.identity import PublicIdentity, read_identity, read_public
-from truc_server.keys.passphrases import (
+from truc_server.identity.identity import PublicIdentity, read_identity, read_public
+from truc_server.identity.passphrases import (
     change_passphrase,
     checked,
     first_line,
@@ -35,8 +34,9 @@ from truc_server.keys.passphrases import (
     read_passphrase,
     sealing_passphrase,
 )
-from truc_server.keys.revocations import accept_revocation
-from truc_server.keys.rotation import roll as give_new_key
+from truc_server.identity.revocations import accept_revocation
+from truc_server.identity.rotation import roll as give_new_key
+from truc_server.settings.folder import Folder, locked, open_folder, used_folder
 
 _STANDARD_STREAM: Final = Path("-")
 

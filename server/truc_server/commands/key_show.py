@@ -13,7 +13,7 @@ import click
 
 from truc_protocol.bodies import Table
 from truc_protocol.checks import CheckError
-from truc_protocol.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.records import Record, parse
 from truc_server.commands.command_line import (
     STORED,
@@ -23,10 +23,10 @@ from truc_server.commands.command_line import (
     load_settings,
     settings_option,
 )
-from truc_server.host.folder import Folder, used_folder
-from truc_server.host.settings import Settings
-from truc_server.keys.identity import PublicIdentity, read_public, unsealed_files
-from truc_server.keys.rotation import made_at
+from truc_server.identity.identity import PublicIdentity, read_public, unsealed_files
+from truc_server.identity.rotation import made_at
+from truc_server.settings.folder import Folder, used_folder
+from truc_server.settings.settings import Settings
 
 _COLUMN: Final = 13
 
@@ -96,9 +96,9 @@ def _whose(identity: PublicIdentity, public: bytes) -> str:
 def _needs(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | None:
     """Return how many running matches were begun under each key; None if the database does not say."""
     # Slow to import.
-    from truc_server.store import open_store
-    from truc_server.store.engine import inspect_server
-    from truc_server.store.inspection import inspect
+    from truc_server.storage import open_store
+    from truc_server.storage.engine import inspect_server
+    from truc_server.storage.inspection import inspect
 
     url = settings.store.url
     if not url and not folder.database.exists():

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from truc_server.clock import now_ms
 from truc_server.commands.command_line import (
     STORED,
     Failure,
@@ -21,14 +20,15 @@ from truc_server.commands.command_line import (
     load_settings,
     settings_option,
 )
-from truc_server.host.folder import used_folder
-from truc_server.host.links import address, is_local
-from truc_server.host.settings import Settings
-from truc_server.host.subjects import normal_key
-from truc_server.keys.identity import check_in_force, read_public
+from truc_server.identity.identity import check_in_force, read_public
+from truc_server.operation.links import address, is_local
+from truc_server.settings.folder import used_folder
+from truc_server.settings.settings import Settings
+from truc_server.settings.subjects import normal_key
+from truc_server.timing.clock import now_ms
 
 if TYPE_CHECKING:
-    from truc_server.store import Invite, Store
+    from truc_server.storage import Invite, Store
 
 _MOST_USES: Final = 10_000
 _MOST_DAYS: Final = 3_650
@@ -140,7 +140,7 @@ def list_members(file: Path | None, **flags: object) -> None:
 def add_member(file: Path | None, key: str, **flags: object) -> None:
     """Admit KEY: its fingerprint, as the player's client shows it, or the key itself in 64 hexadecimal digits."""
     # Slow to import.
-    from truc_server.store import Member
+    from truc_server.storage import Member
 
     settings = load_settings(file, flags, needs=STORED | {"access.members"})
     who = read_fingerprint(key)
@@ -187,7 +187,7 @@ def minute(at_ms: int) -> str:
 def used_store(settings: Settings) -> "closing[Store]":
     """Open the database of a server that has run; nothing is claimed, so it may go on running."""
     # Slow to import.
-    from truc_server.store import open_store
+    from truc_server.storage import open_store
 
     folder = used_folder(data_root(settings))
     return closing(open_store(settings.store.url or f"sqlite:///{folder.database}"))

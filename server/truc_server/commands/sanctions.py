@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from truc_server.clock import now_ms
 from truc_server.commands.command_line import (
     STORED,
     Failure,
@@ -20,11 +19,12 @@ from truc_server.commands.command_line import (
 )
 from truc_server.commands.members import minute, used_store
 from truc_server.commands.spans import for_a_while, span_hours
-from truc_server.host.settings import Access
-from truc_server.host.subjects import normal_subject
+from truc_server.settings.settings import Access
+from truc_server.settings.subjects import normal_subject
+from truc_server.timing.clock import now_ms
 
 if TYPE_CHECKING:
-    from truc_server.store import Sanction
+    from truc_server.storage import Sanction
 
 _LISTS: Final = frozenset({"access.banned", "access.muted"})
 _HOUR_MS: Final = 3_600_000
@@ -94,7 +94,7 @@ def _impose(
     **flags: object,
 ) -> None:
     # Slow to import.
-    from truc_server.store import Sanction, SanctionKind
+    from truc_server.storage import Sanction, SanctionKind
 
     whom, hours, now = _subject(subject), span_hours(days, hours), now_ms()
     until = None if hours is None else now + hours * _HOUR_MS
@@ -104,7 +104,7 @@ def _impose(
 
 
 def _lift(kind: str, state: str, *, file: Path | None, subject: str, **flags: object) -> None:
-    from truc_server.store import SanctionKind  # slow to import
+    from truc_server.storage import SanctionKind
 
     settings, whom = load_settings(file, flags, needs=STORED | _LISTS), _subject(subject)
     with failures(), used_store(settings) as store:

@@ -22,11 +22,11 @@ from truc_server.commands.command_line import (
     new_settings,
     settings_option,
 )
-from truc_server.host.folder import Folder, default_root, locked, open_folder, write_private
-from truc_server.host.settings import Settings
-from truc_server.host.settings_file import FILE_VARIABLE, settings_text
-from truc_server.keys.identity import Identity, load_identity
-from truc_server.keys.passphrases import passphrase_of
+from truc_server.identity.identity import Identity, load_identity
+from truc_server.identity.passphrases import passphrase_of
+from truc_server.settings.folder import Folder, default_root, locked, open_folder, write_private
+from truc_server.settings.settings import Settings
+from truc_server.settings.settings_file import FILE_VARIABLE, settings_text
 
 _STEPS: Final = (
     ("check", "says what is wrong, and what to do"),

@@ -19,7 +19,7 @@ from truc_server.commands.command_line import (
     settings_option,
 )
 from truc_server.commands.members import read_fingerprint, used_store
-from truc_server.host.folder import used_folder
+from truc_server.settings.folder import used_folder
 
 
 @click.command(short_help="Take a player off every leaderboard.")

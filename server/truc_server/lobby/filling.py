@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from truc_server.house import House
-from truc_server.lobby.calling import Calls
+from truc_server.lobby.house_bots import Calls
 
 if TYPE_CHECKING:
     from truc_server.tables.table import Table
-    from truc_server.timers import Timer
+    from truc_server.timing.timers import Timer
 
 _WAITING: Final = ("open", "over")
 

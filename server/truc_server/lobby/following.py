@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
-from truc_protocol.connection import broadcast_frame
 from truc_protocol.messages import ChatLine, LobbyState, ServerMessage, TableClosed
-from truc_server.connections.peer import Peer
-from truc_server.timers import Alarm, Timers
+from truc_protocol.wire.connection import broadcast_frame
+from truc_server.net.peer import Peer
+from truc_server.timing.timers import Alarm, Timers
 
 if TYPE_CHECKING:
     from truc_server.tables.table import Table

@@ -11,29 +11,29 @@ from typing import Final, NamedTuple
 import structlog
 import trio
 
-from truc_protocol.connection import broadcast_frame
 from truc_protocol.errors import Code
 from truc_protocol.messages import Create, Draining, LobbyState, SeatHeld, Seek, TableClosed
+from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import Variant
-from truc_server.clock import now_ms
-from truc_server.connections.floods import CHAT, LISTS, Allowance
-from truc_server.connections.names import Names
-from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.host.settings import MAX_SEATS, Settings
 from truc_server.house import House
 from truc_server.lobby import seeking
-from truc_server.lobby.calling import Calls
 from truc_server.lobby.filling import Filling
 from truc_server.lobby.following import Following
+from truc_server.lobby.house_bots import Calls
+from truc_server.lobby.names import Names
 from truc_server.lobby.presence import Presence
 from truc_server.lobby.table_limits import MadeTables
 from truc_server.matches.game import Game
-from truc_server.matches.signed import Accepted, Signed
+from truc_server.net.floods import CHAT, LISTS, Allowance
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.requests.signed import Accepted, Signed
+from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.tables.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.tables.options import Chosen, Defaults, Options, choose, played
 from truc_server.tables.seats import Made
 from truc_server.tables.substitutes import substitute
 from truc_server.tables.table import Table
+from truc_server.timing.clock import now_ms
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
 _MANY: Final = 64  # tables followed by one connection

@@ -12,13 +12,13 @@ from typing import Final
 import structlog
 
 from truc_protocol.codec import sha256
+from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
-from truc_protocol.keys import fingerprint
-from truc_server.clock import now_ms
-from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.host.settings import Settings
 from truc_server.house import House
-from truc_server.store import Invite, Member, Store
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.settings.settings import Settings
+from truc_server.storage import Invite, Member, Store
+from truc_server.timing.clock import now_ms
 
 _CODE_BYTES: Final = 15  # 120 bits
 _DAY_MS: Final = 86_400_000

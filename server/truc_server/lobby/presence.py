@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from truc_server.connections.peer import Peer, Player
-from truc_server.store import PlayerKind
+from truc_server.net.peer import Peer, Player
+from truc_server.storage import PlayerKind
 
 PAGE: Final = 50  # players in one answer
 GUESTS: Final = 4_096  # whose ignored players are remembered, including guests who are gone

@@ -6,9 +6,9 @@ A value: what is in force at one moment. upkeep.py reads it again and again, and
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from truc_server.host.settings import Access
-from truc_server.host.subjects import Subjects
-from truc_server.store import Sanction, SanctionKind
+from truc_server.settings.settings import Access
+from truc_server.settings.subjects import Subjects
+from truc_server.storage import Sanction, SanctionKind
 
 
 class Sanctions(NamedTuple):

@@ -10,9 +10,9 @@ from typing import TypeVar
 import trio
 
 from truc_protocol.errors import Code
-from truc_server.connections.meters import Meter
-from truc_server.connections.peer import Player, RefusedError, TooSoonError
-from truc_server.host.settings import Limits
+from truc_server.net.meters import Meter
+from truc_server.net.peer import Player, RefusedError, TooSoonError
+from truc_server.settings.settings import Limits
 
 _Key = TypeVar("_Key", bytes, str)
 

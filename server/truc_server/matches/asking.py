@@ -5,17 +5,17 @@ Synchronous. Invariant: only a connection that has been sent every earlier recor
 
 from collections.abc import Iterable
 
-from truc_protocol.connection import broadcast_frame
+from truc_protocol.dealer import Dealer
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import Waiting
+from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import Action
-from truc_server.connections.peer import Peer
 from truc_server.matches.choices import Moment, Sealer, comes_always, open_actions, options_message, some_cut
 from truc_server.matches.clear_cards import cards_message
-from truc_server.matches.dealer import Dealer
-from truc_server.matches.waits import Waits
+from truc_server.matches.deadlines import Waits
 from truc_server.matches.windows import Window, is_asked
-from truc_server.tables.audience import Audience
+from truc_server.net.peer import Peer
+from truc_server.spectating.audience import Audience
 
 
 class Asking:

@@ -17,6 +17,7 @@ from truc_protocol.boxes import (
     seal_options,
     seal_sign,
 )
+from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Due, Ledger, box_public, due
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions
@@ -34,7 +35,6 @@ from truc_rules import (
     legal,
     move_line,
 )
-from truc_server.matches.dealer import Dealer
 
 Hints = tuple[tuple[str, int | str], ...]
 

@@ -8,14 +8,14 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
+from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import Refusal
 from truc_protocol.records import Record
 from truc_protocol.setup import GONE_FORFEIT
-from truc_server.connections.peer import RefusedError
-from truc_server.matches.consequences import Unrecorded, absent, may_rule
-from truc_server.matches.dealer import Dealer
+from truc_server.matches.auto_rulings import Unrecorded, absent, may_rule
+from truc_server.net.peer import RefusedError
 
 
 class TooEarlyError(RefusedError):

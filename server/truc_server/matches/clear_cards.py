@@ -3,10 +3,10 @@
 Invariant: a seat with a box key is given nothing here, and nobody is given a card before it is dealt.
 """
 
+from truc_protocol.dealer import Dealer
 from truc_protocol.ledger import Ledger, box_public
 from truc_protocol.messages import OwnCards
 from truc_rules import is_blind
-from truc_server.matches.dealer import Dealer
 
 
 def cards_message(

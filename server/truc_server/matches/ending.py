@@ -8,11 +8,11 @@ The host's bots are players like any other.
 from collections.abc import Iterator
 
 from truc_protocol.bodies import AnyBody, End, SeatTaken
-from truc_protocol.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.setup import Setup
-from truc_server.clock import now_ms
 from truc_server.house import House
-from truc_server.store import EndMatch, RatedPlayer, RateMatch
+from truc_server.storage import EndMatch, RatedPlayer, RateMatch
+from truc_server.timing.clock import now_ms
 
 
 def ending(house: House, setup: Setup, body: AnyBody, *, is_public: bool) -> tuple[EndMatch | RateMatch, ...]:

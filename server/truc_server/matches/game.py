@@ -11,32 +11,32 @@ import structlog
 import trio
 
 from truc_protocol.bodies import Act, AnyBody, Close, Deal, Proxy, Rule, Share, Void
+from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import DealtCards
+from truc_protocol.facts import Fact, means
 from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
-from truc_protocol.meaning import Fact, means
+from truc_protocol.match_secrets import new_root
 from truc_protocol.records import Phase, Record, parse, parse_own
-from truc_server.clock import now_ms
-from truc_server.connections.peer import Peer, Player
 from truc_server.house import House
 from truc_server.matches.asking import Asking
+from truc_server.matches.auto_rulings import Unrecorded, consequence, desertion
 from truc_server.matches.choices import Sealer
 from truc_server.matches.claims import TooEarlyError, claimed
 from truc_server.matches.clocks import Clocks
-from truc_server.matches.consequences import Unrecorded, consequence, desertion
-from truc_server.matches.dealer import Dealer
+from truc_server.matches.deadlines import AGAIN_S, Wait, Waits, owes_chain, vacant
 from truc_server.matches.ending import ending
-from truc_server.matches.holding import Hold
-from truc_protocol.match_secrets import new_root
 from truc_server.matches.match_secrets import save_secrets
-from truc_server.matches.rollcall import RollCall
-from truc_server.matches.waits import AGAIN_S, Wait, Waits, owes_chain, vacant
+from truc_server.matches.presence import RollCall
+from truc_server.matches.restore_hold import Hold
 from truc_server.matches.windows import Window, window
-from truc_server.store import AddRecord, Write
+from truc_server.net.peer import Peer, Player
+from truc_server.spectating.recent_records import Item, Tail, packed_facts, record_frame
+from truc_server.spectating.spectator_feed import Showing
+from truc_server.storage import AddRecord, Write
 from truc_server.tables.codes import label
 from truc_server.tables.seats import Lineup, Made
-from truc_server.tables.showing import Showing
-from truc_server.tables.tail import Item, Tail, packed_facts, record_frame
-from truc_server.timers import Alarm
+from truc_server.timing.clock import now_ms
+from truc_server.timing.timers import Alarm
 
 _CALLED, _ENDED = Phase.CALLED, Phase.ENDED  # looked up once: a lookup in an Enum is slow
 log = structlog.get_logger()

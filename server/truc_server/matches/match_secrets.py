@@ -1,9 +1,9 @@
 """How the secrets of one match are kept: sealed, and stored before anything made from them leaves."""
 
-from truc_protocol.keys import seal_at_rest
+from truc_protocol.crypto.keys import seal_at_rest
 from truc_protocol.match_secrets import MatchSecrets
 from truc_server.house import House
-from truc_server.store import SaveSecrets
+from truc_server.storage import SaveSecrets
 
 
 def save_secrets(house: House, th: bytes, secrets: MatchSecrets) -> SaveSecrets:

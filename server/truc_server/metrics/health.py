@@ -5,7 +5,7 @@ from typing import NamedTuple
 import trio
 
 from truc_server.house import House
-from truc_server.journal import SLOW_S, Journal
+from truc_server.storage.journal import SLOW_S, Journal
 
 
 class Health(NamedTuple):

@@ -14,8 +14,6 @@ import h11
 import structlog
 import trio
 
-from truc_server.connections.accepting import Entrance, attended, plain
-from truc_server.host.settings import Metrics
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics import lag
@@ -24,6 +22,8 @@ from truc_server.metrics.figures import Spread
 from truc_server.metrics.health import health
 from truc_server.metrics.measures import Seen, read
 from truc_server.metrics.scrape import CONTENT_TYPE, text_of
+from truc_server.net.accepting import Entrance, attended, plain
+from truc_server.settings.settings import Metrics
 
 CONNECTIONS: Final = 16
 SECONDS: Final = 5.0

@@ -20,7 +20,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
-from truc_protocol.handshake import PROTOCOLS
+from truc_protocol.wire.handshake import PROTOCOLS
 from truc_server.metrics.figures import Shape
 from truc_server.metrics.measures import Kind, Measure, Reading
 

@@ -12,15 +12,15 @@ from typing import Final, NamedTuple
 
 import trio
 
-from truc_protocol.connection import broadcast_frame
 from truc_protocol.errors import Code
 from truc_protocol.messages import ChatLine
-from truc_server.clock import now_ms
-from truc_server.connections.abilities import CHAT_CHARS
-from truc_server.connections.peer import Peer, RefusedError
-from truc_server.store import KEPT_LINES, SaveChat
-from truc_server.tables.showing import Showing
-from truc_server.timers import Alarm, Timers
+from truc_protocol.wire.connection import broadcast_frame
+from truc_server.net.peer import Peer, RefusedError
+from truc_server.requests.abilities import CHAT_CHARS
+from truc_server.spectating.spectator_feed import Showing
+from truc_server.storage import KEPT_LINES, SaveChat
+from truc_server.timing.clock import now_ms
+from truc_server.timing.timers import Alarm, Timers
 
 _JOINERS: Final = "\u200c\u200d"  # some scripts, and some pictures, cannot be written without them
 

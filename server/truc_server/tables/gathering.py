@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 from truc_protocol.bodies import Guest, SeatTaken
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.keys import unseal_at_rest
+from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
-from truc_protocol.keys import unseal_at_rest
+from truc_protocol.match_secrets import MatchSecrets, new_secrets
 from truc_protocol.records import Record, body_hash, parse
 from truc_protocol.setup import Setup, Terms, check_seat, check_seats, commitments, open_terms
-from truc_server.connections.peer import RefusedError
 from truc_server.house import House
-from truc_server.matches.dealer import Dealer
-from truc_protocol.match_secrets import MatchSecrets, new_secrets
 from truc_server.matches.match_secrets import save_secrets
-from truc_server.matches.signed import RefusedBodyError, check_length, check_name, code_of
-from truc_server.store import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
+from truc_server.net.peer import RefusedError
+from truc_server.requests.signed import RefusedBodyError, check_length, check_name, code_of
+from truc_server.storage import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
 from truc_server.tables.seats import Made, Seated
 
 

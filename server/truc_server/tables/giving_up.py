@@ -8,12 +8,12 @@ from typing import Final
 
 import structlog
 
-from truc_server.clock import now_ms
 from truc_server.house import House
 from truc_server.matches.game import Game
-from truc_server.store import EndMatch
+from truc_server.storage import EndMatch
 from truc_server.tables.codes import label
 from truc_server.tables.table import Table
+from truc_server.timing.clock import now_ms
 
 GIVEN_UP: Final = "given_up"  # in place of the reason that a record `end` would give
 

@@ -6,9 +6,9 @@ from typing import Final, Literal, NamedTuple, TypeVar, get_args
 from truc_protocol.errors import Code
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, with_options
-from truc_server.connections.peer import RefusedError
-from truc_server.host.settings import MAX_DELAY_S, MatchDefaults
-from truc_server.host.variants import Catalogue
+from truc_server.net.peer import RefusedError
+from truc_server.settings.settings import MAX_DELAY_S, MatchDefaults
+from truc_server.settings.variants import Catalogue
 
 Options = Mapping[str, int | str]
 

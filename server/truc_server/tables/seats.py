@@ -3,15 +3,15 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from truc_protocol.crypto.keys import admissible_box_public
 from truc_protocol.errors import Code
-from truc_protocol.keys import admissible_box_public
 from truc_protocol.messages import SeatState, Setup, TableState, Terms
 from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import Terms as MatchTerms
-from truc_server.clock import now_ms
-from truc_server.connections.peer import Player, RefusedError
-from truc_server.store import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
+from truc_server.net.peer import Player, RefusedError
+from truc_server.storage import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
 from truc_server.tables.options import Chosen, Options
+from truc_server.timing.clock import now_ms
 
 State = Literal["open", "terms", "playing", "over"]
 

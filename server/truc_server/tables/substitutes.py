@@ -9,14 +9,14 @@ import structlog
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver
-from truc_server.clock import now_ms
-from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.matches.game import Game
-from truc_server.matches.signed import Accepted, Signed, accept_substitute
-from truc_server.store import AddPlayer
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.requests.signed import Accepted, Signed, accept_substitute
+from truc_server.storage import AddPlayer
 from truc_server.tables.codes import label
 from truc_server.tables.seats import Seated, seat_row
 from truc_server.tables.table import Table
+from truc_server.timing.clock import now_ms
 
 log = structlog.get_logger()
 

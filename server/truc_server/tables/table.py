@@ -11,17 +11,18 @@ import structlog
 import trio
 
 from truc_protocol.codec import sha256
+from truc_protocol.dealer import Dealer
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver, TableClosed, TableState
 from truc_protocol.setup import Setup
-from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.house import House
-from truc_server.journal import JournalStoppedError
 from truc_server.lobby.following import Register
-from truc_server.matches.dealer import Dealer
 from truc_server.matches.game import Game
-from truc_server.store import ClearSeat, DropSecrets, DropTable, DropTerms, PlayerKind, SaveTable, Write
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.spectating.spectator_feed import Showing
+from truc_server.storage import ClearSeat, DropSecrets, DropTable, DropTerms, PlayerKind, SaveTable, Write
+from truc_server.storage.journal import JournalStoppedError
 from truc_server.tables.chat import TableChat
 from truc_server.tables.codes import label
 from truc_server.tables.gathering import Gathering, gather
@@ -41,10 +42,9 @@ from truc_server.tables.seats import (
     table_state,
     terms_message,
 )
-from truc_server.tables.showing import Showing
-from truc_server.tables.standins import Standins
+from truc_server.tables.standby import Standins
 from truc_server.tables.talk import Talk
-from truc_server.timers import Alarm
+from truc_server.timing.timers import Alarm
 
 SEATS_MAY_CHANGE: Final = ("open", "over")
 

@@ -10,25 +10,18 @@ from typing import Final, assert_never
 import trio
 
 from truc_protocol import boxes
-from truc_protocol.connection import broadcast_frame
 from truc_protocol.errors import Code
-from truc_protocol.messages import (
-    BoxedSign,
-    BoxedSignSeen,
-    OpenSign,
-    OpenSignSeen,
-    Said,
-    Say,
-)
+from truc_protocol.messages import BoxedSign, BoxedSignSeen, OpenSign, OpenSignSeen, Said, Say
 from truc_protocol.records import Phase
 from truc_protocol.talk import comes_boxed, is_for_all
+from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import IllegalActionError, Match, Seat, check_sign, sign_receivers
-from truc_server.connections.bucket import Bucket
-from truc_server.connections.floods import TooMuchTalkError
-from truc_server.connections.peer import RefusedError
 from truc_server.matches.game import Game
-from truc_server.matches.proxies import check_position
-from truc_server.tables.showing import Showing
+from truc_server.net.bucket import Bucket
+from truc_server.net.floods import TooMuchTalkError
+from truc_server.net.peer import RefusedError
+from truc_server.requests.guest_choices import check_position
+from truc_server.spectating.spectator_feed import Showing
 
 PER_S: Final = 1  # signs of one seat in the long run; phrases likewise
 BURST: Final = 5  # at once

@@ -1,0 +1,260 @@
+"""The audit of one match while it is played: every record is checked, kept, and compared with what was kept before.
+
+A record that fails a check under a valid signature of the culprit ends the match here for good: that is stored first,
+then evidence is written, and nothing more is taken. So does a signed second history, and a record with a body of one's
+own seat that the server had refused. Invariant: what no signature binds anybody to leaves the match as it was.
+"""
+
+from contextlib import suppress
+from copy import copy
+from pathlib import Path
+from typing import Final, NamedTuple, NoReturn
+
+from truc_client.errors import CheckFailedError, Kept, UnboundError
+from truc_client.happenings import Fact
+from truc_client.home.store import Store
+from truc_client.home.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
+from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict, compare
+from truc_protocol.bodies import Close, End
+from truc_protocol.crypto.keys import BoxKey
+from truc_protocol.dealing import DealtCards, Opening
+from truc_protocol.evidence_file import Complaint, EvidenceItem, read_refusal
+from truc_protocol.facts import means
+from truc_protocol.ledger import Ledger
+from truc_protocol.records import Record, body_hash
+from truc_protocol.transcript import Transcript
+
+_GARBLED: Final = "C18"
+
+
+class Mark(NamedTuple):
+    """A position and head accepted before a restart."""
+
+    k: int
+    head: bytes
+
+
+class Broken(NamedTuple):
+    """A failed check: how it failed, and who is to blame."""
+
+    check: str
+    message: str
+    culprit: str | None
+
+
+class Witness:
+    """One match, checked as it comes; `aside` is its transcript that was set aside, to compare with."""
+
+    def __init__(
+        self,
+        file: TranscriptFile,
+        evidence: Path,
+        store: Store,
+        own: OwnSeat | None = None,
+        mark: Mark | None = None,
+        *,
+        aside: Path | None = None,
+    ) -> None:
+        self.file = file
+        self._evidence = evidence
+        self._own = own
+        self._mark = mark
+        self._store = store
+        self._aside = aside
+        self._is_replaying = False
+        self._auditor = Auditor(file.document, own)
+        self._setup = 0
+        self._recalled: tuple[Fact, ...] = ()
+
+    @property
+    def ledger(self) -> Ledger:
+        """The match so far."""
+        if self._auditor.ledger is None:
+            raise ValueError("the setup is not closed")
+        return self._auditor.ledger
+
+    @property
+    def openings(self) -> tuple[Opening, ...]:
+        """One's own cards and salts of the newest deal, by slot."""
+        return self._auditor.openings
+
+    @property
+    def partners(self) -> tuple[tuple[int, tuple[Opening, ...]], ...]:
+        """The partners' cards of the newest deal that this seat was shown: seat, and openings by slot."""
+        return self._auditor.partners
+
+    @property
+    def opened(self) -> DealtCards | None:
+        """The cards of the hand closed last, if they are open; after a redeal, those of the newest deal."""
+        hand = self._auditor.last_hand
+        return hand.dealt[-1] if hand is not None and hand.dealt else None
+
+    @property
+    def recalled(self) -> tuple[Fact, ...]:
+        """What the replayed records mean, from the end of the last closed hand on."""
+        return self._recalled
+
+    def add_box_key(self, x: BoxKey) -> None:
+        """Let hands be opened with a key of one's own seat that comes into force during the match."""
+        self._auditor.add_box_key(x)
+
+    def replay(self) -> int:
+        """Check what the file holds already; return how many of its records follow the setup.
+
+        Raises:
+            UnboundError: The file fails a check: it is not what was kept.
+        """
+        self._is_replaying = True
+        for record in self.file.records:
+            self._recall(self._check(record))
+        self._is_replaying = False
+        return self.ledger.k
+
+    def _recall(self, finding: Finding) -> None:
+        if finding.k is None:
+            return
+        before = () if isinstance(finding.body, Close) else self._recalled
+        self._recalled = (*before, *means(finding.body, self.ledger, finding.events))
+
+    def begin(self, records: tuple[Record, ...]) -> None:
+        """Take the setup's records."""
+        for record in records:
+            self.take(record)
+        self.file.sync()
+
+    def take(self, record: Record) -> Finding:
+        """Check the next record and keep it.
+
+        Raises:
+            CheckFailedError: It fails a check, and somebody is to blame; evidence is kept.
+            UnboundError: It fails one, and nobody has signed it; the match is as it was.
+        """
+        finding = self._check(record)
+        self.file.append(record)
+        if finding.k is None:
+            self._setup += 1
+        if isinstance(finding.body, Close | End):
+            self.file.sync()
+        return finding
+
+    def repeat(self, k: int, record: Record) -> None:
+        """Compare a record that was sent again with the one kept for its position.
+
+        Raises:
+            CheckFailedError: Two histories were signed: C33, or C34 if a seat has signed both.
+            UnboundError: They differ, but no two signatures contradict each other.
+        """
+        at = k - self.ledger.k + len(self.file.records)
+        if self.file.records[at] == record:
+            return
+        second = (*self.file.records[:at], record)
+        self._compare(second)
+        evidence = Evidence(self.file.document, tuple(self.file.records), second)
+        self._refuse(Broken("C33", f"position {k} was sent again with another record", None), evidence)
+
+    def _compare(self, second: tuple[Record, ...]) -> None:
+        """Check that another list of records of this match does not contradict the one kept."""
+        document, own = self.file.document, tuple(self.file.records)
+        found = compare(Transcript(document, own), Transcript(document, second))
+        if found:
+            broken = Broken(found[0].check, found[0].message, found[0].culprit)
+            self._stop(broken, Evidence(document, own, second))
+
+    def check_reached(self, k: int | None) -> None:
+        """Check that the server has sent all that it says there is, and all that it showed before.
+
+        Raises:
+            CheckFailedError: What was set aside and what came instead contradict each other, and both were signed.
+            UnboundError: C33, the match is said to stand elsewhere, or ends earlier than what was accepted before.
+        """
+        own = self.ledger.k
+        if k != own:
+            self.doubt("C33", f"the match is said to stand at {k}, but its records reach {own}")
+        aside = None if self._aside is None else read_kept(self._aside)
+        if aside is not None and aside.document == self.file.document:
+            self._compare(aside.records)
+        self._aside = None
+        if self._mark is not None and own < self._mark.k:
+            self.doubt("C33", f"the match ends at {own}, but was accepted up to {self._mark.k}")
+
+    def _check(self, record: Record) -> Finding:
+        before = copy(self._auditor)
+        try:
+            return self._accept(record)
+        except UnboundError:
+            self._auditor = before
+            raise
+
+    def _accept(self, record: Record) -> Finding:
+        try:
+            finding = self._auditor.feed(record)
+        except AuditError as error:
+            refuted = error.refutation
+            broken = Broken(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit)
+            self._refuse(broken, self._with(record, *self._complaint(refuted.check)), is_record=True)
+        ledger = self._auditor.ledger
+        if self._mark and ledger and ledger.k == self._mark.k and ledger.head != self._mark.head:
+            message = f"another head at {ledger.k} than was accepted before"
+            self._refuse(Broken("C33", message, None), self._with(record), is_record=True)
+        if finding.k is not None and self._own is not None and record.signer == self._own.seat + 1:
+            self._check_refused(record, finding.k)
+        return finding
+
+    def _complaint(self, check: str) -> tuple[Complaint, ...]:
+        """Return what shows others that a sealed hand was garbled: the X25519 secret. The match ends here with it."""
+        key, ledger = self._auditor.own_key(), self._auditor.ledger
+        if check != _GARBLED or self._own is None or key is None or ledger is None:
+            return ()
+        return (Complaint(ledger.setup.mid, ledger.k, self._own.seat, key.secret),)
+
+    def _check_refused(self, record: Record, k: int) -> None:
+        for kept in self._store.refusals(self.ledger.setup.mid):
+            refusal = read_refusal(kept)
+            if refusal is not None and refusal.body.body == body_hash(record):
+                message = f"record {k}: the server had refused this body ({refusal.body.code})"
+                self._refuse(Broken("C35", message, "server"), self._with(record, refusal), is_record=True)
+
+    def _with(self, record: Record, *items: EvidenceItem) -> Evidence:
+        return Evidence(self.file.document, (*self.file.records, record), items=items)
+
+    def fail(self, check: str, message: str, culprit: str) -> NoReturn:
+        """Stop the match for good, for something that no record shows but that this client has seen signed.
+
+        Raises:
+            CheckFailedError: Always.
+        """
+        self._stop(Broken(check, message, culprit), self._evidence_so_far())
+
+    def doubt(self, check: str, message: str) -> NoReturn:
+        """Refuse something that nobody has signed.
+
+        Raises:
+            UnboundError: Always.
+        """
+        self._refuse(Broken(check, message, None), self._evidence_so_far())
+
+    def _evidence_so_far(self) -> Evidence:
+        return Evidence(self.file.document, tuple(self.file.records))
+
+    def _refuse(self, broken: Broken, evidence: Evidence, *, is_record: bool = False) -> NoReturn:
+        """Stop for good if somebody is to blame; a failure in the kept file means a change there, and blames nobody."""
+        if broken.culprit is not None and not self._is_replaying:
+            self._stop(broken, evidence)
+        raise UnboundError(broken.check, broken.message, lambda: self._keep(evidence), is_record=is_record)
+
+    def _stop(self, broken: Broken, evidence: Evidence) -> NoReturn:
+        why = f"{broken.check}: {broken.message}"
+        self._store.stop(body_hash(evidence.records[0]), why)
+        if self._auditor.ledger is not None:
+            self._store.stop(self._auditor.ledger.setup.mid, why)
+        with suppress(OSError):  # a full disk changes nothing
+            self.file.sync()
+        raise CheckFailedError(*broken, self._keep(evidence))
+
+    def _keep(self, evidence: Evidence) -> Kept | None:
+        name = f"{self.file.path.stem}-{len(self.file.records)}"
+        return keep_evidence(self._evidence, name, evidence)
+
+    def verdict(self) -> Verdict:
+        """Return what the records so far prove."""
+        return self._auditor.verdict()

@@ -1,5 +1,0 @@
-"""A match as a single, self-contained page of HTML: it can be read without script, and stepped through with it."""
-
-from truc_client.report.page import page
-
-__all__ = ["page"]

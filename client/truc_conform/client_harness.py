@@ -1,0 +1,399 @@
+"""The server on loopback TCP against which a client is judged: it keeps the protocol, and notes what the client does.
+
+A script bends it: `recast` says what leaves in the place of a message, `cut` how its bytes arrive, and `intercepts` see
+what the client said before the server answers it. What the client does wrong is noted as a fault and answered as a
+real server would; the script says which faults count. For a client that watches, puppets play the whole match.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final, Literal
+
+import trio
+from msgspec.structs import replace
+
+from truc_conform import playing
+from truc_conform.endings import Endings
+from truc_conform.observations import AnyAct, Fault, Heard, subject
+from truc_conform.puppets import Player
+from truc_conform.scripted import ScriptedServer
+from truc_conform.shown import CODE, TOKEN
+from truc_protocol.bodies import Deal
+from truc_protocol.boxes import Option, counter
+from truc_protocol.checks import CheckError
+from truc_protocol.errors import Code, ProtocolError
+from truc_protocol.messages import (
+    BoxedOptions,
+    ClientHello,
+    ClientMessage,
+    Create,
+    GuestAct,
+    GuestReturn,
+    Join,
+    KeyLogin,
+    Leave,
+    Ok,
+    OpenOptions,
+    OwnCards,
+    Ping,
+    Pong,
+    ReadRules,
+    Ready,
+    Request,
+    Resume,
+    SeatHeld,
+    SeatState,
+    ServerHello,
+    ServerMessage,
+    TableState,
+    Unwatch,
+    Watch,
+    bye,
+    refusal,
+)
+from truc_protocol.records import Phase, Record, parse
+from truc_protocol.setup import open_terms
+from truc_protocol.wire.connection import Failure
+from truc_rules import Action, RulesError
+
+TARGET: Final = 2
+"""A target that makes a match short."""
+PAST: Final = 9
+"""How many records a match has had when somebody begins to watch it."""
+
+Recast = Callable[[ServerMessage], Iterable[ServerMessage | bytes]]
+Intercept = Callable[[ClientMessage], Awaitable[bool]]
+
+
+class Stage(ScriptedServer):
+    """A scripted server that is prepared for anything from its client.
+
+    Attributes:
+        done: set when the script has seen what it is about; the kit then ends the client.
+        offers: the keys that a guest could choose from, by position.
+        dress: changes the bytes of each message on its way out.
+        rests_from: when the client was told to do nothing more, or nothing for a while.
+        endings: counts the connections that are still open.
+        opened: when each connection began.
+        has_closed: one has ended before the kit ended the client.
+        one_counter: every box of options has the same counter.
+        tells_optional: options that are not `must` are sent too.
+        is_quiet: the puppets keep the hands going instead of deciding at random.
+        concedes_at: the deal index at which the puppets give the hand up.
+        cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
+        twist: changes an option before it is offered.
+        is_cut_off: the connection breaks after the next bytes that leave.
+        is_over: the kit is ending the client, so what happens then is not the client's doing.
+        stop_at: how many records a match has before anybody watches it.
+        doors: the ports that lead here, the second for a client that is moved; `doors_used`, by connection.
+    """
+
+    def __init__(self, *, seed: int = 1, target: int = TARGET) -> None:
+        super().__init__(seed=seed, target=target)
+        self.done = trio.Event()
+        self.heard: list[Heard] = []
+        self.faults: list[Fault] = []
+        self.has_closed = False
+        self.offers: dict[int, frozenset[str]] = {}
+        self.recast: Recast = lambda message: (message,)
+        self.cut: Callable[[bytes], Iterable[bytes]] = lambda frame: (frame,)
+        self.intercepts: list[Intercept] = []
+        self.dress: Callable[[bytes], bytes] = lambda frame: frame
+        self.is_seated = False
+        self.has_sat = False
+        self._writing = trio.Lock()
+        self._spoken = trio.CancelScope()
+        self.is_ready = False
+        self.is_watched = False
+        self.stop_at: int | None = None
+        self.ends_on_close = False
+        self.is_over = False
+        self.is_quiet = False
+        self.tells_optional = False
+        self.one_counter = False
+        self.concedes_at: int | None = None
+        self.cheated_at: int | None = None
+        self.twist: Callable[[Option], Option] = lambda option: option
+        self.is_cut_off, self.rests_from = False, 0.0
+        self.opened: list[float] = []
+        self.endings = Endings()
+        self.doors, self.doors_used = list[int](), list[int]()
+
+    async def serve(self, stream: trio.abc.Stream) -> None:
+        """Speak on one connection, and write down its end; on the one before nothing more is said."""
+        self._spoken.cancel()
+        self._spoken = trio.CancelScope()
+        self.endings.begin()
+        self.opened.append(trio.current_time())
+        async with stream:
+            with self._spoken:
+                await super().serve(stream)
+        if not self.is_over:
+            self.has_closed = True
+        if self.ends_on_close:
+            self.done.set()
+        self.endings.end()
+
+    async def fail(self, failure: Failure) -> None:
+        """Note what is not a message, or not one allowed now, and answer it."""
+        self.blame(failure.code, failure.message)
+        if self._connection is not None and self._stream is not None:
+            await self._stream.send_all(self._connection.answer(failure))
+            if failure.closes:
+                await self._stream.aclose()
+
+    def blame(self, code: str, message: str) -> None:
+        """Note a fault of the client."""
+        self.faults.append(Fault(code, message))
+
+    async def send(self, message: ServerMessage) -> None:
+        """Send what the script makes of a message."""
+        bent = self.bend(message)
+        if bent is None:
+            return
+        for piece in self.recast(bent):
+            await self.push(piece)
+
+    async def push(self, piece: ServerMessage | bytes) -> None:
+        """Send a message, or bytes as they are; nothing where the client has left the connection for another."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if isinstance(piece, bytes):
+            await self.write(piece)
+        elif self._connection is not None:
+            self.sent.append(piece)
+            frame = self.dress(self._connection.send(piece))
+            if isinstance(piece, ServerHello):
+                self.greeted = frame[4:]
+            await self.write(frame)
+
+    async def write(self, frame: bytes) -> None:
+        """Let a frame leave, in the pieces that the script cuts."""
+        async with self._writing:
+            for piece in self.cut(frame):
+                await super().write(piece)
+        if self.is_cut_off:
+            self.is_cut_off = False
+            await self.drop()
+
+    async def overhear(self, seconds: float) -> bytes:
+        """Return what the client sends of its own accord within some time."""
+        with trio.move_on_after(seconds):
+            if self._stream is not None:
+                return bytes(await self._stream.receive_some(65536))
+        return b""
+
+    async def drop(self, first: bytes = b"") -> None:
+        """Break the connection, after some more bytes."""
+        if self._stream is not None:
+            if first:
+                await self._stream.send_all(first)
+            await self._stream.aclose()
+        raise trio.BrokenResourceError
+
+    async def answer(self, message: ClientMessage) -> None:
+        """Note a message, and let the script answer it, or else the server."""
+        self.heard.append(Heard(self.epoch, len(self.sent), message))
+        for intercept in self.intercepts:
+            if await intercept(message):
+                return
+        await self.serve_judged(message)
+
+    async def serve_judged(self, message: ClientMessage) -> None:
+        """Answer as a real server would, and note what is wrong."""
+        if isinstance(message, GuestReturn) and message.token != TOKEN:
+            await self.push(refusal(Code.BAD_TOKEN, "this token was never given", re=message.id))
+            await self.push(bye(Code.BAD_TOKEN, "this token was never given"))
+            await self.drop()
+        try:
+            await super().answer(message)
+        except (CheckError, ProtocolError, RulesError, ValueError) as error:
+            self.blame(subject(message), f"{type(error).__name__}: {error}")
+            await self.refuse(message, Code.ILLEGAL_ACTION, str(error))
+
+    async def refuse(self, message: ClientMessage, code: Code, text: str) -> None:
+        """Answer with an error; to `hello` or the login of a key it is `bye`, and ends the connection."""
+        number = message.id if isinstance(message, Request) else None
+        if isinstance(message, ClientHello | KeyLogin):
+            await self.push(bye(Code.BAD_SIGNATURE, text[:200]))
+            await self.drop()
+        await self.push(refusal(code, text[:200], re=number))
+
+    async def wrong(self, message: ClientMessage, code: Code, text: str) -> None:
+        """Note a fault, and answer it with its code."""
+        self.blame(code, text)
+        await self.refuse(message, code, text)
+
+    async def answer_other(self, message: ClientMessage) -> None:
+        """Answer what is not about the seat."""
+        match message:
+            case Ping(n=n):
+                await self.push(Pong(n=n))
+            case Pong():
+                pass
+            case ReadRules(id=number):
+                await self.send(Ok(re=number, doc=self.document))
+            case Watch():
+                await self.show(message)
+            case Unwatch(id=number):
+                await self.send(Ok(re=number))
+            case Request(id=number):
+                text = f"expected a request that this server takes, got {type(message).__name__}"
+                await self.push(refusal(Code.UNKNOWN_REQUEST, text, re=number))
+
+    async def serve_request(self, message: ClientMessage) -> None:
+        """Keep the table's state, and do what is asked."""
+        match message:
+            case Ready():
+                self.is_ready = True
+            case Leave():
+                self.is_seated = self.is_ready = False
+            case _:
+                pass
+        await super().serve_request(message)
+
+    async def seat(self, message: Create | Join) -> None:
+        """Give the client the remote seat, and tell it who sits at the table."""
+        if isinstance(message, Join) and message.table != CODE:
+            await self.push(refusal(Code.NO_SUCH_TABLE, f"there is no table {message.table}", re=message.id))
+            return
+        self.is_seated = self.has_sat = True
+        await self.send(Ok(re=message.id, table=CODE, seat=0))
+        await self.send(self.state())
+        if self.terms is not None and self.ledger is None:
+            await self.send(self.terms)
+
+    def state(self) -> TableState:
+        """Return the state of the table as it is."""
+        state = super().state()
+        others = tuple(replace(seat, ready=True, online=True) for seat in state.seats[1:])
+        kind: Literal["guest", "key"] = "guest" if self.is_guest else "key"
+        own = SeatState(seat=0, kind="empty")
+        if self.is_seated or self.is_watched:
+            own = SeatState(seat=0, kind=kind, name="player 0", ready=self.is_ready, online=True)
+        if self.ledger is None:
+            return replace(state, seats=(own, *others), state="open" if self.terms is None else "terms")
+        now: Literal["over", "playing"] = "over" if self.ledger.phase is Phase.ENDED else "playing"
+        return replace(state, seats=(own, *others), state=now, match=self.ledger.setup.mid)
+
+    async def begin(self, own: Record) -> None:
+        """Start the match; the client no longer counts as ready."""
+        self.is_ready = False
+        await super().begin(own)
+
+    async def act(self, message: AnyAct) -> None:
+        """Take what the client hands in, if it was asked for."""
+        if self.ledger is None and self.terms is None:
+            await self.wrong(message, Code.NOT_NOW, "expected no act before the terms")
+        elif isinstance(message, GuestAct):
+            await self.choose(message)
+        else:
+            await super().act(message)
+
+    async def choose(self, message: GuestAct) -> None:
+        """Take a guest's choice, if it is one of those offered."""
+        offered = self.offers.get(message.at)
+        if offered is None:
+            await self.wrong(message, Code.NOT_YOUR_TURN, f"no options came for position {message.at}")
+        elif message.choose not in offered:
+            text = f"{message.choose!r} is none of {sorted(offered)}"
+            await self.wrong(message, Code.ILLEGAL_ACTION, text)
+        elif message.at < self.at_play().k:
+            await self.push(refusal(Code.STALE_POSITION, "another record came first", re=message.id))
+        else:
+            await super().act(message)
+
+    def offered(self, options: tuple[Option, ...]) -> OpenOptions | BoxedOptions:
+        """Return options, and remember what may be chosen."""
+        twisted = tuple(map(self.twist, options))
+        self.offers[self.at_play().k] = frozenset(option.line for option in twisted)
+        message = super().offered(twisted)
+        return replace(message, must=not playing.may_decide(self.at_play(), self.players))
+
+    def next_counter(self) -> int:
+        """Return the counter of the next box."""
+        return counter(epoch=1, number=1) if self.one_counter else super().next_counter()
+
+    async def take(self, record: Record) -> None:
+        """Add a record, and show a guest its cards."""
+        await super().take(record)
+        if isinstance(parse(record), Deal) and self.is_guest and not self.is_watched:
+            await self.show_cards(len(self.records) - 1)
+        if self.ledger is not None and self.ledger.phase is Phase.ENDED and record.signer == 0:
+            await self.send(self.state())
+
+    async def show_cards(self, k: int) -> None:
+        """Send a guest the cards of a deal."""
+        ledger, body = self.at_play(), parse(self.records[k])
+        if isinstance(body, Deal):
+            pack = self.variant.pack
+            cards = tuple(pack[opening.card] for opening in self.dealer.openings(ledger, 0))
+            await self.send(
+                OwnCards(table=CODE, match=ledger.setup.mid, k=k, j=body.j, d=body.d, cards=cards)
+            )
+
+    async def resume(self, message: Resume) -> None:
+        """Send what is missing, if there is such a match."""
+        if self.setup is None or message.match != self.setup.match:
+            await self.push(refusal(Code.NO_SUCH_MATCH, "there is no such match", re=message.id))
+        else:
+            await super().resume(message)
+
+    async def show(self, message: Watch) -> None:
+        """Let the client watch a match between puppets, from its beginning or from where the client was."""
+        if self.ledger is None:
+            await self.rehearse()
+        if self.setup is None:
+            return
+        first = message.next if message.match == self.setup.match else None
+        await self.send(self.state())
+        if first is None:
+            await self.send(self.setup)
+        for k in range(first or 0, len(self.records)):
+            await self.send(self.message(k))
+        await self.send(Ok(re=message.id, k=len(self.records)))
+        self.stop_at = None
+        await self.go_on()
+
+    async def rehearse(self) -> None:
+        """Play the first records of a match between puppets, which nobody sees."""
+        record, shown = self.make_terms(), self.bend
+        own, self.bend = Player(0, self.seed), lambda _message: None
+        self.is_guest, self.is_watched, self.stop_at = False, True, PAST
+        await self.begin(own.join(open_terms(self.document, record)))
+        self.players = {0: own, **self.players}
+        await self.go_on()
+        self.bend = shown
+
+    def other(self) -> Record | None:
+        """Return the next record that is not the remote seat's, as far as the match has come."""
+        if self.stop_at is not None and len(self.records) >= self.stop_at:
+            return None
+        return self.quick() or super().other()
+
+    def quick(self) -> Record | None:
+        """Return the act of a puppet, if one holds the decision."""
+        ledger = self.at_play()
+        if not playing.may_decide(ledger, self.players):
+            return None
+        if ledger.deal_index == self.concedes_at:
+            return playing.decided(ledger, self.dealer, self.players, playing.conceding)
+        if self.is_quiet:
+            return playing.decided(ledger, self.dealer, self.players, playing.quiet)
+        return self.decide()
+
+    async def go_on(self) -> None:
+        """Let everybody else play; if the script wants it, tell the remote seat before each record what it may do."""
+        while (record := self.other()) is not None:
+            if self.tells_optional:
+                await self.send_options()
+            await self.take(record)
+        await self.send_options()
+
+    def actions(self) -> tuple[Action, ...]:
+        """Return what the remote seat may do; a client that watches may do nothing."""
+        return () if self.is_watched else playing.open_actions(self.at_play())
+
+    def held(self) -> tuple[SeatHeld, ...]:
+        """Return the seat of the client, also of a match that is over."""
+        if self.is_watched or not self.is_seated:
+            return ()
+        return (SeatHeld(table=CODE, match=None if self.setup is None else self.setup.match, seat=0),)

@@ -1,0 +1,70 @@
+"""`truc completion`, and the values of parameters that a shell completes.
+
+No server is asked, and nothing is written: a home that does not exist is not created.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from truc_client.errors import ClientError, HomeError
+from truc_client.home.history import KeptFile, kept_files
+from truc_commands.completion import Values, complete_values, completion_command
+from truc_protocol.setup import Opts
+from truc_terminal.commands.match_lookup import own_transcripts
+from truc_terminal.commands.server_lookup import known_servers
+from truc_words import LANGUAGES
+from truc_words.rules_page import games, table_rules
+
+_KEPT_BESIDE: Final = ("transcript",)  # chosen like a term, but not a term of a match
+
+
+def _options() -> Iterator[str]:
+    return (f"{name}=" for name in (*Opts._fields, *_KEPT_BESIDE, *table_rules()))
+
+
+def _known_servers() -> tuple[str, ...]:
+    """Return the servers that this home knows; none if the home cannot be read."""
+    try:
+        return tuple(address.server for address in known_servers())
+    except ClientError:
+        return ()
+
+
+def _own_matches() -> Iterator[CompletionItem]:
+    """Yield the matches of this home by the first digits of their ids, newest first, each with its date."""
+    try:
+        kept = kept_files(own_transcripts())
+    except HomeError:
+        return
+    newest: dict[str, KeptFile] = {}
+    for each in kept:
+        newest.setdefault(each.match, each)
+    for each in newest.values():
+        yield CompletionItem(each.match, help=each.written.strftime("%Y-%m-%d %H:%M"))
+
+
+_VALUES: Final[Mapping[str, Values]] = {
+    "address": _known_servers,
+    "files": _own_matches,
+    "game": games,
+    "lang": lambda: LANGUAGES,
+    "match": _own_matches,
+    "options": _options,
+    "server": _known_servers,
+    "variant": games,
+}
+"""The possible values of a parameter, by its name, in whichever command."""
+
+_OR_FILE: Final = ("files", "game", "match")
+"""Parameters that may also be the name of a file."""
+
+
+completion = completion_command("truc", "commands, options, games, languages, known servers and your matches")
+
+
+def complete_known_values(main: click.Command) -> None:
+    """Let a shell complete every parameter whose values are known."""
+    complete_values(main, _VALUES, or_file=_OR_FILE)

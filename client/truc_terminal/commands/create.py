@@ -1,0 +1,76 @@
+"""`truc create`: open a table, pass its link on, and play with whoever comes."""
+
+from typing import Final, Unpack
+
+import click
+
+from truc_terminal.commands.common import OPTION_HELP, spoken, table_options, usage_error
+from truc_terminal.commands.manner import Manner, manner_options
+from truc_terminal.commands.play import Seating, Wish, play_at
+from truc_terminal.commands.server_lookup import game_meant
+from truc_terminal.commands.table_clock import TableClock, read_clock
+from truc_words import Sentence, told
+
+_TWICE: Final = {"decision_ms": "--clock", "bank_ms": "--clock", "reveal": "--reveal"}
+
+
+def _clock(_context: click.Context, _option: click.Parameter, given: str | None) -> TableClock | None:
+    try:
+        return None if given is None else read_clock(given)
+    except ValueError as error:
+        raise click.BadParameter(told(str(error), spoken())) from error
+
+
+@click.command(short_help="Open a table, and invite others.")
+@click.argument("address", required=False)
+@click.argument("variant", required=False, metavar="VARIANT")
+@click.option("--seats", type=int, help="Number of seats.")
+@click.option("--private", is_flag=True, help="Keep the table out of the list: only its link leads there.")
+@click.option(
+    "--clock",
+    callback=_clock,
+    metavar="SECONDS[+BANK]",
+    help="Time for a decision, and extra time for a game: 30+120; none for no limit.",
+)
+@click.option(
+    "--reveal",
+    type=click.Choice(["hand", "match"]),
+    help="When the cards are opened: after each hand, or the match.",
+)
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help=OPTION_HELP)
+@manner_options
+def create(
+    *,
+    address: str | None,
+    variant: str | None,
+    seats: int | None,
+    private: bool,
+    clock: TableClock | None,
+    reveal: str | None,
+    options: tuple[str, ...],
+    **manner: Unpack[Manner],
+) -> None:
+    """Open a table of VARIANT at ADDRESS, and play there: truc create HOST truc-catalan --seats 4.
+
+    With one server known the VARIANT alone will do. The games: `truc rules`. The link to the table is printed; whoever types
+    `truc join` and that link sits down there. You are told who comes, and the match begins when every seat is taken and ready.
+    What --clock, --reveal and --option leave out is as the server's host has set it.
+
+    If you have a seat already you are asked first whether to go on there.
+    """
+    where, game = game_meant(address, variant)
+    chosen = _chosen(clock, reveal, table_options(options))
+    wish = Wish(None, game, seats, chosen, private, rekey=False, seating=Seating.NEW)
+    play_at(where, wish, **manner)
+
+
+def _chosen(
+    clock: TableClock | None, reveal: str | None, options: dict[str, int | str]
+) -> dict[str, int | str]:
+    """Return all table options, including those given by an option of the command."""
+    named: dict[str, int | str] = {} if clock is None else {**clock._asdict()}
+    if reveal is not None:
+        named["reveal"] = reveal
+    for name in named.keys() & options.keys():
+        raise usage_error(Sentence("commands.said_twice", option=_TWICE[name], name=name))
+    return {**named, **options}

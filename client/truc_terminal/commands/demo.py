@@ -1,0 +1,227 @@
+"""`truc demo`: its own server, bots in the other seats, a match, and its proof.
+
+Server, bots and player live in a temporary folder; only the transcript is kept. The server is a separate process: the
+client never imports it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+import trio
+
+from truc_client.bots import careful, play_match
+from truc_client.connecting import connect
+from truc_client.errors import ClientError
+from truc_client.home.account import Player
+from truc_client.home.home import Home, open_home
+from truc_client.verifying import verify_file
+from truc_protocol.audit import Result
+from truc_terminal.advice import sharp_advice
+from truc_terminal.commands.afterwards import tell_commands
+from truc_terminal.commands.common import FailedError, lang_option, own_home, player_name, run
+from truc_terminal.commands.game_files import game_called
+from truc_terminal.commands.terminal import (
+    color_option,
+    ended_as_by_ctrl_c,
+    lines_of,
+    own_screen,
+    plain_option,
+)
+from truc_terminal.screen.lessons import teaching_at
+from truc_terminal.screen.person import Person
+from truc_terminal.screen.screen import Screen
+from truc_terminal.styles import STYLES, Style, style_option
+from truc_words import Sentence
+
+_START_S: Final = 30.0
+_STOP_S: Final = 10.0
+_LISTENING: Final = "listening "
+_MISSING: Final = "No module named"
+_YOU: Final = 0  # the seat of whoever opens a table
+_BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
+
+
+class Wanted(NamedTuple):
+    """The match that is asked for."""
+
+    variant: str
+    seats: int
+    style: Style
+    teach: bool
+
+
+@click.command()
+@click.option(
+    "--variant", default="truc-catalan", show_default=True, help="The game: see `truc rules`; or FILE.toml."
+)
+@click.option("--seats", default=2, show_default=True, help="Number of players, including you.")
+@click.option("--name", help="The name shown.")
+@click.option(
+    "--teach", is_flag=True, help="Explain why things happen, what each option means, and what to try."
+)
+@style_option("sharp")
+@lang_option
+@plain_option
+@color_option
+def demo(
+    *,
+    variant: str,
+    seats: int,
+    name: str | None,
+    style: str,
+    teach: bool,
+    plain: bool,
+    no_color: bool,
+) -> None:
+    """Play a match against bots on this machine, and verify it.
+
+    If you have never played, --teach explains the game as it goes. Without a terminal a careful bot plays for you.
+    """
+    game = game_called(variant)
+    if seats not in game.players:
+        players = "/".join(map(str, game.players))
+        raise FailedError(Sentence("commands.seats_expected", game=game.name, players=players, got=seats))
+    keep, shown = own_home(), player_name(name, own_home())
+    wanted = Wanted(game.name, seats, STYLES[style], teach)
+
+    async def main() -> None:
+        with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
+            data = Path(folder) / "server"
+            if game.text is not None:
+                _add_game(data, game.text)
+            async with _server(data) as address:
+                you = Player(open_home(Path(folder) / "you"), shown)
+                screen = own_screen(plain=plain, no_color=no_color)
+                played = await _play(address, Path(folder), you, screen, wanted)
+                if played is None:
+                    screen.say(Sentence("commands.demo_left"))
+                else:
+                    _verify(played, keep, screen)
+
+    with ended_as_by_ctrl_c():
+        run(main, lambda: Sentence("commands.demo_stopped"))
+
+
+def _add_game(data: Path, text: str) -> None:
+    """Put the file of a game where the server finds it."""
+    for folder in (data, data / "variants"):
+        folder.mkdir(mode=0o700)
+    (data / "variants" / "own.toml").write_text(text, encoding="utf-8")
+
+
+@asynccontextmanager
+async def _server(data: Path) -> AsyncIterator[str]:
+    """Run a server as a process; yield its address."""
+    arguments = ("run", "--host", "127.0.0.1", "--port", "0", "--data", str(data), "--log-level", "warning")
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-m", "truc_server", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TRUC_TABLES_DRAIN_S": "0"},  # nobody is left to finish a hand
+        start_new_session=True,  # Ctrl-C is for the player; the server is stopped after them
+    )
+    try:
+        yield await _address(process)
+    finally:
+        await _stop(process)
+
+
+async def _address(process: trio.Process) -> str:
+    text = ""
+    with trio.move_on_after(_START_S):
+        async for received in _pipe(process.stdout):
+            text += received.decode(errors="replace")
+            if "\n" in text:
+                break
+    text = text.partition("\n")[0]
+    if not text.startswith(_LISTENING):
+        raise ClientError(Sentence("commands.no_start", reason=await _complaint(process)))
+    return text.removeprefix(_LISTENING)
+
+
+def _pipe(pipe: trio.abc.ReceiveStream | None) -> trio.abc.ReceiveStream:
+    if pipe is None:
+        raise ValueError("the process was started without this pipe")
+    return pipe
+
+
+async def _complaint(process: trio.Process) -> str:
+    told = b""
+    with trio.move_on_after(1):
+        async for received in _pipe(process.stderr):
+            told += received
+    lines = told.decode(errors="replace").strip().splitlines()
+    reason = lines[-1] if lines else Sentence("commands.said_nothing")
+    return Sentence("commands.not_installed", reason=reason) if _MISSING in reason else reason
+
+
+async def _stop(process: trio.Process) -> None:
+    with trio.CancelScope(shield=True):
+        if process.returncode is None:
+            process.terminate()
+            with trio.move_on_after(_STOP_S):
+                await process.wait()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                await pipe.aclose()
+
+
+async def _play(address: str, folder: Path, you: Player, screen: Screen, wanted: Wanted) -> Path | None:
+    """Play the match, and return its transcript; None if the player has left."""
+    variant, seats, style, teach = wanted
+    screen.say(Sentence("connecting.own_server", address=address))
+    async with connect(address, you) as connection:
+        table = await connection.create(variant, seats=seats, options={"decision_ms": 0})  # bots wait
+        async with _bots(address, table.code, folder, style, seats - 1):
+            await table.ready()
+            if teach:
+                screen.teach = teaching_at(table)
+            if not sys.stdin.isatty():
+                ended = await play_match(table, careful(seats), screen.show)
+            else:
+                async with lines_of(screen) as lines:
+                    ended = await Person(table, screen, lines, sharp_advice if teach else None).play()
+        return None if ended is None else ended.transcript
+
+
+@asynccontextmanager
+async def _bots(address: str, code: str, folder: Path, style: Style, number: int) -> AsyncIterator[None]:
+    async with trio.open_nursery() as nursery:
+        for seat, name in enumerate(_BOTS[:number], start=_YOU + 1):
+            home = open_home(folder / f"bot-{seat}")
+            nursery.start_soon(_bot, address, code, Player(home, name), style, seat)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+async def _bot(address: str, code: str, player: Player, style: Style, seat: int) -> None:
+    async with connect(address, player) as connection:
+        table = await connection.join(code, seat)
+        await table.ready()
+        await play_match(table, style(seat, table), leave_to=(_YOU,))
+        await trio.sleep_forever()
+
+
+def _verify(transcript: Path, keep: Home, screen: Screen) -> None:
+    kept = keep.transcripts / transcript.name
+    shutil.copyfile(transcript, kept)
+    verdict = verify_file(kept)
+    path = os.path.relpath(kept) if kept.is_relative_to(Path.cwd()) else kept
+    screen.say(Sentence("commands.demo_verified", result=verdict.result.upper()), "bold")
+    screen.say(Sentence("commands.demo_kept", path=kept))
+    screen.say(Sentence("commands.demo_check", command=f"truc verify {path}"))
+    tell_commands(screen, kept)
+    if verdict.result is not Result.PROVEN:
+        raise ClientError(Sentence("commands.demo_not_proven", result=verdict.result))

@@ -1,0 +1,349 @@
+"""`truc play`: sit down at a table, in person."""
+
+import sys
+from enum import Enum
+from typing import Final, NamedTuple, Unpack
+
+import click
+
+from truc_client.address import Address
+from truc_client.connecting import connect
+from truc_client.connection import Connection
+from truc_client.errors import ClientError, NotPlayedError, RefusedError
+from truc_client.home.home import keep_name
+from truc_client.table import Table
+from truc_client.verifying import quoted
+from truc_protocol.messages import TableState
+from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
+from truc_terminal.commands.afterwards import tell_commands
+from truc_terminal.commands.asking import asked
+from truc_terminal.commands.coming_back import Place, check_here, places, tell_lost_seats
+from truc_terminal.commands.common import (
+    OPTION_HELP,
+    lang_option,
+    own_home,
+    player_name,
+    run,
+    spoken,
+    table_options,
+    tell_first_use,
+    told_player,
+    usage_error,
+)
+from truc_terminal.commands.company import has_free_seat, tell_invite, told_of_waiting
+from truc_terminal.commands.manner import Manner, guest_option, name_option, teach_option
+from truc_terminal.commands.rematch import Another, another
+from truc_terminal.commands.server_lookup import server_meant
+from truc_terminal.commands.stepping_in import agrees_to_step_in, look_on, show_terms, wanted
+from truc_terminal.commands.terminal import (
+    color_option,
+    ended_as_by_ctrl_c,
+    lines_of,
+    own_screen,
+    plain_option,
+)
+from truc_terminal.screen.lessons import teaching_at
+from truc_terminal.screen.person import Lines, Person
+from truc_terminal.screen.screen import Screen
+from truc_words import Sentence, Speech
+
+_FOR_NEW_TABLE: Final = "--variant, --quick, --seats, --option, --private"
+_DEFAULT_VARIANT: Final = "truc-catalan"
+
+
+class Seating(Enum):
+    """Where a player who holds no seat sits down."""
+
+    ANY = "an open table, else the seat of somebody who has gone, else a new table"
+    NEW = "a new table"
+    QUICK = "the table that the server finds, or makes"
+
+
+class Wish(NamedTuple):
+    """What kind of table the player wants."""
+
+    code: str | None
+    variant: str | None
+    seats: int | None
+    options: dict[str, int | str]
+    private: bool
+    rekey: bool
+    seating: Seating = Seating.ANY
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the player wants something that only a new table can have."""
+        return self.private or bool(self.options) or self.seating is Seating.NEW
+
+
+class _LeftError(Exception):
+    """The input has ended at a question: the player wants nothing more."""
+
+
+@click.command(short_help="Play at a server, in person.")
+@click.argument("address", required=False)
+@click.option("--table", "code", help="Sit down at the table with this code.")
+@click.option("--variant", help="The game; see `truc rules`.")
+@click.option(
+    "--quick", metavar="VARIANT", help="Let the server find you a seat at a table of this game, or make one."
+)
+@click.option("--seats", type=int, help="Number of seats of a new table.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help=OPTION_HELP)
+@click.option("--private", is_flag=True, help="Keep a new table out of the list; invite by its link.")
+@name_option
+@guest_option
+@click.option(
+    "--rekey", is_flag=True, help="Go on with a match whose secrets are not here, from the next deal on."
+)
+@lang_option
+@plain_option
+@color_option
+@teach_option
+def play(
+    *,
+    address: str | None,
+    code: str | None,
+    variant: str | None,
+    quick: str | None,
+    seats: int | None,
+    options: tuple[str, ...],
+    private: bool,
+    name: str | None,
+    guest: bool,
+    rekey: bool,
+    plain: bool,
+    no_color: bool,
+    teach: bool,
+) -> None:
+    """Play at ADDRESS: HOST, HOST:PORT or a truc:// or trucs:// link; with one server known none is needed.
+
+    Goes on with a match you left, else sits down at an open table, else offers the seat of somebody who has gone from a
+    match, else opens a table (of truc-catalan, unless --variant says another). The name is kept for the next time. At the
+    table `?` explains what can be typed.
+    """
+    where = server_meant(address)
+    wanted_code = code or where.table
+    seating = Seating.ANY if quick is None else Seating.QUICK
+    wish = Wish(
+        wanted_code and wanted_code.upper(),
+        quick or variant,
+        seats,
+        table_options(options),
+        private,
+        rekey,
+        seating,
+    )
+    if quick is not None and (variant is not None or private):
+        raise usage_error(Sentence("commands.quick_excludes"))
+    _check_usage(wish, is_guest=guest)
+    play_at(where, wish, name=name, guest=guest, plain=plain, no_color=no_color, teach=teach)
+
+
+def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
+    """Connect, sit down as wished, and play until the player leaves."""
+    name, guest, home = manner["name"], manner["guest"], own_home()
+    shown = player_name(name, home)
+    if not guest:
+        tell_first_use(home)
+    player = told_player(home, shown, is_guest=guest)
+    command = f"truc play {'--guest ' if guest else ''}{where._replace(table=None, invite=None)}"
+    here: Connection | None = None
+
+    def farewell() -> str:
+        seated = () if here is None else here.followed
+        own = (table for table in seated if table.seat is not None and not table.stands_by)
+        return next((_farewell(table, command, Speech(spoken())) for table in own), "")
+
+    async def main() -> None:
+        nonlocal here
+        screen = own_screen(plain=manner["plain"], no_color=manner["no_color"])
+        async with connect(where, player) as connection:
+            here = connection
+            if name is not None:
+                keep_name(home, name)
+            _greet(connection, screen, is_guest=guest)
+            async with lines_of(screen) as lines:
+                table = await _sit_down(connection, wish, screen, lines)
+                if table is not None and manner["teach"]:
+                    screen.teach = teaching_at(table)
+                if table is not None and await play_matches(table, screen, lines):
+                    screen.say(farewell())
+
+    with ended_as_by_ctrl_c():
+        run(main, farewell)
+
+
+def _check_usage(wish: Wish, *, is_guest: bool) -> None:
+    is_about_table = wish.is_new or wish.seats is not None or wish.variant is not None
+    if wish.rekey and is_guest:
+        raise usage_error(Sentence("commands.rekey_or_guest"))
+    if wish.rekey and is_about_table:
+        raise usage_error(Sentence("commands.rekey_goes_on"))
+    if wish.code is not None and is_about_table:
+        raise usage_error(Sentence("commands.for_new_table", options=_FOR_NEW_TABLE))
+
+
+def _farewell(table: Table, command: str, speech: Speech) -> str:
+    """Return how to come back, and how long the seat is kept under the table's terms."""
+    kept, state = speech.say("screen.kept_seat", command=command), table.state
+    if state is None or state.state != "playing":
+        return kept
+    opts = read_opts(state.opts)
+    if opts.gone == GONE_WAIT or not opts.decision_ms or not opts.gone_after:
+        return kept
+    key = "screen.kept_until_taken" if opts.gone == GONE_SUBSTITUTE else "screen.kept_until_lost"
+    return speech.say(key, command=command, missed=speech.counted("missed", opts.gone_after))
+
+
+def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
+    if connection.info.motd:
+        screen.say(connection.info.motd)
+    if connection.is_renamed:
+        asked_for = connection.session.account.name
+        key = "named" if is_guest else "renamed"
+        screen.note(key, "yellow", name=quoted(connection.name), asked=quoted(asked_for))
+    if is_guest:
+        is_tls = connection.address.is_tls
+        screen.say(Sentence("connecting.guest" if is_tls else "connecting.guest_in_clear"), "yellow")
+
+
+async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
+    """Return the table to play at; None if the player wants none."""
+    try:
+        await tell_lost_seats(connection, wish.code, screen)
+        own = await places(connection, wish.code)
+        for place in own:
+            table = await _come_back(connection, place, wish, screen, lines)
+            if table is not None:
+                return table
+        if wish.rekey:
+            raise ClientError(Sentence("commands.no_match_to_go_on", server=connection.address.server))
+        if own and wish.code is not None:
+            return None
+        if wish.code is not None:
+            return await _join(connection, await connection.join(wish.code), screen, lines)
+        return await _find(connection, wish, screen, lines)
+    except _LeftError:
+        return None
+
+
+async def _come_back(
+    connection: Connection, place: Place, wish: Wish, screen: Screen, lines: Lines
+) -> Table | None:
+    """Return the table of a seat that the player holds; None if they do not want to go on there.
+
+    Raises:
+        ClientError: The match cannot be played from this home.
+        _LeftError: The input has ended.
+    """
+    held = place.held
+    if held.match is None and wish.seating is not Seating.NEW:
+        return None if wish.rekey else await _sit_again(connection, place, screen)
+    if not wish.rekey:
+        check_here(connection, place)
+        key, default = ("play_here", False) if place.is_online else ("go_on", True)
+        if not _answered(await asked(screen, lines, key, default=default, table=held.table)):
+            return None
+    if wish.is_new or wish.seats is not None:
+        screen.say(Sentence("commands.goes_on_as_it_is"), "yellow")
+    if held.match is None:
+        return await _sit_again(connection, place, screen)
+    return await connection.resume(held, rekey=wish.rekey)
+
+
+def _answered(answer: bool | None) -> bool:
+    if answer is None:
+        raise _LeftError
+    return answer
+
+
+async def _sit_again(connection: Connection, place: Place, screen: Screen) -> Table:
+    table = await connection.resume(place.held)
+    await look_on(table, screen)
+    show_terms(table, screen)
+    await table.ready()
+    return table
+
+
+async def _join(connection: Connection, table: Table, screen: Screen, lines: Lines) -> Table | None:
+    """Agree to play at a table just joined, or to step in there; None if the player leaves the seat to others."""
+    if await look_on(table, screen):
+        if not _answered(await agrees_to_step_in(table, screen, lines)):
+            await table.leave()
+            return None
+    else:
+        show_terms(table, screen)
+        tell_invite(table, screen)
+    await table.ready()
+    return table
+
+
+async def _find(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
+    if wish.seating is Seating.QUICK and "seek" in connection.capabilities:
+        return await _join(connection, await _seek(connection, wish), screen, lines)
+    if not wish.is_new:
+        code = await _open_table(connection, wish)
+        if code is not None:
+            return await _join(connection, await connection.join(code), screen, lines)
+        if not connection.session.account.is_guest:
+            table = await _step_in(connection, wish, screen, lines)
+            if table is not None:
+                return table
+    options = {"guests": 1, **wish.options} if connection.session.account.is_guest else wish.options
+    variant = wish.variant or _DEFAULT_VARIANT
+    made = await connection.create(variant, seats=wish.seats, options=options, private=wish.private)
+    return await _join(connection, made, screen, lines)
+
+
+async def _seek(connection: Connection, wish: Wish) -> Table:
+    """Take the seat that the server finds: only tables with the same options fit, so guests ask for two guests."""
+    options = {"guests": 2, **wish.options} if connection.session.account.is_guest else wish.options
+    return await connection.seek(wish.variant or _DEFAULT_VARIANT, seats=wish.seats, options=options)
+
+
+async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
+    """Offer every seat whose player is gone from a match; None if the player takes none."""
+    for code in await wanted(connection, wish.variant, wish.seats):
+        try:
+            table = await connection.join(code)
+        except RefusedError:
+            continue  # somebody was quicker, or this player has been in that match before
+        try:
+            stepped_in = await _join(connection, table, screen, lines)
+        except NotPlayedError as error:
+            screen.say(str(error), "yellow")
+            continue
+        if stepped_in is not None:
+            return stepped_in
+    return None
+
+
+async def _open_table(connection: Connection, wish: Wish) -> str | None:
+    for state in await connection.tables(wish.variant):
+        admitted = not connection.session.account.is_guest or _admits_guest(state)
+        if state.state == "open" and has_free_seat(state) and admitted and wish.seats in (None, state.n):
+            return state.table
+    return None
+
+
+def _admits_guest(state: TableState) -> bool:
+    return read_opts(state.opts).guests > sum(seat.kind == "guest" for seat in state.seats)
+
+
+async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
+    """Play match after match as long as the player wants; tell whether they left with a seat still theirs."""
+    while True:
+        person = Person(table, screen, lines)
+        async with told_of_waiting(table, screen):
+            ended = await person.play()
+        if ended is None:
+            return not person.has_lost_seat
+        screen.say(Sentence("commands.transcript", path=ended.transcript))
+        tell_commands(screen, ended.transcript)
+        answer = await another(table, screen, lines) if sys.stdin.isatty() else Another.NO
+        if answer is Another.NO:
+            await table.leave()
+        if answer is not Another.YES:
+            return answer is Another.LEFT
+        show_terms(table, screen)
+        await table.ready()

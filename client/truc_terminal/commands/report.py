@@ -1,0 +1,48 @@
+"""`truc report`: a match as one page of HTML, to look at and to step through."""
+
+from pathlib import Path
+
+import click
+
+from truc_client.verifying import EXIT_CODES, shortened, verdict_lines
+from truc_protocol.audit import Result
+from truc_terminal.commands.common import lang_option, spoken, tell
+from truc_terminal.commands.match_lookup import transcript_meant
+from truc_terminal.commands.output import FindingCommand, Output, say, unusable
+from truc_terminal.replay_model.stages import course_of
+from truc_words import Speech
+
+
+@click.command(cls=FindingCommand, short_help="Make a page of a match, to look at and step through.")
+@click.argument("match", required=False, metavar="[FILE|MATCH]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The page to write; by default the transcript's name with .html, in the present folder.",
+)
+@lang_option
+def report(match: str | None, output: Path | None) -> None:
+    """Make one page of HTML of a match: the verdict, the score, and every hand on the table.
+
+    FILE is a transcript, MATCH one of your matches by the first digits of its id; without either it is your newest match.
+
+    The page stands alone, and can be read without script; with script you step through it, with its buttons or the
+    arrow keys. Every record is checked on the way; one that fails is the last that is shown.
+
+    Exit status: 0 written, 2 not readable to its end, or not written.
+    """
+    from truc_terminal.report import page
+
+    speech = Speech(spoken())
+    file, content = transcript_meant(match)
+    course = course_of(content, lang=speech.lang)
+    if course.unreadable is not None:
+        tell(f"truc: {shortened(str(course.unreadable))}", err=True)
+        raise click.exceptions.Exit(EXIT_CODES[Result.UNREADABLE])
+    path = output or Path(f"{file.stem}.html")
+    try:
+        path.write_text(page(course, lang=speech.lang), encoding="utf-8")
+    except OSError as error:
+        raise unusable("cannot_write", path, error) from error
+    say(Output(), f"{path}: {next(verdict_lines(course.verdict, speech))}")

@@ -1,0 +1,81 @@
+"""`truc rules`: the list of games, and the rules of one game, wherever it is described."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from truc_client.connection import Connection
+from truc_protocol.checks import CheckError
+from truc_protocol.documents import read_document
+from truc_protocol.messages import VariantOffer
+from truc_protocol.transcript import MAX_FILE, read_document_item
+from truc_terminal.commands.common import FailedError, lang_option, spoken
+from truc_terminal.commands.game_files import VARIANT_FILE, read_text
+from truc_terminal.commands.reading import asked
+from truc_words import ENGLISH, Sentence, printable, told
+from truc_words.house_variants import HouseVariantError, preset_called, read_variant
+from truc_words.rules_page import games, rules_page, summary
+from truc_words.variant_files import variant_file
+from truc_words.words_page import words_page
+
+_TRANSCRIPT: Final = ".truc"
+
+
+@click.command(short_help="List the games, or print the rules of one.")
+@click.argument("game", required=False, metavar="[NAME|FILE]")
+@click.option("--from", "address", metavar="ADDRESS", help="Ask the server at ADDRESS for its games.")
+@click.option("--toml", "as_toml", is_flag=True, help="Print a file with every field, to make a variant of.")
+@lang_option
+def rules(game: str | None, address: str | None, *, as_toml: bool) -> None:
+    """List the games, or print the rules of one: by NAME, from a variant FILE.toml or a transcript FILE.truc."""
+    if game is None:
+        text = _games() if address is None else _games_of(address)
+    else:
+        text = _page(game, address, spoken(), as_toml=as_toml)
+    for line in text.splitlines():
+        click.echo(printable(line))
+
+
+def _games() -> str:
+    return "\n".join(f"{game:22} {summary(game)}" for game in games())
+
+
+def _games_of(address: str) -> str:
+    return "\n".join(map(_offered, asked(address, _offers)))
+
+
+def _offered(offer: VariantOffer) -> str:
+    game, seats = f"{printable(offer.name):22}", "/".join(map(str, offer.seats))
+    return told(Sentence("listing.game_of_server", game=game, seats=seats), spoken())
+
+
+def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
+    try:
+        if address is not None:
+            variant = read_document(asked(address, lambda connection: connection.rules(game)))
+        elif game.endswith(VARIANT_FILE):
+            variant = read_variant(read_text(game), game)
+        elif game.endswith(_TRANSCRIPT):
+            variant = read_document(_document(Path(game)))
+        else:
+            variant = preset_called(game, Sentence("failures.others_of_server"))
+    except (HouseVariantError, CheckError) as error:
+        raise FailedError(str(error)) from error
+    except OSError as error:
+        raise FailedError(Sentence("failures.cannot_read", path=game, reason=error.strerror)) from error
+    if as_toml:
+        return variant_file(variant)
+    page = rules_page(variant)
+    return page if lang == ENGLISH.lang else f"{page}\n{words_page(variant, lang)}"
+
+
+def _document(file: Path) -> bytes:
+    if file.stat().st_size > MAX_FILE:
+        raise CheckError("C41", f"expected at most {MAX_FILE} bytes")
+    document, _ = read_document_item(file.read_bytes())
+    return document
+
+
+async def _offers(connection: Connection) -> tuple[VariantOffer, ...]:
+    return connection.info.variants

@@ -1,0 +1,101 @@
+"""`truc show`: a transcript record by record, in words, with every commitment opened."""
+
+import json
+import re
+from typing import Any, Final
+
+import click
+from rich.console import Console
+
+from truc_client.verifying import EXIT_CODES, refutation_line, shortened, verdict_lines
+from truc_protocol.audit import Result
+from truc_terminal.commands.common import lang_option, spoken
+from truc_terminal.commands.match_lookup import transcript_meant
+from truc_terminal.commands.output import FindingCommand, Output, say
+from truc_terminal.plain_values import refutation_facts
+from truc_terminal.replay_model.annotating import Annotated, Annotator, Commitment
+from truc_terminal.replay_model.retelling import Telling
+from truc_words import Speech, printable, shown_name, told, words_of_check
+
+_WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+@click.command(cls=FindingCommand, short_help="Show a transcript record by record.")
+@click.argument("match", required=False, metavar="[FILE|MATCH]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each record.")
+@lang_option
+def show(match: str | None, as_json: bool) -> None:
+    """Show a match record by record: who signed it, what it means, and what it opens.
+
+    FILE is a transcript, MATCH one of your matches by the first digits of its id; without either it is your newest match.
+
+    Every record is checked on the way; one that fails is the last that is shown.
+
+    Exit status: 0 shown, 2 not readable to its end, or not written.
+    """
+    console, speech = Output(), Speech(spoken())
+    annotator = Annotator(transcript_meant(match)[1])
+    for each in annotator.records():
+        if as_json:
+            click.echo(json.dumps(_facts(each), default=_plain))
+        else:
+            _print(each, speech, console)
+    if annotator.unreadable is not None:
+        click.echo(f"truc: {printable(shortened(str(annotator.unreadable)))}", err=True)
+        raise click.exceptions.Exit(EXIT_CODES[Result.UNREADABLE])
+    if not as_json:
+        say(console, next(verdict_lines(annotator.verdict(), speech)), "bold")
+
+
+def _print(each: Annotated, speech: Speech, console: Console) -> None:
+    said, telling = speech.catalogue.records, Telling(each, speech.lang)
+    place = said["setup" if each.is_setup else "record"].format(n=each.place)
+    say(console, f"{place}: {each.kind}, {_signature(telling)}", "bold")
+    for line in telling.sentences():
+        say(console, f"  {line}")
+    for commitment in each.commitments:
+        for line in telling.commitment(commitment):
+            say(console, f"    {line}", "dim")
+    if each.refutation is not None:
+        failed = refutation_line(each.refutation, each.names, speech)
+        say(console, f"  {said['fails'].format(failed=failed)}", "red")
+        say(console, f"  {told(str(words_of_check(each.refutation.check)), speech.lang)}", "red")
+
+
+def _signature(telling: Telling) -> str:
+    each, said = telling.each, telling.speech.catalogue.records
+    if each.refutation is None and not each.is_signed:
+        return said["unsigned"]
+    who = telling.role(each.signer)
+    return said["unchecked" if each.refutation else "signed"].format(who=who)
+
+
+def _facts(each: Annotated) -> dict[str, Any]:
+    signature = "unchecked" if each.refutation else "valid" if each.is_signed else "none"
+    return {
+        "setup" if each.is_setup else "k": each.place,
+        "kind": each.kind,
+        "signer": each.signer,
+        "name": _name(each),
+        "signature": signature,
+        "facts": each.facts,
+        "commitments": [{"what": _what(it), **it._asdict()} for it in each.commitments],
+        "refutation": refutation_facts(each.refutation),
+    }
+
+
+def _name(each: Annotated) -> str | None:
+    """Return the name of the player who signs; None for the server, or if it is not known."""
+    is_known = 0 < each.signer <= len(each.names)
+    return shown_name(each.names[each.signer - 1], each.signer - 1) if is_known else None
+
+
+def _what(commitment: Commitment) -> str:
+    return _WORD_START.sub("_", type(commitment).__name__).lower()
+
+
+def _plain(value: object) -> str:
+    """Return a value that JSON cannot express: bytes, as hexadecimal digits."""
+    if isinstance(value, bytes):
+        return value.hex()
+    raise TypeError(f"expected bytes, got {type(value).__name__}")

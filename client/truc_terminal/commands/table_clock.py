@@ -1,0 +1,38 @@
+"""The clock of a table in short: `30+120` is 30 seconds for a decision and 120 in the bank."""
+
+import re
+from typing import Final, NamedTuple
+
+from truc_words import Sentence
+
+_FORM: Final = re.compile(r"(?P<decision>[0-9]{1,5})(\+(?P<bank>[0-9]{1,5}))?")
+_NONE: Final = "none"
+_SECOND: Final = 1000
+_LONGEST_S: Final = 86_400
+
+
+class TableClock(NamedTuple):
+    """The times of a table, under the names of its options; 0 for a decision means no limit."""
+
+    decision_ms: int
+    bank_ms: int
+
+    def __str__(self) -> str:
+        if not self.decision_ms:
+            return _NONE
+        return "+".join(f"{ms / _SECOND:g}" for ms in self if ms)
+
+
+def read_clock(text: str) -> TableClock:
+    """Read a clock.
+
+    Raises:
+        ValueError: The text is no clock; the message says what was expected.
+    """
+    if text == _NONE:
+        return TableClock(0, 0)
+    if found := _FORM.fullmatch(text):
+        decision, bank = int(found["decision"]), int(found["bank"] or 0)
+        if 0 < decision <= _LONGEST_S and bank <= _LONGEST_S:
+            return TableClock(decision * _SECOND, bank * _SECOND)
+    raise ValueError(Sentence("commands.clock_expected", most=_LONGEST_S, none=_NONE, got=repr(text)))

@@ -1,0 +1,113 @@
+"""The terminal of a player: its options (`--plain`, `--no-color`), where lines come from, and leaving it as it was."""
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, redirect_stderr, redirect_stdout
+from types import FrameType
+from typing import TYPE_CHECKING, Final
+
+import click
+import trio
+from rich.console import Console
+
+from truc_terminal.commands.common import spoken
+from truc_terminal.screen.person import Lines, Typed, typed_lines
+from truc_terminal.screen.screen import Screen
+
+if TYPE_CHECKING:
+    from truc_terminal.screen.prompt import Prompt
+
+_ENDING: Final = ("SIGHUP", "SIGTERM")  # Windows lacks the first
+_TYPED_AHEAD: Final = 100  # lines; more must be an accidental paste, and is dropped
+
+plain_option = click.option(
+    "--plain", is_flag=True, help="Print plain text line by line: for a screen reader or a script."
+)
+color_option = click.option(
+    "--no-color", is_flag=True, help="Print without colours, as with $NO_COLOR in the environment."
+)
+
+
+def own_screen(*, plain: bool, no_color: bool) -> Screen:
+    """Return the screen on standard output: plain if it is no terminal, or should not be treated as one."""
+    console = Console(force_terminal=False if plain else None, no_color=no_color or None, highlight=False)
+    return Screen(console, spoken(), os.environ.get("TERM", ""))
+
+
+@asynccontextmanager
+async def lines_of(screen: Screen) -> AsyncIterator[Lines]:
+    """Read the player's lines as long as the block lasts: at a prompt, or line by line where there can be none."""
+    if not _has_prompt(screen):
+        async with typed_lines() as lines:
+            yield lines
+        return
+    from truc_terminal.screen.prompt import Prompt
+
+    send, receive = trio.open_memory_channel[Typed](_TYPED_AHEAD + 1)
+    token = trio.lowlevel.current_trio_token()
+    prompt = Prompt(
+        lambda text: token.run_sync_soon(_deliver, send, Typed(text)), is_coloured=screen.is_coloured
+    )
+    async with _running(prompt):
+        screen.pose = prompt.pose
+        try:
+            yield Lines(receive, are_typed=True)
+        finally:
+            screen.pose = None
+
+
+def _deliver(send: trio.MemorySendChannel[Typed], line: Typed) -> None:
+    if send.statistics().current_buffer_used < _TYPED_AHEAD or line.text is None:
+        send.send_nowait(line)
+
+
+def _has_prompt(screen: Screen) -> bool:
+    is_able = os.environ.get("TERM") != "dumb" and os.name == "posix"
+    return is_able and not screen.is_plain and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+@asynccontextmanager
+async def _running(prompt: "Prompt") -> AsyncIterator[None]:
+    """Run a prompt in a thread; what is printed meanwhile appears above it. It ends with the block."""
+    token, started = trio.lowlevel.current_trio_token(), trio.Event()
+
+    def run() -> None:
+        try:
+            prompt.run(lambda: token.run_sync_soon(started.set))
+        finally:
+            token.run_sync_soon(started.set)
+
+    try:
+        with redirect_stdout(prompt.above), redirect_stderr(prompt.above):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(trio.to_thread.run_sync, run)
+                try:
+                    with trio.CancelScope(shield=True):
+                        await started.wait()
+                    yield
+                finally:
+                    prompt.stop()
+    finally:
+        prompt.above.close()
+
+
+@contextmanager
+def ended_as_by_ctrl_c() -> Iterator[None]:
+    """Let the loss of the terminal, and being told to end, end the block as Ctrl-C does: nothing is left behind.
+
+    Ctrl-C ends it even if the process was started with SIGINT ignored, as shells do for background commands.
+    """
+    signals = (getattr(signal, name) for name in _ENDING if hasattr(signal, name))
+    handlers = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(signals, _interrupt)}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    signal.raise_signal(signal.SIGINT)

@@ -1,0 +1,151 @@
+"""`truc verify`: the verdict on transcript files, alone, with evidence, and compared with each other."""
+
+import json
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import assert_never
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from truc_client.verifying import (
+    EXIT_CODES,
+    agreement_lines,
+    contradiction_lines,
+    evidence_line,
+    examine_files,
+    seat_name,
+    seat_rows,
+    shortened,
+    verdict_lines,
+)
+from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
+from truc_terminal.commands.common import lang_option, spoken, tell
+from truc_terminal.commands.match_lookup import file_meant
+from truc_terminal.commands.output import FindingCommand, Output, say, unusable
+from truc_terminal.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
+from truc_words import Speech
+
+_SEVERITY = (1, 2, 3)
+
+
+@click.command(cls=FindingCommand, short_help="Check transcripts, every record of them.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE|MATCH...")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object for each file, and for what two show."
+)
+@lang_option
+def verify(files: tuple[str, ...], *, as_json: bool) -> None:
+    """Check transcripts, every record of them, with files of evidence beside them.
+
+    FILE is a transcript or evidence, MATCH one of your matches by the first digits of its id. Transcripts of one match are compared with each other.
+
+    Exit status: 0 proven, 1 refuted, 2 unreadable, 3 incomplete.
+
+    It is also 2 if a file cannot be opened or the verdict cannot be written.
+
+    Without a transcript among the files nothing is proven, and the status is 3.
+    """
+    speech = Speech(spoken())
+    paths = tuple(file_meant(text) for text in files)
+    together = _examined(paths)
+    if as_json:
+        _print_json(together, paths)
+    else:
+        _print(together, paths, Output(), speech)
+    if not _has_transcript(together):
+        tell(f"truc: {speech.say('together.no_transcript')}", err=True)
+    raise click.exceptions.Exit(_exit_code(together))
+
+
+def _examined(files: tuple[Path, ...]) -> Together:
+    try:
+        return examine_files(files)
+    except OSError as error:
+        raise unusable("cannot_read", error.filename, error) from error
+
+
+def _has_transcript(together: Together) -> bool:
+    return any(isinstance(file, TranscriptExamined) for file in together.files)
+
+
+def _exit_code(together: Together) -> int:
+    results = [file.result for file in together.files if file.result is not None]
+    codes = {EXIT_CODES[result] for result in results}
+    if together.contradictions:
+        codes.add(EXIT_CODES[Result.REFUTED])
+    if not _has_transcript(together):
+        codes.add(EXIT_CODES[Result.INCOMPLETE])
+    return severest(codes)
+
+
+def severest(codes: Collection[int]) -> int:
+    """Return the exit status for several files, from those of each."""
+    return next((code for code in _SEVERITY if code in codes), 0)
+
+
+def _print(together: Together, files: tuple[Path, ...], console: Console, speech: Speech) -> None:
+    for line in contradiction_lines(together, files, speech):
+        say(console, line)
+    for path, file in zip(files, together.files, strict=True):
+        first, *rest = _lines(file, together, speech)
+        say(console, f"{path}: {first}")
+        for line in rest:
+            say(console, f"  {line}")
+        if isinstance(file, TranscriptExamined):
+            _print_seats(file.verdict, console, speech)
+    for line in agreement_lines(together, speech):
+        say(console, line)
+
+
+def _lines(file: Examined, together: Together, speech: Speech) -> Iterator[str]:
+    match file:
+        case TranscriptExamined():
+            yield from verdict_lines(file.verdict, speech)
+        case EvidenceExamined():
+            yield from _evidence_lines(file, together, speech)
+        case _:
+            assert_never(file)
+
+
+def _evidence_lines(file: EvidenceExamined, together: Together, speech: Speech) -> Iterator[str]:
+    if file.unreadable is not None:
+        yield f"UNREADABLE: {shortened(str(file.unreadable))}"
+    else:
+        items = speech.counted("item", len(file.weighed))
+        yield speech.say("together.evidence", items=items)
+    for each in file.weighed:
+        yield evidence_line(each, together, speech)
+
+
+def _print_seats(verdict: Verdict, console: Console, speech: Speech) -> None:
+    """Print how far the signatures of each seat reach: as a table on a terminal, else a line for each."""
+    said, rows = speech.catalogue.together, list(seat_rows(verdict, speech))
+    if not console.is_terminal:
+        for row in rows:
+            seat = seat_name(row.seat, speech)
+            say(console, f"  {seat}: {row.name} ({row.kind}): {row.signed}")
+        return
+    table = Table(said["head_seat"], said["name"], "", said["signatures"])
+    for row in rows:
+        table.add_row(str(row.seat), Text(row.name), row.kind, row.signed)
+    if rows:
+        console.print(table)
+
+
+def _print_json(together: Together, files: tuple[Path, ...]) -> None:
+    for path, file in zip(files, together.files, strict=True):
+        match file:
+            case TranscriptExamined():
+                facts = verdict_facts(file.verdict)
+            case EvidenceExamined():
+                facts = evidence_facts(file, files)
+            case _:
+                assert_never(file)
+        click.echo(json.dumps({"file": str(path), **facts}))
+    for each in together.contradictions:
+        click.echo(json.dumps(contradiction_facts(each, files)))
+    for agreement in together.agreements:
+        click.echo(json.dumps(agreement_facts(agreement, files)))

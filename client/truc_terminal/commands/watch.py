@@ -1,0 +1,75 @@
+"""`truc watch`: a table as seen by somebody without a seat there."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import click
+
+from truc_client.address import Address
+from truc_client.connecting import connect
+from truc_client.home.account import Player
+from truc_terminal.commands.afterwards import tell_commands
+from truc_terminal.commands.common import lang_option, own_player, run
+from truc_terminal.commands.server_lookup import table_meant
+from truc_terminal.commands.terminal import (
+    color_option,
+    ended_as_by_ctrl_c,
+    lines_of,
+    own_screen,
+    plain_option,
+)
+from truc_terminal.screen.person import Lines
+from truc_terminal.screen.screen import Screen
+from truc_terminal.screen.watching import Watcher
+
+
+@click.command(short_help="Watch a table to the end of its match.")
+@click.argument("address", metavar="LINK")
+@click.argument("code", required=False)
+@click.option(
+    "--follow", is_flag=True, help="Go on with the matches that come after, until the table is gone."
+)
+@lang_option
+@plain_option
+@color_option
+def watch(address: str, code: str | None, *, follow: bool, plain: bool, no_color: bool) -> None:
+    """Watch a table to the end of its match: HOST/TABLE, HOST:PORT/TABLE or a truc:// or trucs:// link.
+
+    `truc tables HOST` lists the public tables; a private one needs its link. A table may show what happens late, or hand by
+    hand, or to nobody (its option `spectators`).
+
+    At a terminal the table is drawn after every trick and, with all cards, after every hand; `?` explains what can be typed.
+    Without a terminal everything is told line by line, and nothing is read.
+
+    With one server known a CODE alone will do.
+
+    Every record is checked as for a player, and the transcript is kept. If you come in the middle you see how it stands
+    at once, and are told when what was before has been checked.
+    """
+    where, table = table_meant(address, code)
+    player, screen = own_player(), own_screen(plain=plain, no_color=no_color)
+    with ended_as_by_ctrl_c():
+        run(lambda: _watch(where, table, player, screen, follow=follow))
+
+
+async def _watch(where: Address, code: str, player: Player, screen: Screen, *, follow: bool) -> None:
+    async with connect(where, player) as connection:
+        table = await connection.watch(code)
+        async with _typed(screen) as lines:
+            watcher = Watcher(table, screen, lines)
+            while ended := await watcher.watch():
+                watcher.tell_transcript(ended)
+                tell_commands(screen, ended.transcript)
+                if not follow:
+                    return
+
+
+@asynccontextmanager
+async def _typed(screen: Screen) -> AsyncIterator[Lines | None]:
+    """Read what a person types; without a terminal nothing is read, and the end of the input ends nothing."""
+    if not sys.stdin.isatty():
+        yield None
+        return
+    async with lines_of(screen) as lines:
+        yield lines

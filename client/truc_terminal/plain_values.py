@@ -1,0 +1,65 @@
+"""The results of an examination as plain values, for programs: what `--json` prints."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from truc_protocol.audit import Agreement, Contradiction, EvidenceExamined, Refutation, Verdict, Weighed
+from truc_words import words_of_check
+
+
+def agreement_facts(each: Agreement, files: Sequence[Path]) -> dict[str, Any]:
+    """Return, as plain values, how far transcripts of one match agree."""
+    named = [str(files[n]) for n in each.files]
+    return {"match": each.match.hex(), "files": named, "agree": each.records, "is_whole": each.is_whole}
+
+
+def verdict_facts(verdict: Verdict) -> dict[str, Any]:
+    """Return the verdict as plain values, for programs."""
+    facts: dict[str, Any] = verdict._asdict()
+    facts["result"] = str(verdict.result)
+    facts["match"] = verdict.match and verdict.match.hex()
+    facts["rulings"] = [{"k": k, "ruling": rule.ruling, "seat": rule.seat} for k, rule in verdict.rulings]
+    facts["substitutes"] = [{"k": k, "seat": newcomer.seat} for k, newcomer in verdict.substitutes]
+    facts["rekeys"] = [{"k": k, "role": role} for k, role in verdict.rekeys]
+    facts["refutation"] = refutation_facts(verdict.refutation)
+    return facts
+
+
+def refutation_facts(refutation: Refutation | None) -> dict[str, Any] | None:
+    """Return what failed as plain values."""
+    if refutation is None:
+        return None
+    meaning = str(words_of_check(refutation.check))
+    return {"record": refutation.where, **refutation._asdict(), "meaning": meaning}
+
+
+def evidence_facts(evidence: EvidenceExamined, files: Sequence[Path]) -> dict[str, Any]:
+    """Return the result of an evidence file as plain values."""
+    return {
+        "result": evidence.result and str(evidence.result),
+        "evidence": [_weighed_facts(each, files) for each in evidence.weighed],
+        "refutation": refutation_facts(evidence.unreadable),
+    }
+
+
+def _weighed_facts(each: Weighed, files: Sequence[Path]) -> dict[str, Any]:
+    return {
+        "message": each.message,
+        "judgement": each.judgement and str(each.judgement),
+        "transcript": None if each.transcript is None else str(files[each.transcript]),
+        "refutation": refutation_facts(each.refutation),
+    }
+
+
+def contradiction_facts(each: Contradiction, files: Sequence[Path]) -> dict[str, Any]:
+    """Return what two transcripts show as plain values."""
+    found = each.found
+    return {
+        "files": [str(files[each.first]), str(files[each.second])],
+        "check": found.check,
+        "culprit": found.culprit,
+        "message": found.message,
+        "places": list(found.places),
+        "meaning": str(words_of_check(found.check)),
+    }

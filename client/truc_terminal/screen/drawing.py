@@ -1,0 +1,202 @@
+"""The table as lines of text: score, stake, tricks, cards, and whatever else the game has.
+
+Apart from score, stake, tricks, table and one's own cards, a row appears only while there is something to show in it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from rich.text import Text
+
+from truc_client.happenings import Fact
+from truc_terminal.replay_model.board import Board, leaders, taking_cards
+from truc_terminal.replay_model.faces import Faces, short, stake_words, taker
+from truc_terminal.screen.glyphs import ASCII, MANY, Glyphs
+from truc_words import Speech, score_label, side_name, sign_label, tell
+
+_WIDTH: Final = 8
+
+Part = tuple[str, str]
+
+
+class Setting(NamedTuple):
+    """What stays the same in a match: the names, how cards look, and how the player is spoken to.
+
+    Also which signs and phrases the game has, and which cards a turned-up card raises.
+    """
+
+    names: tuple[str, ...]
+    faces: Faces
+    speech: Speech
+    target: int
+    signs: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    raised: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+
+class Row(NamedTuple):
+    """A line of the table: its label, and its parts, each with a style."""
+
+    label: str
+    parts: tuple[Part, ...]
+
+
+def short_label(label: str) -> str:
+    """Return a label without its explanation in brackets."""
+    return label.partition(" (")[0]
+
+
+def glyphs_of(faces: Faces) -> Glyphs:
+    """Return the characters to draw with if cards look like this."""
+    return ASCII if faces.is_plain else MANY
+
+
+def score_line(board: Board, setting: Setting) -> str:
+    """Return the score of both sides."""
+    return setting.speech.separated(_of_side(side, board, setting) for side in (0, 1))
+
+
+def _of_side(side: int, board: Board, setting: Setting) -> str:
+    score = score_label(board.score[side], setting.target, setting.speech)
+    return setting.speech.of(side_name(side, setting.names, setting.speech), score)
+
+
+def sentence(fact: Fact, board: Board, setting: Setting) -> str | None:
+    """Return the sentence for a fact, given the board before it; None if it has none."""
+    now = {"declined": board.stake} if fact["what"] == "stake_asked" else {}
+    return tell({**fact, **now}, setting.names, setting.faces.card, setting.speech)
+
+
+def committed_text(digests: Sequence[bytes], setting: Setting) -> str:
+    """Return what the server is bound to at a deal, in short."""
+    return "  ".join(f"{name} {short(digest)}" for name, digest in zip(setting.names, digests, strict=False))
+
+
+def opened_lines(board: Board, setting: Setting, hands: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the opened cards of each seat, which were checked against its commitment."""
+    tick = glyphs_of(setting.faces).opened
+    for name, digest, cards in zip_longest(setting.names, board.digests, hands):
+        opened = " ".join(setting.faces.card(card) for card in cards or ())
+        yield f"  {tick} {name} {short(digest or b'')}: {opened}"
+
+
+def table_text(board: Board, setting: Setting) -> Text:
+    """Return the table before a decision."""
+    rows = [*_rows(board, setting)]
+    width = max(_WIDTH, *(len(row.label) + 2 for row in rows))
+    text = Text()
+    for number, row in enumerate(rows):
+        text.append(("\n" if number else "") + row.label.ljust(width))
+        for part, style in row.parts or (("-", ""),):
+            text.append(part, style)
+    return text
+
+
+def _rows(board: Board, setting: Setting) -> Iterator[Row]:
+    said = setting.speech.catalogue.screen
+    yield plain_row(said["score"], score_line(board, setting))
+    yield from _roles(board, setting)
+    yield plain_row(said["stake"], stake_words(board, setting.names, setting.speech))
+    yield from turned_up(board, setting)
+    yield from duel(board, setting)
+    yield plain_row(said["tricks"], _tricks(board, setting))
+    yield Row(said["table"], tuple(_laid(board, setting)))
+    yield from heard(board, setting)
+    yield from orders(board, setting)
+    for seat, cards in board.partners:
+        yield Row(
+            said["partner"].format(seat=setting.names[seat]),
+            tuple(card_part(card, setting) for card in cards),
+        )
+    if board.seat is not None:
+        yield _own(board, setting)
+
+
+def turned_up(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the turn-up, and the cards that it raises."""
+    if board.turned_up is None:
+        return
+    yield Row(setting.speech.term("turn-up"), (card_part(board.turned_up, setting),))
+    if raised := setting.raised.get(board.turned_up):
+        yield Row(setting.speech.say("screen.raised"), tuple(card_part(card, setting) for card in raised))
+
+
+def duel(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield who plays whom, if two seats play each other."""
+    if board.duel is not None:
+        yield plain_row(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in board.duel))
+
+
+def plain_row(label: str, text: str) -> Row:
+    """Return a row without styles."""
+    return Row(label, ((text, ""),) if text else ())
+
+
+def _roles(board: Board, setting: Setting) -> Iterator[Row]:
+    if board.dealer is not None:
+        yield plain_row(setting.speech.term("dealer"), setting.names[board.dealer])
+        yield from leading(board, setting)
+
+
+def leading(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the seats that lead their sides, if any do."""
+    role = setting.speech.local.leaders
+    if seats := leaders(board, role):
+        yield plain_row(setting.speech.term(role), ", ".join(setting.names[seat] for seat in seats))
+
+
+def _tricks(board: Board, setting: Setting) -> str:
+    """Return who took each trick, and with which card."""
+    cards = (card and setting.faces.card(card) for card in taking_cards(board))
+    return setting.speech.separated(
+        taker(side, setting.names, setting.speech) + (f" ({card})" if card else "")
+        for side, card in zip_longest(board.tricks, islice(cards, len(board.tricks)))
+    )
+
+
+def _laid(board: Board, setting: Setting) -> Iterator[Part]:
+    face_down = setting.speech.say("screen.face_down")
+    for seat, card in board.laid:
+        yield setting.speech.of(setting.names[seat], ""), ""
+        yield (f"{face_down}  ", "dim") if card is None else card_part(card, setting)
+
+
+def card_part(card: str, setting: Setting) -> Part:
+    """Return a card by rank and suit, with space after it."""
+    return f"{setting.faces.card(card)}  ", setting.faces.colour(card)
+
+
+def sign_of(word: str, setting: Setting) -> str:
+    """Return the name of a sign."""
+    return sign_label(word, setting.speech.lang, setting.speech.words)
+
+
+def heard(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the values said and the signs seen."""
+    yield from said_values(board, setting)
+    if board.signs:
+        signs = (setting.speech.of(setting.names[seat], sign_of(word, setting)) for seat, word in board.signs)
+        yield plain_row(setting.speech.say("screen.signs"), ", ".join(signs))
+
+
+def said_values(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the values said, each after the name of its seat."""
+    if board.values:
+        values = (setting.speech.of(setting.names[seat], n) for seat, n in board.values)
+        yield plain_row(setting.speech.say("screen.values"), ", ".join(values))
+
+
+def orders(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the orders in force."""
+    if board.orders:
+        given = ", ".join(f"{order} ({setting.names[seat]})" for seat, order in board.orders)
+        yield plain_row(setting.speech.say("screen.order"), given)
+
+
+def _own(board: Board, setting: Setting) -> Row:
+    said = setting.speech.catalogue.screen
+    if board.is_blind and not board.cards:
+        return plain_row(said["cards"], said["unseen"])
+    return Row(said["cards"], tuple(card_part(card, setting) for card in board.cards))

@@ -1,0 +1,112 @@
+"""What `?` answers: what the options mean, one move with its rule, and any chapter of the rules of the game.
+
+Moves are explained in the player's language; the rules are the page of the game, in English. Nothing here knows a rule:
+the page comes with the game.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from truc_client.happenings import Choice, YourTurn
+from truc_terminal.replay_model.board import Board, answering
+from truc_terminal.screen.answers import grouped, meanings
+from truc_terminal.screen.drawing import Setting, short_label
+from truc_terminal.screen.questions import option_label
+from truc_words import Speech, move_meaning, phrase_label, printable, sign_label
+
+TABLE: Final = "table"
+_RULES: Final = "rules"
+_ANSWERS: Final = ("accept", "decline")
+_BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit")
+"""What may be typed beside the moves."""
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "The deal": ("cut", "tap", "deal", "redeal", "stand", "blind"),
+        "The tricks": ("play", "cover"),
+        "The stake": ("raise", "accept", "decline", "concede"),
+        "Envido": ("envido", "real-envido", "falta-envido", "points", "good", "silent"),
+        "Flor": ("flor", "flor-fold", "contraflor", "contraflor-rest", "claim"),
+        "Signs and talk": ("order", "sign", "say"),
+        "At this table": ("show",),
+    }
+)
+"""The moves that each chapter of the rules is about."""
+_ANSWERED: Final[Mapping[str, str]] = MappingProxyType(
+    {"envido": "Envido", "flor": "Flor", "redeal": "The deal", "last-point": "The last point"}
+)
+"""The chapter about the answer to each kind of offer, if it is not the one about the stake."""
+
+
+class Subject(NamedTuple):
+    """What a player asks about: the text typed, the option it means, if any, and the table."""
+
+    typed: str
+    choice: Choice | None
+    board: Board
+
+    @property
+    def line(self) -> str:
+        """The move line asked about; else the text as typed."""
+        return self.typed if self.choice is None else self.choice.line
+
+
+def options_explained(turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
+    """Yield what the options mean, those of one kind combined, the signs and phrases, and what else may be typed."""
+    speech, answered = setting.speech, answering(board)
+    for choices, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answered)):
+        name = _called(choices[0], board, setting) if len(choices) == 1 else grouped(choices)
+        yield f"{name}: {meaning}"
+    for word in setting.signs:
+        yield f"sign {word}: {sign_label(word, speech.lang, speech.words)}"
+    for phrase in setting.phrases:
+        yield f"say {phrase}: {phrase_label(phrase, speech.lang, speech.words)}"
+    yield speech.say("screen.explain_end")
+    yield speech.say("screen.explain_more")
+
+
+def _called(choice: Choice, board: Board, setting: Setting) -> str:
+    """Return what an option is called, with its move line where that is another."""
+    label = short_label(option_label(choice, board, setting))
+    return label if label == choice.line else f"{label} [{choice.line}]"
+
+
+def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> Iterator[str]:
+    """Yield what there is to know about a subject; if it is none, what may be asked about."""
+    said = setting.speech.catalogue.screen
+    if subject.typed == _RULES:
+        yield said["rule_chapters"].format(chapters=", ".join(rules))
+        return
+    kind = subject.line.split()[0]
+    answered = answering(subject.board)
+    chapter = _chapter_of(kind, answered)
+    is_move = kind in setting.speech.catalogue.moves and (subject.choice is not None or chapter in rules)
+    if is_move:
+        name = _called(subject.choice, subject.board, setting) if subject.choice else subject.line
+        yield f"{name}: {move_meaning(subject.line, setting.speech, answering=answered)}"
+    else:
+        chapter = next((heading for heading in rules if subject.typed in heading.casefold()), None)
+    if chapter is not None and chapter in rules:
+        yield from ("", chapter, *rules[chapter].splitlines())
+    elif subject.typed in _BESIDE:
+        yield said["explain_end"]
+    elif not is_move:
+        yield said["no_subject"].format(got=repr(printable(subject.typed)), chapters=", ".join(rules))
+
+
+def _chapter_of(kind: str, answered: str) -> str | None:
+    if kind in _ANSWERS and answered in _ANSWERED:
+        return _ANSWERED[answered]
+    return next((chapter for chapter, kinds in _KINDS.items() if kind in kinds), None)
+
+
+def word_expected(got: str, words: tuple[str, ...], what: str, speech: Speech) -> str:
+    """Return the sentence for a word that is no sign or phrase of this game; `what` is "sign" or "phrase"."""
+    said = speech.catalogue.screen
+    key = "words_to_sign" if what == "sign" else "words_to_say"
+    expected = said[key].format(words=", ".join(words)) if words else said[f"no_{what}s"]
+    return (
+        said["no_such_word"].format(got=repr(printable(got)), expected=expected)
+        if got and words
+        else expected
+    )

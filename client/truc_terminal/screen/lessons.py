@@ -1,0 +1,220 @@
+"""Lessons for somebody who plays for the first time: why things happened, what each option would mean, what to try.
+
+Lessons are made from what the player's own screen shows and from the rules of the table, a preset or a house variant;
+nothing here sees more than the player does. What holds in every hand is said once. What to try comes as advice from
+elsewhere.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from truc_bots import Tried
+from truc_client.happenings import Choice, Fact, MatchStarted, YourTurn
+from truc_client.table import Table
+from truc_terminal.advice import Advice
+from truc_terminal.replay_model.board import Board, Laid, answering
+from truc_terminal.screen.answers import numbered
+from truc_terminal.screen.drawing import Setting, short_label
+from truc_terminal.screen.questions import option_label
+from truc_words import move_meaning
+from truc_words.primer import Primer
+
+Taught = Fact | MatchStarted | YourTurn | Advice
+"""What a lesson is about."""
+
+Teach = Callable[[Taught, Board, Setting], Iterable[str]]
+"""What a screen asks for lessons: given what has come, with the table as it was before."""
+
+Stronger = Mapping[str, int]
+
+_PLAY, _RAISE = "play", "raise"
+_ENVIDO: Final = frozenset({"envido", "real-envido", "falta-envido", "points"})
+
+
+def untaught(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
+    """Teach nothing."""
+    del taught, board, setting
+    return ()
+
+
+def teaching_at(table: Table) -> Teach:
+    """Return the lessons of a table, by the rules signed into its match; nothing is taught before there is a match."""
+    found: list[Teacher] = []
+
+    def teach(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
+        if not found and table.match is not None:
+            found.append(Teacher(Primer(table.match.ledger.setup.terms.variant)))
+        return found[0](taught, board, setting) if found else ()
+
+    return teach
+
+
+class Teacher:
+    """Teaches a game to one player."""
+
+    def __init__(self, primer: Primer) -> None:
+        self._primer = primer
+        self._stronger = cache(primer.stronger)
+        self._said: set[str] = set()
+
+    def __call__(self, taught: Taught, board: Board, setting: Setting) -> Iterator[str]:
+        """Yield what there is to say, in the player's language."""
+        yield from self._game(setting)
+        match taught:
+            case MatchStarted():
+                pass
+            case YourTurn():
+                yield from self._turn(taught, board, setting)
+            case Advice():
+                yield from self._advice(taught, board, setting)
+            case _:
+                yield from self._fact(taught, board, setting)
+
+    def _once(self, key: str, setting: Setting, **values: object) -> Iterator[str]:
+        yield from self._new(_say(setting, key, **values), key)
+
+    def _new(self, lesson: str, key: str) -> Iterator[str]:
+        """Yield a lesson that has not been given yet."""
+        if key not in self._said:
+            self._said.add(key)
+            yield lesson
+
+    def _game(self, setting: Setting) -> Iterator[str]:
+        """Yield how the game goes, before anything else."""
+        primer, speech = self._primer, setting.speech
+        yield from self._once("hand", setting)
+        counted = "unit" if primer.is_counted_in_units else "point"
+        yield from self._once("goal", setting, target=speech.counted(counted, primer.target))
+        if primer.games > 1:
+            yield from self._once("match", setting, n=primer.games)
+        yield from self._once("order", setting, order=primer.order)
+        if not setting.faces.is_plain:
+            legend = setting.faces.legend
+            yield from self._new(speech.catalogue.screen[legend], legend)
+
+    def _turn(self, turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
+        if not turn.must:
+            return
+        if any(choice.kind in _ENVIDO for choice in turn.options) or answering(board) == "envido":
+            yield from self._envido(board, setting)
+        for meaning, numbers in self._meanings(turn, board, setting).items():
+            yield f"{', '.join(numbers)}. {meaning}"
+
+    def _envido(self, board: Board, setting: Setting) -> Iterator[str]:
+        """Yield how envido is counted, and once in a hand what one's own cards count."""
+        cards = (*board.played, *board.cards)
+        if cards:
+            yield from self._once("envido", setting)
+            own = _say(setting, "envido-own", n=self._primer.envido(cards))
+            yield from self._new(own, f"envido {' '.join(sorted(cards))}")
+
+    def _meanings(self, turn: YourTurn, board: Board, setting: Setting) -> Mapping[str, list[str]]:
+        """Return the numbers of the options by their meaning: cards every time, other moves only the first time."""
+        counted = self._stronger(board.turned_up)
+        told: dict[str, list[str]] = {}
+        for number, choice in enumerate(numbered(turn), start=1):
+            card = choice.line.removeprefix(f"{_PLAY} ")
+            if choice.kind == _PLAY and card in counted:
+                told.setdefault(_of_card(card, board, setting, counted), []).append(str(number))
+            elif (meaning := _meaning(choice, board, setting)) not in self._said:
+                told.setdefault(meaning, []).append(str(number))
+        self._said.update(told)
+        return told
+
+    def _advice(self, advice: Advice, board: Board, setting: Setting) -> Iterator[str]:
+        """Yield what seems best, what next best, and why; nothing before there are cards to judge by."""
+        if not board.cards:
+            return
+        (best, tried), *others = advice.compared or ((None, None),)
+        if best is None or tried is None:
+            return
+        yield from self._once("advice", setting)
+        values = {"move": _named(best, advice.turn, board, setting), "why": _why(tried, setting)}
+        yield _say(setting, "suggestion", **values)
+        for other, its in others[:1]:
+            values = {"move": _named(other, advice.turn, board, setting), "why": _why(its, setting)}
+            yield _say(setting, "next-best", **values)
+            if round(its.points, 1) > round(tried.points, 1):
+                yield _say(setting, "by-score")
+
+    def _fact(self, fact: Fact, board: Board, setting: Setting) -> Iterator[str]:
+        match fact:
+            case {"what": "hands_committed"}:
+                yield from self._once("bound", setting)
+            case {"what": "hands_opened"}:
+                yield from self._once("opened", setting)
+            case {"what": "turned_up", "card": card} if raised := setting.raised.get(card):
+                yield _say(setting, "raised", cards=_cards(raised, setting))
+            case {"what": "trick_won", "side": side}:
+                yield from _why_won(board, setting, self._stronger(board.turned_up), side)
+            case {"what": "trick_tied"}:
+                yield from self._once("tied", setting)
+            case {"what": "stake_asked", "seat": seat} if board.seat is not None and _is_other(seat, board):
+                yield from self._once("asked", setting)
+            case {"what": "points_scored", "reason": "hand" | "declined" as reason}:
+                yield from self._once(f"scored-{reason}", setting)
+            case _:
+                pass
+
+
+def _say(setting: Setting, key: str, **values: object) -> str:
+    return setting.speech.catalogue.lessons[key].format(**values)
+
+
+def _cards(cards: Iterable[str], setting: Setting) -> str:
+    return " ".join(map(setting.faces.card, cards))
+
+
+def _is_other(seat: int, board: Board) -> bool:
+    """Tell whether a seat is on the other side; to a watcher every seat is."""
+    return board.seat is None or (seat - board.seat) % 2 == 1
+
+
+def best_laid(board: Board, counted: Stronger) -> Laid | None:
+    """Return the strongest card on the table, the first of equals; None if none lies open."""
+    laid = [each for each in board.laid if each.card in counted]
+    return min(laid, key=lambda each: counted[str(each.card)], default=None)
+
+
+def _why_won(board: Board, setting: Setting, counted: Stronger, side: int) -> Iterator[str]:
+    best = best_laid(board, counted)
+    if best is not None and best.card is not None and best.seat % 2 == side:
+        yield _say(setting, "strongest", card=setting.faces.card(best.card), seat=setting.names[best.seat])
+
+
+def _meaning(choice: Choice, board: Board, setting: Setting) -> str:
+    """Return what an option means; for a card with an ask, what the ask means, as the card alone is an option too."""
+    _, with_ask, stake = choice.line.partition(f" {_RAISE} ")
+    line = f"{_RAISE} {stake}" if with_ask else choice.line
+    return move_meaning(line, setting.speech, choice.hints, answering=answering(board))
+
+
+def _of_card(card: str, board: Board, setting: Setting, counted: Stronger) -> str:
+    """Return what a card would do to the trick as it stands."""
+    best = best_laid(board, counted)
+    shown = setting.faces.card(card)
+    if best is None or best.card is None:
+        return _say(setting, "leads", card=shown, n=counted[card], total=len(counted))
+    values = {"card": shown, "best": setting.faces.card(best.card), "seat": setting.names[best.seat]}
+    is_stronger = counted[card] < counted[best.card]
+    if not _is_other(best.seat, board):
+        return _say(setting, "over-partner" if is_stronger else "partner", **values)
+    if is_stronger:
+        return _say(setting, "beats", **values)
+    return _say(setting, "ties" if counted[card] == counted[best.card] else "falls", **values)
+
+
+def _named(choice: Choice, turn: YourTurn, board: Board, setting: Setting) -> str:
+    """Return an option as its number, if it has one, and its label."""
+    counted, label = numbered(turn), short_label(option_label(choice, board, setting))
+    return f"{counted.index(choice) + 1} ({label})" if choice in counted else label
+
+
+def _why(tried: Tried, setting: Setting) -> str:
+    """Return how an option fared in the imagined deals."""
+    tenths = round(tried.points, 1)
+    points = f"{tenths:+g}".replace(".", setting.speech.say("said.decimal")) if tenths else "0"
+    if tried.is_certain:
+        return _say(setting, "certain", points=points)
+    return _say(setting, "tried", ahead=tried.ahead, deals=tried.deals, points=points)

@@ -1,0 +1,304 @@
+"""A person at a terminal: what happens is shown, a typed line decides, and leaving is always possible.
+
+Lines come from a prompt, or from a worker thread that reads them and is abandoned when the program ends; the latter
+changes nothing about the terminal. If a script types, each line waits for a question, and a match that rests counts as
+one; only `pause` does not wait, once a match has begun.
+"""
+
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import trio
+
+from truc_client.errors import ChoiceError, ClientError, RefusedError
+from truc_client.happenings import Happening, MatchEnded, RecordSeen, SeatTakenOver, TableClosed, YourTurn
+from truc_client.table import Table
+from truc_terminal.advice import Advise
+from truc_terminal.screen.answers import find_choice
+from truc_terminal.screen.screen import Screen
+from truc_terminal.screen.speaking import TALK, claim, spelled, talk
+from truc_words.rules_page import chapter_texts
+
+ASKS = "?"
+HELP = ("h", "help")
+QUIT = ("q", "quit", "exit")
+_PAUSE = "pause"
+_ASKED = ("pause_asked", "resume_asked")
+
+
+class Typed(NamedTuple):
+    """A typed line, or None at the end of the input."""
+
+    text: str | None
+
+
+class Lines:
+    """Lines in the order typed; the next can be looked at before it is taken.
+
+    `are_typed` tells whether they come from a person at a terminal, who may type at any time.
+    """
+
+    def __init__(self, channel: trio.MemoryReceiveChannel[Typed], *, are_typed: bool = False) -> None:
+        self._channel = channel
+        self.are_typed = are_typed
+        self._next: Typed | None = None
+
+    async def peek(self) -> Typed:
+        """Return the next line without taking it."""
+        if self._next is None:
+            self._next = await self._channel.receive()
+        return self._next
+
+    async def receive(self) -> Typed:
+        """Take the next line and return it."""
+        line = await self.peek()
+        self._next = None
+        return line
+
+
+@asynccontextmanager
+async def typed_lines(read: Callable[[], str] | None = None) -> AsyncIterator[Lines]:
+    """Read lines in the background as long as the block lasts, from standard input unless `read` is given."""
+    read = read or _standard_input
+    send, receive = trio.open_memory_channel[Typed](0)
+
+    async def forward() -> None:
+        while True:
+            line = await trio.to_thread.run_sync(read, abandon_on_cancel=True)
+            await send.send(Typed(line.strip() if line else None))
+            if not line:
+                return
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(forward)
+        yield Lines(receive, are_typed=sys.stdin.isatty())
+        nursery.cancel_scope.cancel()
+
+
+def _standard_input() -> str:
+    """Return a line; empty at the end of the input, and for a closed terminal."""
+    try:
+        return sys.stdin.readline()
+    except OSError:
+        return ""
+
+
+class Person:
+    """One person at one table; `advise`, if given, thinks about each of their turns while they do.
+
+    Attributes:
+        has_lost_seat: another connection or player has the seat, or the table was closed.
+    """
+
+    def __init__(self, table: Table, screen: Screen, lines: Lines, advise: Advise | None = None) -> None:
+        self._table = table
+        self._screen = screen
+        self._lines = lines
+        self._waits = screen.is_plain and not lines.are_typed
+        self._advise = advise
+        self._turn: YourTurn | None = None
+        self._considered: YourTurn | None = None
+        self._asked = trio.Event()
+        self._resigning = False
+        self._awaits_own = False
+        self.has_lost_seat = False
+
+    async def play(self) -> MatchEnded | None:
+        """Play until the match has ended; None when the person leaves or the table closes.
+
+        Raises:
+            ClientError: The match cannot go on.
+        """
+        send, receive = trio.open_memory_channel[Happening | Typed | ClientError](0)
+        last: Happening | Typed | ClientError
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._forward_happenings, send)
+            nursery.start_soon(self._forward_lines, send)
+            while True:
+                last = await receive.receive()
+                if isinstance(last, ClientError) or not await self._take(last):
+                    break
+                self._screen.offer(self._turn)
+                self._consider(nursery)
+            self._screen.offer(None)
+            nursery.cancel_scope.cancel()
+        if isinstance(last, ClientError):
+            raise last
+        return last if isinstance(last, MatchEnded) else None
+
+    async def _forward_happenings(
+        self, send: trio.MemorySendChannel[Happening | Typed | ClientError]
+    ) -> None:
+        try:
+            async for happening in self._table:
+                await send.send(happening)
+        except ClientError as error:
+            await send.send(error)
+
+    async def _forward_lines(self, send: trio.MemorySendChannel[Happening | Typed | ClientError]) -> None:
+        while True:
+            line = await self._lines.peek()
+            if not self._is_at_once(line):
+                await self._wait_asked()
+            await self._lines.receive()
+            self._close_question()
+            await send.send(line)
+            if line.text is None:
+                return
+
+    def _is_at_once(self, line: Typed) -> bool:
+        """Tell whether a line is obeyed even if nothing is asked."""
+        return self._screen.knows_game and (line.text or "").lower() == _PAUSE
+
+    async def _wait_asked(self) -> None:
+        """Wait for a question if a script answers: each of its lines is for one."""
+        while self._waits and not self._asked.is_set():
+            await self._asked.wait()
+
+    def _close_question(self) -> None:
+        if self._asked.is_set():
+            self._asked = trio.Event()
+
+    async def _take(self, item: Happening | Typed) -> bool:
+        """Show one happening or obey one line; tell whether to go on."""
+        if isinstance(item, Typed):
+            return await self._typed(item)
+        self._note_turn(item)
+        self.has_lost_seat = isinstance(item, TableClosed | SeatTakenOver)
+        rested = self._screen.awaits_resume
+        self._screen.show(item)
+        if self._screen.awaits_resume != rested:
+            self._pose()
+        return not isinstance(item, MatchEnded | TableClosed | SeatTakenOver)
+
+    def _consider(self, nursery: trio.Nursery) -> None:
+        """Start the advice for a new turn, if advice is wanted."""
+        turn = self._turn
+        if self._advise is not None and turn is not None and turn.must and turn is not self._considered:
+            self._considered = turn
+            nursery.start_soon(self._suggest, self._advise, turn)
+
+    async def _suggest(self, advise: Advise, turn: YourTurn) -> None:
+        """Show what to try, unless the turn is over by then."""
+        advice = await advise(self._table, turn)
+        if self._turn is turn:
+            self._screen.tell_lessons(advice)
+
+    def _note_turn(self, happening: Happening) -> None:
+        match happening:
+            case YourTurn() if not self._awaits_own:
+                self._turn = happening
+            case RecordSeen(k=k, means=means):
+                if any(fact["what"] in _ASKED and fact["seat"] == self._table.seat for fact in means):
+                    self._awaits_own = False
+                if self._turn is not None and k >= self._turn.at:
+                    self._turn = None
+            case _:
+                return
+        self._pose()
+
+    @property
+    def _must_act(self) -> bool:
+        return self._turn is not None and self._turn.must
+
+    def _pose(self) -> None:
+        """Let a script's next line be read only if there is a question."""
+        if self._must_act or self._screen.awaits_resume:
+            self._asked.set()
+        else:
+            self._close_question()
+
+    async def _typed(self, line: Typed) -> bool:
+        text = line.text
+        if text is None or text.lower() in QUIT:
+            return False
+        if not await self._obey(spelled(text)):
+            self._close_question()
+            return True
+        if self._must_act:
+            self._screen.prompt()
+        self._pose()
+        return True
+
+    async def _obey(self, text: str) -> bool:
+        """Do what a line says; tell whether the question it was typed at still stands, unless the line answered it."""
+        resigning, self._resigning = self._resigning, False
+        match text.lower():
+            case "resign":
+                return await self._resign(sure=resigning)
+            case _ if text.lower() == _PAUSE:
+                return await self._ask_rest(self._table.pause)
+            case "resume":
+                return await self._ask_rest(self._table.unpause)
+            case "claim" if not self._means_option(text):
+                await claim(self._table, self._screen)
+            case word if word.startswith(ASKS) or word.partition(" ")[0] in HELP:
+                self._help(word.removeprefix(ASKS) if word.startswith(ASKS) else word.partition(" ")[2])
+            case word if word.partition(" ")[0] in TALK:
+                await talk(self._table, self._screen, text)
+            case _ if text:
+                await self._choose(text)
+            case _:
+                pass
+        return True
+
+    def _means_option(self, text: str) -> bool:
+        """Tell whether a line is a move available now."""
+        return self._turn is not None and find_choice(self._turn, text, self._screen.names)[0] is not None
+
+    def _help(self, subject: str) -> None:
+        match = self._table.match
+        if subject.strip() and match is not None:
+            rules = chapter_texts(match.ledger.setup.terms.variant)
+            self._screen.explain_one(subject.strip(), self._turn, rules)
+        elif self._turn is None:
+            self._screen.note(self._unasked("not_your_turn"))
+        else:
+            self._screen.explain(self._turn)
+
+    def _unasked(self, in_play: str) -> str:
+        """Return the note for a line typed when nothing is asked; `in_play` if a match is on and does not rest."""
+        if not self._screen.setting.names:
+            return "not_begun"
+        return "resting" if self._screen.rests else in_play
+
+    async def _resign(self, *, sure: bool) -> bool:
+        if sure:
+            return await self._say_beside(self._table.resign)
+        self._resigning = bool(self._screen.setting.names)
+        self._screen.note("sure" if self._resigning else "not_begun")
+        return True
+
+    async def _ask_rest(self, ask: Callable[[], Awaitable[None]]) -> bool:
+        """Ask for a pause or its end; a turn reported before this request is recorded is void, and no question."""
+        is_refused = await self._say_beside(ask)
+        self._awaits_own = not is_refused
+        return is_refused
+
+    async def _say_beside(self, say: Callable[[], Awaitable[None]]) -> bool:
+        """Say what is never among the options; tell whether it was refused: if not, the options so far are void."""
+        try:
+            await say()
+        except (ChoiceError, RefusedError) as error:
+            self._screen.say(str(error), "red")
+            return True
+        self._turn = None
+        return False
+
+    async def _choose(self, text: str) -> None:
+        turn = self._turn
+        if turn is None:
+            self._screen.note(self._unasked("not_yet"))
+            return
+        choice, place = find_choice(turn, text, self._screen.names)
+        if choice is None:
+            self._screen.expected(turn, text)
+            return
+        self._turn = None
+        try:
+            await self._table.choose(choice, place=place)
+        except (ChoiceError, RefusedError) as error:
+            self._screen.say(str(error), "red")
+            self._turn = turn

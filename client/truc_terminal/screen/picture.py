@@ -1,0 +1,317 @@
+"""The table as a picture: the seats around it, drawn cards, and beside one's own cards whatever else there is to know.
+
+A function from the board to lines that fit a width: without a clock, a terminal or a rule. One's own seat is at the
+bottom, and the next player sits on the side that the game prescribes; a watcher sees the table from seat 0. The cards
+of a trick lie side by side, each towards its seat, until the next trick begins. `drawing` says the same in rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from truc_terminal.replay_model.board import Board, Laid, held_by, last_trick, proven_hands
+from truc_terminal.replay_model.faces import short, taker
+from truc_terminal.screen.blocks import (
+    Align,
+    Block,
+    beside,
+    fitted,
+    in_middle,
+    lowered,
+    text_of,
+    width_of,
+    wrapped,
+)
+from truc_terminal.screen.card_drawing import NARROW, WIDE, CardSize, Edge, back_block, card_block
+from truc_terminal.screen.drawing import (
+    Part,
+    Row,
+    Setting,
+    duel,
+    glyphs_of,
+    heard,
+    leading,
+    orders,
+    plain_row,
+    score_line,
+    sentence,
+    short_label,
+    turned_up,
+)
+from truc_terminal.screen.glyphs import Glyphs
+from truc_words import printable, shown_name
+
+_LARGE_WIDTH, _LARGE_HEIGHT = 100, 36
+"""The smallest screen on which the cards on the table are drawn wide."""
+_WIDE_OWN: Final = 72
+"""The fewest columns at which one's own cards are drawn wide."""
+_AROUND: Final = 60
+"""The fewest columns at which the seats are drawn around the table; with fewer they are a list."""
+_ROOM_FOR_ROWS: Final = 30
+"""The fewest columns in which rows are put beside one's own cards and not under them."""
+_LAID_WIDTH: Final = 5
+"""The columns that a card takes in the list of seats."""
+_GAP: Final = 2
+_CROWDED: Final = 6
+"""The fewest seats at which the cards of top and bottom lie one above the other, like those at the sides."""
+
+
+class Places(NamedTuple):
+    """Who sits where, seen from the bottom; each side from top to bottom."""
+
+    left: tuple[int, ...]
+    top: int
+    right: tuple[int, ...]
+
+
+class Sketch(NamedTuple):
+    """What is drawn, and with what: the characters, the columns, and the size of cards on the table."""
+
+    board: Board
+    setting: Setting
+    glyphs: Glyphs
+    width: int
+    laid: CardSize
+
+    @property
+    def bottom(self) -> int:
+        """The seat from which the table is seen."""
+        return self.board.seat or 0
+
+    def line(self, text: Text, align: Align = "left") -> Text:
+        """Return a line as wide as the sketch."""
+        return fitted(text, self.width, self.glyphs, align)
+
+
+def picture(board: Board, setting: Setting, *, width: int, height: int, title: str = "") -> Iterator[Text]:
+    """Yield the lines of the table, none wider than `width`; on a large enough screen cards are drawn wide."""
+    laid = WIDE if width >= _LARGE_WIDTH and height >= _LARGE_HEIGHT else NARROW
+    if board.seats < _CROWDED and not last_trick(board)[0]:
+        laid = laid._replace(height=1)  # nothing lies there yet
+    names = tuple(shown_name(name, seat) for seat, name in enumerate(setting.names))
+    setting = setting._replace(names=names)
+    sketch = Sketch(board, setting, glyphs_of(setting.faces), width, laid)
+    for line in _lines(sketch, title):
+        line.rstrip()
+        yield line
+
+
+def places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> Places:
+    """Return where the other seats sit: the next in turn at the side `next_sits`, the one halfway round on top."""
+    half = seats // 2
+    others = [(bottom + n) % seats for n in range(1, seats)]
+    if next_sits == "left":
+        others.reverse()
+    return Places(left=tuple(others[half:]), top=others[half - 1], right=tuple(reversed(others[: half - 1])))
+
+
+def _lines(sketch: Sketch, title: str) -> Iterator[Text]:
+    said = sketch.setting.speech.catalogue.screen
+    yield _title(title, sketch)
+    yield from _rows([plain_row(said["score"], score_line(sketch.board, sketch.setting))], sketch)
+    yield from _around(sketch) if sketch.width >= _AROUND else _listed(sketch)
+    yield from _below(sketch)
+
+
+def _title(title: str, sketch: Sketch) -> Text:
+    edge = sketch.glyphs.across
+    told = Text.assemble((edge * 2, "dim"), (f" {printable(title)} " if title else "", "bold"))
+    line = fitted(told, min(told.cell_len, sketch.width), sketch.glyphs)
+    return line.append(edge * (sketch.width - line.cell_len), "dim")
+
+
+def _around(sketch: Sketch) -> Iterator[Text]:
+    """Yield the table with its seats: one on top, those at the sides, one's own."""
+    sitting = places(sketch.board.seats, sketch.bottom, sketch.setting.speech.local.next_sits)
+    laid = beside(*_cards_around(sitting, sketch), gap=1)
+    side = sketch._replace(width=(sketch.width - laid[0].cell_len) // 2 - _GAP)
+    yield sketch.line(_on_a_line(sitting.top, sketch), "center")
+    yield from beside(
+        _spread([_seat_block(seat, side, "right") for seat in sitting.left], len(laid), side.width),
+        laid,
+        _spread([_seat_block(seat, side, "left") for seat in sitting.right], len(laid), side.width),
+        gap=_GAP,
+    )
+    yield sketch.line(_on_a_line(sketch.bottom, sketch), "center")
+
+
+def _cards_around(sitting: Places, sketch: Sketch) -> Iterator[Block]:
+    """Yield the cards on the table in columns, each lying towards its seat, in no more room than that takes."""
+    width, card = sketch.laid
+    top, bottom = _laid_by(sitting.top, sketch), _laid_by(sketch.bottom, sketch)
+    left, right = ([_laid_by(seat, sketch) for seat in seats] for seats in (sitting.left, sitting.right))
+    if sketch.board.seats >= _CROWDED:
+        columns = (left, [top, bottom], right)
+        yield from (_spread(column, 2 * card, width) for column in columns)
+        return
+    lower = sketch.board.seats // 2
+    yield from (_spread([block], card + lower, width) for block in left)
+    yield lowered(top, 0, card + lower, width)
+    yield lowered(bottom, lower, card + lower, width)
+    yield from (_spread([block], card + lower, width) for block in right)
+
+
+def _spread(blocks: Sequence[Block], height: int, width: int) -> Block:
+    """Return blocks one under the other, each with the same share of a height."""
+    shares = [in_middle(block, height // len(blocks), width) for block in blocks]
+    return in_middle(tuple(line for share in shares for line in share), height, width)
+
+
+def _seat_block(seat: int, sketch: Sketch, align: Align) -> Block:
+    marks = [*_marks(seat, sketch)]
+    if sketch.board.seats >= _CROWDED:
+        marks = [Text(" " * _GAP).join(marks)]
+    told = (_named(seat, sketch), _held(seat, sketch), *marks)
+    return tuple(sketch.line(line, align) for line in told)
+
+
+def _laid_by(seat: int, sketch: Sketch) -> Block:
+    """Return a seat's card on the table, or its empty place."""
+    laid, taker = last_trick(sketch.board)
+    for player, card in laid:
+        if player == seat:
+            return _face(card, sketch.laid, sketch, is_taking=seat == taker)
+    place = Text(sketch.glyphs.place.center(sketch.laid.width), style="dim")
+    return in_middle((place,), sketch.laid.height, sketch.laid.width)
+
+
+def _laid_in_line(seat: int, sketch: Sketch) -> Text:
+    laid, taker = last_trick(sketch.board)
+    return text_of(part for each in laid if each.seat == seat for part in _of_trick(each, taker, sketch))
+
+
+def _of_trick(laid: Laid, taker: int | None, sketch: Sketch) -> Iterator[Part]:
+    """Yield a card of a trick, marked if it took the trick."""
+    if laid.seat == taker:
+        yield sketch.glyphs.taken_by, "bold"
+    yield _part(laid.card, sketch)
+
+
+def _face(card: str | None, size: CardSize, sketch: Sketch, *, is_taking: bool = False) -> Block:
+    glyphs = sketch.glyphs
+    edge = Edge(glyphs.taking, "bold") if is_taking else Edge(glyphs.frame)
+    if card is None:
+        return back_block(glyphs.back, size, edge)
+    return card_block(card, sketch.setting.faces, size, edge)
+
+
+def _listed(sketch: Sketch) -> Iterator[Text]:
+    """Yield a line for each seat, the next in turn first, one's own last."""
+    seats = sketch.board.seats
+    widest = min(width_of(sketch.setting.names) + _GAP, sketch.width // 2)
+    for seat in ((sketch.bottom + n) % seats for n in range(1, seats + 1)):
+        parts = (
+            fitted(_named(seat, sketch), widest, sketch.glyphs),
+            fitted(_laid_in_line(seat, sketch), _LAID_WIDTH, sketch.glyphs),
+            _on_a_line(seat, sketch, is_named=False),
+        )
+        yield sketch.line(Text(" ").join(parts))
+
+
+def _on_a_line(seat: int, sketch: Sketch, *, is_named: bool = True) -> Text:
+    parts = [_named(seat, sketch)] if is_named else []
+    return Text(" " * _GAP).join(
+        part for part in (*parts, _held(seat, sketch), *_marks(seat, sketch)) if part
+    )
+
+
+def _named(seat: int, sketch: Sketch) -> Text:
+    name = sketch.setting.names[seat]
+    return Text(f"{sketch.glyphs.turn} {name}", style="bold") if seat in sketch.board.acting else Text(name)
+
+
+def _held(seat: int, sketch: Sketch) -> Text:
+    """Return what another seat holds, as far as known here."""
+    cards = held_by(sketch.board, seat) if seat != sketch.board.seat else ()
+    return Text(" ").join(text_of([_part(card, sketch)]) for card in cards)
+
+
+def _part(card: str | None, sketch: Sketch) -> Part:
+    """Return a card by rank and suit, or its back."""
+    if card is None:
+        return sketch.glyphs.back, "dim"
+    return sketch.setting.faces.card(card), sketch.setting.faces.colour(card)
+
+
+def _marks(seat: int, sketch: Sketch) -> Iterator[Text]:
+    """Yield the commitment to a seat's cards, ticked once they are open, and whether it deals."""
+    board, glyphs = sketch.board, sketch.glyphs
+    if seat < len(board.digests):
+        mark, style = (glyphs.opened, "green") if board.is_open else (glyphs.sealed, "dim")
+        yield Text(f"{mark} {short(board.digests[seat])}", style=style)
+    if seat == board.dealer:
+        yield Text(sketch.setting.speech.term("dealer"), style="italic")
+
+
+def _below(sketch: Sketch) -> Iterator[Text]:
+    """Yield one's own cards, and beside them, if there is room, what else there is to know."""
+    size = WIDE if sketch.width >= _WIDE_OWN else NARROW
+    cards = beside(*(_face(card, size, sketch) for card in _own(sketch.board)), gap=1)
+    left = sketch.width - cards[0].cell_len - _GAP if cards else sketch.width
+    if not cards or left < _ROOM_FOR_ROWS:
+        yield from (*cards, *_rows([*_details(sketch)], sketch))
+    else:
+        yield from beside(cards, tuple(_rows([*_details(sketch)], sketch._replace(width=left))), gap=_GAP)
+
+
+def _own(board: Board) -> Sequence[str | None]:
+    """Return one's own cards, face down in a blind hand."""
+    return held_by(board, board.seat) if _is_unseen(board) and board.seat is not None else board.cards
+
+
+def _is_unseen(board: Board) -> bool:
+    return board.is_blind and not board.cards
+
+
+def _details(sketch: Sketch) -> Iterator[Row]:
+    board, setting = sketch.board, sketch.setting
+    said = setting.speech.catalogue.screen
+    yield plain_row(said["stake"], setting.speech.stake(board.stake))
+    yield from _offers(sketch)
+    for rows in (turned_up, leading, duel):
+        yield from rows(board, setting)
+    yield from _tricks(sketch)
+    for rows in (heard, orders):
+        yield from rows(board, setting)
+    if _is_unseen(board):
+        yield plain_row(said["cards"], said["unseen"])
+    yield from _proven(sketch)
+
+
+def _offers(sketch: Sketch) -> Iterator[Row]:
+    """Yield what waits for an answer, in the sentences that told it."""
+    label = sketch.setting.speech.say("screen.open")
+    for offer in sketch.board.offers:
+        yield Row(label, ((sentence(offer, sketch.board, sketch.setting) or "", "bold yellow"),))
+        label = ""
+
+
+def _proven(sketch: Sketch) -> Iterator[Row]:
+    """Yield how many of the hands so far had all their cards opened and checked."""
+    if hands := proven_hands(sketch.board):
+        tick, style = (f"{sketch.glyphs.opened} ", "green") if all(hands) else ("", "")
+        label = sketch.setting.speech.say("screen.proven")
+        yield Row(label, ((f"{tick}{sum(hands)}/{len(hands)}", style),))
+
+
+def _tricks(sketch: Sketch) -> Iterator[Row]:
+    """Yield each finished trick: its cards in the order played, and who took it."""
+    board, label = sketch.board, sketch.setting.speech.say("screen.tricks")
+    for laid, player, side in zip(board.past, board.takers, board.tricks, strict=False):
+        cards = [part for each in laid for part in (*_of_trick(each, player, sketch), (" ", ""))]
+        yield Row(label, (*cards, (f" {taker(side, sketch.setting.names, sketch.setting.speech)}", "")))
+        label = ""
+
+
+def _rows(rows: Sequence[Row], sketch: Sketch) -> Iterator[Text]:
+    """Yield the lines of rows, with their texts aligned and wrapped; a label that is too long loses what is in brackets."""
+    most = sketch.width // 2 - _GAP
+    labels = [row.label if cell_len(row.label) <= most else short_label(row.label) for row in rows]
+    widest = min(width_of(labels), most)
+    for row, told in zip(rows, labels, strict=True):
+        label = Text(told, style="dim")
+        for line in wrapped(text_of(row.parts), sketch.width - widest - _GAP):
+            yield sketch.line(Text(" " * _GAP).join([fitted(label, widest, sketch.glyphs), line]))
+            label = Text()

@@ -1,0 +1,311 @@
+"""A line editor at the foot of a terminal: it completes moves, shows the options as keys, and rings at one's turn.
+
+It runs in its own thread, from which lines come one by one. Invariant: it ends only by `stop`, at the end of the
+input or with the loss of the terminal, and then the terminal is as it was before; so whoever started it waits for its
+end.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from textwrap import wrap
+from typing import Final, NamedTuple
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.auto_suggest import AutoSuggest, Suggestion
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input import Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import ColorDepth, Output, create_output
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.shortcuts import CompleteStyle
+from prompt_toolkit.utils import get_cwidth
+
+from truc_terminal.screen.above import Above
+from truc_terminal.screen.questions import Key, Question
+from truc_terminal.screen.wrapping import spaced, together
+from truc_words import printable
+
+_LONGEST: Final = 1000  # characters of a line; more must be an accidental paste
+_BETWEEN_KEYS: Final = 3
+_TICK_S: Final = 1.0
+
+Deliver = Callable[[str | None], None]
+
+
+class Prompt:
+    """A prompt on a terminal, by default that of this process; `deliver` is called with each line, None at the end."""
+
+    def __init__(
+        self,
+        deliver: Deliver,
+        *,
+        is_coloured: bool = True,
+        terminal: Input | None = None,
+        output: Output | None = None,
+    ) -> None:
+        self._deliver = deliver
+        self._question = Question()
+        self._at: int | None = None
+        self._until: float | None = None
+        self._is_due = False
+        self._drawn = Drawn(0, ())
+        self.above = Above(sys.stdout, self._show_above)
+        self._session = self._make_session(is_coloured, terminal, output or _own_output())
+        self._app = self._session.app
+        self._app.refresh_interval = _TICK_S
+        self._app.before_render += self._clear_broken
+        self._app.after_render += self._note_drawn
+
+    def _make_session(
+        self, is_coloured: bool, terminal: Input | None, output: Output
+    ) -> "PromptSession[str]":
+        session: PromptSession[str] = PromptSession(
+            self._message,
+            auto_suggest=_Suggest(self._words),
+            color_depth=None if is_coloured else ColorDepth.DEPTH_1_BIT,
+            complete_style=CompleteStyle.READLINE_LIKE,
+            complete_while_typing=False,
+            completer=WordCompleter(self._words, ignore_case=True, sentence=True),
+            erase_when_done=True,
+            input=terminal,
+            key_bindings=_signalling(),
+            output=output,
+            reserve_space_for_menu=0,
+        )
+        session.default_buffer.accept_handler = self._accept
+        return session
+
+    def run(self, started: Callable[[], None]) -> None:
+        """Take lines until the prompt is stopped; `started` is called when it is first shown."""
+
+        def stands(_app: Application[str]) -> None:
+            self._app.after_render -= stands
+            started()
+
+        self._app.after_render += stands
+        with suppress(EOFError, OSError):  # the end of the input, or the loss of the terminal
+            self._app.run(handle_sigint=False, set_exception_handler=False)
+        self._deliver(None)
+
+    def stop(self) -> None:
+        """End the prompt, from any thread; the terminal is restored when `run` has returned."""
+        self._soon(self._exit)
+
+    def _exit(self) -> None:
+        if self._app.is_running and not self._app.is_done:
+            self._app.exit()
+
+    def pose(self, question: Question) -> None:
+        """Change the question, from any thread."""
+        self._soon(lambda: self._pose(question))
+
+    def _pose(self, question: Question) -> None:
+        self._drop_stale_key(question)
+        self._question = question
+        if question.at is not None and question.at != self._at:
+            self._begin_turn(question.at, question.deadline_ms)
+        self._app.invalidate()
+
+    def _drop_stale_key(self, question: Question) -> None:
+        """Remove a key that is typed but not sent if the question has changed: it would mean another option."""
+        typed, before = self._session.default_buffer, self._question.keys
+        if before != question.keys and typed.text in {key.typed for key in before}:
+            typed.reset()
+
+    def _begin_turn(self, at: int, deadline_ms: int | None) -> None:
+        self._at = at
+        self._until = time.monotonic() + deadline_ms / 1000 if deadline_ms else None
+        self._app.output.bell()
+        self._app.output.flush()
+
+    def _soon(self, do: Callable[[], object]) -> None:
+        """Have something done in the prompt's thread; do nothing if it has ended."""
+        loop, context = self._app.loop, self._app.context
+        if loop is not None and context is not None:
+            with suppress(RuntimeError):  # the loop was closed just now
+                loop.call_soon_threadsafe(do, context=context.copy())
+
+    def _show_above(self) -> None:
+        if not self._is_due:
+            self._is_due = True
+            self._soon(self._release)
+
+    def _release(self) -> None:
+        """Show what was printed in the prompt's place, then the prompt below; what is typed meanwhile is not echoed."""
+        self._is_due = False
+        if self._app.is_running and not self._app.is_done:
+            self._app.renderer.erase()
+            self._clear_broken(self._app)
+            self.above.release()
+            self._app.invalidate()
+
+    def _accept(self, buffer: Buffer) -> bool:
+        """Take a line; a paste with line breaks becomes one line.
+
+        A key becomes its move line here, so that it cannot mean one of other options that have come meanwhile.
+        """
+        text = printable(" ".join(buffer.text.split()))[:_LONGEST]
+        meant = next((key.line for key in self._question.keys if key.typed == text), text)
+        if text:
+            self.above.write(f"> {text}\n")
+            self._question = Question(words=self._question.words)
+        self._deliver(meant)
+        return False
+
+    def _words(self) -> list[str]:
+        return list(self._question.words)
+
+    def _message(self) -> StyleAndTextTuples:
+        """Return the options as keys, line by line, and the question with its clock."""
+        parts: StyleAndTextTuples = []
+        size = self._app.output.get_size()
+        for line in folded(self._question.keys, size.columns, size.rows // 2):
+            for n, key in enumerate(line):
+                between = " " * (_BETWEEN_KEYS - 1) if n else ""
+                parts += [("", between), ("bold", f" {key.typed} "), ("", key.label)]
+            parts.append(("", "\n"))
+        asked = " ".join(filter(None, (self._clock(), self._question.text)))
+        parts.append(("bold", f"{asked} " if asked else "> "))
+        return parts
+
+    def _note_drawn(self, _app: Application[str]) -> None:
+        """Note what is on the terminal, up to the cursor."""
+        shown = "".join(text for _, text, *_ in self._message())
+        lines = (shown + self._session.default_buffer.document.text_before_cursor).split("\n")
+        self._drawn = Drawn(self._app.output.get_size().columns, tuple(map(get_cwidth, lines)))
+
+    def _clear_broken(self, _app: Application[str]) -> None:
+        """Clear what was drawn if the terminal has become narrower and has broken it into more rows."""
+        columns = self._app.output.get_size().columns
+        if more := self._drawn.rows_more(columns) if _breaks_lines() else 0:
+            self._app.output.cursor_up(more)
+            self._app.output.erase_down()
+        self._drawn = Drawn(columns, ())
+
+    def _clock(self) -> str:
+        if self._until is None or self._question.at is None:
+            return ""
+        left = max(0, round(self._until - time.monotonic()))
+        return f"{left // 60}:{left % 60:02}"
+
+
+class Drawn(NamedTuple):
+    """What was drawn on a terminal: how many columns the terminal had, and how wide each line was."""
+
+    columns: int
+    widths: tuple[int, ...]
+
+    def rows_more(self, columns: int) -> int:
+        """Return how many more rows the lines take now that the terminal has so many columns."""
+        return sum(max(0, _rows(width, columns) - _rows(width, self.columns)) for width in self.widths)
+
+
+def _rows(width: int, columns: int) -> int:
+    return max(1, -(-width // columns))
+
+
+def _breaks_lines() -> bool:
+    """Tell whether the terminal breaks its lines when it becomes narrower, as nearly all do; a few cut them off."""
+    cuts = os.environ.get("TERM") == "linux" or "XTERM_VERSION" in os.environ
+    return "TMUX" in os.environ or not cuts
+
+
+def folded(keys: tuple[Key, ...], width: int, height: int) -> list[list[Key]]:
+    """Return the keys in lines that fit a width, at least one in each.
+
+    A label longer than a line goes on in the next one; if that takes more lines than the height, it is cut off instead.
+    """
+    lines = _lines([part for key in keys for part in _broken(key, width)], width)
+    return lines if len(lines) <= height else _lines([_cut(key, width) for key in keys], width)
+
+
+def _lines(keys: list[Key], width: int) -> list[list[Key]]:
+    lines: list[list[Key]] = []
+    taken = 0
+    for key in keys:
+        needed = get_cwidth(key.typed) + get_cwidth(key.label) + 1 + _BETWEEN_KEYS
+        if not lines or taken + needed > width or not key.typed.strip():
+            lines.append([])
+            taken = 0
+        lines[-1].append(key)
+        taken += needed
+    return lines
+
+
+def _broken(key: Key, width: int) -> Iterator[Key]:
+    """Yield a key with the first line of its label, then the rest of the label, line by line."""
+    first, *rest = spaced(wrap(together(key.label), _room(key, width))) or [""]
+    yield key._replace(label=first)
+    for part in rest:
+        yield key._replace(typed=" " * len(key.typed), label=part)
+
+
+def _cut(key: Key, width: int) -> Key:
+    """Return a key with its label cut to the length of a line."""
+    room = _room(key, width)
+    if get_cwidth(key.label) <= room:
+        return key
+    return key._replace(label=key.label[: room - 1] + "…")
+
+
+def _room(key: Key, width: int) -> int:
+    return max(1, width - get_cwidth(key.typed) - 1 - _BETWEEN_KEYS)
+
+
+class _Suggest(AutoSuggest):
+    """Suggests the first word that begins with what was typed."""
+
+    def __init__(self, words: Callable[[], list[str]]) -> None:
+        self._words = words
+
+    def get_suggestion(self, buffer: Buffer, document: Document) -> Suggestion | None:
+        typed = document.text
+        matching = (word for word in self._words() if typed and word.startswith(typed) and word != typed)
+        found = next(matching, None)
+        return None if found is None else Suggestion(found[len(typed) :])
+
+
+def _signalling() -> KeyBindings:
+    """Return what Ctrl-C and Ctrl-Z do: the same as without a prompt, so that there is one way to end and to stop."""
+    keys = KeyBindings()
+
+    @keys.add("c-c")
+    def interrupt(_event: KeyPressEvent) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    @keys.add("c-z")
+    def stop(_event: KeyPressEvent) -> None:
+        run_in_terminal(_stop_job)
+
+    return keys
+
+
+def _stop_job() -> None:
+    """Stop every process of this job; return when it continues.
+
+    The signal to all of them may reach another thread of this process, and this thread may draw again before that. So
+    it gets its own signal, which it takes as soon as it is unblocked; whatever continues the job discards the other
+    one.
+    """
+    own = {signal.SIGTSTP}
+    signal.pthread_sigmask(signal.SIG_BLOCK, own)
+    signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
+    os.kill(0, signal.SIGTSTP)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, own)
+
+
+def _own_output() -> Output:
+    """Return the terminal of this process; it is not asked for its cursor's position, as some never answer."""
+    output = create_output(sys.stdout)
+    if isinstance(output, Vt100_Output):
+        output.enable_cpr = False
+    return output

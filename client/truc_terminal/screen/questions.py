@@ -1,0 +1,105 @@
+"""What a prompt asks: the options as keys, the words it completes, how long there is to decide.
+
+A screen makes a question, a prompt shows it; neither knows the other. A position is asked about once: if it is asked
+about again, the clock goes on and nothing rings.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from truc_client.happenings import Choice, Waiting, YourTurn
+from truc_terminal.replay_model.board import Board, answering
+from truc_terminal.screen.answers import grouped, numbered
+from truc_terminal.screen.drawing import Setting, short_label
+from truc_words import joined, move_label
+
+_OF_CARDS: Final = ("play", "cover", "show")
+_WAITING: Final = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
+_COMMANDS: Final = ("chat ", "pause", "resume", "claim", "resign", "quit", "? table", "? rules")
+
+
+class Key(NamedTuple):
+    """An option: what to type for it, its label, and its move line."""
+
+    typed: str
+    label: str
+    line: str
+
+
+class Question(NamedTuple):
+    """What may be typed now.
+
+    Attributes:
+        at: the position in the match asked about; None if the hand does not wait for this player.
+        text: the question itself, else who is waited for; empty if nobody is.
+        keys: the options that have a key.
+        words: everything that may be typed, likeliest first, for completion.
+        deadline_ms: how much time there is; None if there is no limit.
+    """
+
+    at: int | None = None
+    text: str = ""
+    keys: tuple[Key, ...] = ()
+    words: tuple[str, ...] = ()
+    deadline_ms: int | None = None
+
+
+Pose = Callable[[Question], None]
+
+
+def option_label(choice: Choice, board: Board, setting: Setting) -> str:
+    """Return the label of an option on the screen."""
+    return move_label(
+        choice.line,
+        choice.hints,
+        setting.faces.card,
+        setting.speech,
+        answering=answering(board),
+        players=setting.names,
+    )
+
+
+def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str]:
+    """Yield the names of an option besides its move line: as it is shown, with suits as symbols or letters."""
+    kind, *cards = choice.line.split()
+    for faces in (setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)):
+        yield " ".join([kind, *map(faces.card, cards)]) if kind in _OF_CARDS else choice.line
+        label = option_label(choice, board, setting._replace(faces=faces))
+        yield label
+        yield short_label(label)
+
+
+def optional(turn: YourTurn, board: Board, setting: Setting) -> str:
+    """Return what may be typed for options without numbers: the name of one, the move lines of several of a kind."""
+    kinds = Counter(choice.kind for choice in turn.options)
+    alone = (choice for choice in turn.options if kinds[choice.kind] == 1)
+    several = [choice for choice in turn.options if kinds[choice.kind] > 1]
+    names = [short_label(option_label(choice, board, setting)) for choice in alone]
+    return ", ".join([*names, *filter(None, [grouped(several)])])
+
+
+def awaited_text(waiting: Waiting, setting: Setting) -> str:
+    """Return who is waited for, and why."""
+    seats = joined([setting.names[seat] for seat in waiting.seats], setting.speech)
+    return setting.speech.say(f"screen.{_WAITING.get(waiting.what, 'waiting')}", seats=seats)
+
+
+def question(turn: YourTurn | None, board: Board, setting: Setting, awaited: str = "") -> Question:
+    """Return the question that a turn asks; if there is nothing to decide, who is waited for."""
+    options = () if turn is None else turn.options
+    moves = [
+        word
+        for choice in options
+        for word in (choice.line, short_label(option_label(choice, board, setting)))
+    ]
+    said = [f"sign {word}" for word in setting.signs] + [f"say {word}" for word in setting.phrases]
+    words = tuple(dict.fromkeys([*moves, *said, *_COMMANDS]))
+    if turn is None or not turn.must:
+        return Question(text=f"{awaited} >" if awaited else "", words=words)
+    keys = tuple(
+        Key(str(n), option_label(choice, board, setting), choice.line)
+        for n, choice in enumerate(numbered(turn), start=1)
+    )
+    text = setting.speech.say("screen.prompt", clock="")
+    return Question(turn.at, text, keys, words, turn.deadline_ms)

@@ -1,0 +1,387 @@
+"""The player's screen, line by line: what happened in words, the table before each decision, the numbered options.
+
+On a terminal it has colours and suit symbols, else plain text that a script or a screen reader can use. It speaks the
+player's language, with the words of the game. Text from other players is never read as markup.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from math import ceil
+from typing import Final, assert_never
+
+from rich.console import Console
+from rich.text import Text
+
+from truc_client.happenings import (
+    Away,
+    CardsDealt,
+    ChatSaid,
+    Choice,
+    Fact,
+    Happening,
+    Interrupted,
+    MatchEnded,
+    MatchStarted,
+    PartnerCards,
+    PhraseSaid,
+    Recalled,
+    RecordSeen,
+    Resumed,
+    SeatTakenOver,
+    ServerDraining,
+    Signed,
+    Substituted,
+    TableChanged,
+    TableClosed,
+    TranscriptSetAside,
+    Waiting,
+    YourTurn,
+)
+from truc_client.matches.resting import Standstill, followed
+from truc_client.verifying import quoted, verdict_lines
+from truc_protocol.messages import TableState
+from truc_terminal.replay_model.board import Board, after, with_cards, with_options, with_partner, with_sign
+from truc_terminal.replay_model.faces import Faces, faces_of
+from truc_terminal.screen.absence import Absences
+from truc_terminal.screen.answers import find_choice, grouped, numbered, unnumbered
+from truc_terminal.screen.drawing import (
+    Setting,
+    committed_text,
+    opened_lines,
+    score_line,
+    sentence,
+    sign_of,
+    table_text,
+)
+from truc_terminal.screen.explaining import TABLE, Subject, explained, options_explained
+from truc_terminal.screen.glyphs import needs_ascii
+from truc_terminal.screen.lessons import Taught, Teach, untaught
+from truc_terminal.screen.picture import picture
+from truc_terminal.screen.questions import Pose, awaited_text, option_label, option_names, optional, question
+from truc_terminal.screen.wrapping import wrapped
+from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, told
+
+_MINUTE: Final = 60
+
+
+class Screen:
+    """Shows one table to one player."""
+
+    def __init__(self, console: Console, lang: str = "en", terminal: str = "") -> None:
+        self._console = console
+        self._has_ascii = self.is_plain or needs_ascii(console.encoding, terminal)
+        self._seated = ""
+        self._offered: tuple[str, ...] = ()
+        self._board = Board(0, None)
+        self._standstill = Standstill(None)
+        self._absences = Absences()
+        self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
+        self._awaited = ""
+        self.pose: Pose | None = None
+        self.teach: Teach = untaught
+
+    @property
+    def is_coloured(self) -> bool:
+        """Whether colours are wanted."""
+        return not self._console.no_color
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether colours and symbols are left out."""
+        return not self._console.is_terminal
+
+    @property
+    def lang(self) -> str:
+        """The language in which the player is spoken to."""
+        return self._speech.lang
+
+    @property
+    def setting(self) -> Setting:
+        """What stays the same in the match."""
+        return self._setting
+
+    @property
+    def board(self) -> Board:
+        """The table as it stands."""
+        return self._board
+
+    @property
+    def _speech(self) -> Speech:
+        return self._setting.speech
+
+    def say(self, text: str, style: str = "") -> None:
+        """Print one or more lines in the player's language, wrapped between words on a terminal.
+
+        Nothing in them can control the terminal.
+        """
+        for line in map(printable, told(text, self.lang).split("\n")):
+            for part in (line,) if self.is_plain else wrapped(line, self._console.width):
+                self._console.print(Text(part, style=style), soft_wrap=True)
+
+    def note(self, key: str, style: str = "", **values: object) -> None:
+        """Print a line of the catalogue."""
+        self.say(Sentence(f"screen.{key}", **values), style)
+
+    def show(self, happening: Happening) -> None:
+        """Show what happened."""
+        match happening:
+            case MatchStarted():
+                self._begin(happening)
+            case RecordSeen():
+                self._tell_record(happening)
+            case Recalled():
+                self._recall(happening.means)
+            case CardsDealt() | PartnerCards() | Signed() | PhraseSaid():
+                self._receive(happening)
+            case YourTurn():
+                self._ask(happening)
+            case MatchEnded():
+                self.say("\n".join(verdict_lines(happening.verdict, self._speech)))
+            case _:
+                self._note(happening)
+
+    def _note(self, happening: Happening) -> None:
+        match happening:
+            case TableChanged(state):
+                self._seat(state)
+            case Waiting() if self._setting.names:
+                self._await(happening)
+            case Substituted(seat, name):
+                self._rename(seat, name)
+            case Interrupted() | TranscriptSetAside() | Resumed() | Away() | ServerDraining():
+                self._note_line(happening)
+            case ChatSaid(player, name, text):
+                self.say(f"{quoted(name)} ({player}): {text}", "cyan")
+            case SeatTakenOver():
+                self.note("taken_over", "yellow")
+            case TableClosed():
+                self.note("closed", "yellow", reason=happening.why)
+            case _:
+                pass
+
+    def _await(self, waiting: Waiting) -> None:
+        """Tell who is waited for; at the prompt, if there is one, until there is news."""
+        before, self._awaited = self._awaited, awaited_text(waiting, self._setting)
+        if self.pose is None and self._awaited != before:
+            self.say(self._awaited, "dim")
+
+    def _note_line(
+        self, happening: Interrupted | TranscriptSetAside | Resumed | Away | ServerDraining
+    ) -> None:
+        match happening:
+            case Interrupted(reason):
+                self.note("interrupted", "yellow", reason=reason)
+            case TranscriptSetAside(path, reason):
+                self.note("set_aside", "yellow", path=path, reason=reason)
+            case Resumed():
+                self.note("resumed", "dim")
+            case Away():
+                self._tell_away(happening)
+            case ServerDraining(left_ms):
+                self.note("draining", "yellow", n=ceil(left_ms / 1000))
+            case _:
+                assert_never(happening)
+
+    def _receive(self, happening: CardsDealt | PartnerCards | Signed | PhraseSaid) -> None:
+        match happening:
+            case CardsDealt(cards):
+                self._board = with_cards(self._board, cards)
+            case PartnerCards(seat, cards):
+                self._board = with_partner(self._board, seat, cards)
+            case Signed(seat, word):
+                self._board = with_sign(self._board, seat, word)
+                self.note("signed", "magenta", seat=self._name(seat), sign=sign_of(word, self._setting))
+            case PhraseSaid(seat, phrase):
+                said = phrase_label(phrase, self._speech.lang, self._speech.words)
+                self.note("says", "magenta", seat=self._name(seat), phrase=said)
+            case _:
+                assert_never(happening)
+
+    def _tell_away(self, away: Away) -> None:
+        note, self._absences = self._absences.note(away, self._board.seat), self._absences.after(away)
+        if note is None:
+            return
+        self.note(note.key, "yellow", name=self._name(away.seat), n=note.n, missed=note.missed)
+        if self._absences.may_claim(away, self._board.seat):
+            self.note("may_claim", "yellow")
+
+    def _rename(self, seat: int, name: str) -> None:
+        names = self._setting.names
+        shown = shown_name(name, seat)
+        self._setting = self._setting._replace(names=(*names[:seat], shown, *names[seat + 1 :]))
+        self.note("steps_in", "yellow", name=shown)
+
+    def show_standing(self) -> None:
+        """Show how the match stands."""
+        self.note("new_score", "bold", score=score_line(self._board, self._setting))
+
+    def _name(self, seat: int) -> str:
+        if seat < len(self._setting.names):
+            return self._setting.names[seat]
+        return self._speech.say("said.seat", n=seat)
+
+    def _seat(self, state: TableState) -> None:
+        self._absences = self._absences.shown(state)
+        sitting = [seat for seat in state.seats if seat.name is not None]
+        names = ", ".join(shown_name(seat.name or "", seat.seat) for seat in sitting)
+        line = self._speech.say(
+            "screen.seated", table=state.table, taken=len(sitting), seats=state.n, names=names
+        )
+        if state.state in ("open", "over") and line != self._seated:
+            self._seated = line
+            self.say(line, "dim")
+
+    def _begin(self, started: MatchStarted) -> None:
+        names = tuple(shown_name(name, seat) for seat, name in enumerate(started.players))
+        speech = Speech(self._speech.lang, started.words)
+        faces = faces_of(started.pack, speech, is_plain=self._has_ascii)
+        talk = (started.signs, started.phrases)
+        self._setting = Setting(names, faces, speech, started.target, *talk, started.raised)
+        self._board = Board(len(names), started.seat)
+        self._standstill = Standstill(started.seat)
+        self._absences = self._absences._replace(told={})
+        how = "goes_on" if started.resumed else "begins"
+        self.note(how, "bold", variant=started.variant, players=" - ".join(names))
+        meaning = speech.catalogue.screen[f"level_{started.level.lower()}"]
+        self.note("level", level=started.level, meaning=meaning)
+        self.tell_lessons(started)
+
+    def _recall(self, means: tuple[Fact, ...]) -> None:
+        self._board = reduce(after, means, self._board)
+        self._tell_of_pause(*means)
+
+    @property
+    def rests(self) -> bool:
+        """Whether the match rests."""
+        return self._standstill.rests
+
+    @property
+    def awaits_resume(self) -> bool:
+        """Whether the match rests and this seat has not asked to go on."""
+        return self._standstill.awaits
+
+    def _tell_record(self, record: RecordSeen) -> None:
+        self._awaited = ""
+        for fact, shown in zip(record.means, as_told(record.means), strict=True):
+            self._tell(fact, shown)
+        if record.is_least and any("points" in fact for fact in record.means):
+            self.note("least", "dim")
+
+    def _tell(self, fact: Fact, shown: Fact) -> None:
+        words = sentence(shown, self._board, self._setting)
+        before, self._board = self._board, after(self._board, fact)
+        self._tell_what_happened(fact, words)
+        self.tell_lessons(fact, before)
+        self._tell_of_pause(fact)
+
+    def tell_lessons(self, taught: Taught, board: Board | None = None) -> None:
+        """Tell a beginner what there is to learn from something; `board` is the table as it was before a fact."""
+        for lesson in self.teach(taught, board or self._board, self._setting):
+            self.say(f"  > {lesson}", "italic")
+
+    def _tell_of_pause(self, *facts: Fact) -> None:
+        """Tell how to join in if another seat asks for a pause or its end, and what may be typed in a pause."""
+        before, self._standstill = self._standstill, reduce(followed, facts, self._standstill)
+        if self._standstill.is_called and not before.is_called:
+            self.note("resting" if self.rests else "agree_pause", "yellow")
+        elif self.awaits_resume and not before.rests:
+            self.note("resting", "yellow")
+
+    def _tell_what_happened(self, fact: Fact, told: str | None) -> None:
+        match fact["what"]:
+            case "hands_committed":
+                self.note("committed", "cyan", digests=committed_text(fact["digests"], self._setting))
+            case "hands_opened":
+                for line in opened_lines(self._board, self._setting, fact["cards"]):
+                    self.say(line, "green")
+            case "hand_closed":
+                self.show_standing()
+            case _ if told is not None:
+                self.say(f"  {told}")
+            case _:
+                pass
+
+    def _ask(self, turn: YourTurn) -> None:
+        if turn.again:
+            self.note("overtaken", "yellow")
+        offered = tuple(choice.line for choice in turn.options)
+        self._board = with_options(self._board, offered)
+        if turn.must:
+            self._ask_now(turn)
+        elif offered and offered != self._offered:
+            self.note("may_act", "dim", moves=optional(turn, self._board, self._setting))
+        self._offered = offered
+
+    def _ask_now(self, turn: YourTurn) -> None:
+        clock = f" ({_time(turn.deadline_ms // 1000)})" if turn.deadline_ms else ""
+        self.tell_lessons(turn)  # before the table, so that the table stays in sight
+        self.show_table(self._speech.say("screen.your_turn") + clock)
+        self._offer(turn)
+        self.prompt(clock)
+
+    def show_table(self, title: str = "", board: Board | None = None) -> None:
+        """Show the table as it stands, or another board, drawn for the present size of the terminal."""
+        board = self._board if board is None else board
+        if self.is_plain:
+            self.say(f"{title}\n{table_text(board, self._setting)}".lstrip("\n"))
+            return
+        width, height = self._console.size
+        for line in picture(board, self._setting, width=width, height=height, title=title):
+            self._console.print(line, soft_wrap=True)
+
+    def prompt(self, clock: str = "") -> None:
+        """Ask for a line, unless a prompt does."""
+        if self.pose is None:
+            self.note("prompt", "bold", clock=clock)
+
+    def offer(self, turn: YourTurn | None) -> None:
+        """Have the prompt, if there is one, ask for a decision; None if there is nothing to decide."""
+        if self.pose is not None:
+            self.pose(question(turn, self._board, self._setting, self._awaited))
+
+    def _offer(self, turn: YourTurn) -> None:
+        for number, choice in enumerate(numbered(turn) if self.pose is None else (), start=1):
+            label = option_label(choice, self._board, self._setting)
+            self.say(f"  {number}. {label}  [{choice.line}]")
+        if also := unnumbered(turn):
+            told = self._speech.say("screen.also", moves=grouped(also))
+            self.say(f"  {told}")
+
+    def names(self, choice: Choice) -> Iterator[str]:
+        """Yield the names of an option besides its move line."""
+        return option_names(choice, self._board, self._setting)
+
+    def expected(self, turn: YourTurn, got: str) -> None:
+        """Say that a line is none of the options."""
+        told = repr(printable(got))
+        if numbered(turn):
+            self.note("expected", "red", got=told)
+        else:
+            self.note("expected_move", "red", got=told, moves=grouped(turn.options))
+
+    @property
+    def knows_game(self) -> bool:
+        """Whether a match has begun, so that its signs and phrases are known; phrases may be said before, too."""
+        return bool(self._setting.names)
+
+    def explain(self, turn: YourTurn) -> None:
+        """Explain the options, those of one kind combined, and the signs and phrases."""
+        if not self._has_ascii:
+            self.note(self._setting.faces.legend, "dim")
+        for line in options_explained(turn, self._board, self._setting):
+            self.say(f"  {line}")
+
+    def explain_one(self, subject: str, turn: YourTurn | None, rules: Mapping[str, str]) -> None:
+        """Explain a move with its rule, how it stands, or a chapter of the rules."""
+        if subject == TABLE and self.knows_game:
+            self.show_table()
+            return
+        choice = None if turn is None else find_choice(turn, subject, self.names)[0]
+        what = Subject(subject, choice, self._board)
+        for line in explained(what, self._setting, rules):
+            self.say(f"  {line}" if line else line)
+
+
+def _time(seconds: int) -> str:
+    """Return how much time there is, with minutes in the prompt's format."""
+    return f"{seconds} s" if seconds < _MINUTE else f"{seconds // _MINUTE}:{seconds % _MINUTE:02}"

@@ -1,0 +1,152 @@
+"""The page messages.md: every message with its fields, an example, its errors and what may follow."""
+
+from textwrap import wrap
+from typing import Final
+
+import msgspec
+
+from truc_protocol.wire.capabilities import BROUGHT_BY
+from truc_protocol.errors import Code
+from truc_docs.protocol.examples import example_of
+from truc_protocol.messages import (
+    MESSAGES,
+    Choice,
+    Direction,
+    GuestAct,
+    Info,
+    Message,
+    Ok,
+    PastRecord,
+    PlayedMatch,
+    PlayerState,
+    SeatHeld,
+    SeatState,
+    Software,
+    Standing,
+    encode,
+)
+from truc_protocol.messages.exchanges import COURSES, EVERY
+from truc_protocol.messages.info import Limits, VariantOffer
+from truc_protocol.messages.wire import Form, Row
+from truc_docs.protocol import GENERATED
+from truc_words.field_lines import field_texts, summary
+
+PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
+    Software,
+    Info,
+    Limits,
+    VariantOffer,
+    SeatHeld,
+    SeatState,
+    PlayerState,
+    PastRecord,
+    PlayedMatch,
+    Standing,
+    Choice,
+)
+_COMMON: Final = tuple(
+    text
+    for kind, names in ((GuestAct, ("id", "table", "match")), (Ok, ("re",)))
+    for text in field_texts(kind)
+    if text.name in names
+)
+"""Fields that have the same type and line in most messages."""
+_HEX_WIDTH: Final = 96
+_INTRODUCTION: Final = """
+Every message is a msgpack map whose `t` names its kind. A field is there unless it is *optional*; an optional field that
+is absent means the same as nil: an absent `bool` is false, an absent `array` or `map` empty, unless its line says
+otherwise. Ignore fields that are not listed. Types: `int` with its range, `str` (characters) and `bin` (bytes) with their
+length, `array`, `map`, `bool`; a *record* is an array `[signer: int, body: bin, sig: bin]`.
+[schema/](schema/README.md) has the same as JSON Schema, [overview](overview.md) says how messages work together.
+
+These fields mean the same in every message, which then only names them:
+
+{common}
+
+Each example stands in JSON, `bin` as base64, then as msgpack in hex, without the length before it. Its bodies are
+shortened and its signatures made up; [traces](../../tests/vectors/traces/README.md) have real ones.
+
+Any request may be refused with {every} after `welcome`, with `auth_required` before it, and with `unknown_request` if
+the server lacks its [capability](capabilities.md); *Errors* lists the other codes. *Then* is what may come next.
+"""
+
+
+def messages_page() -> str:
+    """Write messages.md: every message with its fields."""
+    common = "\n".join(map(str, _COMMON))
+    lines = ["# Messages", "", GENERATED, _INTRODUCTION.format(every=_listed(EVERY), common=common)]
+    for direction in Direction:
+        lines += [f"## {direction.value[0].upper()}{direction.value[1:]}", ""]
+        lines += [", ".join(f"[`{row.tag}`](#{_anchor(row)})" for row in _rows(direction)), ""]
+        for row in _rows(direction):
+            lines += _message(row)
+    lines += ["## Maps inside messages", ""]
+    for part in PARTS:
+        lines += [f"### {part.__name__}", "", summary(part), "", *_fields(part), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _rows(direction: Direction) -> list[Row]:
+    return [row for row in MESSAGES if row.direction is direction]
+
+
+def _anchor(row: Row) -> str:
+    """Return the anchor of a heading; a tag that goes both ways has a second heading of the same name."""
+    second = row.direction is Direction.TO_CLIENT and any(
+        other.tag == row.tag for other in _rows(Direction.TO_SERVER)
+    )
+    return f"{row.tag}-1" if second else row.tag
+
+
+def _message(row: Row) -> list[str]:
+    lines = [f"### {row.tag}", "", *_capability(row)]
+    for form in row.forms:
+        lines += [summary(form.message) + _told_apart(form, row), "", *_fields(form.message), ""]
+        lines += _example(row.direction, form.message)
+    return lines + _course(row)
+
+
+def _fields(kind: type[msgspec.Struct]) -> list[str]:
+    """Describe the fields of a map; those that are common are only named."""
+    texts = field_texts(kind)
+    common = [text for text in texts if text._replace(required=True) in _COMMON]
+    named = ", ".join(f"`{text.name}`" + ("" if text.required else " (optional)") for text in common)
+    return [*([f"* {named}"] if named else []), *(str(text) for text in texts if text not in common)]
+
+
+def _capability(row: Row) -> list[str]:
+    name = BROUGHT_BY.get(row.tag)
+    return [] if name is None else [f"*Capability [`{name}`](capabilities.md#{name})*", ""]
+
+
+def _course(row: Row) -> list[str]:
+    course = COURSES[row.direction][row.tag]
+    lines = []
+    if row.replies:
+        lines.append("**Reply:** " + " or ".join(f"`{tag}`" for tag in _all_replies(row)) + ".  ")
+    if course.errors:
+        lines.append(f"**Errors:** {_listed(course.errors)}.  ")
+    return [*lines, f"**Then:** {course.then}", ""]
+
+
+def _listed(codes: tuple[Code, ...]) -> str:
+    return ", ".join(f"[`{code}`](errors.md#{code})" for code in codes)
+
+
+def _example(direction: Direction, kind: type[Message]) -> list[str]:
+    message = example_of(direction, kind)
+    projected = msgspec.json.encode(message).decode()
+    return ["```json", projected, "```", "```hex", *wrap(encode(message).hex(), _HEX_WIDTH), "```", ""]
+
+
+def _all_replies(row: Row) -> tuple[str, ...]:
+    return row.replies if row.tag == "ping" else (*row.replies, "error")
+
+
+def _told_apart(form: Form, row: Row) -> str:
+    if len(row.forms) == 1:
+        return ""
+    if form.mark is not None:
+        return f" This form has `{form.mark}`."
+    marks = " or ".join(f"`{other.mark}`" for other in row.forms if other.mark is not None)
+    return f" This form has no {marks}."

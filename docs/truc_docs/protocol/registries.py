@@ -1,0 +1,168 @@
+"""The pages of the registries: errors.md, capabilities.md and facts.md."""
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, get_args
+
+from truc_docs.protocol import GENERATED
+from truc_protocol.errors import REGISTRY, Code, Row, Topic
+from truc_protocol.facts import RECORD_FACTS, STATE_FIELDS, fact_name
+from truc_protocol.messages import MESSAGES, Direction
+from truc_protocol.messages.exchanges import COURSES, EVERY
+from truc_protocol.wire.capabilities import CAPABILITIES, RESERVED, Capability
+from truc_rules import Event
+from truc_words.field_lines import summary
+
+_TOPICS: Final[Mapping[Topic, str]] = MappingProxyType(
+    {
+        Topic.PROTOCOL: "Protocol",
+        Topic.LOGIN: "Login",
+        Topic.LIMITS: "Limits",
+        Topic.TABLE: "Tables and seats",
+        Topic.PLAY: "Play",
+        Topic.SERVER: "Server",
+    }
+)
+_ERRORS: Final = """
+`error` and `bye` carry a code from this registry. A program decides by `code`, `retryable` and `close`; `msg` is
+English for people and logs, and may change at any time. A client handles a code it does not know by the flags
+beside it.
+
+* **Closes**: after this error comes `bye` with the same code, and the connection ends. Before `welcome` every error
+  closes, whatever this table says.
+* **Again**: the same request may succeed later, unchanged.
+"""
+_CAPABILITIES: Final = """
+What a server may have beyond the core of the protocol. It lists what it has, with values, as `caps` of its
+[info](messages.md#info), and announces changes while it runs by the notice [`caps`](messages.md#caps). Its host may
+leave any of them out.
+
+* A request that needs a missing capability is answered `unknown_request`.
+* A client names what it would use in `want` of its `hello`, and what it cannot do without in `require`: if one of the
+  latter is missing, the answer is `unsupported`, and `field` points at it. Names in `want` that the server does not
+  know are ignored.
+* `want` changes what a client is sent only for capabilities marked *must be wanted*. All others are there for
+  everybody.
+* A client ignores capabilities that it does not know, and does not rely on a value holding no more than is said here.
+
+## Names
+
+A name is opaque and case sensitive, at most 64 characters: words of lower-case letters and digits joined by hyphens,
+such as `table-chat`. These names are given out in this registry alone. Anybody may use `example.org/name`, under a
+domain of their own, without asking; `draft/name-2` is being tried out and may change with its number. The name of a
+message or field that such a capability brings begins with `x-`.
+"""
+_RECORD_FACTS: Final = (
+    "What the records themselves say. `ruled` comes before what the ruling brings about.",
+)
+_STATE: Final = (
+    "The last map of every `means` has `what` = `state`: where the match stands after the record. A `snapshot` has it as",
+    "`view`. A field is present in the phases named, and in no other.",
+    "",
+    "| field | type | when | meaning |",
+    "|---|---|---|---|",
+)
+
+
+def errors_page() -> str:
+    """Write errors.md: the registry, and the codes that close a connection."""
+    lines = [
+        "# Errors",
+        "",
+        GENERATED,
+        _ERRORS,
+        _codes("These close the connection", lambda row: row.closes),
+        "",
+        _codes("These do not", lambda row: not row.closes),
+        "",
+    ]
+    for topic in Topic:
+        lines += [f"## {_TOPICS[topic]}", ""]
+        for code, row in REGISTRY.items():
+            if row.topic is topic:
+                lines += _code(code, row)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _codes(title: str, wanted: Callable[[Row], bool]) -> str:
+    return f"**{title}:** " + ", ".join(f"`{code}`" for code, row in REGISTRY.items() if wanted(row)) + "."
+
+
+def _code(code: Code, row: Row) -> list[str]:
+    closes = "closes" if row.closes else "does not close"
+    again = "again: later" if row.retryable else "again: no"
+    return [
+        f"### {code}",
+        "",
+        f"{row.meaning}  ",
+        f"*What to do:* {row.remedy}  ",
+        *_answered(code),
+        f"*{closes}; {again}; since protocol {row.since}*",
+        "",
+    ]
+
+
+def _answered(code: Code) -> Iterator[str]:
+    requests = [tag for tag, course in COURSES[Direction.TO_SERVER].items() if code in course.errors]
+    if code in EVERY:
+        yield "*Answers:* any request.  "
+    elif requests:
+        yield "*Answers:* " + ", ".join(f"[`{tag}`](messages.md#{tag})" for tag in requests) + ".  "
+
+
+def capabilities_page() -> str:
+    """Write capabilities.md: the registry of capabilities and of names given up."""
+    lines = ["# Capabilities", "", GENERATED, _CAPABILITIES]
+    lines += ["## Registry", "", "| name | value | brings | |", "|---|---|---|---|"]
+    lines += [
+        f"| [`{known.name}`](#{known.name}) | {known.value} | {_brought(known)} |"
+        f" {'must be wanted' if known.wanted else ''} |"
+        for known in CAPABILITIES
+    ]
+    for known in CAPABILITIES:
+        lines += ["", f"### {known.name}", "", f"{known.meaning}  ", f"*value: {known.value}*  "]
+        lines.append(f"*since protocol {known.since}*")
+    lines += ["", "## Reserved names", "", *_reserved()]
+    return "\n".join(lines) + "\n"
+
+
+def _brought(known: Capability) -> str:
+    rows = [row for row in MESSAGES if row.tag in known.brings]
+    tags = dict.fromkeys(row.tag for row in rows)
+    return ", ".join(f"[`{tag}`](messages.md#{tag})" for tag in tags) or "no message of its own"
+
+
+def _reserved() -> Iterator[str]:
+    yield "Names that were given up, and are never used again."
+    yield ""
+    if not RESERVED:
+        yield "None yet."
+    for name, meaning in RESERVED.items():
+        yield f"* `{name}`: {meaning}"
+
+
+def facts_page() -> str:
+    """Write facts.md: what `means` may say of the rules' events, the records and the state."""
+    lines = [
+        "# Facts",
+        "",
+        GENERATED,
+        "",
+        "The maps in `means` of a record, each with `what` and the fields below. They are derived from the records and",
+        "are not signed. Seats and sides are numbers; cards are written as people write them. A client ignores a `what`",
+        "that it does not know.",
+        "",
+        "## Of the rules",
+        "",
+        "| what | fields | meaning |",
+        "|---|---|---|",
+    ]
+    for event in get_args(Event):
+        fields = ", ".join(f"`{name}`" for name in event._fields) or "none"
+        lines.append(f"| `{fact_name(event.__name__)}` | {fields} | {summary(event)} |")
+    lines += ["", "## Of the records", "", *_RECORD_FACTS, "", "| what | fields | meaning |", "|---|---|---|"]
+    for what, (names, meaning) in RECORD_FACTS.items():
+        lines.append(f"| `{what}` | {', '.join(f'`{name}`' for name in names)} | {meaning} |")
+    lines += ["", "## The state", "", *_STATE]
+    lines += [f"| `{name}` | {' | '.join(told)} |" for name, told in STATE_FIELDS.items()]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,209 @@
+"""The pages of docs/rules that are made from the code: `python -m truc_docs.protocol.rules DIR`.
+
+parameters.md describes the rule document's params: their types come from the fields of a variant, their meaning from
+the lines under them and the sentences of the rules page, their values from the presets. The page of every preset is
+made in games.py.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from types import NoneType
+from typing import Final, Literal, get_args, get_origin, get_type_hints
+
+from truc_docs.protocol.games import GENERATED, game_page
+from truc_docs.protocol.value_words import groups, meanings, members
+from truc_protocol.codec import sha256
+from truc_protocol.documents import rule_document
+from truc_rules import SIGNS, Variant, params, preset, presets
+from truc_words.field_lines import own_lines
+
+_EXAMPLE: Final = "truc-french"
+_WORDS: Final[Mapping[object, str]] = {bool: "bool", int: "u", str: "t", NoneType: "nil"}
+
+_INTRO: Final = """
+The rule document of a match says by which rules it is played; its SHA-256 is in the `table` record. It is the
+[canonical encoding](../fairness/specification.md) of
+
+    ["truc/1/rules", engine u, variant t, version u, pack [t], params [[name t, value]]]
+
+* `params` has every name of the table below exactly once, in ascending order of name, and no other. A document with
+  an `engine` other than 1 is to be refused, as is one that lacks a param or has a value that is not listed (C5).
+* In the column *value* `u` is an unsigned integer, `t` a str, `bool` true or false, `nil` nil, `[x]` an array of x. Words
+  in quotes are strs; no other word is allowed.
+* A *group* is again an array of pairs [name, value], every name of the group exactly once, in ascending order. The
+  names with a dot below stand in it without the part before the dot: `scoring` is
+  `[["end_check", "immediate"], ["target", 12]]`.
+* A program that does not play the rules needs only the few params that section 3 of the
+  [specification](../fairness/specification.md#3-setup) names.
+* A card is its index in `pack`; the pack belongs to the document, not to the params. A seat counts for side seat mod 2.
+"""
+
+_CONTRADICTIONS: Final = """
+A document whose values contradict each other is refused too (C5). It must hold that:
+
+* no card is twice in `pack`, each card is a rank and one letter of suit, and there are 3 cards for each seat of the largest number in `players`;
+* `players` is one or more of 2, 4 and 6, in ascending order; every card has one place in `order`, by itself or by its rank;
+* no entry of `order` is there twice or names what is not in the pack; a card named by itself does not count with its rank;
+* `redeal.max` is at least 1, or `"pack"`; `match` is odd and at most 1000; `version` is at least 1;
+* a `ladder` that is an array has two or more stakes of at least 1 and at most 1000, each higher than the one before;
+* with the ladder `"game"`, `remainder` is not `"none"`; with it and with `"trut"`, `raise_in_answer` is false;
+* with `accept` = `"implicit"`, `remainder` is `"none"`;
+* `scoring.points_per_unit` is 0 unless the ladder is `"trut"`; then it is more than the first stake and at most 1000, `remainder` is `"none"`
+  and `short_deal` is false;
+* `scoring.target` is more than the first stake, which is the ladder's first, else 1; with units it is at least 1;
+  it is at most 1000, with the ladder `"any"` at most 120;
+* `last_point.at` is at least 1 and below the target, `last_point.stake` at least the first stake, `last_point.decline` at least 1,
+  both at most 1000;
+  there is no `last_point` with units, and `blind` is true only with a `last_point`;
+* `turnup.cycle` has every rank of the pack once and `turnup.suits` every suit; then the pack needs one card more, and `redeal` is nil;
+* `cover_from_trick` is 0, 2 or 3; with `flor`, or where `blind` is true, `show` is `"none"`;
+* with `envido` or `flor` there are no units, `short_deal` and `blind` are false, and `accept` is `"explicit"`; with `flor`,
+  `cover_from_trick` is 0; `envido.max_envido` is at least 1, it and `envido.max_real` are at most 16, `envido.fold_bonus` is at most 1000;
+* with `pica`, `players` has 6, there is no `last_point`, and `pica.max` is not less than `pica.min`;
+* `signals.vocabulary` has words of the list below, each once; with `signals.truth` = `"enforced"` all of them name cards;
+  `signals.orders` is `"none"` where `blind` is true;
+* `"governor"` in `answerer`, `concede` or `signals.visible_to`, and `signals.orders` = `"binding"`, need `players` to be 4 alone.
+"""
+
+_IN_WORDS: Final = """
+Figures are those of a preset: 16 and 30 stand for a target, 15 for half of one, which is rounded down. No preset has a
+sentence for this:
+
+* a covered card (`cover_from_trick`) is weaker than all others, and equal to another covered one;
+* in a flor that is a run the numbers of the pack follow each other in ascending order; where a rank is no number, the
+  ranks do as they first stand in the pack.
+
+What no param changes is on the pages of the games: tricks and asks on each, the cut and the last point on
+[truc-catalan](truc-catalan.md), envido, flor and duels on [truco-argentino-6-flor](truco-argentino-6-flor.md), the
+turn-up and shared cards on [truco-paulista](truco-paulista.md), new cards, the remainder and governors on
+[truc-partnership](truc-partnership.md), units on [trut](trut.md).
+"""
+
+_PRESETS: Final = """
+Every value of every param, with the presets that have it; the commonest value first. A preset's own page says the same
+in sentences.
+"""
+
+
+def parameters_page() -> str:
+    """Write parameters.md: every param, what each value means, and the values of every preset."""
+    lines = ["# The params of the rule document", "", GENERATED, _INTRO]
+    lines += ["## All params", "", "| param | value | meaning |", "|---|---|---|", *_param_rows()]
+    lines += ["", "## What must fit together", _CONTRADICTIONS, _signs(), ""]
+    lines += ["## Values in words", _IN_WORDS, "| param | value | in words |", "|---|---|---|"]
+    lines += [f"| `{path}` | {_code(value)} | {words} |" for path, value, words in meanings()]
+    lines += ["", "## The presets", _PRESETS, "| param | value | presets |", "|---|---|---|", *_preset_rows()]
+    lines += ["", *_packs()]
+    lines += ["## Their documents", "", "Without any table option:", "", *_documents()]
+    lines += ["", f"The document of `{_EXAMPLE}`, as JSON with `null` for nil:", "", *_example()]
+    return "\n".join(lines) + "\n"
+
+
+def _param_rows() -> Iterator[str]:
+    names, hints, lines = [name for name, _ in _values(_EXAMPLE)], get_type_hints(Variant), own_lines(Variant)
+    for name in names:
+        yield f"| `{name}` | {_shape(hints[name])} | {lines[name]} |"
+        for group in groups(hints[name]):
+            inner, under = get_type_hints(group), own_lines(group)
+            for field in sorted(inner):
+                yield f"| `{name}.{field}` | {_shape(inner[field])} | {under[field]} |"
+
+
+def _shape(hint: object) -> str:
+    return " or ".join(_member_shape(member) for member in members(hint))
+
+
+def _member_shape(hint: object) -> str:
+    if get_origin(hint) is Literal:
+        return " or ".join(_code(value) for value in get_args(hint))
+    if get_origin(hint) is tuple:
+        return f"[{_shape(get_args(hint)[0])}]"
+    return _WORDS.get(hint, "a group")
+
+
+def _code(value: object) -> str:
+    return f"`{_written(value)}`"
+
+
+def _written(value: object) -> str:
+    match value:
+        case None:
+            return "nil"
+        case tuple():
+            return f"[{', '.join(_written(item) for item in value)}]"
+        case _:
+            return json.dumps(value)
+
+
+def _values(name: str) -> tuple[tuple[str, object], ...]:
+    return params(preset(name))
+
+
+def _preset_rows() -> Iterator[str]:
+    """Write every value of every param with the presets that have it, the commonest first."""
+    for name in (name for name, _ in _values(_EXAMPLE)):
+        users: dict[str, list[str]] = {}
+        for known in presets():
+            users.setdefault(_code(dict(_values(known))[name]), []).append(f"`{known}`")
+        ranked = sorted(users.items(), key=lambda entry: -len(entry[1]))
+        for value, names in ranked:
+            yield f"| `{name}` | {value} | {_whose(names)} |"
+
+
+def _signs() -> str:
+    """Write every word that can be signed, those that name cards first."""
+    naming, others = (
+        [f"`{word}`" for word, cards in SIGNS.items() if bool(cards) is names] for names in (True, False)
+    )
+    return f"The words that can be signed are {', '.join(naming)}, which name cards, and {', '.join(others)}."
+
+
+def _whose(names: list[str]) -> str:
+    if len(names) == len(presets()):
+        return "all"
+    return "all others" if 2 * len(names) > len(presets()) else ", ".join(names)
+
+
+def _packs() -> Iterator[str]:
+    """Write every pack once, its cards by index."""
+    for pack in dict.fromkeys(preset(name).pack for name in presets()):
+        users = ", ".join(f"`{name}`" for name in presets() if preset(name).pack == pack)
+        yield f"The pack of {users}, card 0 first:"
+        yield from ("", "```", *_suits(pack), "```", "")
+
+
+def _suits(pack: tuple[str, ...]) -> Iterator[str]:
+    for _, suit in groupby(pack, key=lambda card: card[-1]):
+        yield " ".join(suit)
+
+
+def _documents() -> Iterator[str]:
+    yield "| preset | version | bytes | SHA-256 |"
+    yield "|---|---|---|---|"
+    for name in presets():
+        document = rule_document(preset(name))
+        yield f"| `{name}` | {preset(name).version} | {len(document)} | `{sha256(document).hex()}` |"
+
+
+def _example() -> Iterator[str]:
+    variant = preset(_EXAMPLE)
+    yield "```json"
+    yield f'["truc/1/rules", 1, "{variant.name}", {variant.version},'
+    yield f" {json.dumps(variant.pack)},"
+    pairs = [json.dumps(pair) for pair in params(variant)]
+    yield " [" + ",\n  ".join(pairs) + "]]"
+    yield "```"
+
+
+def write(folder: Path) -> None:
+    """Write the pages into `folder`, which holds the introductions."""
+    (folder / "parameters.md").write_text(parameters_page(), encoding="utf-8")
+    for name in presets():
+        (folder / f"{name}.md").write_text(game_page(folder, name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,180 @@
+"""Several files at once: each transcript's verdict, what evidence adds to it, and what two transcripts show together.
+
+Whatever the files hold, the outcome is a value. Each transcript is audited once, whatever is given with it. Evidence
+counts only beside a transcript of its match: without one it is incomplete, and refutes nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, takewhile
+from typing import NamedTuple
+
+from truc_protocol.audit.equivocation import Equivocation, contradictions
+from truc_protocol.audit.evidence import Weighed, weigh
+from truc_protocol.audit.file import verify
+from truc_protocol.audit.verdict import Refutation, Result, Verdict
+from truc_protocol.audit.verified_prefix import Passed, Wanted, Watch, wanted
+from truc_protocol.checks import CheckError
+from truc_protocol.evidence_file import EvidenceItem, Refusal, is_evidence, read_evidence
+
+_ALONE = "it shows nothing without the transcript of its match"
+
+
+class TranscriptExamined(NamedTuple):
+    """A transcript's verdict; refuted also where evidence given with it refutes it."""
+
+    verdict: Verdict
+
+    @property
+    def result(self) -> Result:
+        """What the file comes to."""
+        return self.verdict.result
+
+
+class EvidenceExamined(NamedTuple):
+    """What each item of an evidence file amounts to beside the transcripts of its match, or why the file cannot be read."""
+
+    weighed: tuple[Weighed, ...] = ()
+    unreadable: Refutation | None = None
+    lacks_transcript: bool = False
+
+    @property
+    def result(self) -> Result | None:
+        """What the file comes to; None if nothing follows from it."""
+        if self.unreadable is not None:
+            return Result.UNREADABLE
+        if any(each.refutation for each in self.weighed):
+            return Result.REFUTED
+        return Result.INCOMPLETE if self.lacks_transcript else None
+
+
+Examined = TranscriptExamined | EvidenceExamined
+
+
+class Contradiction(NamedTuple):
+    """Two of the files, by number, and what their records together show of somebody."""
+
+    first: int
+    second: int
+    found: Equivocation
+
+
+class Agreement(NamedTuple):
+    """The transcripts of one match, by number, and how many records of the match they have in common from the first on.
+
+    Attributes:
+        is_whole: whether they differ nowhere: whatever follows is in some of them alone.
+    """
+
+    match: bytes
+    files: tuple[int, ...]
+    records: int
+    is_whole: bool
+
+
+class Together(NamedTuple):
+    """The outcome of several files, and of each pair of them."""
+
+    files: tuple[Examined, ...]
+    contradictions: tuple[Contradiction, ...]
+    agreements: tuple[Agreement, ...] = ()
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether anything in the files refutes a match."""
+        return bool(self.contradictions) or any(file.result is Result.REFUTED for file in self.files)
+
+
+class _Given(NamedTuple):
+    """The files that can be used, by number: what passes of transcripts, their matches, and evidence."""
+
+    transcripts: Mapping[int, Passed]
+    matches: Mapping[int, bytes]
+    items: Mapping[int, tuple[EvidenceItem, ...]]
+
+
+def examine(files: Sequence[bytes]) -> Together:
+    """Examine files together, transcripts and evidence in any order."""
+    evidence = {n: _read(file) for n, file in enumerate(files) if is_evidence(file)}
+    items = {n: read for n, read in evidence.items() if not isinstance(read, Refutation)}
+    read = {n: file for n, file in enumerate(files) if not is_evidence(file)}
+    through = _read_through(read, wanted([item for each in items.values() for item in each]))
+    usable = {n: verdict for n, (verdict, _) in through.items() if verdict.result is not Result.UNREADABLE}
+    given = _Given(
+        transcripts={n: through[n][1] for n in usable},
+        matches={n: verdict.match for n, verdict in usable.items() if verdict.match is not None},
+        items=items,
+    )
+    weighed = {n: _weighed(each, given) for n, each in items.items()}
+    found: dict[int, Examined] = {
+        n: EvidenceExamined(unreadable=each) for n, each in evidence.items() if isinstance(each, Refutation)
+    }
+    found |= {n: EvidenceExamined(each, lacks_transcript=_lacks(each)) for n, each in weighed.items()}
+    beside = tuple(each for row in weighed.values() for each in row)
+    found |= {n: TranscriptExamined(_beside(n, verdict, beside)) for n, (verdict, _) in through.items()}
+    files_found = tuple(found[n] for n in range(len(files)))
+    return Together(files_found, _contradictions(given), tuple(_agreements(given)))
+
+
+def _read_through(files: Mapping[int, bytes], asked: Wanted) -> dict[int, tuple[Verdict, Passed]]:
+    """Audit each transcript once; of one that is examined alone, only the verdict is kept."""
+    if len(files) == 1 and asked == Wanted():
+        return {n: (verify(file), Passed()) for n, file in files.items()}
+    through = {}
+    for n, file in files.items():
+        watch = Watch(asked)
+        through[n] = verify(file, watch.note), watch.passed()
+    return through
+
+
+def _read(file: bytes) -> tuple[EvidenceItem, ...] | Refutation:
+    try:
+        return read_evidence(file)
+    except CheckError as error:
+        return Refutation(error.check, error.message, error.culprit, None, 0)
+
+
+def _weighed(items: Sequence[EvidenceItem], given: _Given) -> tuple[Weighed, ...]:
+    return tuple(each for item in items for each in _weighed_item(item, given))
+
+
+def _weighed_item(item: EvidenceItem, given: _Given) -> tuple[Weighed, ...]:
+    """Weigh an item against every transcript of its match."""
+    named = [n for n, match in given.matches.items() if match == item.mid]
+    if not named:
+        what = "refusal" if isinstance(item, Refusal) else "complaint"
+        return (Weighed(f"{what} in the match {item.mid.hex()[:16]}: {_ALONE}"),)
+    return tuple(weigh(given.transcripts[n], item)._replace(transcript=n) for n in named)
+
+
+def _lacks(weighed: Sequence[Weighed]) -> bool:
+    return any(each.transcript is None for each in weighed)
+
+
+def _beside(n: int, verdict: Verdict, weighed: Sequence[Weighed]) -> Verdict:
+    """Return the verdict on a transcript beside the evidence; what its own records show comes first."""
+    refuting = next((each.refutation for each in weighed if each.transcript == n and each.refutation), None)
+    if refuting is None or verdict.result not in (Result.PROVEN, Result.INCOMPLETE):
+        return verdict
+    return verdict._replace(result=Result.REFUTED, refutation=refuting)
+
+
+def _agreements(given: _Given) -> Iterator[Agreement]:
+    """Yield, for each match with several transcripts, how far they agree, as far as each passes."""
+    for match in dict.fromkeys(given.matches.values()):
+        named = tuple(n for n, each in given.matches.items() if each == match)
+        if len(named) == 1:
+            continue
+        lists = [[item.record for item in given.transcripts[n].items if item.k is not None] for n in named]
+        shortest = min(len(records) for records in lists)
+        same = (all(each == row[0] for each in row) for row in zip(*lists, strict=False))
+        common = sum(1 for _ in takewhile(bool, same))
+        yield Agreement(match, named, common, is_whole=common == shortest)
+
+
+def _contradictions(given: _Given) -> tuple[Contradiction, ...]:
+    refusals = tuple(item for items in given.items.values() for item in items if isinstance(item, Refusal))
+    return tuple(
+        Contradiction(first, second, found)
+        for first, second in combinations(given.transcripts, 2)
+        for found in contradictions(given.transcripts[first], given.transcripts[second], refusals)
+    )

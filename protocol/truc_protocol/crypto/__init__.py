@@ -1,0 +1,1 @@
+"""Keys, hash chains, the shuffle and boxes: the only doors to cryptography."""

@@ -1,0 +1,1 @@
+"""The wire: frames, the connection, the handshake, error codes and capabilities."""

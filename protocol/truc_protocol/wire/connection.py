@@ -1,0 +1,343 @@
+"""The state of a connection, the same for both ends: bytes in, messages out; a message in, bytes out.
+
+`TRANSITIONS` is the whole of it: who may send which message in which state, and what follows. A step that is not in
+the table is an error, ours or the peer's. A connection reads no clock, opens no socket and decides nothing about
+tables; `pulse` tells from timestamps when to ping and when to give up.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum, StrEnum, auto
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from truc_protocol.errors import REGISTRY, Code, LocalError, RemoteError
+from truc_protocol.messages import (
+    MESSAGES,
+    AnyMessage,
+    Bye,
+    ClientHello,
+    Direction,
+    MessageError,
+    Ok,
+    Refusal,
+    Request,
+    ServerHello,
+    ServerMessage,
+    Welcome,
+    bye,
+    decode,
+    encode,
+    refusal,
+    tag_of,
+)
+from truc_protocol.wire.frames import (
+    CLIENT_LIMIT,
+    LOGIN_LIMIT,
+    SERVER_LIMIT,
+    FrameSplitter,
+    MistakenPeerError,
+    to_frame,
+)
+
+MAX_OUTSTANDING: Final = 64
+
+
+class Role(StrEnum):
+    """The two ends of a connection."""
+
+    CLIENT = auto()
+    SERVER = auto()
+
+
+class State(StrEnum):
+    """Where a connection stands; both ends run through the same states."""
+
+    NEW = auto()
+    GREETING = auto()
+    GREETED = auto()
+    ENTERING = auto()
+    READY = auto()
+    CLOSING = auto()
+    CLOSED = auto()
+
+
+STATES: Final[Mapping[State, str]] = MappingProxyType(
+    {
+        State.NEW: "The connection is open; nothing has been said.",
+        State.GREETING: "The client has said hello; the server must prove itself.",
+        State.GREETED: "The server has proved itself; the client must say who it is.",
+        State.ENTERING: "The client has said who it is; the server must decide.",
+        State.READY: "The client is logged in.",
+        State.CLOSING: "The server has sent an error that ends the connection; only its bye is left.",
+        State.CLOSED: "Nothing may be sent any more.",
+    }
+)
+FATAL: Final = "error, close"
+_READY, _CLOSED = State.READY, State.CLOSED  # looked up once: an Enum lookup is expensive
+_HANDSHAKE_TAGS: Final = ("hello", "login", "welcome")
+_REPLY: Final = (ServerHello, Welcome, Ok, Refusal)
+_OPEN: Final = tuple(state for state in State if state is not State.CLOSED)
+_SENDER: Final = {Direction.TO_SERVER: Role.CLIENT, Direction.TO_CLIENT: Role.SERVER}
+
+TRANSITIONS: Final[Mapping[tuple[State, Role, str], State]] = MappingProxyType(
+    {
+        (State.NEW, Role.CLIENT, "hello"): State.GREETING,
+        (State.GREETING, Role.SERVER, "hello"): State.GREETED,
+        (State.GREETED, Role.CLIENT, "login"): State.ENTERING,
+        (State.ENTERING, Role.SERVER, "welcome"): State.READY,
+    }
+    | {
+        (State.READY, _SENDER[row.direction], row.tag): State.READY
+        for row in MESSAGES
+        if row.tag not in _HANDSHAKE_TAGS
+    }
+    | {(state, Role.SERVER, FATAL): State.CLOSING for state in _OPEN}
+    | {(state, Role.SERVER, "bye"): State.CLOSED for state in _OPEN}
+)
+
+
+class Failure(NamedTuple):
+    """What the peer did wrong, as a value: `line` is text for a peer that speaks another protocol."""
+
+    code: Code
+    message: str
+    closes: bool
+    field: str | None = None
+    re: int | None = None
+    line: bytes | None = None
+
+
+class Pulse(Enum):
+    """What to do about a silence."""
+
+    REST = auto()
+    PING = auto()
+    GIVE_UP = auto()
+
+
+class Connection:
+    """One end of a connection, from the first byte to the last.
+
+    A client closes without a word after any `Failure`; a server sends `answer(failure)` first. `to_bytes` encodes what
+    is sent; one other than `encode` may add fields that nobody knows.
+
+    Attributes:
+        role: which end this is.
+        state: where the connection stands.
+    """
+
+    __slots__ = ("_deaf", "_hellos", "_limit_out", "_outstanding", "_splitter", "_to_bytes", "role", "state")
+
+    def __init__(self, role: Role, to_bytes: Callable[[AnyMessage], bytes] = encode) -> None:
+        self.role = role
+        self._to_bytes = to_bytes
+        self.state = State.NEW
+        self._splitter = FrameSplitter(LOGIN_LIMIT if role is Role.SERVER else SERVER_LIMIT)
+        self._limit_out = SERVER_LIMIT if role is Role.SERVER else LOGIN_LIMIT
+        self._outstanding: dict[int, tuple[str, ...]] = {}
+        self._hellos: dict[Role, bytes] = {}
+        self._deaf = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything may still be said."""
+        return self.state is not _CLOSED
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the client is logged in, and nothing has ended the connection."""
+        return self.state is _READY
+
+    @property
+    def outstanding(self) -> frozenset[int]:
+        """The ids of requests without a reply."""
+        return frozenset(self._outstanding)
+
+    def hello_frame(self, sender: Role) -> bytes:
+        """Return the exact bytes of a hello, as the handshake hashes them; kept until welcome.
+
+        Raises:
+            LocalError: There was no such hello, or welcome has been said.
+        """
+        try:
+            return self._hellos[sender]
+        except KeyError:
+            raise LocalError(f"there is no hello of the {sender} in state {self.state}") from None
+
+    def receive(self, received: bytes) -> list[AnyMessage | Failure]:
+        """Take bytes from the peer and return what they complete, failures included.
+
+        Nothing is read after a failure that closes. A server still answers what came before it, then the failure.
+        """
+        if self._deaf:
+            return []
+        self._splitter.feed(received)
+        return list(self._read())
+
+    def send(self, message: AnyMessage) -> bytes:
+        """Return the bytes to send for a message, and take the step it makes.
+
+        Raises:
+            LocalError: The state does not allow it, it answers no open request, or it is too long.
+        """
+        state = self._next_state(self.role, message)
+        if state is None:
+            raise LocalError(f"{self.role} cannot send {tag_of(message)} in state {self.state}")
+        encoded = self._to_bytes(message)
+        frame = to_frame(encoded, self._limit_out)
+        try:
+            self._track(message)
+        except RemoteError as error:
+            raise LocalError(error.message) from error
+        if state is not self.state:
+            self._enter(state, self.role, message, encoded)
+        return frame
+
+    def refuse(self, refused: Refusal) -> bytes:
+        """Return the bytes of an error and, if the connection ends with it, of the bye that follows.
+
+        Before welcome every error ends the connection.
+        """
+        if self.state is State.READY and not refused.close:
+            return self.send(refused)
+        error = self.send(replace(refused, close=True))
+        return error + self.send(
+            bye(Code(refused.code), refused.msg, reconnect_after_ms=refused.retry_after_ms)
+        )
+
+    def answer(self, failure: Failure) -> bytes:
+        """Return the bytes with which a server tells its peer what it did wrong."""
+        if failure.line is not None:
+            self.state = State.CLOSED
+            return failure.line
+        refused = refusal(failure.code, failure.message, re=failure.re, field=failure.field)
+        return self.refuse(replace(refused, close=failure.closes))
+
+    def _read(self) -> Iterator[AnyMessage | Failure]:
+        while not self._deaf:
+            try:
+                frame = self._splitter.next_frame()
+                if frame is None:
+                    return
+                message = self._take(frame)
+            except RemoteError as error:
+                yield self._fail(error)
+            else:
+                if message is not None:
+                    yield message
+
+    def _take(self, frame: bytes) -> AnyMessage | None:
+        try:
+            message = decode(frame, _INCOMING[self.role])
+        except MessageError as error:
+            if error.code is Code.UNKNOWN_REQUEST and self.role is Role.CLIENT:
+                return None  # docs/protocol/evolution.md: a client passes over notices it does not know
+            raise
+        sender = _PEER[self.role]
+        state = self._next_state(sender, message)
+        if state is None:
+            raise self._out_of_step(message)
+        self._track(message)
+        if state is not self.state:
+            self._enter(state, sender, message, frame)
+        return message
+
+    def _next_state(self, sender: Role, message: AnyMessage) -> State | None:
+        event = FATAL if isinstance(message, Refusal) and message.close else tag_of(message)
+        return TRANSITIONS.get((self.state, sender, event))
+
+    def _out_of_step(self, message: AnyMessage) -> RemoteError:
+        tag = tag_of(message)
+        code = Code.NOT_NOW if tag in _HANDSHAKE_TAGS else Code.AUTH_REQUIRED  # READY takes all others
+        expected = " or ".join(sorted(_allowed(self.state, _PEER[self.role]))) or "nothing"
+        number = message.id if isinstance(message, Request) else None
+        return RemoteError(
+            code, f"expected {expected} in state {self.state}, got {tag}", field="t", re=number
+        )
+
+    def _track(self, message: AnyMessage) -> None:
+        """Open a request or close the one that `message` answers."""
+        if isinstance(message, Request):
+            self._open(message)
+        elif isinstance(message, _REPLY) and message.re is not None:
+            tag = tag_of(message)
+            replies = self._outstanding.get(message.re)
+            if replies is None or (tag != "error" and tag not in replies):
+                raise RemoteError(
+                    Code.BAD_MESSAGE,
+                    f"expected the reply to an open request, got {tag} to {message.re}",
+                    field="re",
+                )
+            del self._outstanding[message.re]
+
+    def _open(self, request: Request) -> None:
+        if request.id in self._outstanding:
+            raise RemoteError(
+                Code.BAD_MESSAGE, f"expected a new request id, got {request.id}, still open", field="id"
+            )
+        if len(self._outstanding) >= MAX_OUTSTANDING:
+            raise RemoteError(
+                Code.RATE_LIMITED,
+                f"expected at most {MAX_OUTSTANDING} requests without a reply",
+                re=request.id,
+            )
+        self._outstanding[request.id] = _REPLIES[tag_of(request)]
+
+    def _fail(self, error: RemoteError) -> Failure:
+        """Turn the peer's error into a value; a request that was not opened yet is opened, so that it can be refused."""
+        closes = REGISTRY[error.code].closes or self.state is not State.READY or self.role is Role.CLIENT
+        number = None if error.re in self._outstanding else error.re
+        if number is not None and self.role is Role.SERVER:
+            self._outstanding[number] = ()
+        self._deaf = closes
+        if self.role is Role.CLIENT:
+            self.state = State.CLOSED
+        line = error.line if isinstance(error, MistakenPeerError) else None
+        return Failure(error.code, error.message, closes, error.field, number, line)
+
+    def _enter(self, state: State, sender: Role, message: AnyMessage, frame: bytes) -> None:
+        self.state = state
+        if isinstance(message, ClientHello | ServerHello):
+            self._hellos[sender] = frame
+        elif isinstance(message, Welcome):
+            self._hellos.clear()
+            if self.role is Role.SERVER:
+                self._splitter.limit = CLIENT_LIMIT
+            else:
+                self._limit_out = CLIENT_LIMIT
+        elif isinstance(message, Bye):
+            self._outstanding.clear()
+            self._deaf = True
+
+
+_INCOMING: Final = {Role.SERVER: Direction.TO_SERVER, Role.CLIENT: Direction.TO_CLIENT}
+_REPLIES: Final = {row.tag: row.replies for row in MESSAGES if row.direction is Direction.TO_SERVER}
+_PEER: Final = {Role.SERVER: Role.CLIENT, Role.CLIENT: Role.SERVER}
+
+
+def _allowed(state: State, sender: Role) -> list[str]:
+    return [tag for (at, who, tag) in TRANSITIONS if at is state and who is sender]
+
+
+def broadcast_frame(message: ServerMessage) -> bytes:
+    """Return the bytes of a record or notice once, for every connection that is READY.
+
+    Raises:
+        LocalError: The message is too long.
+    """
+    return to_frame(encode(message), SERVER_LIMIT)
+
+
+def pulse(now: float, *, heard: float, pinged: float | None, idle_s: float) -> Pulse:
+    """Tell what to do about a peer last heard at `heard` and last pinged at `pinged`.
+
+    Anything heard at the instant of a ping has answered it, however coarse the clock: pings are only sent after silence.
+    """
+    silence = now - heard
+    if silence >= 1.5 * idle_s:
+        return Pulse.GIVE_UP
+    if silence >= idle_s and (pinged is None or pinged <= heard):
+        return Pulse.PING
+    return Pulse.REST

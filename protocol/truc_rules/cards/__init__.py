@@ -1,0 +1,1 @@
+"""Packs and the strength of their cards, and the seats that hold them."""

@@ -1,0 +1,1 @@
+"""The bets beside the stake: envido, flor, the saying of values, claims."""

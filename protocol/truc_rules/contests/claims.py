@@ -1,0 +1,103 @@
+"""Claims that a flor was kept quiet, *pido flor*, and how they are settled at the end (rules.md 8.6, 13b.4).
+
+Who declared a flor in time is decided in flor.py. A claim that unknown cards leave open scores nothing here.
+"""
+
+from functools import cache
+from typing import Final
+
+from truc_rules.cards.seats import Seat, other_side, seats_from, side_of
+from truc_rules.contests.holders import holds, may_hold
+from truc_rules.positions.actions import Action, Kind
+from truc_rules.positions.events import Event, FlorClaimed, FlorClaimSettled, PointsScored
+from truc_rules.positions.hand import Hand, Phase, Step, players
+from truc_rules.positions.match import Match
+
+AWARD_CLAIM = "claim"
+_HELD: Final = 3
+_NOT_HELD: Final = 1
+
+# looked up once: a lookup in an Enum is costly in the engine's loops
+_PLAYING = Phase.PLAY
+
+
+@cache
+def _claim(seat: Seat, target: Seat) -> Action:
+    return Action(seat, Kind.CLAIM, (), target)
+
+
+def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return the claims open to `seat`: one against each opponent that has played, not declared and not been claimed."""
+    hand, rule = match.hand, match.variant.flor
+    row = hand.row
+    if rule is None or not rule.claims or row.last is None or hand.phase is not _PLAYING:
+        return ()
+    flores, claims = hand.contests.flores, hand.contests.claims
+    closed = (*flores, *[claimed for _, claimed in claims]) if claims else flores
+    found = [
+        _claim(seat, target)
+        for target in _opponents(seat, row.eldest, row.stride, match.seats)
+        if len(row.left[target]) < hand.dealt.each and target not in closed
+    ]
+    return tuple(found)
+
+
+@cache
+def _opponents(seat: Seat, eldest: Seat, stride: int, seats: int) -> tuple[Seat, ...]:
+    """Return the opponents of `seat` in a row of tricks, eldest first; none if it does not play."""
+    order = seats_from(eldest, stride, seats)
+    return tuple(other for other in order if side_of(other) != side_of(seat)) if seat in order else ()
+
+
+def claim(match: Match, action: Action) -> Step:
+    """Claim that an opponent kept a flor quiet."""
+    hand, target = match.hand, Seat(action.value if isinstance(action.value, int) else 0)
+    contests = hand.contests
+    claimed = contests._replace(claims=(*contests.claims, (action.seat, target)))
+    return hand._replace(contests=claimed), (FlorClaimed(action.seat, target),)
+
+
+def settlements(match: Match, hand: Hand) -> tuple[Event, ...]:
+    """Return what comes of the claims when a row of tricks is over, and of flores played without being declared."""
+    rule = match.variant.flor
+    # most hands end with nothing claimed, and before anybody has played three cards
+    if rule is None or not rule.claims or (not hand.contests.claims and all(hand.row.left)):
+        return ()
+    claimed = [target for _, target in hand.contests.claims]
+    played = [seat for seat in players(hand.row, match.seats) if _played_quietly(match, hand, seat)]
+    targets = [*claimed, *(seat for seat in played if seat not in claimed)]
+    decided = [target for target in targets if not _is_open(match, hand, target)]
+    return tuple(event for target in decided for event in _settled(target, held=holds(match, hand, target)))
+
+
+def is_score_open(match: Match) -> bool:
+    """Tell whether unknown cards leave a claim of an earlier duel open, and with it the score."""
+    hand = match.hand
+    claimed = [target for _, duel in hand.proven for _, target in duel.claims]
+    return any(_is_open(match, hand, target) for target in claimed)
+
+
+def leaves_open(match: Match, hand: Hand) -> bool:
+    """Tell whether unknown cards leave any claim of the deal open when `hand` ends, and with it who has the game."""
+    rows = (hand.contests, *[duel for _, duel in hand.proven])
+    return any(_is_open(match, hand, target) for row in rows for _, target in row.claims)
+
+
+def _is_open(match: Match, hand: Hand, target: Seat) -> bool:
+    return may_hold(match, hand, target) and not holds(match, hand, target)
+
+
+def _played_quietly(match: Match, hand: Hand, seat: Seat) -> bool:
+    """Tell whether `seat` has played all cards of a flor that it did not declare.
+
+    Once one was declared, whoever could still declare one has, or counts as if it had (rules.md 13b.3).
+    """
+    contests = hand.contests
+    is_quiet = seat in contests.quiet if contests.flores else True
+    return is_quiet and not hand.row.left[seat] and holds(match, hand, seat)
+
+
+def _settled(target: Seat, *, held: bool) -> tuple[Event, ...]:
+    side = side_of(target)
+    scored = (other_side(side), _HELD) if held else (side, _NOT_HELD)
+    return FlorClaimSettled(target, held), PointsScored(*scored, AWARD_CLAIM)

@@ -1,0 +1,159 @@
+"""Envido: the calls, what they are worth, and their answers (rules.md 8.4); the values are said in saying.py.
+
+A call goes on top of an unanswered ask for the stake, which is answered afterwards (rules.md 8.2). There is one contest
+in a hand: an answer, or a flor, closes it.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+from truc_rules.cards.seats import Seat, opponents_from, side_of
+from truc_rules.contests.claims import is_score_open
+from truc_rules.contests.saying import AWARD_ENVIDO, begun
+from truc_rules.positions.actions import Action, Kind, yes_or_no
+from truc_rules.positions.events import EnvidoAccepted, EnvidoCalled, EnvidoDeclined, PointsScored
+from truc_rules.positions.hand import (
+    Contests,
+    EnvidoAsk,
+    Offer,
+    Phase,
+    StakeAsk,
+    Step,
+    players,
+    seat_to_act,
+    with_offers,
+)
+from truc_rules.positions.match import Match
+
+# looked up once: a lookup in an Enum is costly in the engine's loops
+_PLAYING = Phase.PLAY
+_ENVIDO, _REAL, _FALTA = Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO
+_WORTH: Final = {_ENVIDO: 2, _REAL: 3}
+_LEAST: Final = 1
+"""The least that falta envido is worth."""
+
+
+def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return the calls with which `seat` may open the contest: on its turn, or before it answers the first ask."""
+    hand, variant = match.hand, match.variant
+    rule = variant.envido
+    if rule is None or hand.contests.envido_closed or hand.phase is not _PLAYING:
+        return ()
+    if len(hand.row.left[seat]) < hand.dealt.each:
+        return ()
+    # rules.md 8.3: once truco is accepted, no envido; 2: in a hand at the last point no betting
+    if hand.bets.stake != variant.base_stake or not hand.bets.right or not _has_say(match, seat):
+        return ()
+    return _raises(seat, (), rule.max_envido, rule.max_real)
+
+
+def _has_say(match: Match, seat: Seat) -> bool:
+    """Tell whether `seat` is to act, or its side is asked for a higher stake."""
+    row, offers = match.hand.row, match.hand.offers
+    if not offers:
+        return seat_to_act(row, match.seats) == seat
+    offer = offers[-1]
+    return isinstance(offer, StakeAsk) and side_of(seat) != offer.side and seat in players(row, match.seats)
+
+
+@lru_cache(maxsize=1024)
+def _raises(seat: Seat, called: tuple[Kind, ...], max_envido: int, max_real: int) -> tuple[Action, ...]:
+    """Return the calls that `seat` may add to those made: envido, real envido and falta envido, in this order."""
+    if _FALTA in called:
+        return ()
+    found = [_FALTA]
+    if called.count(_REAL) < max_real:
+        found.append(_REAL)
+    if _REAL not in called and called.count(_ENVIDO) < max_envido:
+        found.append(_ENVIDO)
+    return tuple(Action(seat, kind) for kind in reversed(found))
+
+
+def call(match: Match, action: Action) -> Step:
+    """Open the contest."""
+    return _called(match, action, match.hand.offers, ())
+
+
+def _called(match: Match, action: Action, below: tuple[Offer, ...], called: tuple[Kind, ...]) -> Step:
+    ask = EnvidoAsk(action.seat, side_of(action.seat), (*called, action.kind))
+    asked = with_offers(match.hand, (*below, ask), match.hand.contests)
+    return asked, (EnvidoCalled(action.seat, action.kind),)
+
+
+def answerers(match: Match, ask: EnvidoAsk) -> tuple[Seat, ...]:
+    """Return the seats that may answer `ask`, in order of play after the caller."""
+    return opponents_from(ask.seat, match.hand.row.stride, match.seats)
+
+
+def answers(match: Match, seat: Seat, ask: EnvidoAsk) -> tuple[Action, ...]:
+    """Return the answers of `seat` to `ask`: quiero, no quiero, a higher call."""
+    rule = match.variant.envido
+    if rule is None or seat not in answerers(match, ask):
+        return ()
+    return (*yes_or_no(seat), *_raises(seat, ask.calls, rule.max_envido, rule.max_real))
+
+
+def answer(match: Match, action: Action, ask: EnvidoAsk) -> Step:
+    """Accept the calls, decline the last of them, or call more."""
+    match action.kind:
+        case Kind.ACCEPT:
+            return _accept(match, action.seat, ask)
+        case Kind.DECLINE:
+            return _decline(match, action.seat, ask)
+        case _:
+            return _called(match, action, match.hand.offers[:-1], ask.calls)
+
+
+def _accept(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
+    hand = match.hand
+    points = accepted_points(match, ask.calls)
+    saying = begun(_ENVIDO, points, players(hand.row, match.seats))
+    accepted = with_offers(hand, (*hand.offers[:-1], saying), _closed(hand.contests))
+    return accepted, (EnvidoAccepted(seat, max(points)),)
+
+
+def _closed(contests: Contests) -> Contests:
+    _, flor_closed, flores, quiet, claims, said = contests
+    return Contests(True, flor_closed, flores, quiet, claims, said)
+
+
+def _decline(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
+    hand = match.hand
+    declined = with_offers(hand, hand.offers[:-1], _closed(hand.contests))
+    scored = PointsScored(ask.side, declined_points(ask.calls), AWARD_ENVIDO)
+    return declined, (EnvidoDeclined(seat), scored)
+
+
+def accepted_points(match: Match, called: tuple[Kind, ...]) -> tuple[int, int]:
+    """Return what accepted calls are worth, by the side that wins: their sum, or the falta instead."""
+    if _FALTA in called:
+        return _falta(match)
+    points = sum(_WORTH[kind] for kind in called)
+    return points, points
+
+
+def declined_points(called: tuple[Kind, ...]) -> int:
+    """Return what a declined call pays: the calls before it, or 1 if there was none."""
+    return sum(_WORTH[kind] for kind in called[:-1]) or 1
+
+
+def _falta(match: Match) -> tuple[int, int]:
+    """Return what falta envido is worth now, by the side that wins (rules.md 8.4, "Falta")."""
+    if is_score_open(match):
+        # docs/decisions/0003: what a reader who does not know the score holds never runs ahead of the truth
+        return _LEAST, _LEAST
+    rule, target = match.variant.envido, match.variant.scoring.target
+    ours, theirs = match.score[0].points, match.score[1].points
+    leader, half = max(ours, theirs), target // 2
+    form = "leader" if rule is None or leader > half else rule.falta
+    if form == "malas-game":
+        return target - ours, target - theirs
+    points = max((half if form == "malas-15" else target) - leader, _LEAST)
+    return points, points
+
+
+def fold_bonus(match: Match, seat: Seat) -> int:
+    """Return what `seat` pays in addition if it gives the hand up now; 0 once it can no longer call envido."""
+    # rules.md 13b.2
+    rule = match.variant.envido
+    return rule.fold_bonus if rule is not None and calls(match, seat) else 0

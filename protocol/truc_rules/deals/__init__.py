@@ -1,0 +1,1 @@
+"""Cards in and out of a hand: cutting, dealing, new deals, duels."""

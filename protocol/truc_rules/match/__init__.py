@@ -1,0 +1,1 @@
+"""The entry points: what is legal, what an action does, why it is refused, who may see what."""

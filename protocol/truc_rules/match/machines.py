@@ -1,0 +1,185 @@
+"""The hand: which machine says what a seat may do, and which carries an action out.
+
+A hand is a row of tricks and a stack of open offers; the newest offer comes first, then the phase. `legal` and
+`step` dispatch alike, so that an action is carried out by the machine that offered it.
+"""
+
+from types import MappingProxyType
+
+from truc_rules.cards.seats import Seat, seat_after
+from truc_rules.contests import claims, dispatch
+from truc_rules.deals import predeal, redeal
+from truc_rules.positions.actions import CONTEST_CALLS, Action, Kind, concession
+from truc_rules.positions.hand import (
+    ContraflorAsk,
+    LastPointAsk,
+    Offer,
+    Phase,
+    RedealAsk,
+    StakeAsk,
+    Step,
+    seat_to_act,
+)
+from truc_rules.positions.match import Match
+from truc_rules.signs import orders, showing
+from truc_rules.stakes import last_point, stake
+from truc_rules.tricks import play
+
+# looked up once: a lookup in an Enum is costly in the engine's loops
+_RAISE = Kind.RAISE
+_OF_A_CARD = frozenset({Kind.PLAY, Kind.COVER, Kind.BLIND})
+_BESIDE_THE_STAKE = CONTEST_CALLS | {Kind.CLAIM, Kind.ORDER}
+_WHATEVER_IS_OPEN = MappingProxyType(
+    {Kind.ORDER: orders.give, Kind.CLAIM: claims.claim, Kind.SHOW: showing.show}
+)
+
+
+def deciders(match: Match) -> tuple[Seat, ...]:
+    """Return the seats that hold the decision the hand waits for; a ruling is made for the first of them."""
+    hand = match.hand
+    if hand.offers:
+        return _answerers(match, hand.offers[-1])
+    if hand.phase is play.PLAYING:
+        return (seat_to_act(hand.row, match.seats),)
+    match hand.phase:
+        case Phase.REDEAL:
+            return (seat_after(match.dealer, match.seats),)
+        case Phase.CUT:
+            return (predeal.cutter(match),)
+        case Phase.COUNT:
+            return (match.dealer,)
+        case _:
+            return ()
+
+
+def deciders_in_view(match: Match) -> tuple[Seat, ...]:
+    """Return the deciders that everybody can tell: without those who may answer only by an undeclared flor."""
+    offers, waiting = match.hand.offers, deciders(match)
+    if not offers or not isinstance(offers[-1], ContraflorAsk):
+        return waiting
+    return tuple(seat for seat in waiting if seat in match.hand.contests.flores)
+
+
+def _answerers(match: Match, offer: Offer) -> tuple[Seat, ...]:
+    match offer:
+        case StakeAsk():
+            return stake.answerers(match, offer)
+        case RedealAsk():
+            return offer.waiting[:1]
+        case LastPointAsk():
+            return last_point.deciders(match, offer)
+        case _:
+            return dispatch.answerers(match, offer)
+
+
+def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return every action open to `seat`, in a fixed order."""
+    hand, variant = match.hand, match.variant
+    if not 0 <= seat < match.seats:
+        return ()
+    if hand.phase is not play.PLAYING:
+        found = _besides_play(match, seat)
+    elif hand.offers:
+        found = _answers(match, seat, hand.offers[-1])
+        if found and variant.accept == "implicit":
+            found += play.accepting_cards(match, seat)
+    else:
+        found = play.turn_actions(match, seat)
+        if variant.concede != "vs_ask" and stake.may_concede(match, seat):
+            found.append(concession(seat))
+    return tuple(found) if variant.is_plain else (*found, *_beside_the_stake(match, seat))
+
+
+def _beside_the_stake(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return the calls of side bets and the orders open to `seat`, whether or not an offer is open."""
+    variant, playing = match.variant, match.hand.phase is play.PLAYING
+    calls = dispatch.calls(match, seat) if playing and variant.has_contests else ()
+    return (*calls, *orders.actions(match, seat)) if variant.has_orders else calls
+
+
+def _besides_play(match: Match, seat: Seat) -> list[Action]:
+    """Return what is open to `seat` before the play and after it."""
+    hand = match.hand
+    if hand.offers:
+        return _answers(match, seat, hand.offers[-1])
+    match hand.phase:
+        case Phase.REDEAL:
+            conceded = [concession(seat)] if stake.may_concede(match, seat) else []
+            return [*redeal.actions(match, seat), *conceded]
+        case Phase.CUT:
+            return [*predeal.cut_actions(match, seat)]
+        case Phase.COUNT:
+            return [*predeal.count_actions(match, seat)]
+        case Phase.OVER:
+            return [*showing.actions(match, seat)]
+        case _:
+            return []
+
+
+def _answers(match: Match, seat: Seat, offer: Offer) -> list[Action]:
+    match offer:
+        case StakeAsk():
+            return [*stake.answers(match, seat, offer)]
+        case RedealAsk():
+            return [*redeal.answers(seat, offer)]
+        case LastPointAsk():
+            return [*last_point.answers(seat, offer)]
+        case _:
+            return [*dispatch.answers(match, seat, offer)]
+
+
+def allows(match: Match, action: Action) -> bool:
+    """Tell whether `legal` yields `action`; a show may name its cards in any order."""
+    seat, kind = action.seat, action.kind
+    if kind in _OF_A_CARD:
+        return play.allows(match, action)
+    if not 0 <= seat < match.seats:
+        return False
+    if kind is Kind.SHOW:
+        return showing.allows(match, action)
+    if match.hand.offers and kind not in _BESIDE_THE_STAKE:
+        return action in _answers(match, seat, match.hand.offers[-1])
+    if kind is _RAISE and match.hand.phase is play.PLAYING:
+        return not action.cards and action.value in stake.asks(match, seat)
+    return action in legal(match, seat)
+
+
+def step(match: Match, action: Action) -> Step:
+    """Carry out an action that `legal` yields."""
+    hand, kind = match.hand, action.kind
+    if kind in _OF_A_CARD:
+        return play.play(match, action)
+    if kind in _WHATEVER_IS_OPEN:
+        return _WHATEVER_IS_OPEN[kind](match, action)
+    if hand.offers and not (kind in CONTEST_CALLS and dispatch.comes_before(hand.offers[-1], kind)):
+        return _answer(match, action, hand.offers[-1])
+    return _begin(match, action)
+
+
+def _begin(match: Match, action: Action) -> Step:
+    hand, kind, value = match.hand, action.kind, action.value
+    if kind is _RAISE and value is not None:
+        return stake.ask(hand, action.seat, value)
+    if kind in CONTEST_CALLS:
+        return dispatch.call(match, action)
+    match kind:
+        case Kind.CONCEDE:
+            return play.concede(match, action.seat)
+        case Kind.CUT | Kind.TAP:
+            return predeal.cut(match, action)
+        case Kind.DEAL:
+            return predeal.choose(match, action)
+        case _:
+            return redeal.decide(match, action)
+
+
+def _answer(match: Match, action: Action, offer: Offer) -> Step:
+    match offer:
+        case StakeAsk():
+            return stake.answer(match, action, offer)
+        case RedealAsk():
+            return redeal.answer(match, action, offer)
+        case LastPointAsk():
+            return last_point.answer(match, action, offer)
+        case _:
+            return dispatch.answer(match, action, offer)

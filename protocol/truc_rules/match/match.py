@@ -1,0 +1,203 @@
+"""The match: hands, games and the score around them, and the entry point of every action.
+
+`apply` refuses exactly what `legal` does not yield. The score changes only through the events of a hand.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from truc_rules.cards.packs import Card
+from truc_rules.cards.seats import Seat, Side, seat_after
+from truc_rules.contests import flor
+from truc_rules.deals import deal as deals
+from truc_rules.deals import pica, predeal
+from truc_rules.errors import MatchError
+from truc_rules.match import machines, refusals
+from truc_rules.positions.actions import Action
+from truc_rules.positions.events import Event, GameWon, MatchWon
+from truc_rules.positions.hand import Hand, Phase, Step
+from truc_rules.positions.match import Match, Score, with_hand
+from truc_rules.scoring import ending
+from truc_rules.scoring import score as scoring
+from truc_rules.stakes import stake
+from truc_rules.variants.variant import Scoring, Variant
+
+Outcome = tuple[Match, tuple[Event, ...]]
+
+_NOTHING = Score(0, 0)
+_DEAL, _OVER = Phase.DEAL, Phase.OVER  # looked up once: a lookup in an Enum is costly in the engine's loops
+_new = tuple.__new__  # builds a NamedTuple without calling its constructor: hands are played by the thousand
+
+
+def new_match(
+    variant: Variant,
+    *,
+    seats: int,
+    dealer: Seat,
+    score: tuple[Score, Score] = (_NOTHING, _NOTHING),
+    games: tuple[int, int] = (0, 0),
+) -> Match:
+    """Return a match before its next hand: at the cut, or waiting for cards.
+
+    Raises:
+        MatchError: The variant is not played with this many seats, or the score belongs to a match that is over.
+    """
+    if seats not in variant.players:
+        raise MatchError(f"seats: expected one of {variant.players} for {variant.name}, got {seats}")
+    if not 0 <= dealer < seats:
+        raise MatchError(f"dealer: expected a seat of 0 to {seats - 1}, got {dealer}")
+    if max(games) >= variant.games_to_win or min(games) < 0:
+        raise MatchError(f"games: expected less than {variant.games_to_win} each, got {games}")
+    if not _may_stand(variant.scoring, score):
+        raise MatchError(f"score: expected less than {variant.scoring.target} each, got {score}")
+    return _begun(variant, seats=seats, dealer=dealer, games=games, score=score, number=1)
+
+
+def _may_stand(rule: Scoring, score: tuple[Score, Score]) -> bool:
+    """Tell whether a game goes on at this score."""
+    if min(min(side) for side in score) < 0 or (max(score).upper and not rule.points_per_unit):
+        return False
+    if rule.points_per_unit:
+        below = max(side.points for side in score) < rule.points_per_unit
+        return below and max(side.upper for side in score) < rule.target
+    level = rule.end_check == "hand_end" and score[0] == score[1]
+    return level or max(side.points for side in score) < rule.target
+
+
+def _begun(
+    variant: Variant,
+    *,
+    seats: int,
+    dealer: Seat,
+    games: tuple[int, int],
+    score: tuple[Score, Score],
+    number: int,
+) -> Match:
+    hand = predeal.waiting_hand(variant, seats=seats, dealer=dealer, score=score, number=number)
+    return Match(variant, seats, dealer, games, score, number, hand, None, None)
+
+
+def next_hand(match: Match) -> Match:
+    """Return the match before its next hand: the deal passes on, and a won game leaves no points behind.
+
+    Raises:
+        MatchError: The hand is not over, or the match is won.
+    """
+    if match.hand.phase is not _OVER or match.winner is not None:
+        raise MatchError("expected a match that goes on after a hand that is over")
+    goes_on = match.game_winner is None
+    score = match.score if goes_on else (_NOTHING, _NOTHING)
+    return _begun(
+        match.variant,
+        seats=match.seats,
+        dealer=seat_after(match.dealer, match.seats),
+        games=match.games,
+        score=score,
+        number=match.number + 1 if goes_on else 1,
+    )
+
+
+_newest: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}
+"""By seat, the newest answer of `legal`, so that the options are not listed again when one of them is chosen."""
+
+
+def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return every action open to `seat`, in a fixed order."""
+    found = machines.legal(match, seat)
+    if match.variant.flor is not None and flor.waits_for_unknown(match):
+        after, _ = settled(match)
+        found = (*found, *(action for action in machines.legal(after, seat) if action not in found))
+    elif found:
+        _newest[seat] = match, found
+    return found
+
+
+def apply(match: Match, action: Action) -> Outcome:
+    """Carry out `action`.
+
+    Raises:
+        IllegalActionError: `legal` does not yield it; `match` is as it was.
+    """
+    newest = _newest.get(action.seat)
+    if newest is not None and newest[0] is match and action in newest[1]:
+        return carry_out(match, machines.step(match, action))
+    if machines.allows(match, action):
+        return carry_out(match, machines.step(match, action))
+    if flor.waits_for_unknown(match):
+        after, told = settled(match)
+        if machines.allows(after, action):
+            done, events = carry_out(after, machines.step(after, action))
+            return done, told + events
+    raise refusals.refusal(match, action)
+
+
+def carry_out(match: Match, step: Step) -> Outcome:
+    """Put a hand's step into the match: count the points, and see whether game and match are won or a duel follows."""
+    hand, events = step
+    variant, seats, dealer, games, score, number, before, _, _ = match
+    # within a hand only a side bet scores, and then the contests have changed
+    if hand.phase is not _OVER and hand.contests is before.contests:
+        return _new(Match, (variant, seats, dealer, games, score, number, hand, None, None)), events
+    if before.phase is _OVER:  # cards are shown: hand, game and match are as they were
+        return with_hand(match, hand), events
+    events, score, winner = scoring.counted(match, hand, events)
+    if winner is not None:
+        return _game_won(match, hand, events, score, winner)
+    if hand.phase is _OVER and scoring.more_duels(match, hand):
+        hand = pica.next_duel(match, hand, stake.opening_bets(variant))
+        events = (*events, *pica.begun(hand.row, seats))
+    return Match(variant, seats, dealer, games, score, number, hand, None, None), events
+
+
+def _game_won(
+    match: Match, hand: Hand, events: tuple[Event, ...], score: tuple[Score, Score], winner: Side
+) -> Outcome:
+    variant, seats, dealer, before, _, number, _, _, _ = match
+    ended = hand if hand.phase is _OVER else ending.over(hand, None)
+    games = (before[0] + (winner == 0), before[1] + (winner == 1))
+    champion = winner if games[winner] >= variant.games_to_win else None
+    told = (GameWon(winner),) if champion is None else (GameWon(winner), MatchWon(champion))
+    return Match(variant, seats, dealer, games, score, number, ended, winner, champion), (*events, *told)
+
+
+def awaits_deal(match: Match) -> bool:
+    """Tell whether the hand waits for cards."""
+    return match.hand.phase is _DEAL
+
+
+def is_hand_over(match: Match) -> bool:
+    """Tell whether the hand is over."""
+    return match.hand.phase is _OVER
+
+
+def deal(match: Match, cards: deals.Hands, turn: Sequence[Card] = ()) -> Outcome:
+    """Give every seat its cards, by slot; None for a card that is unknown here.
+
+    Raises:
+        MatchError: The hand does not wait for cards.
+        CardError: A wrong number of cards, or a card that is not in the pack or comes twice.
+    """
+    return carry_out(match, deals.deal_cards(match, cards, turn))
+
+
+def know(match: Match, seat: Seat, slot: int, card: Card) -> Match:
+    """Return the match in which it is known that `seat` holds `card` in `slot`.
+
+    Raises:
+        CardError: The slot holds another card, `card` is elsewhere, or there is no such slot or card.
+    """
+    return know_all(match, ((seat, slot, card),))
+
+
+def know_all(match: Match, known: Iterable[deals.KnownCard]) -> Match:
+    """Return the match in which all these cards are known, as `know` does for one."""
+    hand = deals.with_cards_known(match, known)
+    return match if hand is match.hand else with_hand(match, hand)
+
+
+def settled(match: Match) -> Outcome:
+    """Return the match in which a flor that only unknown cards could make is taken not to exist."""
+    events: tuple[Event, ...] = ()
+    while (step := flor.presumed(match)) is not None:
+        match, told = carry_out(match, step)
+        events += told
+    return match, events

@@ -1,0 +1,221 @@
+"""Why an action is refused, in the game's terms: what was expected, what came.
+
+Called only for an action that `legal` does not yield. No text names a card that its reader may not know: cards held
+are never listed.
+"""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from truc_rules.cards.packs import card_names
+from truc_rules.cards.seats import Seat, seat_after, side_of
+from truc_rules.errors import IllegalActionError, Refusal
+from truc_rules.match import machines
+from truc_rules.match.objections import contest_named, objection
+from truc_rules.positions.actions import REST, Action, Kind
+from truc_rules.positions.hand import LastPointAsk, Phase, RedealAsk, StakeAsk, seat_to_act
+from truc_rules.positions.match import Match
+from truc_rules.signs.orders import binding
+from truc_rules.stakes import stake
+
+_WAITS = {
+    Phase.CUT: "to cut or tap",
+    Phase.COUNT: "to deal three cards or one",
+    Phase.REDEAL: "to stand or propose a redeal",
+    Phase.PLAY: "to play",
+}
+_OF_A_CARD = (Kind.PLAY, Kind.COVER, Kind.BLIND)
+_AT_ANY_TIME = (Kind.CLAIM, Kind.ORDER, Kind.SHOW)
+_NOBODY = {Phase.OVER: "the hand is over", Phase.DEAL: "the cards are not dealt yet"}
+
+
+def refusal(match: Match, action: Action) -> IllegalActionError:
+    """Return the error for an action that is not legal."""
+    code, reason = _reason(match, action)
+    return IllegalActionError(code, f"seat {action.seat} cannot {_said(match, action)}: {reason}")
+
+
+def _said(match: Match, action: Action) -> str:
+    pack = match.variant.pack
+    words = [action.kind.value]
+    if action.cards:
+        known = all(card in range(len(pack)) for card in action.cards)
+        words.append(card_names(pack, action.cards) if known else "a card outside the pack")
+    if action.kind is Kind.RAISE:
+        words.append("to")
+    elif action.kind is Kind.PLAY and action.value is not None:
+        words.append("and raise to")
+    return " ".join(words if action.value is None else [*words, str(action.value)])
+
+
+def _reason(match: Match, action: Action) -> tuple[Refusal, str]:
+    seat, phase = action.seat, match.hand.phase
+    if not 0 <= seat < match.seats:
+        return "illegal_action", f"expected a seat of 0 to {match.seats - 1}"
+    if phase in _NOBODY or action.kind in _AT_ANY_TIME:
+        return "illegal_action", _why_not_at_all(match, action)
+    waiting = machines.deciders(match)
+    off_turn = match.variant.concede == "on_turn" and not match.hand.offers and seat not in waiting
+    if action.kind is Kind.CONCEDE and not off_turn:
+        return "illegal_action", _why_no_concession(match)
+    if _is_late_ask(match, action):
+        return "void_bet", "the next seat has played its card"
+    if seat not in waiting:
+        return "not_your_turn", f"expected {_seats(machines.deciders_in_view(match))} {_awaited(match)}"
+    return "illegal_action", _why_not(match, action)
+
+
+def _why_not_at_all(match: Match, action: Action) -> str:
+    over = _NOBODY.get(match.hand.phase)
+    reason = objection(match, action) if over is None or action.kind is Kind.SHOW else over
+    return reason or _NOBODY[Phase.OVER]
+
+
+def _is_late_ask(match: Match, action: Action) -> bool:
+    """Tell whether this is an ask after one's card that came too late: when the next card had been played."""
+    seat, hand, side = action.seat, match.hand, side_of(action.seat)
+    if action.kind is not Kind.RAISE or match.variant.ask_window != "ba" or hand.phase is not Phase.PLAY:
+        return False
+    if not _has_just_played(match, seat) or action.value not in stake.stakes_open(match, hand.bets, side):
+        return False
+    if hand.offers:  # the card that came between was played with an ask of its own
+        offer = hand.offers[-1]
+        return isinstance(offer, StakeAsk) and offer.side != side and offer.seat == hand.row.last
+    return seat_to_act(hand.row, match.seats) != seat
+
+
+def _has_just_played(match: Match, seat: Seat) -> bool:
+    """Tell whether a card of `seat` lies in the newest trick, or was the last before a card that has been led."""
+    row = match.hand.row
+    if row.last in (None, seat):
+        return False
+    if not row.table:
+        return True
+    places = range(0, len(row.table) * row.stride, row.stride)
+    on_table = [seat_after(row.leader, match.seats, steps=place) for place in places]
+    if len(on_table) > 1 or not row.tricks:
+        return seat in on_table
+    before = seat_after(row.tricks[-1].leader, match.seats, steps=match.seats - row.stride)
+    return seat in (*on_table, before)
+
+
+def _seats(seats: Sequence[Seat]) -> str:
+    return " or ".join(f"seat {seat}" for seat in seats)
+
+
+def _awaited(match: Match) -> str:
+    offers = match.hand.offers
+    return f"to answer {_asked(match)}" if offers else _WAITS[match.hand.phase]
+
+
+def _asked(match: Match) -> str:
+    offer = match.hand.offers[-1]
+    match offer:
+        case StakeAsk(stake="rest"):
+            return "the ask for the remainder"
+        case StakeAsk():
+            return f"the ask for {offer.stake}"
+        case RedealAsk():
+            return "the proposed redeal"
+        case LastPointAsk():
+            return "whether its side plays at its last point"
+        case _:
+            return contest_named(offer)
+
+
+def _why_no_concession(match: Match) -> str:
+    if match.hand.offers:
+        return f"expected an answer to {_asked(match)} first"
+    match match.variant.concede:
+        case "vs_ask":
+            return "a hand is given up only by declining an ask"
+        case "on_turn":
+            return "a hand is given up on one's turn to play"
+        case "governor":
+            return "a hand is given up by the governor of a side"
+        case "any":
+            dealt = match.hand.phase in (Phase.REDEAL, Phase.PLAY)
+            return "it does not play in this duel" if dealt else "expected a hand whose cards are dealt"
+        case _:
+            assert_never(match.variant.concede)
+
+
+def _why_not(match: Match, action: Action) -> str:
+    hand = match.hand
+    waits = bool(hand.offers) and action.kind in _OF_A_CARD
+    if hand.phase is Phase.PLAY and not waits and (reason := objection(match, action)) is not None:
+        return reason
+    if hand.offers and not (action.kind is Kind.RAISE and match.variant.raise_in_answer):
+        return _why_no_answer(match, action)
+    if hand.phase is not Phase.PLAY:
+        return f"expected {_options(match, action.seat)}"
+    match action.kind:
+        case Kind.RAISE:
+            return _why_no_ask(match, action)
+        case Kind.PLAY:
+            return _why_no_card(match, action)
+        case _:
+            return f"expected {_options(match, action.seat)}"
+
+
+def _why_no_answer(match: Match, action: Action) -> str:
+    offer = match.hand.offers[-1]
+    if isinstance(offer, StakeAsk) and (action.kind is Kind.RAISE or action.kind in _OF_A_CARD):
+        wanted = "the remainder" if offer.stake == REST else f"the stake {offer.stake}"
+        return f"{wanted} is not accepted yet, expected {_options(match, action.seat)}"
+    return f"expected {_options(match, action.seat)} in answer to {_asked(match)}"
+
+
+def _why_no_ask(match: Match, action: Action) -> str:
+    bets, seat = match.hand.bets, action.seat
+    if match.hand.offers:
+        return _why_no_raise(match, seat)
+    if bets.locked is not None:
+        return f"the stake is the whole {'game' if bets.locked == REST else 'trut'} already"
+    if not bets.right:
+        return "there is no betting in this hand any more"
+    if side_of(seat) not in bets.right:
+        return f"only side {bets.right[0]} may ask now"
+    if seat in bets.offered and stake.stakes_open(match, bets, side_of(seat)):
+        return "it has made the offer of this turn"
+    return _expected_stakes(stake.asks(match, seat), bets.stake)
+
+
+def _why_no_raise(match: Match, seat: Seat) -> str:
+    offer = match.hand.offers[-1]
+    if not isinstance(offer, StakeAsk) or isinstance(offer.stake, str):
+        return f"expected {_options(match, seat)} in answer to {_asked(match)}"
+    higher = [answer.value for answer in machines.legal(match, seat) if answer.kind is Kind.RAISE]
+    return _expected_stakes(higher, offer.stake)
+
+
+def _expected_stakes(stakes: Sequence[object], over: int) -> str:
+    if not stakes:
+        return f"no higher stake than {over} is left"
+    return f"expected {' or '.join(map(str, stakes))} over the stake {over}"
+
+
+def _why_no_card(match: Match, action: Action) -> str:
+    if not any(
+        play.cards == action.cards for play in machines.legal(match, action.seat) if play.kind is Kind.PLAY
+    ):
+        if match.hand.dealt.blind:
+            return "the cards of this hand are played unseen"
+        return _why_no_such_card(match, action)
+    if match.variant.ask_window != "ba":
+        return "an ask is made before one's card"
+    ends = action.value in stake.asks(match, action.seat)
+    return "the hand is decided by that card" if ends else _why_no_ask(match, action)
+
+
+def _why_no_such_card(match: Match, action: Action) -> str:
+    order = binding(match, action.seat)
+    held = match.hand.dealt.cards[action.seat]
+    left = [held[slot] for slot in match.hand.row.left[action.seat]]
+    ordered = order is not None and any(card in left for card in action.cards)
+    return f"its governor ordered {order}" if ordered else "it does not hold that card"
+
+
+def _options(match: Match, seat: Seat) -> str:
+    """Name the kinds of moves open to `seat`; its cards are nobody else's business."""
+    return " or ".join(dict.fromkeys(action.kind.value for action in machines.legal(match, seat)))

@@ -1,0 +1,91 @@
+"""What one seat, or a spectator, may know of a match: a type of its own, with no place for other cards."""
+
+from typing import NamedTuple
+
+from truc_rules.cards.packs import Card
+from truc_rules.cards.seats import Seat, Side
+from truc_rules.match.machines import deciders_in_view
+from truc_rules.positions.actions import Kind
+from truc_rules.positions.hand import Bets, Contests, FlorRound, Offer, Orders, Phase, Row, Saying
+from truc_rules.positions.match import Match, Score
+
+
+class View(NamedTuple):
+    """A match as `seat` sees it; None for a spectator."""
+
+    seat: Seat | None
+    variant: str
+    seats: int
+    dealer: Seat
+    games: tuple[int, int]
+    score: tuple[Score, Score]
+    phase: Phase
+    deciders: tuple[Seat, ...]
+    each: int
+    """Cards each seat was dealt."""
+    redeals: int
+    cards: tuple[Card | None, ...]
+    """The seat's own cards, by slot, None for a card not seen yet; empty for a spectator."""
+    up: tuple[Card, ...]
+    """The cards turned up."""
+    shown: tuple[tuple[Seat, Card], ...]
+    """Unplayed cards that were shown by choice."""
+    row: Row
+    """The tricks, and by seat the slots that have not been played: public."""
+    bets: Bets
+    offers: tuple[Offer, ...]
+    """Of the seats that are still to speak in a flor contest, only the next is named."""
+    contests: Contests
+    orders: Orders
+    """By side, the order that is in force."""
+    hand_winner: Side | None
+    game_winner: Side | None
+    winner: Side | None
+
+
+def view(match: Match, seat: Seat | None) -> View:
+    """Return what `seat` may know of `match`."""
+    hand, dealt = match.hand, match.hand.dealt
+    own = seat if dealt.cards else None
+    return View(
+        seat=seat,
+        variant=match.variant.name,
+        seats=match.seats,
+        dealer=match.dealer,
+        games=match.games,
+        score=match.score,
+        phase=hand.phase,
+        deciders=deciders_in_view(match),
+        each=dealt.each,
+        redeals=dealt.redeals,
+        cards=() if own is None else _seen(match, own),
+        up=dealt.up,
+        shown=dealt.shown,
+        row=hand.row,
+        bets=hand.bets,
+        offers=tuple(_public(offer) for offer in hand.offers),
+        contests=hand.contests,
+        orders=hand.orders,
+        hand_winner=hand.winner,
+        game_winner=match.game_winner,
+        winner=match.winner,
+    )
+
+
+def _seen(match: Match, seat: Seat) -> tuple[Card | None, ...]:
+    dealt, left = match.hand.dealt, match.hand.row.left[seat]
+    held = dealt.cards[seat]
+    if not dealt.blind:
+        return held
+    return tuple(None if slot in left else card for slot, card in enumerate(held))
+
+
+def _public(offer: Offer) -> Offer:
+    """Return an offer without what would tell who else holds a flor."""
+    match offer:
+        case FlorRound():
+            return FlorRound(offer.waiting[:1])
+        case Saying(contest=Kind.FLOR):
+            return offer._replace(waiting=offer.waiting[:1])
+        case _:
+            return offer

@@ -1,0 +1,1 @@
+"""A hand and a match as values, what can be done in them, and what happened."""

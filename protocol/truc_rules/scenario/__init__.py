@@ -1,0 +1,1 @@
+"""Scenario files: played hands in the move notation, with what must come of them."""

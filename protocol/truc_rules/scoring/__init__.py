@@ -1,0 +1,1 @@
+"""What a hand scores, and when a game and a match are won."""

@@ -1,0 +1,92 @@
+"""The score: what a hand awards, how events change the score, and who has won the game.
+
+A game is counted in points, or in units of several points each (rules.md 7). Where the game ends as soon as a side has
+the target, events are counted one by one, and those after the one that ends the game never happen. A game that was
+itself the stake always ends like this.
+"""
+
+from truc_rules.cards.seats import SIDES, Side, other_side
+from truc_rules.contests.claims import leaves_open
+from truc_rules.positions.actions import TRUT
+from truc_rules.positions.events import Event, PointsScored, UnitScored
+from truc_rules.positions.hand import Hand, Phase
+from truc_rules.positions.match import Match, Score
+from truc_rules.variants.variant import Scoring
+
+AWARD_HAND = "hand"
+AWARD_DECLINED = "declined"
+AWARD_CONCEDED = "conceded"
+AWARD_GAME = "game"
+AWARD_UNIT = TRUT
+
+Scores = tuple[Score, Score]
+Counted = tuple[tuple[Event, ...], Scores, Side | None]
+
+_SCORING = (PointsScored, UnitScored)
+
+
+def award(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> tuple[Event, ...]:
+    """Return what `side` scores for the hand: `points`, or what was played for instead of points."""
+    mine, scoring = match.score[side], match.variant.scoring
+    if hand.bets.locked == TRUT:
+        return (UnitScored(side, mine.points, AWARD_UNIT),)
+    if hand.bets.locked is not None:
+        # rules.md 13b.11: after a game won otherwise than by points the score is set to the target
+        return (PointsScored(side, max(scoring.target - mine.points, 0), AWARD_GAME),)
+    scored = PointsScored(side, points, reason)
+    over = mine.points + points - scoring.points_per_unit
+    if scoring.points_per_unit and over >= 0:
+        return scored, UnitScored(side, over, reason)
+    return (scored,)
+
+
+def counted(match: Match, hand: Hand, events: tuple[Event, ...]) -> Counted:
+    """Return the events that happen, the score after them, and who has won the game."""
+    score, rule = match.score, match.variant.scoring
+    at_once, is_over = rule.end_check == "immediate", hand.phase is Phase.OVER
+    # a claim is settled before the hand is scored: while it is open, who has the game is too
+    is_open = is_over and leaves_open(match, hand)
+    for place, event in enumerate(events):
+        if isinstance(event, _SCORING):
+            score = _after(score, event)
+            # rules.md 1.7: whoever wins the remainder has the game, whatever the scores
+            is_won = event.reason == AWARD_GAME or (at_once and _reached(score[event.side], rule))
+            if is_won and not is_open:
+                return events[: place + 1], score, event.side
+    at_end = is_over and not (at_once or is_open or more_duels(match, hand))
+    return events, score, _winner_at_end(score, rule) if at_end else None
+
+
+def score_after(score: Scores, events: tuple[Event, ...]) -> Scores:
+    """Return `score` after `events`, whether or not one of them ends the game."""
+    for event in events:
+        if isinstance(event, _SCORING):
+            score = _after(score, event)
+    return score
+
+
+def more_duels(match: Match, hand: Hand) -> bool:
+    """Tell whether further duels follow in this deal (rules.md 8.7)."""
+    row = hand.row
+    return row.stride > 1 and (row.eldest - match.dealer) % match.seats < row.stride
+
+
+def _after(score: Scores, event: PointsScored | UnitScored) -> Scores:
+    mine, theirs = score[event.side], score[other_side(event.side)]
+    if isinstance(event, UnitScored):
+        mine, theirs = Score(mine.upper + 1, event.kept), Score(theirs.upper, 0)
+    else:
+        mine = Score(mine.upper, mine.points + event.points)
+    return (mine, theirs) if event.side == SIDES[0] else (theirs, mine)
+
+
+def _reached(score: Score, scoring: Scoring) -> bool:
+    return (score.upper if scoring.points_per_unit else score.points) >= scoring.target
+
+
+def _winner_at_end(score: Scores, scoring: Scoring) -> Side | None:
+    there = [side for side in SIDES if _reached(score[side], scoring)]
+    if len(there) < len(SIDES):
+        return there[0] if there else None
+    # rules.md 8.1: at the end of the hand the higher score wins, on equality another hand is played
+    return None if score[0] == score[1] else max(there, key=lambda side: score[side])

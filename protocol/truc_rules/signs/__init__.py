@@ -1,0 +1,1 @@
+"""What seats tell and show each other: signs, orders, shown cards."""

@@ -1,0 +1,135 @@
+"""What the rules force open when a hand is over: declared flores, the envido that won, what answers a claim.
+
+Also, for those who know only the open cards, whether these prove it. Showing by choice is in showing.py. A hand played
+as duels owes what each duel owes.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple, assert_never
+
+from truc_rules.cards.packs import Card
+from truc_rules.cards.seats import Seat
+from truc_rules.contests.values import envido_cards, envido_value, is_flor, may_be_flor
+from truc_rules.positions.hand import Contests, Hand, Phase
+from truc_rules.positions.match import Match
+from truc_rules.variants.variant import Variant
+
+Cards = tuple[Card | None, ...]
+
+
+class _Declared(NamedTuple):
+    """A seat has the flor that it declared."""
+
+    seat: Seat
+
+
+class _Said(NamedTuple):
+    """A seat has the envido value that it said."""
+
+    seat: Seat
+    value: int
+
+
+class _Claimed(NamedTuple):
+    """A seat has a flor or not, after a claim that it kept one quiet."""
+
+    seat: Seat
+
+
+_Proof = _Declared | _Said | _Claimed
+
+
+def owed_shows(match: Match) -> tuple[tuple[Seat, tuple[int, ...]], ...]:
+    """Return, once the hand is over, what the rules force open: by seat, the slots that were not played face up.
+
+    What depends on cards that are unknown here is left out.
+    """
+    owed: dict[Seat, set[int]] = {}
+    for proof in _proofs(match.hand):
+        owed.setdefault(proof.seat, set()).update(_slots(match, proof))
+    return tuple((seat, tuple(sorted(slots))) for seat, slots in sorted(owed.items()) if slots)
+
+
+def unproven(match: Match) -> tuple[Seat, ...]:
+    """Return, once the hand is over, the seats whose cards, as known here, do not prove what they must."""
+    return tuple(sorted({proof.seat for proof in _proofs(match.hand) if not _is_proven(match, proof)}))
+
+
+def _proofs(hand: Hand) -> Iterator[_Proof]:
+    """Yield what has to be proven when `hand` is over."""
+    if hand.phase is not Phase.OVER:
+        return
+    for _, contests in hand.proven:
+        yield from _of_bets(contests)
+        yield from _of_claims(contests)
+    yield from _of_bets(hand.contests)
+    # a hand has no winner if the game ended first, with no claim settled, or if it was drawn, with all cards open
+    if hand.winner is not None:
+        yield from _of_claims(hand.contests)
+
+
+def _of_bets(contests: Contests) -> Iterator[_Proof]:
+    yield from map(_Declared, contests.flores)
+    for seat, value in contests.said:
+        yield _Said(seat, value)
+
+
+def _of_claims(contests: Contests) -> Iterator[_Proof]:
+    for _, target in contests.claims:
+        yield _Claimed(target)
+
+
+def _slots(match: Match, proof: _Proof) -> tuple[int, ...]:
+    hidden, cards = _hidden(match.hand, proof.seat), match.hand.dealt.cards[proof.seat]
+    match proof:
+        case _Declared():
+            return hidden
+        case _ if None in cards:
+            return ()
+        case _Said():
+            return _making_envido(match.variant, cards, hidden)
+        case _Claimed():
+            return _deciding_flor(match.variant, cards, hidden)
+        case _:
+            assert_never(proof)
+
+
+def _hidden(hand: Hand, seat: Seat) -> tuple[int, ...]:
+    """Return the slots of `seat` that were not played face up."""
+    left, covered = hand.row.left[seat], hand.dealt.covered
+    return tuple(slot for slot in range(hand.dealt.each) if slot in left or (seat, slot) in covered)
+
+
+def _making_envido(variant: Variant, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:
+    """Return which of the `hidden` slots belong to the cards that make the envido value; as few as will do."""
+    in_order = sorted(range(len(cards)), key=lambda slot: slot in hidden)
+    making = envido_cards(variant, [card for slot in in_order if (card := cards[slot]) is not None])
+    return tuple(slot for slot in hidden if cards[slot] in making)
+
+
+def _deciding_flor(variant: Variant, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the fewest of the `hidden` slots that, opened, show that there is no flor; all if there is one."""
+    # rules.md 8.6: two cards of different suits
+    for count in range(len(hidden)):
+        for opened in combinations(hidden, count):
+            closed = {*hidden} - {*opened}
+            if not may_be_flor(
+                variant, [None if slot in closed else card for slot, card in enumerate(cards)]
+            ):
+                return opened
+    return hidden
+
+
+def _is_proven(match: Match, proof: _Proof) -> bool:
+    variant, cards = match.variant, match.hand.dealt.cards[proof.seat]
+    known = [card for card in cards if card is not None]
+    match proof:
+        case _Declared():
+            return is_flor(variant, known)
+        case _Said():
+            return bool(known) and envido_value(variant, known) == proof.value
+        case _Claimed():
+            return len(known) == len(cards) or not may_be_flor(variant, cards)
+        case _:
+            assert_never(proof)

@@ -1,0 +1,1 @@
+"""The main stake: asking, answering, and the question at the last point."""

@@ -1,0 +1,182 @@
+"""The main stake: ask, accept, decline, ask again. One machine for every system of rules.md 1.6.
+
+An ask is an offer on the stack; while it is open nobody plays a card, except to accept it implicitly. Declining
+pays the stake before the ask.
+"""
+
+from functools import lru_cache
+from typing import assert_never
+
+from truc_rules.cards.seats import SIDES, Seat, Side, opponents_from, other_side, side_of
+from truc_rules.positions.actions import REST, TRUT, Action, Kind, ask_for, yes_or_no
+from truc_rules.positions.events import StakeAccepted, StakeAsked, StakeDeclined
+from truc_rules.positions.hand import Bets, Hand, Offer, Phase, StakeAsk, Step, players, seat_to_act
+from truc_rules.positions.match import Match, governor
+from truc_rules.scoring import ending
+from truc_rules.scoring.score import AWARD_DECLINED
+from truc_rules.variants.variant import Ladder, Variant
+
+
+def opening_bets(variant: Variant) -> Bets:
+    """Return the stake of a hand in which nobody has asked."""
+    return Bets(variant.base_stake, locked=None, right=SIDES, offered=())
+
+
+def is_ask_moment(match: Match, seat: Seat) -> bool:
+    """Tell whether `seat` is to act, or has just played and may still ask after its card."""
+    row = match.hand.row
+    if (row.leader + len(row.table) * row.stride) % match.seats == seat:
+        return True
+    return match.variant.ask_window == "ba" and row.last == seat
+
+
+def stakes_open(match: Match, bets: Bets, side: Side) -> tuple[int | str, ...]:
+    """Return every stake that `side` may ask for over `bets`, the remainder last, whatever the moment."""
+    if bets.locked is not None or side not in bets.right:
+        return ()
+    return _stakes_over(match, bets.stake, side)
+
+
+def _stakes_over(match: Match, stake: int, side: Side) -> tuple[int | str, ...]:
+    variant = match.variant
+    limit = variant.scoring.target if variant.cap == "target" else _limit(match, stake, side)
+    return _stakes_above(variant.ladder, variant.remainder, stake, limit)
+
+
+def _limit(match: Match, stake: int, side: Side) -> int:
+    """Return the highest stake that `side` may ask for by number, where the target is not the only bound."""
+    target = match.variant.scoring.target
+    if match.variant.cap == "strict":
+        return target - max(match.score[0].points, match.score[1].points)
+    # no_overkill
+    return stake if match.score[side].points + stake >= target else target
+
+
+@lru_cache(maxsize=4096)
+def _stakes_above(ladder: Ladder, remainder: str, stake: int, limit: int) -> tuple[int | str, ...]:
+    match ladder:
+        case "trut":
+            return (TRUT,)
+        case "any":
+            steps = list(range(stake + 1, limit + 1))
+        case "game":
+            steps = []
+        case "x2":
+            steps = [2 * stake]
+        case "+2":
+            steps = [stake + 2 if stake > 1 else 2]
+        case rungs:
+            steps = [rung for rung in rungs if rung > stake][:1]
+    by_number = [step for step in steps if step <= limit]
+    return tuple(by_number) if remainder == "none" else (*by_number, REST)
+
+
+def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:
+    """Return the stakes `seat` may ask for now, with no offer open."""
+    return turn_stakes(match, seat) if is_ask_moment(match, seat) else ()
+
+
+def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
+    """Return the stakes `seat` may ask for on its turn; none if it has already made its one offer of the turn."""
+    bets = match.hand.bets
+    return () if seat in bets.offered else stakes_open(match, bets, side_of(seat))
+
+
+def answerers(match: Match, ask: StakeAsk) -> tuple[Seat, ...]:
+    """Return the seats that may answer `ask`, in order of play after the asker; one where governors answer."""
+    if match.variant.answerer == "governor":
+        return (governor(match, other_side(ask.side)),)
+    return opponents_from(ask.seat, match.hand.row.stride, match.seats)
+
+
+def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:
+    """Return the answers of `seat` to `ask`, except the cards that accept it."""
+    if seat not in answerers(match, ask):
+        return ()
+    found = yes_or_no(seat)
+    if ask.stake == REST and match.variant.remainder == "counter":
+        return ask_for(seat, REST), found[1]
+    if isinstance(ask.stake, str):
+        return found
+    # the side that accepts has the right to ask, unless there is only one ask
+    if not match.variant.raise_in_answer or match.variant.alternate == "once":
+        return found
+    higher = _stakes_over(match, ask.stake, side_of(seat))
+    return (*found, *[ask_for(seat, stake) for stake in higher])
+
+
+def accepted_by_card(match: Match, seat: Seat, offer: Offer) -> bool:
+    """Tell whether a card played by `seat`, which is to act, accepts `offer`."""
+    if match.variant.accept == "explicit" or not isinstance(offer, StakeAsk):
+        return False
+    return seat in answerers(match, offer)
+
+
+def ask(hand: Hand, seat: Seat, stake: int | str) -> Step:
+    """Open an ask by `seat`, its only one of the turn."""
+    bets = hand.bets
+    return _ask(hand, Bets(bets.stake, bets.locked, bets.right, (*bets.offered, seat)), seat, stake)
+
+
+def _ask(hand: Hand, bets: Bets, seat: Seat, stake: int | str) -> Step:
+    offers = (*hand.offers, StakeAsk(seat, side_of(seat), stake))
+    asked = Hand(
+        hand.phase, hand.dealt, hand.row, bets, offers, None, hand.contests, hand.orders, hand.proven
+    )
+    return asked, (StakeAsked(seat, stake),)
+
+
+def answer(match: Match, action: Action, open_ask: StakeAsk) -> Step:
+    """Accept `open_ask`, decline it, or accept it and ask again."""
+    seat = action.seat
+    if action.kind is Kind.DECLINE:
+        return _decline(match, seat, open_ask)
+    hand, events = accept(match, seat, open_ask)
+    if action.value is not None and open_ask.stake != REST:
+        hand, asked = _ask(hand, hand.bets, seat, action.value)
+        events += asked
+    return hand, events
+
+
+def accept(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
+    """Make the stake asked for the stake of the hand."""
+    hand = match.hand
+    bets = _accepted(match, open_ask)
+    rest = (None, hand.contests, hand.orders, hand.proven)
+    accepted = Hand(hand.phase, hand.dealt, hand.row, bets, hand.offers[:-1], *rest)
+    return accepted, (StakeAccepted(seat, open_ask.stake),)
+
+
+def _accepted(match: Match, open_ask: StakeAsk) -> Bets:
+    bets = match.hand.bets
+    if isinstance(open_ask.stake, str):
+        return Bets(bets.stake, locked=open_ask.stake, right=(), offered=bets.offered)
+    match match.variant.alternate:
+        case "yes":
+            right: tuple[Side, ...] = (other_side(open_ask.side),)
+        case "once":
+            right = ()
+        case "no":
+            right = SIDES
+        case _:
+            assert_never(match.variant.alternate)
+    return Bets(open_ask.stake, locked=None, right=right, offered=bets.offered)
+
+
+def _decline(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
+    hand = match.hand
+    over, events = ending.won(match, hand, open_ask.side, points=hand.bets.stake, reason=AWARD_DECLINED)
+    return over, (StakeDeclined(seat), *events)
+
+
+def may_concede(match: Match, seat: Seat) -> bool:
+    """Tell whether `seat` may give the hand up, in the play or before it, without being asked; no offer may be open."""
+    concede, hand = match.variant.concede, match.hand
+    if concede == "vs_ask" or hand.offers:
+        return False
+    if concede == "on_turn":
+        return hand.phase is Phase.PLAY and seat_to_act(hand.row, match.seats) == seat
+    if concede == "any":
+        # rules.md 8.7: in a duel only its two players act
+        return hand.row.stride == 1 or seat in players(hand.row, match.seats)
+    return governor(match, side_of(seat)) == seat

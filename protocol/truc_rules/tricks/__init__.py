@@ -1,0 +1,1 @@
+"""Playing cards: whose turn it is, who wins a trick, and what follows."""

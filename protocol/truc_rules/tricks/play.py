@@ -1,0 +1,232 @@
+"""Turns: to play a card, face up, covered or unseen, with an ask or without, or to give up; and what follows."""
+
+from functools import lru_cache
+from typing import Literal
+
+from truc_rules.cards.packs import COVERED, Card
+from truc_rules.cards.seats import Seat, Side, other_side, side_of
+from truc_rules.contests.envido import fold_bonus
+from truc_rules.errors import CardError
+from truc_rules.positions.actions import (
+    PLAIN_PLAYS,
+    Action,
+    Kind,
+    ask_for,
+    cover_card,
+    cover_slot,
+    play_and_ask,
+    play_blind,
+)
+from truc_rules.positions.events import CardCovered, Conceded, Event, card_played, trick_told
+from truc_rules.positions.hand import NO_ORDERS, Bets, Dealt, Hand, Phase, Row, StakeAsk, Step, Trick
+from truc_rules.positions.match import Match
+from truc_rules.scoring import ending
+from truc_rules.scoring.score import AWARD_CONCEDED, AWARD_HAND
+from truc_rules.signs import orders
+from truc_rules.stakes import stake
+from truc_rules.tricks.tricks import Verdict, taken, verdict
+
+# looked up once: a lookup in an Enum is costly in the engine's loops
+PLAYING = Phase.PLAY
+_PLAY, _COVER, _BLIND = Kind.PLAY, Kind.COVER, Kind.BLIND
+_new = tuple.__new__  # builds a NamedTuple without calling its constructor
+
+
+def may_play(match: Match, seat: Seat) -> bool:
+    """Tell whether `seat` may put a card down: it is to act, and no offer is open except an ask that a card accepts."""
+    hand = match.hand
+    row = hand.row
+    if hand.phase is not PLAYING or (row.leader + len(row.table) * row.stride) % match.seats != seat:
+        return False
+    return not hand.offers or stake.accepted_by_card(match, seat, hand.offers[-1])
+
+
+def turn_actions(match: Match, seat: Seat) -> list[Action]:
+    """Return what `seat` may do with no offer open: asks, and its cards, each alone and with every ask."""
+    row, asks_after = match.hand.row, match.variant.ask_window == "ba"
+    is_to_act = (row.leader + len(row.table) * row.stride) % match.seats == seat
+    if not is_to_act and not (asks_after and row.last == seat):
+        return []
+    stakes = stake.turn_stakes(match, seat)
+    found = [ask_for(seat, asked) for asked in stakes] if stakes else []
+    if is_to_act:
+        found += _with_cards(match, seat, stakes if asks_after else ())
+    return found
+
+
+def accepting_cards(match: Match, seat: Seat) -> list[Action]:
+    """Return the cards with which `seat` accepts the open offer; a card with an ask is no answer."""
+    # rules.md 2: `play(card, ask)` is a move of a turn without an open ask
+    return _with_cards(match, seat, ()) if may_play(match, seat) else []
+
+
+def _with_cards(match: Match, seat: Seat, stakes: tuple[int | str, ...]) -> list[Action]:
+    hand, plain = match.hand, PLAIN_PLAYS[seat]
+    dealt = hand.dealt
+    held = dealt.cards[seat]
+    slots = hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
+    if dealt.blind:
+        return [play_blind(seat, slot) for slot in slots]
+    found = [plain[card] for slot in slots if (card := held[slot]) is not None]
+    if match.variant.cover_from_trick and _may_cover(match):
+        found += [_covered(seat, slot, held[slot]) for slot in slots]
+    if stakes:
+        cards = [card for slot in slots if (card := held[slot]) is not None]
+        if _may_end_hand(match):
+            cards = [card for card in cards if not _ends_hand(match, card)]
+        found += [play_and_ask(seat, card, asked) for card in cards for asked in stakes]
+    return found
+
+
+def _may_cover(match: Match) -> bool:
+    """Tell whether a card may be played face down in this trick (rules.md 9)."""
+    first = match.variant.cover_from_trick
+    return 0 < first <= len(match.hand.row.tricks) + 1
+
+
+def _covered(seat: Seat, slot: int, card: Card | None) -> Action:
+    return cover_slot(seat, slot) if card is None else cover_card(seat, card)
+
+
+def allows(match: Match, action: Action) -> bool:
+    """Tell whether `action`, the play of a card, is among the legal ones, without building them all."""
+    seat, hand = action.seat, match.hand
+    if action.kind is _COVER or action.kind is _BLIND:
+        return may_play(match, seat) and action in _with_cards(match, seat, ())
+    if len(action.cards) != 1 or hand.dealt.blind or not may_play(match, seat):
+        return False
+    card, held = action.cards[0], hand.dealt.cards[seat]
+    if card is None or card not in held or held.index(card) not in orders.open_slots(match, seat):
+        return False
+    if action.value is None:
+        return True
+    if match.variant.ask_window != "ba" or hand.offers:
+        return False
+    ends = _may_end_hand(match) and _ends_hand(match, card)
+    return not ends and action.value in stake.turn_stakes(match, seat)
+
+
+def _may_end_hand(match: Match) -> bool:
+    """Tell whether the next card completes a trick that may decide the hand."""
+    hand = match.hand
+    row = hand.row
+    last = (len(row.table) + 1) * row.stride == match.seats
+    return last and (bool(row.tricks) or hand.dealt.each == 1)
+
+
+def _ends_hand(match: Match, card: Card) -> bool:
+    row = match.hand.row
+    side, _ = _taken(match, (*row.table, card))
+    return _verdict(match, side) != "open"
+
+
+def _taken(match: Match, table: tuple[Card, ...]) -> tuple[Side | None, Seat]:
+    variant, row, up = match.variant, match.hand.row, match.hand.dealt.up
+    strengths = variant.turned[up[0]] if up else variant.strengths
+    return taken(variant, strengths, table, leader=row.leader, stride=row.stride, seats=match.seats)
+
+
+def _verdict(match: Match, side: Side | None) -> Verdict:
+    hand = match.hand
+    winners = (*[trick.side for trick in hand.row.tricks], side)
+    return verdict(match.variant.hand_rule, winners, hand.dealt.each)
+
+
+def play(match: Match, action: Action) -> Step:
+    """Play a card; this first accepts an open ask, and afterwards asks for a stake if one is named.
+
+    Raises:
+        CardError: A card to be played unseen is not known here yet.
+    """
+    hand = match.hand
+    offer = hand.offers[-1] if hand.offers else None
+    if isinstance(offer, StakeAsk):
+        hand, accepted = stake.accept(match, action.seat, offer)
+        hand, events = _put_down(match, hand, action)
+        return hand, accepted + events
+    hand, events = _put_down(match, hand, action)
+    if action.value is None or action.kind is not _PLAY:
+        return hand, events
+    hand, asked = stake.ask(hand, action.seat, action.value)
+    return hand, events + asked
+
+
+def _put_down(match: Match, hand: Hand, action: Action) -> Step:
+    phase, dealt, row, bets, _, _, contests, standing, proven = hand
+    eldest, stride, leader, table, tricks, _, left = row
+    seat = action.seat
+    slot, face = _face(dealt, action)
+    left = _without(left, seat, slot)
+    table = (*table, face)
+    if standing is not NO_ORDERS:
+        standing = orders.carried_out(match, seat)
+    played: Event
+    if face == COVERED:
+        played, dealt = CardCovered(seat), dealt._replace(covered=(*dealt.covered, (seat, slot)))
+    else:
+        played = card_played(seat, face)
+    if len(table) * stride < match.seats:
+        row = _new(Row, (eldest, stride, leader, table, tricks, seat, left))
+        if bets.offered:
+            bets = _next_turn(bets, seat, None)
+        return _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven)), (played,)
+    side, leads = _taken(match, table)
+    tricks = (*tricks, _new(Trick, (leader, table, side)))
+    row = _new(Row, (eldest, stride, leads, (), tricks, seat, left))
+    if bets.offered:
+        bets = _next_turn(bets, seat, leads)
+    done = _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven))
+    told = trick_told(side, leads)
+    over = _verdict(match, side)
+    if over == "open":
+        return done, (played, told)
+    done, ended = _decided(match, done, over)
+    return done, (played, told, *ended)
+
+
+@lru_cache(maxsize=8192)
+def _without(left: tuple[tuple[int, ...], ...], seat: Seat, slot: int) -> tuple[tuple[int, ...], ...]:
+    """Return the slots that are left, by seat, after one was played."""
+    mine = tuple(other for other in left[seat] if other != slot)
+    return (*left[:seat], mine, *left[seat + 1 :])
+
+
+def _face(dealt: Dealt, action: Action) -> tuple[int, Card]:
+    """Return the slot that is played from, and the card as it then lies on the table."""
+    held = dealt.cards[action.seat]
+    if action.cards:
+        card = action.cards[0]
+        return held.index(card), COVERED if action.kind is _COVER else card
+    slot = action.value if isinstance(action.value, int) else 0
+    if action.kind is _COVER:
+        return slot, COVERED
+    seen = held[slot]
+    if seen is None:
+        raise CardError(
+            f"expected the card in slot {slot} of seat {action.seat} to be known before it is played"
+        )
+    return slot, seen
+
+
+def _next_turn(bets: Bets, seat: Seat, leader: Seat | None) -> Bets:
+    """Forget the offers of past turns; that of `seat` still counts after its card, unless it leads the next trick."""
+    kept = (seat,) if seat in bets.offered and seat != leader else ()
+    return Bets(bets.stake, bets.locked, bets.right, kept)
+
+
+def _decided(match: Match, hand: Hand, over: Side | Literal["tied"]) -> Step:
+    if over == "tied":
+        if match.variant.all_tied == "draw":
+            return ending.drawn(match, hand)
+        # rules.md 1.5: eldest is never of the dealer's side
+        over = side_of(hand.row.eldest)
+    return ending.won(match, hand, over, points=hand.bets.stake, reason=AWARD_HAND)
+
+
+def concede(match: Match, seat: Seat) -> Step:
+    """Give the hand up for one's side; while envido could still be called, its fold bonus is paid too."""
+    hand = match.hand
+    bonus = 0 if match.variant.envido is None else fold_bonus(match, seat)
+    points = hand.bets.stake + bonus
+    over, events = ending.won(match, hand, other_side(side_of(seat)), points=points, reason=AWARD_CONCEDED)
+    return over, (Conceded(seat), *events)

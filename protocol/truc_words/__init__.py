@@ -1,0 +1,50 @@
+"""Words for people: what each move, sign and phrase is called, and how each fact and score of a match is told.
+
+One catalogue per language and one set of local words per game are data beside these modules; a client shows them, and
+nothing is decided by them. The caller passes names and cards in, as it knows how its screen shows them. Text that came
+from others goes through `printable` or `shown_name` first.
+"""
+
+from truc_words.catalogue import LANGUAGES, Catalogue, LanguageError, MoveWords, catalogue
+from truc_words.checks import CheckWords, words_of_check
+from truc_words.facts import as_told, tell
+from truc_words.language import chosen_language
+from truc_words.local import PLAIN, LocalWords, local_sets, local_words
+from truc_words.moves import move_label, move_meaning, own_label
+from truc_words.names import joined, printable, shown_name, side_name
+from truc_words.scores import half_label, score_label
+from truc_words.sentences import Sentence, told
+from truc_words.signs import phrase_label, sign_label
+from truc_words.speech import ENGLISH, Speech
+
+__all__ = [
+    "ENGLISH",
+    "LANGUAGES",
+    "PLAIN",
+    "Catalogue",
+    "CheckWords",
+    "LanguageError",
+    "LocalWords",
+    "MoveWords",
+    "Sentence",
+    "Speech",
+    "as_told",
+    "catalogue",
+    "chosen_language",
+    "half_label",
+    "joined",
+    "local_sets",
+    "local_words",
+    "move_label",
+    "move_meaning",
+    "own_label",
+    "phrase_label",
+    "printable",
+    "score_label",
+    "shown_name",
+    "side_name",
+    "sign_label",
+    "tell",
+    "told",
+    "words_of_check",
+]

@@ -1,0 +1,126 @@
+"""The catalogues: all that is said to people, in two files per language: the game and the table, and all around them.
+
+Every catalogue has the same keys and fills in the same names; a test keeps them in step. A game's own words are not
+here but in its local set.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import msgspec
+
+LANGUAGES: Final = ("en", "ca", "es", "fr", "pt")
+
+
+class LanguageError(ValueError):
+    """There is no catalogue in this language; the text lists the languages there are."""
+
+
+class MoveWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A move or a phrase: its label, in which names are filled in, and what it means."""
+
+    label: str
+    meaning: str
+
+
+class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is said in one language."""
+
+    name: str
+    """The language, in its own words."""
+    singular: tuple[int, ...]
+    """The numbers for which the first form of a count is used."""
+    yes: tuple[str, ...]
+    """What may be typed for yes, besides `y`."""
+    no: tuple[str, ...]
+    """What may be typed for no, besides `n`."""
+    moves: Mapping[str, MoveWords]
+    """By kind of move; some also by what they answer, ask for or order, such as `accept-redeal`, `order-low`."""
+    answers: Mapping[str, str]
+    """What an answer is to, in words, by what it answers."""
+    facts: Mapping[str, str]
+    """A sentence for what happened, by `what`; some also by a value, such as `ruled-pause`."""
+    ranks: Mapping[str, str]
+    """A card of a rank, by the rank's name."""
+    letters: Mapping[str, str]
+    """What is written on a card of a rank, by the rank's name."""
+    signs: Mapping[str, str]
+    """What is claimed, by word of the vocabulary."""
+    gestures: Mapping[str, str]
+    """How a gesture is made, by its name; which sign a game makes with it is in its local set."""
+    phrases: Mapping[str, MoveWords]
+    """By quick phrase."""
+    reasons: Mapping[str, str]
+    """Why points were scored, or how a match ended."""
+    terms: Mapping[str, str]
+    """Roles and things of the game."""
+    counts: Mapping[str, tuple[str, str]]
+    """What is counted: one, several."""
+    said: Mapping[str, str]
+    """Pieces of sentences."""
+    closed: Mapping[str, str]
+    """Why a table was closed."""
+    lessons: Mapping[str, str]
+    """What a first-time player is told."""
+    screen: Mapping[str, str]
+    """The lines of a player's screen."""
+    asked: Mapping[str, str]
+    """What a command asks, and what it says to an answer."""
+    connecting: Mapping[str, str]
+    """What is said while a connection is made, or made again."""
+    commands: Mapping[str, str]
+    """What commands print outside the screen, and what they say to those who use them wrongly."""
+    listing: Mapping[str, str]
+    """The list of tables."""
+    verdict: Mapping[str, str]
+    """What the verdict on a match says."""
+    failures: Mapping[str, str]
+    """What can go wrong for a player."""
+    refused: Mapping[str, str]
+    """What the server refuses, by error code; `words` are its own, where they say more."""
+    wrong: Mapping[str, str]
+    """What went wrong, by check."""
+    means: Mapping[str, str]
+    """What follows from a failed check."""
+    remedies: Mapping[str, str]
+    """What to do after a failed check."""
+    records: Mapping[str, str]
+    """What a record of a transcript says, and what it binds or opens."""
+    together: Mapping[str, str]
+    """What several files show together, and the signatures of each seat."""
+    replay: Mapping[str, str]
+    """What surrounds a match that is stepped through in a terminal."""
+    report: Mapping[str, str]
+    """What is said on the page of a match."""
+    history: Mapping[str, str]
+    """What is said of the matches kept in a home."""
+    ratings: Mapping[str, str]
+    """What is said of how players stand at a server."""
+    watching: Mapping[str, str]
+    """What somebody without a seat is told, where it differs from what a player is told."""
+
+
+@cache
+def catalogue(lang: str) -> Catalogue:
+    """Return the catalogue of a language.
+
+    Raises:
+        LanguageError: There is none.
+    """
+    if lang not in LANGUAGES:
+        raise LanguageError(f"expected one of the languages {', '.join(LANGUAGES)}, got {lang!r}")
+    return msgspec.convert(read_catalogue(lang), Catalogue)
+
+
+def read_catalogue(lang: str) -> dict[str, Any]:
+    """Return the content of a language's files."""
+    game, around = (tomllib.loads(read_text(name)) for name in (f"{lang}.toml", f"around/{lang}.toml"))
+    return game | around
+
+
+def read_text(name: str) -> str:
+    """Return the text of a file beside this module."""
+    return files("truc_words").joinpath(name).read_text(encoding="utf-8")

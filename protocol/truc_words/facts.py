@@ -1,0 +1,152 @@
+"""How the facts of a match are told: a sentence in the listener's language, with the game's own word for it.
+
+Facts without a sentence (called, released, acked, cards committed and opened, state) are shown in other ways.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from truc_words.moves import ShowCard, local_label
+from truc_words.names import joined, side_name
+from truc_words.speech import ENGLISH, Speech
+
+Fact = Mapping[str, Any]
+
+_REST: Final = "rest"
+_HAND_ENDS: Final = ("hand_won", "hand_drawn")
+
+
+class Said(NamedTuple):
+    """The move a fact tells of: `field` is where the fact has its kind or, after a given kind, its value."""
+
+    kind: str = ""
+    field: str = ""
+    answering: str = ""
+
+
+SAID: Final[Mapping[str, Said]] = {
+    "stood": Said("stand"),
+    "last_point_taken": Said("accept", answering="last-point"),
+    "last_point_declined": Said("decline", answering="last-point"),
+    "stake_asked": Said("raise", "stake"),
+    "stake_accepted": Said("accept", answering="stake"),
+    "stake_declined": Said("decline", answering="stake"),
+    "conceded": Said("concede"),
+    "envido_called": Said(field="call"),
+    "envido_accepted": Said("accept", answering="envido"),
+    "envido_declined": Said("decline", answering="envido"),
+    "value_yielded": Said("good"),
+    "flor_declared": Said("flor"),
+    "flor_folded": Said("flor-fold"),
+    "contraflor_called": Said(field="call"),
+    "contraflor_accepted": Said("accept", answering="flor"),
+    "flor_claimed": Said("claim"),
+}
+"""The facts that are somebody's words, as moves."""
+
+_VALUED: Final[Mapping[str, str]] = {
+    "trick_won": "leader",
+    "trick_tied": "leader",
+    "ruled": "ruling",
+    "flor_claim_settled": "held",
+    "order_given": "order",
+    "envido_called": "call",
+    "contraflor_called": "call",
+    "unit_scored": "kept",
+    "match_ended": "reason",
+}
+"""Facts that have a sentence of their own for some values of this field."""
+
+_PEOPLE: Final = frozenset(
+    {"seat", "leader", "target", "opponent", "giver", "receiver", "seats", "side", "winner", "role"}
+)
+"""Fields that say who."""
+
+
+def as_told(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Return the facts of a record as they are told: after the last trick of a hand nobody leads."""
+    if not any(fact["what"] in _HAND_ENDS for fact in facts):
+        return tuple(facts)
+    return tuple({**fact, "leader": None} if "leader" in fact else fact for fact in facts)
+
+
+def tell(
+    fact: Fact, players: Sequence[str], card: ShowCard | None = None, speech: Speech = ENGLISH
+) -> str | None:
+    """Return a fact of a match as a sentence, or None for one that is shown in another way."""
+    key = fact_key(fact)
+    if key not in speech.catalogue.facts:
+        return None
+    filled = _Filled(players, card or speech.card, speech)
+    values = {name: filled.text(name, value) for name, value in fact.items()}
+    sentence = speech.catalogue.facts[key].format(
+        unit=speech.counted("unit", 1), partner=_partner(fact, players), **values
+    )
+    own = speech.local.facts.get(fact["what"]) or _said(fact, speech)
+    return f"{sentence} ({speech.quoted(own)})" if own else sentence
+
+
+def _partner(fact: Fact, players: Sequence[str]) -> str:
+    """Return who is ordered to play; there are orders only between partners who sit across."""
+    return players[(fact["seat"] + len(players) // 2) % len(players)] if "order" in fact else ""
+
+
+def fact_key(fact: Fact) -> str:
+    """Return the key of a fact in the catalogues."""
+    what = str(fact["what"])
+    if what not in _VALUED:
+        return what
+    special = f"{what}-{str(fact[_VALUED[what]]).lower()}"
+    return special if special in ENGLISH.catalogue.facts else what
+
+
+def _said(fact: Fact, speech: Speech) -> str | None:
+    said = SAID.get(fact["what"])
+    if said is None:
+        return None
+    line = f"{said.kind} {fact[said.field]}".strip() if said.field else said.kind
+    is_rest = fact["what"] == "stake_accepted" and fact["stake"] == _REST
+    answering = _REST if is_rest and f"accept-{_REST}" in speech.local.moves else said.answering
+    return local_label(line, fact, speech, answering=answering)
+
+
+class _Filled(NamedTuple):
+    """What the values of a fact are called."""
+
+    players: Sequence[str]
+    card: ShowCard
+    speech: Speech
+
+    def text(self, name: str, value: Any) -> str:
+        match name:
+            case _ if name in _PEOPLE:
+                return self._who(name, value)
+            case "stake":
+                return self.speech.stake(value)
+            case "card":
+                return self.card(value)
+            case "cards":
+                return " ".join(self.card(item) for item in value) if isinstance(value, list | tuple) else ""
+            case "each" | "points" | "kept":
+                return self.speech.counted("card" if name == "each" else "point", value)
+            case _:
+                return self._word(name, value)
+
+    def _who(self, name: str, value: Any) -> str:
+        said = self.speech.catalogue.said
+        if name in ("side", "winner"):
+            return "" if value is None else side_name(value, self.players, self.speech)
+        if name == "seats":
+            return joined([self.players[seat] for seat in value], self.speech)
+        if name == "role":
+            return self.players[value - 1] if value else said["the_server"]
+        return said["everybody"] if value is None else self.players[value]
+
+    def _word(self, name: str, value: Any) -> str:
+        match name:
+            case "order":
+                return self.speech.catalogue.ranks.get(value, str(value))
+            case "reason":
+                return self.speech.reason(value)
+            case _:
+                return "" if value is None else str(value)

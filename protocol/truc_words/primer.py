@@ -1,0 +1,50 @@
+"""What a game's lessons are made from: how its cards rank, what they count, what wins. Nothing is decided by it."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from truc_rules import Variant, card_named
+from truc_rules.contests.values import envido_value
+
+
+class Primer(NamedTuple):
+    """What a beginner must know of a game, be it a preset or a house variant."""
+
+    variant: Variant
+
+    @property
+    def order(self) -> str:
+        """The cards from strong to weak, with those that tie joined."""
+        return ", ".join(entry.replace(" ", " = ") for entry in self.variant.order)
+
+    @property
+    def target(self) -> int:
+        """What wins a game: points, or units if it is counted in them."""
+        return self.variant.scoring.target
+
+    @property
+    def is_counted_in_units(self) -> bool:
+        """Whether points make units, and units win the game."""
+        return bool(self.variant.scoring.points_per_unit)
+
+    @property
+    def games(self) -> int:
+        """The match is the best of this many games."""
+        return self.variant.match
+
+    def stronger(self, turned_up: str | None = None) -> Mapping[str, int]:
+        """Return for each card how many of the pack are stronger; cards with the same number tie.
+
+        `turned_up` is the card that raises a rank, where the game has one.
+        """
+        raises = turned_up is not None and bool(self.variant.turned)
+        variant = self.variant
+        by_card = variant.turned[card_named(variant.pack, str(turned_up))] if raises else variant.strengths
+        strengths = by_card[: len(variant.pack)]
+        counted = (sum(other > own for other in strengths) for own in strengths)
+        return MappingProxyType(dict(zip(variant.pack, counted, strict=True)))
+
+    def envido(self, cards: Iterable[str]) -> int:
+        """Return what cards count in envido."""
+        return envido_value(self.variant, [card_named(self.variant.pack, card) for card in cards])

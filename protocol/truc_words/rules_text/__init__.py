@@ -1,0 +1,60 @@
+"""The rules of a game in sentences: one function for each field of a variant, chosen by nothing but its value.
+
+Each module has the fields of one part of the game; the rules page decides which chapter they go into. A field without
+sentences fails a test. A rule that a game lacks says nothing.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from truc_words.rules_text import bets, cards, local, score, stakes, table, tricks
+from truc_words.rules_text.wording import Rows, Sentences
+
+SENTENCES: Final[Mapping[str, Sentences]] = {
+    "players": cards.players,
+    "pack": cards.pack,
+    "order": cards.order,
+    "turnup": cards.turnup,
+    "short_deal": cards.short_deal,
+    "redeal": cards.redeal,
+    "blind": cards.blind,
+    "tie_leader": tricks.tie_leader,
+    "partner_tie": tricks.partner_tie,
+    "hand_rule": tricks.hand_rule,
+    "all_tied": tricks.all_tied,
+    "cover_from_trick": tricks.cover_from_trick,
+    "ladder": stakes.ladder,
+    "cap": stakes.cap,
+    "ask_window": stakes.ask_window,
+    "accept": stakes.accept,
+    "answerer": stakes.answerer,
+    "raise_in_answer": stakes.raise_in_answer,
+    "alternate": stakes.alternate,
+    "remainder": stakes.remainder,
+    "concede": stakes.concede,
+    "last_point": stakes.last_point,
+    "envido": bets.envido,
+    "flor": bets.flor,
+    "pica": bets.pica,
+    "scoring": score.scoring,
+    "match": score.match,
+    "signals": table.signals,
+    "phrases": table.phrases,
+    "show": table.show,
+    "reveal": table.reveal,
+    "absent": table.absent,
+    "words": local.words,
+}
+"""By field: what its value means, a sentence each."""
+
+TABLES: Final[Mapping[str, Rows]] = {
+    "ladder": stakes.ladder_rows,
+    "envido": bets.envido_rows,
+    "flor": bets.flor_rows,
+    "signals": table.signal_rows,
+    "phrases": table.phrase_rows,
+    "words": local.word_rows,
+}
+"""By field: the rows of its table, the heads first; none if the game lacks the rule."""
+
+__all__ = ["SENTENCES", "TABLES"]

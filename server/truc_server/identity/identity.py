@@ -1,0 +1,277 @@
+"""Who the server is: its identity key with those before it, and the key that match secrets are sealed with at rest.
+
+Both are made on the first start. The format of the files is in key_files.py. Invariants: neither is ever replaced
+silently: if one is missing although the folder shows that the server has run, that is an error, because players know the
+server by the first and running matches need the second. The present key is the one that the last rotation leads to,
+whatever a killed rotation has left undone: there is never a second truth.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from secrets import token_bytes
+from typing import NamedTuple
+
+from truc_protocol.crypto.keys import KeyFileError, SigningKey, fingerprint, generate_signing_key
+from truc_protocol.key_files import Rotation, read_rolls
+from truc_protocol.wire.handshake import MAX_ROLLS, Roll
+from truc_server.identity.key_files import (
+    SECRET_BYTES,
+    IdentityError,
+    is_sealed,
+    key_text,
+    open_key,
+    open_secret,
+    public_key,
+    secret_text,
+)
+from truc_server.identity.revocations import revoked_keys
+from truc_server.settings.folder import Folder, move, write_private
+
+
+class PublicIdentity(NamedTuple):
+    """The public side of the server's keys, which can be read without a passphrase.
+
+    Attributes:
+        key: the public part of the present identity key.
+        rotations: how it came to be the present one, oldest first.
+        earlier: the public parts of the keys before it that are still there.
+        revoked: keys that were given up, of servers and of players.
+    """
+
+    key: bytes
+    rotations: tuple[Rotation, ...] = ()
+    earlier: tuple[bytes, ...] = ()
+    revoked: frozenset[bytes] = frozenset()
+
+    @property
+    def fingerprint(self) -> str:
+        """The short form of the identity that invites carry."""
+        return fingerprint(self.key)
+
+    @property
+    def serial(self) -> int:
+        """The number of the last rotation; 0 if there was none."""
+        return len(self.rotations)
+
+
+class Identity(NamedTuple):
+    """The server's keys.
+
+    Attributes:
+        key: the present identity key; new matches are signed with it.
+        at_rest: seals match secrets in the store.
+        rotations: how the identity key came to be the present one, oldest first.
+        earlier: the keys before it that are still there.
+        revoked: keys that were given up, of servers and of players.
+    """
+
+    key: SigningKey
+    at_rest: bytes
+    rotations: tuple[Rotation, ...] = ()
+    earlier: tuple[SigningKey, ...] = ()
+    revoked: frozenset[bytes] = frozenset()
+
+    @property
+    def fingerprint(self) -> str:
+        """The short form of the identity that invites carry."""
+        return fingerprint(self.key.public)
+
+    @property
+    def serial(self) -> int:
+        """The number of the last rotation; 0 if there was none."""
+        return len(self.rotations)
+
+    @property
+    def rolls(self) -> tuple[Roll, ...]:
+        """The newest rotations, as the server's hello carries them."""
+        return tuple(rotation.roll for rotation in self.rotations[-MAX_ROLLS:])
+
+    @property
+    def public(self) -> PublicIdentity:
+        """The public side of it."""
+        earlier = tuple(key.public for key in self.earlier)
+        return PublicIdentity(self.key.public, self.rotations, earlier, self.revoked)
+
+    def key_of(self, public: bytes) -> SigningKey:
+        """Return the identity key that a match was begun under.
+
+        Raises:
+            IdentityError: It is not among the present and earlier keys, or was given up.
+        """
+        if public in self.revoked:
+            raise IdentityError(f"the key {fingerprint(public)} was revoked: nothing more is signed with it")
+        for key in (self.key, *self.earlier):
+            if key.public == public:
+                return key
+        raise IdentityError(f"the key {fingerprint(public)} is not among the keys of this server")
+
+    def __repr__(self) -> str:
+        return f"Identity({self.fingerprint}, serial {self.serial})"
+
+
+def load_identity(folder: Folder, passphrase: str | None = None) -> Identity:
+    """Return the keys in a data folder, made now if it is new; the folder must be locked.
+
+    Raises:
+        IdentityError: A key is missing from a used folder, damaged, given up, or may be read by others.
+        FolderError: The revocations in the folder cannot be read.
+    """
+    if not folder.identity.exists():
+        _create(folder, passphrase)
+    return settled_identity(folder, passphrase)
+
+
+def settled_identity(folder: Folder, passphrase: str | None) -> Identity:
+    """Return the keys in a used data folder, and finish what was killed half-way; the folder must be locked.
+
+    Raises:
+        IdentityError: A key is missing, damaged, given up, or may be read by others.
+        FolderError: The revocations in the folder cannot be read.
+    """
+    settle_passphrase(folder)
+    identity = read_identity(folder, passphrase)
+    check_in_force(identity.public)
+    if folder.next_identity.exists():
+        if public_key(folder.next_identity) == identity.key.public:
+            move(folder.next_identity, folder.identity)
+        else:
+            folder.next_identity.unlink()  # of a rotation that was killed before it was stored: nobody knows it
+    return identity
+
+
+def settle_passphrase(folder: Folder) -> None:
+    """Move the files of a change of the passphrase into place, if any are not there yet; the folder must be locked."""
+    if not folder.next_keys.exists():
+        return
+    following = Folder(folder.next_keys)
+    for path in sorted(following.earlier.glob("*.pem")):
+        move(path, folder.earlier / path.name)
+    if following.earlier.exists():
+        following.earlier.rmdir()
+    for path in sorted(following.root.iterdir()):
+        move(path, folder.root / path.name)
+    following.root.rmdir()
+
+
+def read_identity(folder: Folder, passphrase: str | None = None) -> Identity:
+    """Return the keys in a data folder; nothing is changed.
+
+    Raises:
+        IdentityError: A key is missing, damaged, or may be read by others, or the passphrase does not open it.
+        FolderError: The revocations in the folder cannot be read.
+    """
+    public = read_public(folder)
+    return Identity(
+        open_key(_present(folder, public.rotations), passphrase),
+        open_secret(_standing(folder, folder.secrets_key), passphrase),
+        public.rotations,
+        tuple(open_key(path, passphrase) for path in _earlier(folder)),
+        public.revoked,
+    )
+
+
+def read_public(folder: Folder) -> PublicIdentity:
+    """Return the public side of the keys in a data folder; no passphrase is needed, and nothing is changed.
+
+    Raises:
+        IdentityError: A key is missing, damaged, or may be read by others.
+        FolderError: The revocations in the folder cannot be read.
+    """
+    rotations = _rotations(folder)
+    key = public_key(_present(folder, rotations))
+    known = {key, *(rotation.change.old for rotation in rotations)}
+    earlier = {path: public_key(path) for path in _earlier(folder)}
+    for path, public in earlier.items():
+        if public not in known:
+            raise IdentityError(
+                f"{path}: no rotation in {folder.rolls} leads from this key: restore it from a backup"
+            )
+    return PublicIdentity(key, rotations, tuple(earlier.values()), revoked_keys(folder))
+
+
+def unsealed_files(folder: Folder) -> tuple[Path, ...]:
+    """Return the key files that no passphrase protects.
+
+    Raises:
+        IdentityError: One is missing, or may be read by others.
+    """
+    return tuple(path for path in _secret_files(folder) if not is_sealed(path))
+
+
+def has_passphrase(folder: Folder) -> bool:
+    """Tell whether a passphrase protects a key file.
+
+    Raises:
+        IdentityError: One is missing, or may be read by others.
+    """
+    return any(is_sealed(path) for path in _secret_files(folder))
+
+
+def check_in_force(identity: PublicIdentity) -> None:
+    """Check that the present key was not given up.
+
+    Raises:
+        IdentityError: It was.
+    """
+    if identity.key in identity.revoked:
+        raise IdentityError(
+            f"the key {identity.fingerprint} of this server was revoked; no client that knows of it comes to it or "
+            "follows it to another: start anew with an empty data folder, and give players the new address"
+        )
+
+
+def _create(folder: Folder, passphrase: str | None) -> None:
+    for trace in (folder.database, folder.rolls):
+        if trace.exists():
+            raise IdentityError(
+                f"{folder.identity} is missing, but {trace} is there: restore the key from a backup; "
+                "with a new one every player would be warned of a false server"
+            )
+    # The identity comes last: a start killed in between is simply repeated.
+    if not folder.secrets_key.exists():
+        write_private(folder.secrets_key, secret_text(token_bytes(SECRET_BYTES), passphrase))
+    write_private(folder.identity, key_text(generate_signing_key(), passphrase))
+
+
+def _rotations(folder: Folder) -> tuple[Rotation, ...]:
+    try:
+        return read_rolls(folder.rolls.read_text("ascii"))
+    except FileNotFoundError:
+        return ()
+    except (KeyFileError, UnicodeDecodeError) as error:
+        raise IdentityError(f"{folder.rolls}: {error}; restore it from a backup") from error
+    except OSError as error:
+        raise IdentityError(f"cannot read {folder.rolls}: {error.strerror}") from error
+
+
+def _present(folder: Folder, rotations: tuple[Rotation, ...]) -> Path:
+    """Return the file of the key that the last rotation leads to."""
+    path = _standing(folder, folder.identity)
+    found = public_key(path)
+    if not rotations or rotations[-1].change.new == found:
+        return path
+    expected = rotations[-1].change.new
+    if folder.next_identity.exists() and public_key(folder.next_identity) == expected:
+        return folder.next_identity
+    raise IdentityError(
+        f"{folder.identity}: expected the key {fingerprint(expected)}, which {folder.rolls} leads to, "
+        f"got {fingerprint(found)}: restore both from the same backup"
+    )
+
+
+def _earlier(folder: Folder) -> Iterator[Path]:
+    return (_standing(folder, path) for path in sorted(folder.earlier.glob("*.pem")))
+
+
+def _secret_files(folder: Folder) -> Iterator[Path]:
+    yield _standing(folder, folder.identity)
+    yield _standing(folder, folder.secrets_key)
+    yield from _earlier(folder)
+    if folder.next_identity.exists():
+        yield folder.next_identity
+
+
+def _standing(folder: Folder, path: Path) -> Path:
+    """Return where a key file is: among those under a new passphrase, as long as they are not in place."""
+    following = folder.next_keys / path.relative_to(folder.root)
+    return following if following.exists() else path

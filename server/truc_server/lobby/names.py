@@ -1,0 +1,213 @@
+"""The names of players: which are allowed, in which form, and that no two players who are here have names that look alike.
+
+A name is a label and proves nothing; the tag tells who somebody is. Still, at a table people go by names. So the one who
+comes later under a name that looks like another's gets a number. Invariant: a player who is connected or seated has one
+name.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from secrets import randbelow
+from typing import Final, NamedTuple
+
+from truc_protocol.errors import Code
+from truc_server.lobby.confusables import prototype, script
+from truc_server.net.peer import RefusedError
+
+LONGEST: Final = 64  # bytes of UTF-8
+_MARKS: Final = 4  # combining marks in a row, at most
+_FIRST: Final = 2  # the number of the second player of a name
+_FEW: Final = 10  # below it numbers are tried in turn
+_DIGITS: Final = 9  # of the longest numbers
+_VIRAMA: Final = 9  # the combining class of what kills a vowel: joiners after it change the shape of letters
+_JOINERS: Final = "\u200c\u200d"
+_UNJOINED: Final = str.maketrans("", "", _JOINERS)
+_SELECTORS: Final = re.compile("[\ufe00-\ufe0f]")
+_REFUSED: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_INVISIBLE: Final = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    "\U00013441\U00013442\U00016fe4\U0001d159"
+)
+_INVISIBLE_PLANE: Final = 0xE0000  # tags and selectors that show nothing
+_ANY_SCRIPT: Final = frozenset({"COMMON", "INHERITED"})
+_TOGETHER: Final = (
+    frozenset({"LATIN", "HAN", "HIRAGANA", "KATAKANA"}),
+    frozenset({"LATIN", "HAN", "BOPOMOFO"}),
+    frozenset({"LATIN", "HAN", "HANGUL"}),
+)
+_TAG: Final = re.compile(r"(?i:guest)-[A-Zl2-9]{20}|[A-Zl2-9]{26}")  # as it looks: I and 1 as l, 0 as O
+_REMEMBERED: Final = 4_096  # names whose looks, or whose form in use, are remembered
+_NUMBERED: Final = re.compile(r" (?:[2-9]|[1-9]\d+)$")
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def normalised(name: str) -> str:
+    """Return a name in the one form it is used in: compatible characters as one, single spaces, none around it.
+
+    Raises:
+        RefusedError: It is empty, too long, holds what cannot be seen, or mixes scripts.
+    """
+    single = _SELECTORS.sub("", unicodedata.normalize("NFKC", name))
+    _check_visible(single)
+    cleaned = " ".join(single.split())
+    if not cleaned or len(cleaned.encode()) > LONGEST:
+        raise _refused(f"1 to {LONGEST} bytes of printable text")
+    if not cleaned.isascii():
+        _check_marks(cleaned)
+        _check_scripts(cleaned)
+    if _TAG.fullmatch(_bones(cleaned)):
+        raise _refused("a name that does not read as the tag of a player")
+    return cleaned
+
+
+def _refused(expected: str) -> RefusedError:
+    return RefusedError(Code.BAD_MESSAGE, f"name: expected {expected}", field="name")
+
+
+def _check_visible(name: str) -> None:
+    if name.isascii() and name.isprintable():
+        return
+    for i, character in enumerate(name):
+        if not _is_visible(character) and not (character in _JOINERS and _joins(name, i)):
+            raise _refused(f"printable text, got U+{ord(character):04X}")
+
+
+def _is_visible(character: str) -> bool:
+    is_hidden = character in _INVISIBLE or ord(character) >= _INVISIBLE_PLANE
+    return not is_hidden and unicodedata.category(character) not in _REFUSED
+
+
+def _joins(name: str, i: int) -> bool:
+    """Tell whether a joiner stands where it changes how letters are written."""
+    before, after = name[i - 1 : i], name[i + 1 : i + 2]
+    if not before or not after:
+        return False
+    follows_virama = unicodedata.combining(before) == _VIRAMA
+    return follows_virama or {unicodedata.bidirectional(before), unicodedata.bidirectional(after)} == {"AL"}
+
+
+def _check_marks(name: str) -> None:
+    run = 0
+    for i, character in enumerate(unicodedata.normalize("NFD", name)):
+        run = run + 1 if unicodedata.category(character).startswith("M") else 0
+        if run > _MARKS or (run and i == 0):
+            raise _refused(f"at most {_MARKS} marks on a letter, and none before the first")
+
+
+def _check_scripts(name: str) -> None:
+    """Check that a name is written in one script, or in some that are used together, and its digits in one.
+
+    So letters of different scripts that look alike cannot stand side by side.
+    """
+    scripts = {script(character) for character in name} - _ANY_SCRIPT
+    if len(scripts) > 1 and not any(scripts <= together for together in _TOGETHER):
+        raise _refused(f"letters of one script, got {' and '.join(sorted(scripts))}")
+    zeros = {ord(c) - unicodedata.decimal(c) for c in name if unicodedata.category(c) == "Nd"}
+    if len(zeros) > 1:
+        raise _refused("digits of one script")
+
+
+def skeletons(name: str) -> frozenset[str]:
+    """Return what a name looks like, once as it is written and once in small letters.
+
+    Two names look alike if they have one of these in common.
+    """
+    return frozenset(_bones(written).casefold() for written in {name, name.casefold()})
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _bones(name: str) -> str:
+    apart = unicodedata.normalize("NFD", name).translate(_UNJOINED)
+    return unicodedata.normalize("NFD", prototype(apart))
+
+
+class _Held(NamedTuple):
+    """The name that a player has, the one they wanted, and what theirs looks like."""
+
+    name: str
+    wanted: str
+    skeletons: frozenset[str]
+
+
+class Names:
+    """The names of everybody who is connected or seated."""
+
+    def __init__(self) -> None:
+        self._unread: dict[bytes, str] = {}  # found in the store; looked at when somebody logs in
+        self._held: dict[bytes, _Held] = {}
+        self._owners: dict[str, bytes] = {}
+
+    def __len__(self) -> int:
+        """How many players have a name."""
+        return len(self._held) + len(self._unread)
+
+    def keep(self, player: bytes, name: str) -> None:
+        """Note the name that a player has already, whatever others are called."""
+        self._unread[player] = name
+
+    def of(self, player: bytes) -> str | None:
+        """Return the name that a player has."""
+        self._read()
+        held = self._held.get(player)
+        return None if held is None else held.name
+
+    def give(self, player: bytes, wanted: str) -> str:
+        """Give a player the name they want, with a number if it looks like another's; return it."""
+        self._read()
+        held = self._held.get(player)
+        if held is not None and wanted in (held.wanted, held.name):
+            return held.name
+        self.drop(player)
+        given = _Held(wanted, wanted, skeletons(wanted))
+        if not self._is_free(given.skeletons):
+            name = self._numbered(wanted)
+            given = _Held(name, wanted, skeletons(name))
+        self._hold(player, given)
+        return given.name
+
+    def drop(self, player: bytes) -> None:
+        """Free the name of a player who is gone."""
+        self._unread.pop(player, None)
+        held = self._held.pop(player, None)
+        for skeleton in held.skeletons if held else ():
+            if self._owners.get(skeleton) == player:
+                del self._owners[skeleton]
+
+    def _read(self) -> None:
+        unread, self._unread = self._unread, {}
+        for player, name in unread.items():
+            self._hold(player, _Held(name, name, skeletons(name)))
+
+    def _hold(self, player: bytes, held: _Held) -> None:
+        self._held[player] = held
+        for skeleton in held.skeletons:
+            self._owners.setdefault(skeleton, player)
+
+    def _is_free(self, wanted: frozenset[str]) -> bool:
+        return not any(skeleton in self._owners for skeleton in wanted)
+
+    def _numbered(self, wanted: str) -> str:
+        """Return a name with a number that is free."""
+        base = _NUMBERED.sub("", wanted)
+        names = (_cut(base, LONGEST - len(suffix)) + suffix for suffix in map(" {}".format, _numbers()))
+        return next(name for name in names if self._is_free(skeletons(name)))
+
+
+def _numbers() -> Iterator[int]:
+    """Yield numbers to try: the smallest in turn, then random ones with ever more digits.
+
+    However many namesakes there are, one of the first ten or so is free; trying all in turn would take longer with each.
+    """
+    yield from range(_FIRST, _FEW)
+    digits = 2
+    while True:
+        first = 10 ** (digits - 1)
+        yield first + randbelow(9 * first)
+        digits = min(digits + 1, _DIGITS)
+
+
+def _cut(name: str, most: int) -> str:
+    """Return the beginning of a name, of so many bytes at most."""
+    return name.encode()[:most].decode(errors="ignore").rstrip(f" {_JOINERS}")

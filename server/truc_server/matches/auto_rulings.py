@@ -1,0 +1,131 @@
+"""What the server has to rule because of what the records show: after a void, for absent seats, for pauses.
+
+A function of the ledger, and of what no record shows: whether the wait before a call is over, and who is there.
+Invariants: nothing is ruled that the ledger would not take; and nobody forfeits as absent to a side that has nobody
+there either.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+from msgspec import Struct
+
+from truc_protocol.dealer import Dealer
+from truc_protocol.ledger import (
+    Due,
+    Ledger,
+    awaits_substitutes,
+    due,
+    is_exhausted,
+    may_abandon,
+    may_forfeit,
+    missing,
+    must_end,
+)
+from truc_protocol.records import Phase, Record
+from truc_protocol.setup import GONE_SUBSTITUTE
+
+_RULED: Final = (Phase.BETWEEN, Phase.HAND)
+_OWED: Final = (Due.SHARE, Due.OPEN, Due.CLOSE, Due.END)
+
+
+class Unrecorded(Struct, frozen=True):
+    """What no record shows.
+
+    Attributes:
+        is_held_out: whether the call has been held back long enough.
+        sides: the sides with a seat connected.
+        returned: the seats that were absent too often, have come back, and have missed nothing since.
+        is_claimed: whether an absent seat forfeits only when its opponents ask for it.
+    """
+
+    is_held_out: bool = False
+    sides: Collection[int] = (0, 1)
+    returned: Collection[int] = ()
+    is_claimed: bool = False
+
+
+_NOTHING: Final = Unrecorded()
+
+
+def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -> Record | None:
+    """Return the ruling that is due now, if any."""
+    if not (_calls_for_ruling(ledger) or beside.is_held_out) or not may_rule(ledger):
+        return None
+    if ledger.phase is Phase.BETWEEN and must_end(ledger):
+        return _after_void(dealer, ledger)
+    ruling = _for_absence(dealer, ledger, beside) or _for_pause(dealer, ledger)
+    if ruling is None and beside.is_held_out and ledger.phase is Phase.BETWEEN and not ledger.pause.active:
+        return _after_hold(dealer, ledger, beside)
+    return ruling
+
+
+def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
+    """Return the next step to the end of a match that nobody may go on with; None if other records come first."""
+    if missing(ledger):
+        return dealer.void(ledger)  # nobody forfeits for it: all that follows is that the match is abandoned
+    return dealer.abandon(ledger, "server") if may_rule(ledger) else None
+
+
+def _calls_for_ruling(ledger: Ledger) -> bool:
+    """Tell whether anything has happened that the server may have to rule about; it rarely has."""
+    return bool(ledger.voids or ledger.pause.asked) or any(ledger.streaks)
+
+
+def may_rule(ledger: Ledger) -> bool:
+    """Tell whether a ruling can stand now, and the server owes no other record before it."""
+    return ledger.phase in _RULED and due(ledger) not in _OWED
+
+
+def absent(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:
+    """Return the seats that have missed so many decisions in a row that they are gone, and have not come back."""
+    most = ledger.setup.terms.opts.gone_after
+    if not 0 < most <= max(ledger.streaks):
+        return ()
+    return tuple(
+        seat for seat, streak in enumerate(ledger.streaks) if most <= streak and seat not in returned
+    )
+
+
+def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
+    if may_abandon(ledger, "empty"):
+        return dealer.abandon(ledger, "empty")
+    for seat in ledger.silent:
+        if may_forfeit(ledger, seat, "silent"):
+            return dealer.forfeit(ledger, seat, "silent")
+    return dealer.abandon(ledger, "voids" if may_abandon(ledger, "voids") else "server")
+
+
+def _for_absence(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
+    if ledger.setup.terms.opts.gone == GONE_SUBSTITUTE:
+        return None  # rulings play on for the seat, and between hands it is offered
+    gone = absent(ledger, beside.returned)
+    return _against(dealer, ledger, gone, () if beside.is_claimed else beside.sides)
+
+
+def _after_hold(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
+    """Rule on the seats that nobody has taken over, and on those without a chain for the next call."""
+    if awaits_substitutes(ledger):
+        return _after_void(dealer, ledger)
+    exhausted = (seat for seat in range(ledger.seats) if is_exhausted(ledger, seat + 1))
+    seats = tuple(sorted({*absent(ledger, beside.returned), *exhausted}))
+    return _against(dealer, ledger, seats, beside.sides)
+
+
+def _against(dealer: Dealer, ledger: Ledger, seats: tuple[int, ...], sides: Collection[int]) -> Record | None:
+    """Let those of the seats that may forfeit as absent do so; if both sides would, nobody wins."""
+    gone = [seat for seat in seats if may_forfeit(ledger, seat, "absent")]
+    if not gone:
+        return None
+    if may_abandon(ledger, "empty"):
+        return dealer.abandon(ledger, "empty")
+    first = gone[0]
+    if any(seat % 2 != first % 2 for seat in gone):
+        return dealer.abandon(ledger, "server")
+    return dealer.forfeit(ledger, first, "absent") if 1 - first % 2 in sides else None
+
+
+def _for_pause(dealer: Dealer, ledger: Ledger) -> Record | None:
+    if len(ledger.pause.asked) < ledger.seats:
+        return None
+    return dealer.resume(ledger) if ledger.pause.active else dealer.pause(ledger)

@@ -1,0 +1,328 @@
+"""What a match waits for, for how much longer, and which seats have asked for time to rekey.
+
+Time runs from the newest record; the time of a seat only once that record is stored, and only while any seat is
+connected. What happens when time is over is decided elsewhere. Invariants: a call is held back only where nothing else
+is to be decided and the match does not rest; and, from the newest record, no longer than the terms give for a rekey
+or, where they make the match wait for an exhausted chain, for a pause; time that stands still costs nobody anything.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Final, Literal
+
+import trio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Release, Rule, Share, Sub
+from truc_protocol.errors import Code
+from truc_protocol.ledger import Due, Ledger, due, is_exhausted, is_gone, missing, must_end
+from truc_protocol.messages import Waiting
+from truc_protocol.records import Phase
+from truc_protocol.setup import GONE_SUBSTITUTE
+from truc_rules import Kind
+from truc_server.matches import clocks
+from truc_server.matches.choices import holders, holders_in_view, may_show, open_actions
+from truc_server.matches.clocks import Clocks
+from truc_server.net.peer import RefusedError
+
+_BESIDE_DECISIONS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM})
+# looked up once: a lookup in an Enum is slow
+_OVER, _ENDED, _CALLED, _BETWEEN = Phase.OVER, Phase.ENDED, Phase.CALLED, Phase.BETWEEN
+
+What = Literal["pause", "rest", "release", "window", "decision", "rekey", "sub"]
+AGAIN_S: Final = 5.0  # until a wait that is over is looked at again, if no answers could be taken
+_OF_SEATS: Final = ("release", "decision", "rekey", "sub")  # the others pass in any case
+_TOLD: Final[Mapping[What, Literal["decision", "rekey", "sub"]]] = {
+    "decision": "decision",
+    "window": "decision",  # nobody is told yet that there may be none
+    "rekey": "rekey",
+    "sub": "sub",
+}
+"""What `waiting` says is waited for; the records tell of the rest."""
+
+
+class Wait(Struct, frozen=True):
+    """What is waited for, from which seats, and for how long after the newest record; None is for ever."""
+
+    what: What
+    seats: tuple[int, ...]
+    ms: int | None
+
+
+class Waits:
+    """The time of one match.
+
+    Attributes:
+        now: what is waited for; None if a record of the server is due, or nothing more will come.
+        clocks: what each seat has left after the newest record.
+        offer: the position of the record that opened the present decision.
+        is_over: whether the time to wait at this position is over.
+        returned: the seats that were gone and have come back: nobody else is offered them.
+    """
+
+    def __init__(self, ledger: Ledger, *, between_ms: int) -> None:
+        self._ledger = ledger
+        self._opts = ledger.setup.terms.opts
+        self.clocks = clocks.full(self._opts, ledger.seats)
+        self.offer = 0
+        self.is_over = False
+        self.returned: Collection[int] = ()
+        self._between_ms = between_ms
+        self._holder: int | None = None
+        self._since = trio.current_time()
+        self._asked_at: float | None = None
+        self._halted_at: float | None = None
+        self._wishes: set[int] = set()
+        self._vain: Counter[int] = Counter()
+        self._has_window = self._is_restored = False
+        self.now = self._next()
+
+    def _next(self) -> Wait | None:
+        ledger = self._ledger
+        if ledger.phase is _OVER or ledger.phase is _ENDED:
+            return None
+        if ledger.pause.active:
+            return Wait("pause", (), self._opts.pause_ms)
+        if (pacing := self._pacing()) is not None:
+            return pacing
+        if self._holder is not None:
+            left = clocks.left_ms(self.clocks, self._opts, self._holder)
+            return Wait("decision", holders_in_view(ledger), left)
+        if silent := missing(ledger):
+            return Wait("release", silent, self._opts.release_ms)
+        return self._hold()
+
+    @property
+    def moment(self) -> float | None:
+        """When the time for what is waited for is over; None if it has no end, or stands still."""
+        wait = self.now
+        if wait is None or wait.ms is None or (self._halted_at is not None and wait.what in _OF_SEATS):
+            return None
+        return self._since + wait.ms / 1000
+
+    @property
+    def rests_until(self) -> float | None:
+        """When the match's pause is over; None if it has none."""
+        return self.moment if self.now is not None and self.now.what == "pause" else None
+
+    def awaits(self, seat: int) -> bool:
+        """Tell whether the match waits for a seat or its partners, as far as that seat can tell."""
+        seats = () if self.now is None else self.now.seats
+        return seat in holders(self._ledger) or any(other % 2 == seat % 2 for other in seats)
+
+    @property
+    def left_ms(self) -> int | None:
+        """How much is left of the time for what is waited for."""
+        if self.now is None or self.now.ms is None:
+            return None
+        return max(0, self.now.ms - self._elapsed_ms(trio.current_time()))
+
+    def notice(self, table: str) -> Waiting | None:
+        """Return what is told to everybody who has no choice now."""
+        wait = self.now
+        if wait is None or (what := _TOLD.get(wait.what)) is None:
+            return None
+        match, at, left = self._ledger.setup.mid, self._ledger.k, self.left_ms if wait.seats else None
+        return Waiting(table=table, match=match, at=at, seats=wait.seats, what=what, deadline_ms=left)
+
+    def left_of(self, what: What, seat: int) -> int | None:
+        """Return the time a seat has left for `what`; None if, as far as everybody can tell, it is not waited for."""
+        wait = self.now
+        return self.left_ms if wait is not None and wait.what == what and seat in wait.seats else None
+
+    def _elapsed_ms(self, now: float) -> int:
+        until = now if self._halted_at is None else self._halted_at
+        return max(0, int((until - self._since) * 1000))
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether the time of the seats stands still."""
+        return self._halted_at is not None
+
+    def halt(self) -> None:
+        """Let the time of the seats stand still: nobody is connected."""
+        if self._halted_at is None:
+            self._halted_at = trio.current_time()
+
+    def go_on(self) -> None:
+        """Let the time of the seats run on from where it stood."""
+        halted_at, self._halted_at = self._halted_at, None
+        if halted_at is not None and self.now is not None and self.now.what in _OF_SEATS:
+            self._since += max(0.0, trio.current_time() - max(halted_at, self._since))
+
+    def see(self, returned: Collection[int]) -> None:
+        """Note which seats were gone and have come back."""
+        if returned != self.returned:
+            self.returned = returned
+            self.now = self._next()
+
+    def end(self) -> None:
+        """Wait no longer at this position; a wish for time that has not been used is forgotten."""
+        self.is_over = True
+        if self._ledger.phase is Phase.BETWEEN:
+            self._vain.update(self._wishes)
+            self._wishes.clear()
+        self.now = self._next()
+
+    def _pacing(self) -> Wait | None:
+        """Return the wait that passes in any case, if there is one."""
+        if self.is_window:
+            return Wait("window", (), 0)  # time is counted from its end, for what comes after it too
+        return Wait("rest", (), self._between_ms) if self._rests() else None
+
+    @property
+    def is_window(self) -> bool:
+        """Whether seats may have something to say at this position, and nobody has been told yet whether they do."""
+        return self._has_window and not self.is_over
+
+    def _rests(self) -> bool:
+        """Tell whether the server holds back a record to give people time: the deal, or what ends a hand."""
+        if self._between_ms == 0 or self.is_over:
+            return False
+        return _deals_unasked(self._ledger) or _may_be_shown(self._ledger)
+
+    def _hold(self) -> Wait | None:
+        """Return for whom the next call is held back."""
+        ledger, opts = self._ledger, self._opts
+        if not _awaits_call(ledger):
+            return None
+        gone = () if self.is_over else vacant(ledger, self.returned)
+        if gone:
+            return Wait("sub", gone, opts.release_ms)
+        seats = tuple(
+            seat
+            for seat in range(ledger.seats)
+            if is_exhausted(ledger, seat + 1) or (not self.is_over and self._asks(seat))
+        )
+        longest = max(opts.release_ms, opts.pause_ms)
+        return Wait("rekey", seats, longest if self.is_over else opts.release_ms) if seats else None
+
+    def _asks(self, seat: int) -> bool:
+        return seat in self._wishes or (self._is_restored and _rekeys_left(self._ledger, seat) > 0)
+
+    def wish(self, seat: int) -> None:
+        """Give a seat time to rekey before the next call.
+
+        Raises:
+            RefusedError: It has no chain, or may not start another.
+        """
+        ledger = self._ledger
+        if ledger.contributors[seat + 1] is None or ledger.phase in (Phase.OVER, Phase.ENDED):
+            raise RefusedError(Code.NOT_NOW, "expected a seat with a key, in a match that goes on")
+        if _rekeys_left(ledger, seat) > self._vain[seat]:
+            self._wishes.add(seat)
+            self.now = self._next()
+        elif not _ends_before_call(ledger, seat):
+            message = f"expected at most {self._opts.rekeys} new chains of a seat, and as many wishes"
+            raise RefusedError(Code.ILLEGAL_ACTION, message)
+
+    def timed(self, after: Ledger, body: AnyBody, now: float) -> Clocks:
+        """Return the clocks after a record that is taken at this moment."""
+        before, banks = self._ledger.match, self.clocks.banks
+        if before is not None and after.match is not None and before.games != after.match.games:
+            return clocks.full(self._opts, after.seats)
+        if isinstance(body, Sub) and body.seat == self._holder:
+            return Clocks(banks)  # the newcomer has had no time yet
+        if self._holder is None:
+            return Clocks(banks, 0 if opens_decision(body) else self.clocks.used)
+        used = self.clocks.used + self._elapsed_ms(now)
+        if opens_decision(body):
+            return clocks.decided(banks, used, self._opts, self._holder)
+        return Clocks(banks, used)
+
+    def start(self) -> None:
+        """Let time run from now: the record that starts it is stored, and can be shown."""
+        asked_at, self._asked_at = self._asked_at, None
+        if asked_at is not None:
+            self._since += trio.current_time() - asked_at
+
+    def note(
+        self, ledger: Ledger, body: AnyBody, timed: Clocks, now: float, *, window_ms: int | None = None
+    ) -> None:
+        """Go on from a record that is taken at this moment; with `window_ms` it opens a window of that length."""
+        self._ledger, self.clocks = ledger, timed
+        self._has_window = bool(window_ms)
+        self.is_over = self._is_restored = False
+        holding = holders(ledger)
+        self._holder = holding[0] if holding else None
+        if opens_decision(body):
+            self.offer = ledger.k - 1
+        rests = ledger.pause.active and not isinstance(body, Rule)
+        if not (rests or isinstance(body, Release)):
+            self._asked_at = now
+            self._since = now + (window_ms or 0) / 1000
+        if isinstance(body, Rekey):
+            self._wishes.discard(body.role - 1)
+        elif isinstance(body, Sub):
+            self._wishes.discard(body.seat)
+        self.now = self._next()
+
+    @property
+    def is_unasked(self) -> bool:
+        """Whether the next call is due, and nobody has asked for it to be held back."""
+        is_known = self.is_over or not self._is_restored
+        return due(self._ledger) is Due.CALL and is_known and not self._wishes
+
+    def restore(self, *, is_unasked: bool) -> None:
+        """Go on after a restart: a call now due was held back for a wish, unless it is known that nobody had one."""
+        self._is_restored = self._ledger.k > 0 and due(self._ledger) is Due.CALL and not is_unasked
+        self._asked_at = None
+        self.now = self._next()
+
+
+def vacant(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:
+    """Return the seats that a substitute may take over now; one that is back is kept, unless a void names it."""
+    gone = ledger.setup.terms.opts.gone
+    if gone != GONE_SUBSTITUTE or ledger.phase is not _BETWEEN or must_end(ledger):
+        return ()
+    return tuple(
+        seat
+        for seat in range(ledger.seats)
+        if is_gone(ledger, seat) and (seat not in returned or seat in ledger.silent)
+    )
+
+
+def owes_chain(ledger: Ledger) -> bool:
+    """Tell whether the server has to rekey: its chain has no link for the next call."""
+    between = ledger.phase is _BETWEEN and not ledger.pause.active
+    return between and not must_end(ledger) and is_exhausted(ledger, 0)
+
+
+def opens_decision(body: AnyBody) -> bool:
+    """Tell whether a record opens a new decision."""
+    if isinstance(body, Act | Proxy):
+        return body.kind not in _BESIDE_DECISIONS
+    if isinstance(body, Rule):
+        return body.ruling not in ("pause", "resume")
+    return not isinstance(body, Share | Rekey | Sub)
+
+
+def _awaits_call(ledger: Ledger) -> bool:
+    """Tell whether the next call could come, if chains and seats allow."""
+    if ledger.phase is not _BETWEEN or ledger.pause.active:
+        return False
+    return not must_end(ledger) and due(ledger) is not Due.PLAYERS
+
+
+def _rekeys_left(ledger: Ledger, seat: int) -> int:
+    contributor = ledger.contributors[seat + 1]
+    return 0 if contributor is None else ledger.setup.terms.opts.rekeys - contributor.rekeys
+
+
+def _ends_before_call(ledger: Ledger, seat: int) -> bool:
+    """Tell whether a seat's chain has no link for the next call, so that it is waited for in any case."""
+    following = replace(ledger, deal_index=ledger.deal_index + (ledger.call is not None))
+    return is_exhausted(following, seat + 1)
+
+
+def _deals_unasked(ledger: Ledger) -> bool:
+    """Tell whether a deal is due without any release having been waited for, so that nobody had time."""
+    return ledger.phase is _CALLED and not any(ledger.contributors[1:]) and due(ledger) is Due.DEAL
+
+
+def _may_be_shown(ledger: Ledger) -> bool:
+    """Tell whether a hand is over and somebody may still show cards that its close leaves closed."""
+    if ledger.opens_at_close or not may_show(ledger):
+        return False
+    return any(open_actions(ledger))

@@ -1,0 +1,97 @@
+"""A match that is held after a restore, until it is known that no player has seen more of it than the server has.
+
+Data restored from a backup may be older than what players were shown. To sign on from there would make a second
+history of the match, which looks like fraud. What seats send meanwhile is put off, and answered when this is known.
+Invariant: a match that is held takes nothing, and the server signs nothing in it, until the player of every seat has
+asked for no more than is there.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+
+from truc_server.net.peer import Peer, TooSoonError
+from truc_server.tables.codes import label
+
+AGAIN_MS: Final = 1_000  # after this, what is not put off may be tried again
+MOST_PUT_OFF: Final = 32  # acts of one match; a seat owes no more than a few
+
+log = structlog.get_logger()
+
+
+class Hold:
+    """Whether one match is held, and whose word is missing."""
+
+    def __init__(self, table: str, mid: bytes) -> None:
+        self._table = label(table)
+        self._mid = mid
+        self._unheard: tuple[int, ...] = ()
+        self._put_off: list[tuple[Peer, Callable[[], None]]] = []
+        self._is_doubted = False
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the match is held."""
+        return bool(self._unheard)
+
+    def begin(self, *, seats: int, k: int) -> None:
+        """Hold the match, of which `k` records are there, until each of its seats has been heard."""
+        self._unheard = tuple(range(seats))
+        log.warning("match_held", table=self._table, match=self._mid.hex(), k=k)
+
+    def hear(self, seat: int) -> bool:
+        """Note that a seat's player has seen no more than is there; tell whether this lets the match go on."""
+        was_on, self._unheard = self.is_on, tuple(other for other in self._unheard if other != seat)
+        goes_on = was_on and not self.is_on
+        if goes_on:
+            log.info("match_goes_on", table=self._table, match=self._mid.hex())
+        return goes_on
+
+    def put_off(self, peer: Peer, take: Callable[[], None]) -> None:
+        """Take something when the match goes on or is given up, if the connection it came by is still there.
+
+        A client that has waited long takes the connection for lost, comes back and sends it again.
+
+        Raises:
+            TooSoonError: Too much is put off already.
+        """
+        self._put_off = [waiting for waiting in self._put_off if waiting[0].is_open]
+        if len(self._put_off) >= MOST_PUT_OFF:
+            self.check()
+        self._put_off.append((peer, take))
+
+    def end(self) -> None:
+        """Hold the match no longer, and take what was put off."""
+        self._unheard = ()
+        later, self._put_off = self._put_off, []
+        for peer, take in later:
+            if peer.is_open:
+                take()
+
+    def check(self) -> None:
+        """Check that the match takes anything now.
+
+        Raises:
+            TooSoonError: It is held.
+        """
+        if self._unheard:
+            seats = ", ".join(map(str, self._unheard))
+            message = (
+                f"the server was restored from a backup: the match goes on when these seats are back: {seats}"
+            )
+            raise TooSoonError(message, AGAIN_MS)
+
+    def doubt(self, *, seen: int, k: int) -> None:
+        """Tell the host, once, that a player says they saw a record beyond the `k` there are; that proves nothing."""
+        if self._is_doubted:
+            return
+        self._is_doubted = True
+        log.warning(
+            "player_has_seen_more",
+            table=self._table,
+            match=self._mid.hex(),
+            seen=seen,
+            newest=k - 1,
+            reason="was the data restored from an older copy?",
+        )

@@ -1,0 +1,135 @@
+"""How much one player may say, or ask for, in a short time, counted over every connection they have.
+
+A player who leaves and comes back is still known, for as long as what they have said counts. Invariant: once somebody
+speaks, nothing is kept about others who have been silent for longer than that.
+"""
+
+from typing import Final, NamedTuple
+
+import trio
+
+from truc_server.net.peer import Peer, Player, TooSoonError
+from truc_server.requests.abilities import (
+    CHAT_CROWD,
+    CHAT_LINES,
+    CHAT_SECONDS,
+    CHAT_TOTAL,
+    LISTS_CROWD,
+    LISTS_SECONDS,
+)
+from truc_server.requests.abilities import LISTS as MOST_LISTS
+
+
+class TooMuchTalkError(TooSoonError):
+    """A player says more than the others can be expected to hear, or asks for more than they need."""
+
+
+class Allowed(NamedTuple):
+    """What one player may say in so many seconds: how often, and how much in all; `what` is the same in words.
+
+    All players of one network together may say as much as `crowd` of them.
+    """
+
+    times: int
+    total: int
+    seconds: int
+    what: str
+    crowd: int
+
+    def of_crowd(self) -> "Allowed":
+        """Return what all players of one network may say together."""
+        return self._replace(times=self.crowd * self.times, total=self.crowd * self.total)
+
+
+CHAT: Final = Allowed(
+    CHAT_LINES, CHAT_TOTAL, CHAT_SECONDS, f"{CHAT_LINES} lines, {CHAT_TOTAL} characters", crowd=CHAT_CROWD
+)
+LISTS: Final = Allowed(
+    MOST_LISTS, MOST_LISTS, LISTS_SECONDS, f"{MOST_LISTS} lists of all tables", crowd=LISTS_CROWD
+)
+
+
+class Spoken(NamedTuple):
+    """When something was said, and how much it was."""
+
+    moment: float
+    size: int
+
+
+class Floods:
+    """What every player has said in the last seconds."""
+
+    def __init__(self, allowed: Allowed) -> None:
+        self._allowed = allowed
+        self._spoken: dict[bytes, tuple[Spoken, ...]] = {}  # the last to speak comes last
+
+    def pay(self, player: bytes, size: int, now: float) -> None:
+        """Count one more thing that a player says.
+
+        Raises:
+            TooMuchTalkError: It is one too many, or too much after the others; it does not count.
+        """
+        self.check(player, size, now)
+        self.note(player, size, now)
+
+    def check(self, player: bytes, size: int, now: float) -> None:
+        """Check that a player may say one more thing.
+
+        Raises:
+            TooMuchTalkError: It is one too many, or too much after the others.
+        """
+        wait_s = _wait(self._allowed, self._recent(player, now), size, now)
+        if wait_s:
+            message = f"expected at most {self._allowed.what} in {self._allowed.seconds} s"
+            raise TooMuchTalkError(message, int(wait_s * 1000) + 1)
+
+    def note(self, player: bytes, size: int, now: float) -> None:
+        """Count what a player says."""
+        spoken = (*self._recent(player, now), Spoken(now, size))
+        self._spoken.pop(player, None)
+        self._spoken[player] = spoken
+        self._forget(now - self._allowed.seconds)
+
+    def _recent(self, player: bytes, now: float) -> tuple[Spoken, ...]:
+        since = now - self._allowed.seconds
+        return tuple(one for one in self._spoken.get(player, ()) if one.moment > since)
+
+    def _forget(self, since: float) -> None:
+        while (oldest := next(iter(self._spoken))) and self._spoken[oldest][-1].moment <= since:
+            del self._spoken[oldest]
+
+    def __len__(self) -> int:
+        """The number of players about whom anything is kept."""
+        return len(self._spoken)
+
+
+class Allowance:
+    """What everybody has said in the last seconds: each player, and all of each network together.
+
+    A guest is somebody new at every login, and so is whoever makes a new key: the others are not to hear the same flood
+    from each of them.
+    """
+
+    def __init__(self, allowed: Allowed) -> None:
+        self._players = Floods(allowed)
+        self._crowds = Floods(allowed.of_crowd())
+
+    def pay(self, peer: Peer, player: Player, size: int) -> None:
+        """Count one more thing that a player says on a connection.
+
+        Raises:
+            TooMuchTalkError: It is one too many, or too much after the others; it does not count.
+        """
+        now = trio.current_time()
+        self._players.check(player.id, size, now)
+        self._crowds.pay(peer.network.encode(), size, now)
+        self._players.note(player.id, size, now)
+
+
+def _wait(allowed: Allowed, spoken: tuple[Spoken, ...], size: int, now: float) -> float:
+    """Return after how many seconds there is room, as enough of what was said no longer counts."""
+    for past in range(len(spoken) + 1):
+        rest = spoken[past:]
+        if len(rest) < allowed.times and sum(one.size for one in rest) + size <= allowed.total:
+            return spoken[past - 1].moment + allowed.seconds - now if past else 0.0
+    raise ValueError(f"expected at most {allowed.total} at once, got {size}")

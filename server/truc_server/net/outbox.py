@@ -1,0 +1,283 @@
+"""What waits to be sent: an outbox for each connection, and what empties them all.
+
+A frame leaves only when every write made before it was queued is durable, and in the order in which frames were queued.
+Frames that may leave are joined and written without waiting; only when the kernel takes no more does a task of its own
+finish the rest. On an encrypted connection frames are sealed when they leave, and the sealed bytes leave in the same way.
+Some frames may be dropped, if their receiver can go on without them. Invariant: an outbox holds no more than its limit;
+a client that does not read is cut.
+"""
+
+import socket
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from truc_server.net.poller import Poller
+from truc_server.net.sockets import write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from truc_server.net.tls import Encrypted
+
+WRITE_S: Final = 10.0  # for the kernel to take what a full buffer has kept waiting
+LOW_BYTES: Final = 16_384  # a replay goes on when less than this waits
+
+
+Waiting = tuple[int, bytes, bool]
+"""The batch that a frame waits for, the frame, and whether it may be dropped."""
+
+
+class Outbox:
+    """The frames that wait for one connection.
+
+    Attributes:
+        limit: how many bytes may wait.
+        size: how many do.
+        wire: the socket they leave by.
+        encrypted: what seals the frames; None if they travel in the clear.
+        on_low: called once, when little is left to send; None while nobody wants to know.
+        on_broken: called once, when the connection is given up, perhaps while others are being written to.
+    """
+
+    __slots__ = (
+        "_drained",
+        "_flusher",
+        "_frames",
+        "encrypted",
+        "finishing",
+        "is_broken",
+        "is_draining",
+        "limit",
+        "on_broken",
+        "on_low",
+        "size",
+        "wire",
+    )
+
+    def __init__(
+        self,
+        wire: socket.socket,
+        limit: int,
+        flusher: "Flusher",
+        encrypted: "Encrypted | None" = None,
+    ) -> None:
+        self.wire = wire
+        self.encrypted = encrypted
+        self.size = 0
+        self.finishing = False
+        self.is_draining = False
+        self.is_broken = False
+        self.on_low: Callable[[], None] | None = None
+        self.on_broken: Callable[[], None] | None = None
+        self.limit = limit
+        self._flusher = flusher
+        self._frames: list[Waiting] = []
+        self._drained: trio.Event | None = None  # while somebody waits for room
+
+    @property
+    def gate(self) -> int | None:
+        """The batch that the oldest frame waits for; None when nothing waits."""
+        return self._frames[0][0] if self._frames else None
+
+    def push(self, frame: bytes, gate: int, *, is_loose: bool = False) -> bool:
+        """Queue a frame, which may be dropped if it is loose; False if the outbox is full and did not take it."""
+        if self.finishing or self.is_broken:
+            return True
+        before = self.size
+        after = before + len(frame)
+        if after > self.limit:
+            return False
+        self._frames.append((gate, frame, is_loose))
+        self.size = after
+        if not before:  # one that holds something is known to the flusher
+            self._flusher.touch(self)
+        return True
+
+    def forget(self) -> None:
+        """Drop what waits; a write that has begun goes on."""
+        self._frames.clear()
+        self.size = 0
+
+    def room(self) -> int:
+        """Return how many more bytes the outbox takes."""
+        return self.limit - self.size
+
+    def drop_loose(self) -> int:
+        """Drop what waits and may be dropped; return how many frames that was."""
+        before = len(self._frames)
+        self._frames = [waiting for waiting in self._frames if not waiting[2]]
+        self.size = sum(len(frame) for _, frame, _ in self._frames)
+        return before - len(self._frames)
+
+    def keep_all(self) -> None:
+        """Let nothing that waits be dropped any more: its receiver could not get it again."""
+        self._frames = [(gate, frame, False) for gate, frame, _ in self._frames]
+
+    def take(self, durable: int) -> bytes:
+        """Return, joined, every frame that may leave now."""
+        frames = []
+        for gate, frame, _ in self._frames:
+            if gate > durable:
+                break
+            frames.append(frame)
+        del self._frames[: len(frames)]
+        joined = b"".join(frames)
+        self.size -= len(joined)
+        return joined
+
+    def write(self, joined: bytes) -> bytes:
+        """Write what has been taken; return what the kernel does not take now, sealed if the connection is encrypted."""
+        try:
+            sealed = joined if self.encrypted is None else self.encrypted.seal(joined)
+            return sealed[write(self.wire, sealed) :]
+        except OSError:  # errors of TLS too
+            self.breaks()
+            return b""
+
+    def settle(self) -> None:
+        """Wake whoever waits for room; end the stream if this was the last."""
+        if self.size <= LOW_BYTES:
+            self._wake()
+            on_low, self.on_low = self.on_low, None
+            if on_low is not None:
+                on_low()
+        if self.finishing and not self._frames and not self.is_draining:
+            self._end()
+
+    def _end(self) -> None:
+        try:
+            if self.encrypted is not None:
+                write(self.wire, self.encrypted.part())
+            self.wire.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.breaks()
+
+    def breaks(self) -> None:
+        """Give the connection up."""
+        on_broken = self.on_broken
+        self.shut()
+        if on_broken is not None:
+            on_broken()
+
+    def shut(self) -> None:
+        """Take nothing more: there is nobody left to send it to."""
+        self.is_broken = True
+        self.on_broken = None
+        self.forget()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._drained is not None:
+            self._drained.set()
+            self._drained = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left to send."""
+        return self.is_broken or not (self.size or self.is_draining)
+
+    async def wait_low(self) -> None:
+        """Wait until little is left to send."""
+        while self.size > LOW_BYTES and not self.is_broken:
+            await self._wait()
+
+    async def wait_empty(self) -> None:
+        """Wait until nothing is left to send."""
+        while not self.is_empty:
+            await self._wait()
+
+    async def _wait(self) -> None:
+        if self._drained is None:
+            self._drained = trio.Event()
+        await self._drained.wait()
+
+
+class Flusher:
+    """What writes for every outbox that has something to send.
+
+    Attributes:
+        sent: bytes taken out of outboxes, to be written.
+        stuck: connections that were given up because they took nothing for long.
+    """
+
+    _tasks: trio.Nursery  # for what the kernel has not taken at once
+
+    def __init__(self, poller: Poller) -> None:
+        self.sent = self.stuck = 0
+        self._poller = poller
+        self._durable = 0
+        self._is_over = False
+        self._ready: set[Outbox] = set()
+        self._held: defaultdict[int, set[Outbox]] = defaultdict(set)  # by the batch that they wait for
+
+    def touch(self, outbox: Outbox) -> None:
+        """Look at an outbox to which something has happened, such as that it is no longer empty."""
+        gate = outbox.gate
+        if gate is not None and gate > self._durable:
+            self._held[gate].add(outbox)
+            return
+        if not self._ready:
+            self._poller.put_off(self._flush_all)
+        self._ready.add(outbox)
+
+    def release(self, durable: int) -> None:
+        """Write what has waited for batches up to `durable`."""
+        self._durable = durable
+        for gate in [gate for gate in self._held if gate <= durable]:
+            self._ready |= self._held.pop(gate)
+        self._flush_all()
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Finish what the kernel does not take at once, until cancelled; then write nothing more."""
+        async with trio.open_nursery() as self._tasks:
+            task_status.started()
+            try:
+                await trio.sleep_forever()
+            finally:
+                self._is_over = True
+
+    def _flush_all(self) -> None:
+        ready, self._ready = self._ready, set()
+        for outbox in ready:
+            self._flush(outbox)
+
+    def _flush(self, outbox: Outbox) -> None:
+        if self._is_over or outbox.is_draining or outbox.is_broken:
+            return
+        joined = outbox.take(self._durable)
+        if joined:
+            self.sent += len(joined)
+            rest = outbox.write(joined)
+            if rest:
+                outbox.is_draining = True
+                self._tasks.start_soon(self._drain, outbox, rest)
+            if rest or outbox.is_broken:
+                return
+        outbox.settle()
+        if outbox.size:
+            self.touch(outbox)
+
+    async def _drain(self, outbox: Outbox, rest: bytes) -> None:
+        if outbox.is_broken:
+            return  # and closed by now: it was given up before this had its turn
+        with trio.move_on_after(WRITE_S) as patience:
+            try:
+                await _finish(outbox.wire, memoryview(rest))
+            except (OSError, trio.ClosedResourceError):
+                outbox.breaks()
+        outbox.is_draining = False
+        if patience.cancelled_caught:
+            self.stuck += 1
+            outbox.breaks()
+        if not outbox.is_broken:
+            outbox.settle()
+            self.touch(outbox)
+
+
+async def _finish(wire: socket.socket, rest: memoryview) -> None:
+    """Write all of it, as the kernel takes it."""
+    while rest:
+        await trio.lowlevel.wait_writable(wire)
+        rest = rest[write(wire, rest) :]

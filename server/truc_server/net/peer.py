@@ -1,0 +1,355 @@
+"""The server's end of one connection: who speaks there, what is sent to them, and when they are silent for too long.
+
+Requests are answered elsewhere. Invariant: before a connection is closed it is told why, in `error` or `bye`.
+"""
+
+import socket
+from base64 import b32encode
+from collections.abc import Sequence
+from functools import lru_cache
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+import structlog
+import trio
+from msgspec.structs import replace
+
+from truc_protocol.codec import sha256
+from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.errors import Code
+from truc_protocol.messages import Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
+from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
+from truc_server.house import House
+from truc_server.net.bucket import Bucket
+from truc_server.net.meters import network_of
+from truc_server.net.outbox import LOW_BYTES, Outbox
+from truc_server.storage import PlayerKind, SaveGuest
+
+if TYPE_CHECKING:
+    from truc_protocol.wire.handshake import Challenge
+    from truc_server.net.grease import Grease
+    from truc_server.net.tls import Encrypted
+    from truc_server.timing.timers import Timer
+
+LOGIN_OUTBOX: Final = (
+    65_536  # bytes that may wait for a client that is not logged in: a hello of any length, and a goodbye
+)
+LINGER_S: Final = 2.0  # for the last words to arrive before the socket is closed
+RECONNECT_MS: Final = 2_000
+TICK_S: Final = 0.25  # silence is looked at in step: waking for each connection costs more than the look
+SNAPSHOT: Final = "snapshot"
+_TAGS_REMEMBERED: Final = 4_096
+_TAG_LENGTH: Final = 20  # of a guest: 100 bits, so that nobody can make a second guest with the same tag
+
+log = structlog.get_logger()
+
+
+class Player(NamedTuple):
+    """Who is logged in: a key, or a guest with an id from the server. `id` tells players apart; the name is a label."""
+
+    kind: PlayerKind
+    id: bytes
+    name: str
+
+    @property
+    def tag(self) -> str:
+        """What others may know this player by; it does not tell a guest's id."""
+        return tag_of(self.kind, self.id)
+
+
+@lru_cache(maxsize=_TAGS_REMEMBERED)
+def tag_of(kind: PlayerKind, player: bytes) -> str:
+    """Return the tag of a player: the fingerprint of a key, or one made from a guest's id."""
+    if kind is PlayerKind.KEY:
+        return fingerprint(player)
+    return f"guest-{b32encode(sha256(player)).decode()[:_TAG_LENGTH]}"
+
+
+class RefusedError(Exception):
+    """A request that is answered with an error."""
+
+    def __init__(self, code: Code, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+
+    def refusal(self, request: int | None) -> Refusal:
+        """Return the answer."""
+        return refusal(self.code, self.message, re=request, field=self.field)
+
+
+class TooSoonError(RefusedError):
+    """A request that would be taken later."""
+
+    def __init__(self, message: str, wait_ms: int) -> None:
+        super().__init__(Code.RATE_LIMITED, message)
+        self.wait_ms = wait_ms
+
+    def refusal(self, request: int | None) -> Refusal:
+        """Return the answer."""
+        return replace(super().refusal(request), retry_after_ms=self.wait_ms)
+
+
+class Watched(Protocol):
+    """A table that somebody watches, which is told whether they keep up."""
+
+    table: str
+    is_closed: bool
+
+    def skip(self, peer: "Peer") -> None:
+        """What waited for a watcher has been dropped."""
+        ...
+
+    def readmit(self, peer: "Peer") -> None:
+        """A watcher that was skipped has room again."""
+        ...
+
+    def unwatch(self, peer: "Peer") -> None:
+        """A watcher is gone."""
+        ...
+
+
+class Peer:
+    """One connection.
+
+    Attributes:
+        number: how many connections there have been up to this one; the log tells them apart by it.
+        address: where it comes from; `network` is what that counts as.
+        player: who has logged in here; None before.
+        challenge: what the login must be made for.
+        newcomer: the guest who speaks here, until they are stored.
+        heard: when the last whole frame came.
+        since: when it was opened.
+        tables: codes of the tables this connection follows.
+        watched: what this connection watches.
+        wanted: capabilities of the server that this client has asked for.
+        ignored: tags of the players this one wants to hear nothing from.
+    """
+
+    def __init__(
+        self,
+        house: House,
+        wire: socket.socket,
+        address: str,
+        *,
+        began: float,
+        encrypted: "Encrypted | None" = None,
+    ) -> None:
+        limits = house.settings.limits
+        house.figures.connections += 1
+        self.number = house.figures.connections
+        self.address = address
+        self.network = network_of(address)
+        self._grease = house.grease
+        self.connection = Connection(Role.SERVER, encode if self._grease is None else self._grease.to_bytes)
+        self.outbox = Outbox(wire, LOGIN_OUTBOX, house.flusher, encrypted)
+        self.player: Player | None = None
+        self.challenge: Challenge | None = None
+        self.newcomer: SaveGuest | None = None
+        self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=began)
+        self.heard = self.since = began
+        self.tables: frozenset[str] = frozenset()
+        self.watched: frozenset[Watched] = frozenset()
+        self.wanted: tuple[str, ...] = ()
+        self.ignored: set[str] = set()
+        self._house = house
+        self._pinged: float | None = None
+        self._pings = 0
+        self._timer: Timer = house.timers.at(began + limits.login_s, self._miss_login)
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether every act is logged."""
+        return self._house.settings.log.level == "debug"
+
+    @property
+    def certificate(self) -> bytes | None:
+        """The hash of the certificate that is shown here; None if nothing is encrypted."""
+        encrypted = self.outbox.encrypted
+        return None if encrypted is None else encrypted.certificate
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything may still be said."""
+        return self.connection.is_open and not self.outbox.is_broken
+
+    def send(self, message: ServerMessage) -> None:
+        """Queue a message."""
+        if self.is_open:
+            if self._grease is not None:
+                self._push_grease(self._grease)
+            self._push(self.connection.send(message))
+
+    def send_frame(self, frame: bytes) -> None:
+        """Queue a frame that goes to many; it reaches only those who are logged in."""
+        if self.connection.is_ready:
+            if self._grease is not None:
+                self._push_grease(self._grease)
+                frame = self._grease.frame(frame)
+            self._push(frame)
+
+    def offer_frame(self, frame: bytes) -> None:
+        """Queue a frame that goes to many and that nobody needs, if there is room for it."""
+        if len(frame) <= self.outbox.room():
+            self.send_frame(frame)
+
+    def notify(self, notice: ServerMessage) -> None:
+        """Queue a notice, which answers nothing; it reaches only those who are logged in."""
+        self.send_frame(broadcast_frame(notice))
+
+    def send_watched(self, frame: bytes) -> None:
+        """Queue a frame for a watcher; it may be dropped, if the client knows how to go on without it."""
+        if not self.connection.is_ready:
+            return
+        if SNAPSHOT not in self.wanted:
+            self.send_frame(frame)
+        elif not self.outbox.push(self._dressed(frame), self._house.gate, is_loose=True):
+            self._house.figures.dropped += 1
+            self._skip()
+
+    def send_together(self, frames: Sequence[bytes]) -> bool:
+        """Queue frames, all of them or none; False if there is no room now: there will be later, or the connection ends."""
+        dressed = [self._dressed(frame) for frame in frames]
+        total = sum(map(len, dressed))
+        if self.connection.is_ready and total > self.outbox.room():
+            if self.outbox.size > LOW_BYTES:
+                self._await_room()
+            else:
+                self._cut()
+            return False
+        for frame in dressed:
+            self.outbox.push(frame, self._house.gate, is_loose=True)
+        return True
+
+    def _dressed(self, frame: bytes) -> bytes:
+        return frame if self._grease is None else self._grease.frame(frame)
+
+    def _skip(self) -> None:
+        """Drop what may be dropped; those who sent it are told, and told again when there is room."""
+        self._house.figures.dropped += self.outbox.drop_loose()
+        for watched in self.watched:
+            watched.skip(self)
+        self._await_room()
+
+    def _await_room(self) -> None:
+        self.outbox.on_low = self._tell_room
+        self._house.flusher.touch(self.outbox)
+
+    def _tell_room(self) -> None:
+        """Let those who skipped this one send again; what fails there ends this connection, not the one who writes to all."""
+        try:
+            for watched in self.watched:
+                watched.readmit(self)
+        except Exception:
+            log.exception("internal", incident=token_hex(4), address=self.address)
+            self.dismiss(Code.INTERNAL, "the server has failed")
+
+    def _push_grease(self, grease: "Grease") -> None:
+        if self.connection.is_ready:
+            between = grease.between()
+            if between:
+                self._push(between)
+
+    def ok(self, request: Request, **fields: Any) -> None:
+        """Answer a request."""
+        self.send(Ok(re=request.id, **fields))
+
+    def refuse(self, refused: Refusal) -> None:
+        """Answer with an error; the connection ends if the error says so."""
+        if refused.re is not None and refused.re not in self.connection.outstanding:
+            refused = replace(refused, re=None)
+        if self.is_open:
+            self._house.figures.errors[refused.code] += 1
+            self._finish_with(self.connection.refuse(refused))
+
+    def answer(self, failure: Failure) -> None:
+        """Tell the peer what it did wrong on the wire."""
+        spoken = {} if failure.line is None else {"reason": failure.message}
+        log.info("bad_input", address=self.address, code=str(failure.code), closes=failure.closes, **spoken)
+        if self.is_open:
+            self._house.figures.errors[failure.code] += 1
+            self._finish_with(self.connection.answer(failure))
+
+    def dismiss(self, code: Code, message: str, *, to: str | None = None) -> None:
+        """Say goodbye and close; `to` is where to connect instead."""
+        if self.is_open:
+            self._house.figures.goodbyes[code] += 1
+            after = RECONNECT_MS if code is Code.SHUTTING_DOWN else None
+            self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)))
+
+    def hear(self) -> None:
+        """Note that a whole frame came, which is a sign of life; bytes that drip in are not."""
+        self.heard = trio.current_time()
+        self._pinged = None
+
+    def admit(self, player: Player) -> None:
+        """Let a player speak here, who is welcomed next: more may wait for them than before the login."""
+        self.player = player
+        self.challenge = None
+        self._house.figures.logins[player.kind] += 1
+        self.outbox.limit = self._house.settings.limits.outbox_bytes
+
+    def expect_silence(self) -> None:
+        """Watch for silence from now on: the peer is logged in."""
+        self._timer.cancel()
+        self._await_silence(self.heard)
+
+    def leave(self) -> None:
+        """Stop every timer, watch nothing, and take nothing more: the connection is gone."""
+        self._house.figures.closed += 1
+        self._house.figures.left += self.player is not None
+        self._timer.cancel()
+        self.outbox.shut()
+        for watched in self.watched:
+            watched.unwatch(self)
+
+    def _push(self, frame: bytes) -> None:
+        if self.outbox.push(frame, self._house.gate):
+            return
+        self._skip()
+        if not self.outbox.push(frame, self._house.gate):
+            self._cut()
+
+    def _cut(self) -> None:
+        self._house.figures.cut += 1
+        log.info("slow_consumer", connection=self.number, address=self.address)
+        self.outbox.forget()
+        self.dismiss(Code.SLOW_CONSUMER, "more waits for this connection than it may")
+
+    def _finish_with(self, frame: bytes) -> None:
+        if self.connection.state is not State.CLOSED:
+            self._push(frame)
+            return
+        if not self.outbox.push(frame, self._house.gate):
+            self.outbox.forget()  # what waits can be had again; why the connection ends cannot
+            self.outbox.push(frame, self._house.gate)
+        self.outbox.finishing = True
+        self._house.flusher.touch(self.outbox)
+        self._timer.cancel()
+        self._timer = self._house.timers.after(LINGER_S, self.outbox.breaks)
+
+    def _miss_login(self) -> None:
+        seconds = self._house.settings.limits.login_s
+        self.dismiss(Code.TIMEOUT, f"expected a login within {seconds} seconds")
+
+    def _look_at_silence(self) -> None:
+        now, idle = trio.current_time(), self._house.settings.limits.idle_s
+        match pulse(now, heard=self.heard, pinged=self._pinged, idle_s=idle):
+            case Pulse.GIVE_UP:
+                self.dismiss(Code.TIMEOUT, f"expected a sign of life within {1.5 * idle:g} seconds")
+                return
+            case Pulse.PING:
+                self._pinged = now
+                self._pings += 1
+                self.send(Ping(n=self._pings))
+            case Pulse.REST:
+                pass
+        self._await_silence(now)
+
+    def _await_silence(self, now: float) -> None:
+        """Look again at the first step at which the silence may be too long."""
+        idle = self._house.settings.limits.idle_s
+        moment = self.heard + idle * (1 if self._pinged is None else 1.5)
+        tick = (max(moment, now) // TICK_S + 1) * TICK_S
+        self._timer = self._house.timers.at(tick, self._look_at_silence)

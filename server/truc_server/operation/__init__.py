@@ -1,0 +1,1 @@
+"""What keeps a server running: logs, disk, limits of the process, draining, upkeep."""

@@ -1,0 +1,84 @@
+"""Stopping without cutting a hand off: what is under way may end, and nothing else begins before the next start.
+
+While the server drains, `House.is_draining` keeps new tables, matches, hands and newcomers out; here is how long that
+lasts, and what the next start has to know. Invariant: even if that knowledge is lost, every match goes on.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+import structlog
+import trio
+
+from truc_protocol.records import Phase
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.operation import notify
+from truc_server.settings.folder import Folder, write_private
+from truc_server.tables.table import Table
+
+LOOK_S: Final = 0.2  # between two checks whether every hand is over
+_UNDER_WAY: Final = (Phase.CALLED, Phase.HAND, Phase.OVER)
+
+log = structlog.get_logger()
+
+
+async def drain_when_asked(house: House, lobby: Lobby, *, asked: trio.Event, stop: trio.Event) -> None:
+    """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s."""
+    await asked.wait()
+    seconds = house.settings.tables.drain_s
+    house.drained_by = trio.current_time() + seconds
+    lobby.tell_draining()
+    log.info("draining", under_way=hands_under_way(lobby), seconds=seconds)
+    notify.tell(notify.STOPPING, status="draining: hands under way end")
+    with trio.move_on_after(seconds):
+        while True:
+            if not hands_under_way(lobby):
+                break
+            await trio.sleep(LOOK_S)
+    log.info("drained", under_way=hands_under_way(lobby))
+    stop.set()
+
+
+def hands_under_way(lobby: Lobby) -> int:
+    """Return how many hands are called or dealt and being played: not in a pause, nor with no seat connected."""
+    return sum(map(_is_in_hand, lobby.tables()))
+
+
+def _is_in_hand(table: Table) -> bool:
+    if table.game is None or table.state != "playing" or not table.audience.online:
+        return False
+    ledger = table.game.ledger
+    return ledger.phase in _UNDER_WAY and not (ledger.pause.active or table.game.hold.is_on)
+
+
+def unasked(lobby: Lobby) -> dict[bytes, int]:
+    """Return the matches whose next call is due and for which nobody has asked for time first, each with its position."""
+    games = (table.game for table in lobby.tables())
+    return {game.mid: game.ledger.k for game in games if game is not None and game.is_unasked}
+
+
+def keep(folder: Folder, positions: Mapping[bytes, int]) -> None:
+    """Write down for the next start which matches nobody holds back; blocks.
+
+    If that fails, they are held back for as long as if somebody wanted a new chain: nothing else is lost.
+    """
+    named = {mid.hex(): k for mid, k in positions.items()}
+    try:
+        write_private(folder.unasked, msgspec.json.encode(named))
+    except OSError as error:
+        log.warning("drained_unnoted", reason=error.strerror)
+
+
+def recall(folder: Folder) -> dict[bytes, int]:
+    """Return what the previous server wrote down, once; blocks."""
+    try:
+        named = msgspec.json.decode(folder.unasked.read_bytes(), type=dict[str, int])
+        found = {bytes.fromhex(mid): k for mid, k in named.items()}
+    except (OSError, ValueError, msgspec.MsgspecError):
+        found = {}
+    with suppress(OSError):
+        folder.unasked.unlink(missing_ok=True)
+    return found

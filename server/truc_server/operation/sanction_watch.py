@@ -1,0 +1,111 @@
+"""What the host imposes by command beside the running server: read again and again, and the shut out are cut off.
+
+Invariant: a store that cannot be read lifts nothing; what was imposed holds until its end, or until the host is known
+to have lifted it.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import structlog
+import trio
+
+from truc_protocol.errors import Code
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.lobby.sanctions import Sanctions, in_force
+from truc_server.net.listeners import Net
+from truc_server.net.peer import Peer, Player
+from truc_server.requests.forgetting import vacate
+from truc_server.storage import Sanction, StoreError
+from truc_server.timing.clock import now_ms
+
+SANCTIONS_S: Final = 5.0  # between two looks at what is imposed
+
+log = structlog.get_logger()
+
+
+class Upkeep:
+    """What is imposed, as last read."""
+
+    def __init__(self, house: House, lobby: Lobby, net: Net) -> None:
+        self._house = house
+        self._lobby = lobby
+        self._net = net
+        self._imposed: Sequence[Sanction] = ()
+        self._heeded: tuple[Sanction, ...] = ()
+        self._is_readable = True
+        self._one = trio.Lock()  # an older answer of the store is never heeded after a newer one
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Heed what is imposed, as long as the server runs; the task counts as started once that is known.
+
+        Raises:
+            StoreError: It cannot be known whom the host has shut out.
+        """
+        self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
+        self._heeded = in_force(self._imposed, now_ms())
+        self._house.sanctions = Sanctions.of(self._house.settings.access, self._heeded)
+        log.info("sanctions", imposed=len(self._heeded))
+        task_status.started()
+        while True:
+            await trio.sleep(SANCTIONS_S)
+            await self.look()
+
+    async def look(self) -> None:
+        """Read what is imposed, and heed what is in force of it, or of what was read before if it cannot be read."""
+        async with self._one:
+            try:
+                self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
+                self._is_readable = True
+            except StoreError as error:
+                if self._is_readable:
+                    log.warning("sanctions_unread", reason=str(error))
+                self._is_readable = False
+            heeded = in_force(self._imposed, now_ms())
+            if heeded != self._heeded:
+                _tell(self._heeded, heeded)
+                self._heeded = heeded
+                self.heed()
+
+    def heed(self) -> None:
+        """Put in force what is imposed by now and what the settings say, and cut off everybody whom that shuts out."""
+        self._house.sanctions = Sanctions.of(self._house.settings.access, self._heeded)
+        try:
+            _cut(self._house, self._lobby, self._net)
+        except StoreError:
+            pass  # the server is stopping, and cuts everybody
+        except Exception:
+            log.exception("internal", incident="sanctions")
+
+
+def _tell(before: Collection[Sanction], heeded: Collection[Sanction]) -> None:
+    """Log what has been imposed and lifted."""
+    for sanction in heeded:
+        if sanction not in before:
+            log.info("imposed", kind=str(sanction.kind), subject=sanction.subject)
+    for sanction in before:
+        if sanction not in heeded:
+            log.info("lifted", kind=str(sanction.kind), subject=sanction.subject)
+
+
+def _cut(house: House, lobby: Lobby, net: Net) -> None:
+    """Say goodbye to everybody who is shut out; those with no connection, now or before, give up their seats."""
+    tags = house.sanctions.banned.tags
+    players = {player for player in lobby.seated() if player.tag in tags} if tags else set[Player]()
+    for peer in _shut_out(house, lobby, net):
+        if peer.player is not None:
+            players.add(peer.player)
+        tag = None if peer.player is None else peer.player.tag
+        log.info("cut", connection=peer.number, subject=tag, address=peer.address)
+        peer.dismiss(Code.BANNED, "the host has shut you out")
+    for player in players:
+        if not any(peer.is_open for peer in lobby.presence.connections(player.tag)):
+            vacate(lobby, player)
+
+
+def _shut_out(house: House, lobby: Lobby, net: Net) -> tuple[Peer, ...]:
+    banned = house.sanctions.banned
+    named = {peer for tag in banned.tags for peer in lobby.presence.connections(tag)}
+    placed = {peer for peer in net.everybody() if banned.has_address(peer.address)}
+    return tuple(peer for peer in named | placed if peer.is_open)

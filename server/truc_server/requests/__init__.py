@@ -1,0 +1,1 @@
+"""From a message to a table and back: the only way in."""

@@ -1,0 +1,215 @@
+"""Catching up: records that a connection has missed are read from the store, page by page, then from the tail.
+
+Requests that take time. A connection that is catching up gets nothing live; the last step, from the tail to live, is
+made between two checkpoints, so that nobody's list of records has a hole. Watchers are sent no more than is shown.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+import trio
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import Resume, Watch
+from truc_server.house import House
+from truc_server.matches.game import Game
+from truc_server.net.outbox import LOW_BYTES
+from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
+from truc_server.spectating.recent_records import Tail, record_frame
+from truc_server.spectating.shown_match import Shown
+from truc_server.storage import AddRecord, StoreError
+from truc_server.tables.giving_up import give_up
+from truc_server.tables.seats import setup_message, terms_message
+from truc_server.tables.table import Table
+
+PAGE: Final = 64  # records read at once
+
+
+class Source(NamedTuple):
+    """Where records are taken from, up to which position as of now, and whether they are still wanted."""
+
+    table: str
+    match: bytes
+    tail: Tail
+    end: Callable[[], int]
+    goes_on: Callable[[], bool]
+
+
+async def resume(house: House, table: Table, peer: Peer, player: Player, request: Resume) -> None:
+    """Give a seat to this connection and send it every record from a position on.
+
+    Raises:
+        RefusedError: The player has no seat there, or there is no such match or position.
+    """
+    if table.standins.seat_of(peer) is not None:
+        await _follow_standing_by(house, table, peer, request)
+        return
+    seat = table.own_seat(player)
+    game = table.own_game(request.match, player)
+    _check_seen(house, table, game, request.next)
+    is_new = table.attach(seat, peer)
+    table.audience.fall_behind(peer)
+    if is_new:
+        table.announce()
+    else:
+        peer.send(table.notice())
+    if request.next < 0:
+        peer.send(setup_message(table.code, game.setup))
+
+    def goes_on() -> bool:
+        return table.audience.holder(seat) is peer and table.game is game
+
+    source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
+    await _read_up(house, peer, source, max(0, request.next))
+    if not goes_on():
+        raise RefusedError(Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone")
+    table.audience.caught_up(peer)
+    peer.ok(request, k=game.ledger.k)
+    if game.is_of(seat, player):
+        game.present(seat)
+    if game.hold.hear(seat):
+        game.drive()
+        game.hold.end()
+
+
+async def _follow_standing_by(house: House, table: Table, peer: Peer, request: Resume) -> None:
+    """Let a connection that stands by for a seat follow the match, whether or not anybody else may."""
+    game = table.own_game(request.match)
+    _check_next(request.next, game.ledger.k)
+    table.standins.follow(peer)
+    if request.next < 0:
+        peer.send(setup_message(table.code, game.setup))
+
+    def goes_on() -> bool:
+        return table.standins.seat_of(peer) is not None and table.game is game
+
+    source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
+    await _read_up(house, peer, source, max(0, request.next))
+    if not goes_on():
+        table.audience.unwatch(peer)
+        raise RefusedError(Code.NOT_NOW, "the seat is not vacant any more")
+    table.audience.caught_up(peer)
+    peer.ok(request, k=game.ledger.k)
+    game.tell(peer)
+
+
+def _check_next(wanted: int, newest: int) -> None:
+    if wanted > newest:
+        message = f"next: expected at most {newest}, got {wanted}"
+        raise RefusedError(Code.BAD_POSITION, message, field="next")
+
+
+def _check_seen(house: House, table: Table, game: Game, wanted: int) -> None:
+    """Check that a player has seen no more than there is; if one has, a match that is held is given up.
+
+    Raises:
+        RefusedError: They say they have seen more.
+    """
+    newest = game.ledger.k
+    if wanted <= newest:
+        return
+    game.hold.doubt(seen=wanted - 1, k=game.ledger.k)
+    if game.hold.is_on:
+        give_up(house, table, game, why="a player has seen more than the backup has")
+        message = (
+            f"next: expected at most {newest}, got {wanted}: the server was restored from a backup that has less of"
+            " this match. It cannot go on, the table is closed; what you have of the match stays good"
+        )
+        raise RefusedError(Code.BAD_POSITION, message, field="next")
+    _check_next(wanted, newest)
+
+
+async def watch(house: House, table: Table, peer: Peer, request: Watch) -> None:
+    """Let a connection follow a table without a seat.
+
+    Raises:
+        RefusedError: The connection has a seat, the table admits no watchers, or the position has not been shown.
+    """
+    _check_watch(table, peer, request)
+    table.audience.watch(peer)
+    peer.tables |= {table.code}
+    table.showing.greet(peer)
+    if table.gathering is not None and not table.showing.holds_back:
+        peer.send(terms_message(table.code, table.gathering.terms))
+    k = 0
+    while table.audience.is_watching(peer):
+        shown = table.showing.match
+        if shown is None:
+            break
+        k = await _watch_match(house, table, peer, shown, request)
+        if table.showing.match is shown:
+            break
+    if table.audience.is_watching(peer):
+        table.audience.caught_up(peer)
+    peer.ok(request, k=k)
+    if table.game is not None and not (table.showing.delay_s or table.showing.holds_back):
+        table.game.tell(peer)
+
+
+def _check_watch(table: Table, peer: Peer, request: Watch) -> None:
+    if table.audience.has_seat(peer):
+        raise RefusedError(Code.NOT_NOW, "this connection has a seat at the table, and is sent everything")
+    if not table.made.chosen.opts.spectators:
+        raise RefusedError(Code.PRIVATE_TABLE, f"table {table.code} admits nobody who watches")
+    if request.next is None:
+        return
+    if request.match is None:
+        raise RefusedError(Code.BAD_MESSAGE, "match: expected the match that `next` is of", field="match")
+    shown = table.showing.match
+    if shown is not None and shown.setup.mid == request.match:
+        _check_next(request.next, shown.k)
+
+
+async def _watch_match(house: House, table: Table, peer: Peer, shown: Shown, request: Watch) -> int:
+    """Send a match as far as it is shown, from where the request or a snapshot begins; return the next position."""
+    mid = shown.setup.mid
+    has = request.next if request.match == mid else None
+    first = 0 if has is None else has
+    if SNAPSHOT in peer.wanted and (has is None or has < shown.begun.k):
+        peer.send(shown.snapshot(skipped=False))
+        first = shown.begun.k
+    elif has is None:
+        peer.send(setup_message(table.code, shown.setup))
+
+    def goes_on() -> bool:
+        return table.audience.is_watching(peer) and table.showing.match is shown
+
+    source = Source(table.code, mid, shown.tail, lambda: shown.k, goes_on)
+    return await _read_up(house, peer, source, first)
+
+
+async def _read_up(house: House, peer: Peer, source: Source, k: int) -> int:
+    """Send records from a position on, until there are no more; return the next position.
+
+    There is no checkpoint between the last record and the return.
+    """
+    rows: deque[AddRecord] = deque()
+    while k < source.end() and source.goes_on() and peer.is_open:
+        if peer.outbox.size > LOW_BYTES:
+            await peer.outbox.wait_low()
+        elif (item := source.tail.at(k)) is not None:
+            peer.send_frame(item.frame)
+            k += 1
+        elif rows and rows[0].k == k:
+            peer.send_frame(record_frame(source.table, rows.popleft()))
+            k += 1
+        else:
+            await house.pace.wait_page(peer.network)
+            await house.journal.wait_durable(house.gate)
+            rows = await _read_page(house, source, k)
+    return k
+
+
+async def _read_page(house: House, source: Source, k: int) -> deque[AddRecord]:
+    """Read records from a position on, the first of which must be in the store: it is no longer in the tail.
+
+    Raises:
+        StoreError: It is not there.
+    """
+    read = partial(house.store.records, source.match, first=k, limit=PAGE)
+    rows = deque(await trio.to_thread.run_sync(read))
+    if not rows or rows[0].k != k:
+        raise StoreError(f"expected record {k} of match {source.match.hex()}, got none")
+    return rows

@@ -1,0 +1,147 @@
+"""Requests beside the tables: which there are, who is connected, following the lobby, chat, and whom a player ignores.
+
+Following the lobby takes time, because every public table is sent; everything else is synchronous. What is said goes to
+those who follow, and only they may speak. Invariant: a line of a table is in the journal before anybody is told of it.
+"""
+
+from typing import Final, assert_never
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import Chat, ChatLine, FollowLobby, Ignore, ListPlayers, ListTables, PlayerState
+from truc_server.house import House
+from truc_server.lobby import members
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.storage import DropIgnored, PlayerKind, SaveChat, SaveIgnored
+from truc_server.tables import chat
+from truc_server.tables.table import Table
+from truc_server.timing.clock import now_ms
+
+CompanyRequest = ListTables | ListPlayers | Chat | Ignore
+
+IGNORED: Final = 100  # players, by one player
+SHOWN: Final = 16  # tables of one player in a list
+
+
+def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: CompanyRequest) -> None:
+    """Do what a player asks beside the tables.
+
+    Raises:
+        RefusedError: It cannot be said, or not here, or not now.
+    """
+    match message:
+        case ListTables():
+            _list_tables(lobby, peer, message)
+        case ListPlayers():
+            _list_players(lobby, peer, message)
+        case Chat():
+            _say(house, lobby, peer, player, message)
+        case Ignore():
+            _ignore_or_hear(house, lobby, peer, player, message)
+        case _:
+            assert_never(message)
+
+
+def _list_tables(lobby: Lobby, peer: Peer, message: ListTables) -> None:
+    page = lobby.page(variant=message.variant, after=message.after or "")
+    peer.ok(message, tables=tuple(table.notice_for(peer) for table in page.tables), more=page.more)
+
+
+def _list_players(lobby: Lobby, peer: Peer, message: ListPlayers) -> None:
+    page = lobby.presence.page(after=message.after or "")
+    peer.ok(message, players=tuple(_shown(lobby, player) for player in page.players), more=page.more)
+
+
+def _shown(lobby: Lobby, player: Player) -> PlayerState:
+    return PlayerState(
+        player=player.tag,
+        name=player.name,
+        kind="key" if player.kind is PlayerKind.KEY else "guest",
+        tables=lobby.public_tables_of(player)[:SHOWN],
+    )
+
+
+async def follow(house: House, lobby: Lobby, peer: Peer, player: Player, message: FollowLobby) -> None:
+    """Let a connection follow the lobby, from its present state on, or no longer.
+
+    Raises:
+        RefusedError: The player has been sent every table too often lately.
+    """
+    following = lobby.following
+    if message.off:
+        following.drop(peer)
+    elif peer not in following:
+        lobby.lists.pay(peer, player, 1)
+        following.add(peer)
+        await _tell_tables(house, lobby, peer)
+    peer.ok(message)
+
+
+async def _tell_tables(house: House, lobby: Lobby, peer: Peer) -> None:
+    """Send the state of every public table, as fast as it is read."""
+    after, more = "", True
+    while more and peer.is_open:
+        await house.pace.wait_page(peer.network)
+        await peer.outbox.wait_low()
+        page = lobby.page(variant=None, after=after)
+        for table in page.tables:
+            peer.send(table.notice_for(peer))
+            after = table.code
+        more = page.more
+
+
+def _say(house: House, lobby: Lobby, peer: Peer, player: Player, message: Chat) -> None:
+    table = None if message.table is None else lobby.table(message.table)
+    _check_place(house, lobby, peer, table)
+    members.check_muted(house, peer, player)
+    text = chat.cleaned(message.text)
+    lobby.floods.pay(peer, player, len(text))
+    if table is None:
+        lobby.following.tell(ChatLine(player=player.tag, name=player.name, text=text))
+    else:
+        seat = table.seat_of(player)
+        line = SaveChat(table.code, table.chat.next, player.id, player.tag, player.name, seat, text, now_ms())
+        house.write(line)
+        table.chat.add(line)
+    peer.ok(message)
+
+
+def _check_place(house: House, lobby: Lobby, peer: Peer, table: Table | None) -> None:
+    talks = house.settings.chat.lobby if table is None else house.settings.chat.tables
+    if not talks:
+        place = "the lobby" if table is None else "a table"
+        raise RefusedError(Code.NOT_NOW, f"{place} of this server has no chat")
+    follows = peer in lobby.following if table is None else table.audience.is_following(peer)
+    if not follows:
+        place = "the lobby" if table is None else f"table {table.code}"
+        raise RefusedError(Code.NOT_NOW, f"expected a connection that follows {place}")
+
+
+def _ignore_or_hear(house: House, lobby: Lobby, peer: Peer, player: Player, message: Ignore) -> None:
+    if message.player == player.tag:
+        raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of somebody else", field="player")
+    if not message.player.isprintable():  # not every database takes it
+        raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
+    if message.off:
+        _hear(house, peer, player, message.player)
+    elif message.player not in peer.ignored:
+        _ignore(house, lobby, peer, player, message.player)
+    if player.kind is PlayerKind.GUEST:
+        lobby.presence.keep_ignored(player, peer.ignored)
+    peer.ok(message)
+
+
+def _hear(house: House, peer: Peer, player: Player, tag: str) -> None:
+    if tag in peer.ignored and player.kind is PlayerKind.KEY:
+        house.write(DropIgnored(player.id, tag))
+    peer.ignored.discard(tag)
+
+
+def _ignore(house: House, lobby: Lobby, peer: Peer, player: Player, tag: str) -> None:
+    if len(peer.ignored) >= IGNORED:
+        message = f"player: expected at most {IGNORED} players to be ignored"
+        raise RefusedError(Code.BAD_MESSAGE, message, field="player")
+    if player.kind is PlayerKind.KEY:
+        house.write(SaveIgnored(player.id, tag))
+        lobby.presence.ignoring.add(player.id)
+    peer.ignored.add(tag)

@@ -1,0 +1,66 @@
+"""Being forgotten: what a server drops of a player who asks for it.
+
+Their token, chat and whom they ignore are dropped, their seats given up; the matches they have played can from then on
+be read only by those who have played in them. What stays is in docs/hosting/players.md: above all, everybody's
+transcripts carry the name. Invariant: a player seated in a match that is set up or played is not forgotten in the
+middle of it.
+"""
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import Forget
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.requests.login import default_name
+from truc_server.storage import ForgetPlayer, PlayerKind
+from truc_server.tables.table import SEATS_MAY_CHANGE
+
+
+def forget(house: House, lobby: Lobby, peer: Peer, request: Forget) -> None:
+    """Forget the player who asks; one with a key stays, under the name of a player who has given none.
+
+    Raises:
+        RefusedError: They are not logged in, or have a seat in a match.
+    """
+    player = peer.player
+    if player is None:
+        raise RefusedError(Code.AUTH_REQUIRED, "expected a login first")
+    _check_free(lobby, player)
+    vacate(lobby, player)
+    lobby.note_forgotten(player.id)
+    lobby.unsay(player.id)
+    lobby.presence.forget_ignored(player.id)
+    house.write(ForgetPlayer(player.id))
+    peer.ok(request)
+    if player.kind is PlayerKind.KEY:
+        lobby.named(player._replace(name=default_name(player.id)))
+    for connection in lobby.presence.connections(player.tag):
+        _empty_or_dismiss(connection, player)
+
+
+def _check_free(lobby: Lobby, player: Player) -> None:
+    tables = (lobby.table(held.table) for held in lobby.seats_of(player))
+    busy = next((table for table in tables if table.state not in SEATS_MAY_CHANGE), None)
+    if busy is not None:
+        message = f"expected no seat in a match: the one at table {busy.code} is not over"
+        raise RefusedError(Code.NOT_NOW, message)
+
+
+def vacate(lobby: Lobby, player: Player) -> None:
+    """Give up every seat of a player, except those in a match."""
+    for held in lobby.seats_of(player):
+        table = lobby.table(held.table)
+        if table.state not in SEATS_MAY_CHANGE:
+            continue
+        lobby.leave(table, player)
+        if table.is_empty:
+            table.close("empty")
+        else:
+            table.announce()
+
+
+def _empty_or_dismiss(connection: Peer, player: Player) -> None:
+    connection.ignored.clear()
+    connection.newcomer = None
+    if player.kind is not PlayerKind.KEY:
+        connection.dismiss(Code.FORGOTTEN, "the player is forgotten; the token is good no more")

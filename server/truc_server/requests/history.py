@@ -1,0 +1,181 @@
+"""The pages of a match's records: who may have them, and how far; and which matches somebody has played.
+
+Those who have played may have everything. Others may read a match in play as far as watchers are shown it, and one that
+is over if the option `transcript` of its table lets them. Invariant: only what is durable is sent, and nobody who
+watches late learns here what they have not been shown yet.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Final, NamedTuple, assert_never
+
+import trio
+
+from truc_protocol.bodies import Guest, SeatTaken
+from truc_protocol.bodies import Table as TableBody
+from truc_protocol.codec import unpack
+from truc_protocol.documents import game_of
+from truc_protocol.errors import Code
+from truc_protocol.messages import History, ListMatches, PastRecord, PlayedMatch
+from truc_protocol.records import Record, parse
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.requests.abilities import HISTORY_PAGE, MATCHES_PAGE
+from truc_server.spectating.spectator_feed import Extent
+from truc_server.storage import AddRecord, OwnMatch, PastMatch, Store
+from truc_server.tables.options import LATE
+from truc_server.timing.clock import now_ms
+
+MAX_BYTES: Final = 60_000  # of an answer; what msgpack adds is counted high
+_SPECTATORS: Final = 8  # the place of `spectators` in opts
+_ADDED: Final = 48  # bytes that msgpack adds to a record, at most
+
+
+class _Page(NamedTuple):
+    """Records from a position on; `k` is the position after them."""
+
+    records: tuple[PastRecord, ...]
+    k: int
+    more: bool
+
+
+class _Bound(NamedTuple):
+    """How far records may be read: those before position `end`, and made until `made_ms`; None for no bound."""
+
+    end: int | None = None
+    made_ms: int | None = None
+
+
+async def take(
+    house: House, lobby: Lobby, peer: Peer, player: Player, request: History | ListMatches
+) -> None:
+    """Answer a request about what was played.
+
+    Raises:
+        RefusedError: There is no such match or position, or it is not for this player.
+    """
+    match request:
+        case History():
+            await _history(house, lobby, peer, player, request)
+        case ListMatches():
+            await _matches(house, peer, player, request)
+        case _:
+            assert_never(request)
+
+
+async def _history(house: House, lobby: Lobby, peer: Peer, player: Player, request: History) -> None:
+    """Answer with a page of a match's records, and from -1 with its setup."""
+    if request.limit == 0 and request.first >= 0:
+        message = "limit: expected at least 1 record, or the setup too"
+        raise RefusedError(Code.BAD_MESSAGE, message, field="limit")
+    await house.pace.wait_page(peer.network)
+    await house.journal.wait_durable(house.gate)
+    found = await trio.to_thread.run_sync(house.store.past, request.match)
+    if found is None:
+        raise RefusedError(Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match")
+    bound = _bound(_extent(lobby, found.table, request.match), player, found)
+    setup = found.setup if request.first < 0 else ()
+    document = found.document if request.first < 0 else None
+    room = MAX_BYTES - len(document or b"") - _size_of(setup)
+    page = await trio.to_thread.run_sync(partial(_page, house.store, request, bound, room=room))
+    setup_fields = {"doc": document, "setup": setup} if request.first < 0 else {}
+    peer.ok(request, past=page.records, k=page.k, more=page.more, **setup_fields)
+
+
+async def _matches(house: House, peer: Peer, player: Player, request: ListMatches) -> None:
+    """Answer with a page of the matches that a player has had a seat in."""
+    await house.pace.wait_page(peer.network)
+    page = partial(house.store.played, player.id, after=request.after, limit=MATCHES_PAGE + 1)
+    found = await trio.to_thread.run_sync(page)
+    if found is None:
+        message = "after: expected one of one's own matches, or one that is not deleted yet"
+        raise RefusedError(Code.NO_SUCH_MATCH, message, field="after")
+    more = len(found) > MATCHES_PAGE
+    peer.ok(request, matches=tuple(map(_played_match, found[:MATCHES_PAGE])), more=more)
+
+
+def _played_match(own: OwnMatch) -> PlayedMatch:
+    return PlayedMatch(
+        match=own.mid,
+        seat=own.seat,
+        since_ms=own.since_ms,
+        variant=game_of(own.document),
+        names=tuple(_names(own.setup)),
+        reason=own.reason,
+        ended_ms=own.ended_ms,
+    )
+
+
+def _names(setup: Iterable[Record]) -> Iterator[str]:
+    for record in setup:
+        body = parse(record)
+        if isinstance(body, SeatTaken | Guest):
+            yield body.name.decode()
+
+
+def _extent(lobby: Lobby, code: str, mid: bytes) -> Extent | None:
+    """Return how far a match has been shown to watchers of its table; None if that has gone on or is gone."""
+    try:
+        return lobby.table(code).showing.extent(mid)
+    except RefusedError:
+        return None
+
+
+def _bound(shown: Extent | None, player: Player, found: PastMatch) -> _Bound:
+    """Return how far a player may read the records.
+
+    Raises:
+        RefusedError: They may read none.
+    """
+    if player.id in found.players:
+        return _Bound()
+    spectators = _spectators(found)
+    if not found.is_over or (shown is not None and not shown.is_all):
+        if spectators and shown is not None:
+            return _Bound(shown.k)
+        raise RefusedError(Code.PRIVATE_TABLE, "the match is not over, and nobody may watch it")
+    if found.readers == "all" or (found.readers == "watchers" and spectators):
+        delay_s = spectators - LATE
+        return _Bound(made_ms=now_ms() - delay_s * 1_000 if delay_s > 0 else None)
+    raise RefusedError(Code.PRIVATE_TABLE, "only players who had a seat in the match may read it")
+
+
+def _spectators(found: PastMatch) -> int:
+    body = parse(found.setup[0])
+    return body.opts[_SPECTATORS] if isinstance(body, TableBody) else 0
+
+
+def _page(store: Store, request: History, bound: _Bound, *, room: int) -> _Page:
+    first = max(0, request.first)
+    last = _last(store, request.match, bound)
+    if first > last:
+        message = f"from: expected at most {last}, got {first}"
+        raise RefusedError(Code.BAD_POSITION, message, field="from")
+    wanted = HISTORY_PAGE if request.limit is None else min(request.limit, HISTORY_PAGE)
+    rows = store.records(request.match, first=first, limit=min(wanted, last - first))
+    sent = _fitting(rows, room, at_least=0 if request.first < 0 else 1)
+    k = first + len(sent)
+    return _Page(tuple(map(_past_record, sent)), k, more=k < last)
+
+
+def _last(store: Store, mid: bytes, bound: _Bound) -> int:
+    known = store.record_count(mid)
+    last = known if bound.end is None else min(known, bound.end)
+    return last if bound.made_ms is None else min(last, store.count_until(mid, bound.made_ms))
+
+
+def _fitting(rows: tuple[AddRecord, ...], room: int, *, at_least: int) -> tuple[AddRecord, ...]:
+    for i, row in enumerate(rows):
+        room -= len(row.body) + len(row.sig) + len(row.means) + _ADDED
+        if room < 0 and i >= at_least:
+            return rows[:i]
+    return rows
+
+
+def _past_record(row: AddRecord) -> PastRecord:
+    return PastRecord(signer=row.signer, body=row.body, sig=row.sig, means=tuple(unpack(row.means)["means"]))
+
+
+def _size_of(records: Iterable[Record]) -> int:
+    return sum(len(record.body) + len(record.sig) + _ADDED for record in records)

@@ -1,0 +1,218 @@
+"""Who speaks: the server's proof in hello, the player's in login, and guests by name or token.
+
+Invariant: no connection has a player before the checks of the handshake have passed; of a token only its hash is stored,
+and the token itself is in no log.
+"""
+
+from importlib.metadata import version
+from secrets import token_bytes, token_urlsafe
+from typing import Final
+
+import structlog
+import trio
+from msgspec.structs import replace
+
+from truc_protocol.codec import sha256
+from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.errors import Code
+from truc_protocol.messages import (
+    ClientHello,
+    GuestLogin,
+    GuestReturn,
+    Info,
+    KeyLogin,
+    Limits,
+    Welcome,
+    encode_info,
+)
+from truc_protocol.wire.capabilities import wanted
+from truc_protocol.wire.connection import Role
+from truc_protocol.wire.frames import CLIENT_LIMIT, SERVER_LIMIT
+from truc_protocol.wire.handshake import Challenge, Greeting, agree, check_login, server_hello
+from truc_server.house import House
+from truc_server.lobby import members
+from truc_server.lobby.lobby import Lobby
+from truc_server.lobby.names import normalised
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.operation.guest_retention import see_again
+from truc_server.requests.abilities import capabilities
+from truc_server.settings.settings import MAX_SEATS
+from truc_server.storage import PlayerKind, SaveGuest
+from truc_server.timing.clock import now_ms
+
+_TOKEN_BYTES: Final = 24
+_ID_BYTES: Final = 16
+_SOFTWARE: Final = f"truc {version('truc')}"
+
+log = structlog.get_logger()
+
+
+def greet(house: House, peer: Peer, hello: ClientHello, info: Info) -> None:
+    """Answer a client's hello with the server's proof; `info` is what the server says by its settings.
+
+    Raises:
+        RemoteError: No protocol in common, or a capability that the client cannot do without.
+    """
+    proto = agree(hello, info.caps)
+    identity = house.identity
+    greeting = Greeting(
+        identity.key,
+        token_bytes(32),
+        proto,
+        _encoded(house, info),
+        cert=peer.certificate,
+        rolls=identity.rolls,
+    )
+    peer.send(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
+    own = peer.connection.hello_frame(Role.SERVER)
+    peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
+    peer.wanted = wanted(hello.want, info.caps)
+    if place := house.settings.access.moved_to:
+        peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
+
+
+def _encoded(house: House, info: Info) -> bytes:
+    encoded = encode_info(replace(info, now_ms=now_ms()))
+    return encoded if house.grease is None else house.grease.info(encoded)
+
+
+def info_of(house: House) -> Info:
+    """Return what the server says about itself now; all but the time holds until the settings change."""
+    settings = house.settings
+    limits = Limits(
+        frame_in=CLIENT_LIMIT,
+        frame_out=SERVER_LIMIT,
+        idle_s=settings.limits.idle_s,
+        requests_per_s=settings.limits.requests_per_s,
+        burst=settings.limits.burst,
+        tables=min(settings.limits.tables_per_player, settings.limits.seats_per_player),
+        seats=settings.limits.seats_per_player,
+        tables_per_min=settings.limits.tables_per_min,
+        tables_per_address=settings.limits.tables_per_address,
+        connections_per_address=settings.limits.connections_per_address,
+        connects_per_min=settings.limits.connects_per_min,
+        failed_logins_per_min=settings.limits.failed_logins_per_min,
+    )
+    return Info(
+        name=settings.name,
+        software=_SOFTWARE,
+        caps=capabilities(settings),
+        limits=limits,
+        variants=house.catalogue.offers(),
+        guests=members.admits_guests(settings),
+        motd=settings.motd or None,
+        now_ms=now_ms(),
+    )
+
+
+def reads_store(house: House, lobby: Lobby) -> bool:
+    """Tell whether the store may have something to say about a key that logs in."""
+    return members.is_closed(house.settings) or bool(lobby.presence.ignoring)
+
+
+def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
+    """Log in a key about which the store has nothing to say.
+
+    Raises:
+        HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
+        RefusedError: The name cannot be used, or the key is shut out.
+    """
+    player = _proved(house, peer, login)
+    if _may_come(house, lobby, peer, player):
+        _enter(lobby, peer, login.id, lobby.named(player))
+
+
+async def enter_known(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
+    """Log in a key that must be a member's, or whose player ignores somebody.
+
+    Raises:
+        HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
+        RefusedError: The name cannot be used, the key is shut out, or the server is closed to it.
+    """
+    player = _proved(house, peer, login)
+    if members.is_closed(house.settings):
+        await trio.to_thread.run_sync(members.check_member, house, player.id, login.invite)
+    if player.id in lobby.presence.ignoring:
+        peer.ignored |= await trio.to_thread.run_sync(house.store.ignored, player.id)
+    members.check_banned(house, player)  # a ban may have been imposed meanwhile
+    if peer.is_open and _may_come(house, lobby, peer, player):
+        _enter(lobby, peer, login.id, lobby.named(player))
+
+
+def _proved(house: House, peer: Peer, login: KeyLogin) -> Player:
+    """Return the player whose key has signed a login."""
+    if peer.challenge is None:
+        raise RefusedError(Code.NOT_NOW, "expected hello first")
+    name = None if login.name is None else normalised(login.name)
+    public = check_login(login, peer.challenge)
+    player = Player(PlayerKind.KEY, public, name or default_name(public))
+    members.check_banned(house, player)
+    return player
+
+
+def default_name(public: bytes) -> str:
+    """Return the name of a player with a key who has given none."""
+    return f"player {fingerprint(public)[:6]}"
+
+
+def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:
+    """Let in a new guest.
+
+    Raises:
+        RefusedError: The server takes no guests, or not under this name.
+    """
+    members.check_guest(house)
+    newcomer = Player(PlayerKind.GUEST, token_bytes(_ID_BYTES), normalised(login.name))
+    if not _may_come(house, lobby, peer, newcomer):
+        return
+    guest = lobby.named(newcomer)
+    token = token_urlsafe(_TOKEN_BYTES)
+    peer.newcomer = SaveGuest(guest.id, guest.name, _hash(token), now_ms())
+    _enter(lobby, peer, login.id, guest, token)
+
+
+def remember(house: House, peer: Peer) -> None:
+    """Store the guest who has sat down: only one who has something to come back to can come back."""
+    newcomer, peer.newcomer = peer.newcomer, None
+    if newcomer is not None:
+        house.write(newcomer._replace(seen_ms=now_ms()))
+
+
+async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn) -> None:
+    """Let in a guest who was here before.
+
+    Raises:
+        RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
+    """
+    members.check_guest(house)
+    with lobby.forgotten_meanwhile() as forgotten:
+        await house.journal.wait_durable(house.gate)  # then the store knows who was forgotten before
+        known = await house.tokens.guest(_hash(login.token))
+    if known is None or known.id in forgotten:
+        raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
+    player = Player(PlayerKind.GUEST, known.id, known.name)
+    members.check_banned(house, player)
+    if peer.is_open and _may_come(house, lobby, peer, player):
+        see_again(house, known)
+        _enter(lobby, peer, login.id, lobby.named(player), login.token)
+
+
+def _may_come(house: House, lobby: Lobby, peer: Peer, player: Player) -> bool:
+    """Tell whether a player may log in now; shortly before the server is stopped, only those with a seat may."""
+    if not house.is_draining or lobby.has_seat(player):
+        return True
+    peer.dismiss(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
+    return False
+
+
+def _hash(token: str) -> bytes:
+    return sha256(token.encode())
+
+
+def _enter(lobby: Lobby, peer: Peer, request: int, player: Player, token: str | None = None) -> None:
+    peer.admit(player)
+    seats = lobby.seats_of(player)[:MAX_SEATS]  # older versions had no limit
+    peer.send(Welcome(re=request, name=player.name, player=player.tag, token=token, seats=seats))
+    peer.expect_silence()
+    log.info("login", kind=str(player.kind), name=player.name, tag=player.tag, address=peer.address)
+    lobby.enter(peer, player)

@@ -1,0 +1,107 @@
+"""Requests about a seat before and after a match: to make a table, sit down, find a seat, get up, be ready.
+
+Synchronous. Invariant: whoever asked has the answer before the state of the table that follows from it.
+"""
+
+from typing import assert_never
+
+from truc_protocol.messages import Create, Join, Leave, Ready, Seek, Unready, Unwatch
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.peer import Peer, Player
+from truc_server.requests import login
+from truc_server.tables.table import Table
+
+SeatRequest = Create | Join | Seek | Leave | Ready | Unready | Unwatch
+
+
+def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: SeatRequest) -> None:
+    """Do what a player asks of the seats of a table.
+
+    Raises:
+        RefusedError: The table, the seat or the player's kind does not allow it.
+    """
+    lobby.tidy(peer)
+    match message:
+        case Create():
+            _sit(house, peer, player, message, lobby.create(player, message, peer.network))
+        case Seek():
+            _sit(house, peer, player, message, lobby.seek(player, message, peer.network))
+        case Join():
+            _join(house, lobby, peer, player, message)
+        case Leave():
+            _leave(lobby, peer, player, message)
+        case Ready() | Unready():
+            _set_ready(lobby, peer, player, message)
+        case Unwatch():
+            _unwatch(lobby, peer, message)
+        case _:
+            assert_never(message)
+
+
+def _sit(house: House, peer: Peer, player: Player, message: Create | Seek, table: Table) -> None:
+    seat = table.own_seat(player)
+    is_new = table.attach(seat, peer)
+    login.remember(house, peer)
+    peer.ok(message, table=table.code, seat=seat)
+    _welcome(table, peer, is_new=is_new)
+
+
+def _join(house: House, lobby: Lobby, peer: Peer, player: Player, message: Join) -> None:
+    table = lobby.table(message.table)
+    if table.seat_of(player) is None and table.game is not None and table.game.vacant:
+        lobby.check_seats(player)
+        seat, is_new = table.standins.stand_by(table.game, peer, player, message.seat), True
+    else:
+        seat = lobby.join(table, player, message.seat)
+        is_new = table.attach(seat, peer)
+    login.remember(house, peer)
+    peer.ok(message, seat=seat)
+    _welcome(table, peer, is_new=is_new)
+
+
+def _welcome(table: Table, peer: Peer, *, is_new: bool) -> None:
+    """Tell a connection how the table stands, and everybody if that has changed; then what else is open."""
+    if is_new:
+        table.announce()
+    else:
+        peer.send(table.notice())
+    table.remind(peer)
+    table.chat.catch_up(peer)
+
+
+def _leave(lobby: Lobby, peer: Peer, player: Player, message: Leave) -> None:
+    table = lobby.table(message.table)
+    if table.standins.seat_of(peer) is not None:
+        table.standins.unwatch(peer)
+        peer.ok(message)
+        return
+    lobby.leave(table, player)
+    peer.ok(message)
+    if table.is_empty:
+        table.close("empty")
+    else:
+        table.announce()
+
+
+def _unwatch(lobby: Lobby, peer: Peer, message: Unwatch) -> None:
+    gone = [
+        watched for watched in peer.watched if watched.is_closed and watched.table == message.table.upper()
+    ]
+    if gone:
+        gone[0].unwatch(peer)
+    else:
+        lobby.table(message.table).standins.unwatch(peer)
+    peer.ok(message)
+
+
+def _set_ready(lobby: Lobby, peer: Peer, player: Player, message: Ready | Unready) -> None:
+    table = lobby.table(message.table)
+    box_key = None
+    if isinstance(message, Ready):
+        lobby.check_may_begin()
+        box_key = message.x
+    table.set_ready(player, is_ready=isinstance(message, Ready), x=box_key)
+    peer.ok(message)
+    table.announce()
+    table.advance()

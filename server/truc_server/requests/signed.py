@@ -1,0 +1,271 @@
+"""The order of work for a body that a seat has signed: cheap comparisons first, the check of the signature last.
+
+Invariants: nothing reaches the ledger unless its signature was verified under the key in force for its seat; a validly
+signed body at the present place that is not taken is refused with the server's signature.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from truc_protocol.bodies import Act, AnyBody, Placed, Proxy, Rule, Sub
+from truc_protocol.checks import CheckError
+from truc_protocol.crypto import keys
+from truc_protocol.errors import Code
+from truc_protocol.ledger import check_place
+from truc_protocol.messages import Refusal
+from truc_protocol.records import Binding, Record, kind_of, parse
+from truc_rules import Kind
+from truc_server.matches.game import Game
+from truc_server.net.peer import Player, RefusedError
+from truc_server.storage import Write
+
+CODES: Final[Mapping[str, Code]] = {
+    "C1": Code.BAD_MESSAGE,
+    "C2": Code.BAD_MESSAGE,
+    "C3": Code.BAD_SIGNATURE,
+    "C4": Code.TERMS_REFUSED,
+    "C6": Code.TERMS_REFUSED,
+    "C7": Code.TERMS_REFUSED,
+    "C10": Code.BAD_POSITION,
+    "C11": Code.NOT_NOW,
+    "C12": Code.BAD_POSITION,
+    "C14": Code.ILLEGAL_ACTION,
+    "C15": Code.NOT_NOW,
+    "C19": Code.ILLEGAL_ACTION,
+    "C20": Code.ILLEGAL_ACTION,
+    "C21": Code.NOT_NOW,
+    "C26": Code.NOT_NOW,
+    "C27": Code.ILLEGAL_ACTION,
+    "C28": Code.ILLEGAL_ACTION,
+    "C29": Code.PAUSED,
+    "C32": Code.NOT_NOW,
+}
+"""What a failed check of a player's body is answered with."""
+
+_CLOSES_WINDOW: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
+
+
+LONGEST_BODY: Final = 1_024  # bytes; what players sign is less than half as long
+
+
+class Accepted(Struct, frozen=True):
+    """Where a body stands; `is_repeat` if it stood there before."""
+
+    k: int
+    is_repeat: bool
+
+
+class RefusedBodyError(RefusedError):
+    """A body that is not taken; `evidence` is the server's signed word on it, if its position is the present one."""
+
+    def __init__(self, code: Code, message: str, evidence: Record | None = None) -> None:
+        super().__init__(code, message, field="body" if code is Code.BAD_MESSAGE else None)
+        self.evidence = evidence
+
+    def refusal(self, request: int | None) -> Refusal:
+        """Return the answer."""
+        return replace(super().refusal(request), refuse=self.evidence)
+
+
+def code_of(error: CheckError) -> Code:
+    """Return the code that answers a failed check."""
+    return Code(error.refusal) if error.refusal else CODES[error.check]
+
+
+class Looked(NamedTuple):
+    """A record that would be taken if its signature, not checked yet, is good."""
+
+    record: Record
+    body: AnyBody
+
+
+class Signed(NamedTuple):
+    """A record whose signature was found to be that of the key `public`."""
+
+    record: Record
+    body: AnyBody
+    public: bytes
+
+
+def signed(public: bytes, looked: Looked, *, is_sound: bool) -> Signed:
+    """Return a record that was looked at, with the key that has signed it.
+
+    Raises:
+        RefusedBodyError: The signature is not the key's.
+    """
+    record, body = looked
+    if not is_sound:
+        raise _not_signed(record)
+    return Signed(record, body, public)
+
+
+def signed_at_once(public: bytes, looked: Looked) -> Signed:
+    """Check a signature without letting anything happen meanwhile.
+
+    Raises:
+        RefusedBodyError: The signature is not the key's.
+    """
+    record = looked.record
+    return signed(public, looked, is_sound=keys.verify(public, record.body, record.sig))
+
+
+def look(game: Game, record: Record) -> Looked | Accepted:
+    """Make the cheap comparisons, before a signature is checked, or tell where the record already stands.
+
+    Raises:
+        RefusedBodyError: It would not be taken.
+    """
+    body = _parsed(record)
+    repeated = _repeated(game, record, body)
+    if repeated is not None:
+        return repeated
+    contributor = game.ledger.contributors[record.signer]
+    _note_beyond(game, record, body, None if contributor is None else contributor.public)
+    _check_place(game, record, body)
+    return Looked(record, body)
+
+
+def _repeated(game: Game, record: Record, body: AnyBody) -> Accepted | None:
+    """Return where a record already stands; one for no position, or for one not reached yet, stands nowhere."""
+    if not isinstance(body, Placed) or body.k >= game.ledger.k:
+        return None
+    found = game.tail.find(record)
+    return None if found is None else Accepted(found, is_repeat=True)
+
+
+def accept(game: Game, signed: Signed) -> Accepted:
+    """Take a seat's record into the match as it stands now.
+
+    Raises:
+        RefusedBodyError: It is not taken.
+    """
+    record, body, public = signed
+    repeated = _repeated(game, record, body)
+    if repeated is not None:
+        return repeated
+    if isinstance(body, Sub):
+        raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
+    contributor = game.ledger.contributors[record.signer]
+    if contributor is None or contributor.public != public:
+        raise _not_signed(record)
+    return _taken(game, record, body)
+
+
+def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> Looked:
+    """Make the cheap comparisons for the record with which a newcomer takes over a seat.
+
+    Raises:
+        RefusedBodyError: It would not be taken.
+    """
+    looked = Looked(record, _parsed(record))
+    _check_newcomer(game, looked, newcomer)
+    return looked
+
+
+def _check_newcomer(game: Game, looked: Looked, newcomer: Player) -> None:
+    record, body = looked
+    if not isinstance(body, Sub):
+        raise RefusedBodyError(Code.NOT_NOW, f"expected a sub record for seat {record.signer - 1}")
+    _check_place(game, record, body)
+    if body.pk != newcomer.id:
+        raise RefusedBodyError(Code.TERMS_REFUSED, "pk: expected the key that is logged in")
+    check_name(body.name, newcomer.name)
+
+
+def accept_substitute(game: Game, signed: Signed, newcomer: Player, *also: Write) -> Accepted:
+    """Take a newcomer's record into the match as it stands now; `also` is stored with it.
+
+    Raises:
+        RefusedBodyError: It is not taken.
+    """
+    record, body, public = signed
+    _check_newcomer(game, Looked(record, body), newcomer)
+    if public != newcomer.id:
+        raise _not_signed(record)
+    return _taken(game, record, body, *also)
+
+
+def _taken(game: Game, record: Record, body: AnyBody, *also: Write) -> Accepted:
+    try:
+        return Accepted(game.take(record, body, *also), is_repeat=False)
+    except CheckError as error:
+        _check_place(game, record, body)  # a body for another place is answered without evidence
+        code = code_of(error)
+        evidence = game.dealer.refuse(game.mid, record.body, str(code))
+        raise RefusedBodyError(code, str(error), evidence) from error
+
+
+def check_name(signed: bytes, name: str) -> None:
+    """Check that a player signs the name that the server gave: another could look like somebody else's.
+
+    Raises:
+        RefusedBodyError: It is another.
+    """
+    if signed != name.encode():
+        raise RefusedBodyError(Code.TERMS_REFUSED, f"name: expected {name!r}, as welcome says, got another")
+
+
+def check_length(record: Record) -> None:
+    """Check that a body is no longer than any that a player signs.
+
+    Raises:
+        RefusedBodyError: It is.
+    """
+    if len(record.body) > LONGEST_BODY:
+        message = f"body: expected at most {LONGEST_BODY} bytes, got {len(record.body)}"
+        raise RefusedBodyError(Code.BAD_MESSAGE, message)
+
+
+def _parsed(record: Record) -> AnyBody:
+    check_length(record)
+    try:
+        return parse(record)
+    except CheckError as error:
+        raise RefusedBodyError(code_of(error), str(error)) from error
+
+
+def _note_beyond(game: Game, record: Record, body: AnyBody, public: bytes | None) -> None:
+    """Note, once for each seat, that it has signed for a position of this match that the server has not reached."""
+    if not isinstance(body, Placed) or body.mid != game.mid or body.k <= game.ledger.k:
+        return
+    if record.signer in game.beyond:
+        return
+    game.beyond += (record.signer,)
+    if public is not None and keys.verify(public, record.body, record.sig):
+        game.hold.doubt(seen=body.k - 1, k=game.ledger.k)
+
+
+def _not_signed(record: Record) -> RefusedBodyError:
+    return RefusedBodyError(
+        Code.BAD_SIGNATURE, f"expected the signature of seat {record.signer - 1} over the body, got another"
+    )
+
+
+def _check_place(game: Game, record: Record, body: AnyBody) -> None:
+    ledger = game.ledger
+    try:
+        check_place(ledger, record, body)
+    except CheckError as error:
+        k = getattr(body, "k", None)
+        here = ledger.parallel[0] if kind_of(body).binding is Binding.PARALLEL else ledger.k
+        if error.check != "C10" or k is None or k >= here:
+            raise RefusedBodyError(code_of(error), str(error)) from error
+        code = Code.VOID_BET if _window_is_closed(game, body) else Code.STALE_POSITION
+        raise RefusedBodyError(code, f"expected position {here}, got {k}") from error
+
+
+def _window_is_closed(game: Game, body: AnyBody) -> bool:
+    """Tell whether a late ask was overtaken by another seat's card."""
+    if not isinstance(body, Act) or body.kind != Kind.RAISE:
+        return False
+    overtaking = game.tail.at(body.k)
+    if overtaking is None:
+        return False
+    match parse(overtaking.record):
+        case Act() | Proxy() | Rule(ruling="move") as other:
+            return other.seat != body.seat and other.kind in _CLOSES_WINDOW
+        case _:
+            return False

@@ -1,0 +1,75 @@
+"""Guests who come back, found in the store by their tokens: those who come during one lookup share the next.
+
+When a line fails everybody comes back at the same moment, and reading for each would cost more than all the rest of their
+logins. Invariant: a question is answered from a state of the store that is no older than itself.
+"""
+
+from typing import Final
+
+import structlog
+import trio
+
+from truc_server.storage import SaveGuest, Store, StoreError
+
+MOST: Final = 256  # looked for at once
+
+log = structlog.get_logger()
+
+
+class Question:
+    """The hash of a token, and whose it is once that is known, or why that cannot be told."""
+
+    __slots__ = ("answered", "failure", "guest", "token_hash")
+
+    def __init__(self, token_hash: bytes) -> None:
+        self.token_hash = token_hash
+        self.guest: SaveGuest | None = None
+        self.failure: str | None = None
+        self.answered = trio.Event()
+
+
+class Tokens:
+    """The tokens that are being looked for."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._asked: list[Question] = []
+        self._wake = trio.Event()
+
+    async def guest(self, token_hash: bytes) -> SaveGuest | None:
+        """Return the guest whose token has this hash.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        question = Question(token_hash)
+        self._asked.append(question)
+        self._wake.set()
+        await question.answered.wait()
+        if question.failure is not None:
+            raise StoreError(question.failure)
+        return question.guest
+
+    async def run(self) -> None:
+        """Answer what is asked."""
+        while True:
+            await self._wake.wait()
+            asked, self._asked = self._asked[:MOST], self._asked[MOST:]
+            if not self._asked:
+                self._wake = trio.Event()
+            await self._answer(asked)
+
+    async def _answer(self, asked: list[Question]) -> None:
+        hashes = {question.token_hash for question in asked}
+        found = dict[bytes, SaveGuest]()
+        failure: str | None = None
+        try:
+            found = await trio.to_thread.run_sync(self._store.guests_by_tokens, hashes)
+        except StoreError as error:
+            failure = str(error)
+        except Exception:  # it concerns those who have asked, and nobody else
+            log.exception("internal", incident="tokens")
+            failure = "the store has failed in an unforeseen way"
+        for question in asked:
+            question.guest, question.failure = found.get(question.token_hash), failure
+            question.answered.set()

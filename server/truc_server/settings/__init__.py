@@ -1,0 +1,1 @@
+"""What a host can set, and the data folder that it is kept in."""

@@ -1,0 +1,397 @@
+"""The settings of a server: what there is to set.
+
+Each setting is written once, as a field with its default, its range and a line for the host; the commented file, the
+environment variables and the messages are made from these (settings_file.py). Invariant: a loaded `Settings` holds only
+values in range.
+"""
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from truc_protocol.crypto.chains import MAX_LINKS
+from truc_server.settings.places import is_database, is_host, is_place
+from truc_server.settings.subjects import is_fingerprint, is_subject
+
+_WHEN_GONE: Final = {"forfeit": 0, "substitute": 1, "wait": 2}
+_SPECTATORS: Final = {"none": 0, "live": 1, "hand": 2}
+_DELAY: Final = "delay:"
+_DELAYED: Final = 3  # opts[8] of a delay is this plus its seconds
+MAX_DELAY_S: Final = 3_600
+MAX_SEATS: Final = 500  # of one player: all of them are listed in the frame that welcomes them
+
+
+class SettingsError(Exception):
+    """A setting is wrong; the text says where it is set, what was expected and what came."""
+
+
+def spectators(word: str) -> int | None:
+    """Return opts[8] for who may watch: none, live, hand or delay:SECONDS; None for anything else."""
+    if not word.startswith(_DELAY):
+        return _SPECTATORS.get(word)
+    seconds = word.removeprefix(_DELAY)
+    if not (seconds.isascii() and seconds.isdigit() and len(seconds) <= len(str(MAX_DELAY_S))):
+        return None
+    return _DELAYED + int(seconds) if 1 <= int(seconds) <= MAX_DELAY_S else None
+
+
+def _is_spectators(value: object) -> bool:
+    return isinstance(value, str) and spectators(value) is not None
+
+
+_SUBJECTS: Final = {
+    "takes": "a list of at most 1000 fingerprints, tags of guests, addresses and networks",
+    "each": is_subject,
+}
+
+
+class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the server listens, and what it is called from outside."""
+
+    hosts: Annotated[
+        tuple[str, ...],
+        Meta(
+            min_length=1,
+            extra={"takes": "a list of one or more addresses or names"},
+            description="Addresses to listen on: IPv4, IPv6, or names that resolve to them.",
+        ),
+    ] = ("0.0.0.0", "::")
+    port: Annotated[int, Meta(ge=0, le=65535, description="TCP port; 0 takes a free one.")] = 7373
+    public_host: Annotated[
+        str,
+        Meta(
+            extra={
+                "max_bytes": 253,
+                "takes": "a name or an address without a port, or nothing",
+                "admits": is_host,
+            },
+            description="Name or address that players use, for invites; empty: the first of hosts.",
+        ),
+    ] = ""
+    tls: Annotated[bool, Meta(description="Whether connections are encrypted: TLS, and nothing else.")] = (
+        False
+    )
+    certificate: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 4_096},
+            description="PEM file of your own certificate, chain included; empty: one is made, which your key vouches for.",
+        ),
+    ] = ""
+    certificate_key: Annotated[
+        str,
+        Meta(extra={"max_bytes": 4_096}, description="PEM file of the key of your own certificate."),
+    ] = ""
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one player, one address and everybody together may use."""
+
+    connections: Annotated[int, Meta(ge=1, le=1_000_000, description="Open connections in all.")] = 10_000
+    connections_per_address: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="Open connections from one address.")
+    ] = 20
+    idle_s: Annotated[
+        int,
+        Meta(ge=5, le=3_600, description="Seconds of silence before a ping; cut after half as many again."),
+    ] = 30
+    login_s: Annotated[int, Meta(ge=1, le=120, description="Seconds from connecting to being logged in.")] = (
+        10
+    )
+    tables: Annotated[int, Meta(ge=1, le=1_000_000, description="Tables in all.")] = 4_096
+    tables_per_player: Annotated[
+        int, Meta(ge=1, le=10_000, description="Tables that one player may open.")
+    ] = 5
+    seats_per_player: Annotated[
+        int, Meta(ge=1, le=MAX_SEATS, description="Tables at which one player may sit, their own included.")
+    ] = 20
+    requests_per_s: Annotated[int, Meta(ge=1, le=10_000, description="Requests a second, on average.")] = 10
+    burst: Annotated[int, Meta(ge=1, le=10_000, description="Requests at once.")] = 20
+    outbox_bytes: Annotated[
+        int,
+        Meta(ge=65_536, le=1 << 26, description="Bytes waiting for a slow connection before it is cut."),
+    ] = 262_144
+    connects_per_min: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="Connections that one address may open in a minute.")
+    ] = 600
+    failed_logins_per_min: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="Logins of one address that may fail in a minute.")
+    ] = 5
+    tables_per_min: Annotated[
+        int, Meta(ge=1, le=10_000, description="Tables that one player may open in a minute.")
+    ] = 5
+    tables_per_address: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="Open tables that were made from one address.")
+    ] = 100
+
+
+class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How tables live."""
+
+    expiry_s: Annotated[
+        int,
+        Meta(
+            ge=10,
+            le=604_800,
+            description="Seconds after which a table that nobody starts is closed, "
+            "and a match without any player connected is abandoned.",
+        ),
+    ] = 1_800
+    company_s: Annotated[
+        int, Meta(ge=0, le=3_600, description="Seconds until your bots join somebody who waits; 0 is never.")
+    ] = 20
+    between_hands_ms: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=60_000,
+            description="Pause between hands at a table without keyed seats, "
+            "and the time to show cards where only the end of the match opens them; 0 is none.",
+        ),
+    ] = 2_000
+    window_ms: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=60_000,
+            description="Time after a flor in which nobody is told whether another seat has one to answer with.",
+        ),
+    ] = 2_000
+    drain_s: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=3_600,
+            description="Seconds that hands under way have to end when the server is told to stop; 0 is none.",
+        ),
+    ] = 60
+
+
+class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The terms of a match, unless the table's creator chooses others."""
+
+    decision_ms: Annotated[
+        int, Meta(ge=0, le=86_400_000, description="Time for one decision; 0 is no limit.")
+    ] = 30_000
+    bank_ms: Annotated[int, Meta(ge=0, le=86_400_000, description="Extra time, for a seat and game.")] = (
+        120_000
+    )
+    release_ms: Annotated[
+        int, Meta(ge=1_000, le=86_400_000, description="Time for a client to contribute to the next deal.")
+    ] = 60_000
+    voids: Annotated[
+        int, Meta(ge=0, le=100, description="Deals that may fail before a match is given up.")
+    ] = 1
+    when_gone: Annotated[
+        Literal["forfeit", "substitute", "wait"],
+        Meta(description="What happens when a seat is gone: forfeit, substitute or wait."),
+    ] = "forfeit"
+    claim: Annotated[
+        Literal["server", "opponents"],
+        Meta(
+            description="Who ends a match against a side that is gone: server at once, or opponents when they ask."
+        ),
+    ] = "server"
+    guests: Annotated[int, Meta(ge=0, le=6, description="Seats of a table that guests may take.")] = 0
+    rekeys: Annotated[int, Meta(ge=0, le=100, description="How often a seat may start a new chain.")] = 3
+    pause_ms: Annotated[int, Meta(ge=0, le=86_400_000, description="Longest pause.")] = 600_000
+    spectators: Annotated[
+        str,
+        Meta(
+            extra={
+                "max_bytes": 16,
+                "takes": 'one of "none", "live", "hand", "delay:SECONDS" with 1..3600',
+                "admits": _is_spectators,
+            },
+            description="Who may watch: none, live, hand (when each hand is over) or delay:SECONDS.",
+        ),
+    ] = "live"
+    transcript: Annotated[
+        Literal["seats", "watchers", "all"],
+        Meta(description="Who may download a match that is over: seats (who has played), watchers or all."),
+    ] = "seats"
+    absences: Annotated[
+        int,
+        Meta(ge=0, le=100, description="Decisions missed in a row after which a seat is gone; 0 is never."),
+    ] = 3
+    links: Annotated[
+        int,
+        Meta(ge=1, le=MAX_LINKS, description="Deals that a chain serves before its owner starts a new one."),
+    ] = 1_024
+
+    def opts(self) -> tuple[int, ...]:
+        """Return the array `opts` of the record `table`, complete."""
+        return (
+            self.decision_ms,
+            self.bank_ms,
+            self.release_ms,
+            self.voids,
+            _WHEN_GONE[self.when_gone],
+            self.guests,
+            self.rekeys,
+            self.pause_ms,
+            spectators(self.spectators) or 0,
+            self.absences,
+        )
+
+
+class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who may come in."""
+
+    members: Annotated[
+        Literal["anyone", "keys", "invite"],
+        Meta(
+            description="Who may log in: anyone, only the keys on your list, or invite: these and whoever has an invite."
+        ),
+    ] = "anyone"
+    banned: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=1_000,
+            extra=_SUBJECTS,
+            description="Who is shut out: fingerprints of keys, tags of guests, addresses and networks.",
+        ),
+    ] = ()
+    muted: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=1_000,
+            extra=_SUBJECTS,
+            description="Who may play but not talk: fingerprints of keys, tags of guests, addresses and networks.",
+        ),
+    ] = ()
+    bots: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=100,
+            extra={"takes": "a list of at most 100 fingerprints", "each": is_fingerprint},
+            description="Your own bots, by the fingerprints of their keys: they are called for vacant seats.",
+        ),
+    ] = ()
+    guest_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=3_650,
+            description="Days after which a guest who does not come back is forgotten; 0 is never.",
+        ),
+    ] = 30
+    moved_to: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 260, "takes": "host:port, or nothing", "admits": is_place},
+            description="Where everybody is sent instead, as host:port; empty: nobody is.",
+        ),
+    ] = ""
+
+
+class Chat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where players may talk."""
+
+    tables: Annotated[bool, Meta(description="Whether tables have a chat.")] = True
+    lobby: Annotated[bool, Meta(description="Whether the lobby has a chat.")] = True
+
+
+class Logs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is written to standard error."""
+
+    format: Annotated[
+        Literal["human", "json"],
+        Meta(description="Form of the lines: human, or json with one object a line."),
+    ] = "human"
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Meta(description="The lowest level that is written: debug, info, warning or error."),
+    ] = "info"
+
+
+class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the server publishes figures about itself."""
+
+    port: Annotated[
+        int, Meta(ge=0, le=65535, description="HTTP port of /metrics and /health; 0 is none.")
+    ] = 0
+    host: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            extra={"max_bytes": 253},
+            description="Address it is on; whoever reaches it can read it.",
+        ),
+    ] = "127.0.0.1"
+
+
+class Database(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where matches are kept."""
+
+    url: Annotated[
+        str,
+        Meta(
+            extra={
+                "max_bytes": 1_024,
+                "takes": "postgresql://USER@HOST/NAME, sqlite:///FILE, or nothing",
+                "admits": is_database,
+            },
+            description="The database; empty: truc.db (SQLite) in the data folder.",
+        ),
+    ] = ""
+    spare_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Free megabytes on the disk of the data folder below which no new table or match begins.",
+        ),
+    ] = 64
+    keep_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="Days after which a match that is over is deleted; 0 is never."),
+    ] = 0
+    passphrase_file: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 4_096},
+            description="File whose first line opens the server's key, if that has a passphrase.",
+        ),
+    ] = ""
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything a host can set."""
+
+    data: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 4_096}, description="The data folder; empty: the user's own folder for data."
+        ),
+    ] = ""
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1, extra={"max_bytes": 64}, description="Name of the server, signed into every match."
+        ),
+    ] = "Truc"
+    motd: Annotated[
+        str, Meta(extra={"max_bytes": 1_024}, description="A line for everybody who connects.")
+    ] = ""
+    guests: Annotated[bool, Meta(description="Whether players without a key may log in.")] = True
+    ratings: Annotated[
+        bool,
+        Meta(description="Whether matches at public tables are rated, and everybody may ask who is best."),
+    ] = True
+    grease: Annotated[
+        bool,
+        Meta(
+            description="Add unknown fields, facts and notices to everything that is sent, to test clients."
+        ),
+    ] = False
+    listen: Listen = Listen()
+    limits: Limits = Limits()
+    tables: Tables = Tables()
+    match: MatchDefaults = MatchDefaults()
+    access: Access = Access()
+    chat: Chat = Chat()
+    log: Logs = Logs()
+    metrics: Metrics = Metrics()
+    store: Database = Database()

@@ -1,0 +1,258 @@
+"""Where settings come from: one TOML file, the environment, flags; and the file that shows and explains them all.
+
+Later sources win. Invariant: anything wrong is a `SettingsError` that names the key and the place where it was set: the
+line of the file, the variable or the flag.
+"""
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple, get_origin
+
+import msgspec
+
+from truc_server.settings.setting_keys import (
+    KEYS,
+    PREFIX,
+    SECTIONS,
+    Key,
+    admits,
+    expected,
+    max_bytes,
+    plain,
+    strays,
+)
+from truc_server.settings.settings import Settings, SettingsError
+
+MAX_FILE: Final = 32_768
+FILE_VARIABLE: Final = "TRUC_SETTINGS"
+_LIKENESS: Final = (
+    0.75  # a variable this similar to one of ours is a typo; others with our prefix are somebody else's
+)
+_SHOWN: Final = 80
+_TOLD: Final = 300
+
+
+class _Found(NamedTuple):
+    """A value on its way into the settings; `is_text` if its source can hold only text.
+
+    `where` is called only if something is wrong: finding the line in a file is slow.
+    """
+
+    value: object
+    where: Callable[[], str]
+    is_text: bool
+
+
+def load(
+    *,
+    file: tuple[str, str] | None,
+    environ: Mapping[str, str],
+    flags: Mapping[str, tuple[str, object]],
+    needs: Collection[str] = KEYS,
+) -> Settings:
+    """Build the settings from a file (name and text), the environment and flags (key -> flag and value).
+
+    A setting that is not needed has its default, and may be wrong in the file and the environment.
+
+    Raises:
+        SettingsError: A value is out of range or of a wrong type, or a key is unknown.
+    """
+    found: dict[str, _Found] = {}
+    if file is not None:
+        found |= _from_file(*file, needs)
+    found |= _from_environment(environ, needs)
+    found |= {key: _Found(value, partial(str, flag), is_text=False) for key, (flag, value) in flags.items()}
+    values: dict[str, Any] = {}
+    for key in KEYS.values():
+        if key.name in needs and key.name in found:
+            section, _, field = key.name.rpartition(".")
+            into = values.setdefault(section, {}) if section else values
+            into[field] = _value(key, found[key.name])
+    return msgspec.convert(values, Settings)
+
+
+def line_of(text: str, path: tuple[str, ...]) -> int:
+    """Return the line on which a key of a TOML text is set, the first being 1.
+
+    It follows the longest beginning of the text that is TOML without the key, whatever form the key takes.
+    """
+    lines = text.split("\n")
+    start = 1
+    for n in range(1, len(lines) + 1):
+        try:
+            parsed = tomllib.loads("\n".join(lines[:n]) + "\n")
+        except ValueError:
+            continue
+        if _holds(parsed, path):
+            break
+        start = n + 1
+    return start
+
+
+def _from_file(name: str, text: str, needs: Collection[str]) -> dict[str, _Found]:
+    if len(text.encode()) > MAX_FILE:
+        raise SettingsError(f"{name}: expected at most {MAX_FILE} bytes, got {len(text.encode())}")
+    try:
+        parsed = tomllib.loads(text)
+    except ValueError as error:  # no TOML, or a number that Python does not read
+        raise SettingsError(_syntax_error(name, text, str(error))) from error
+    except RecursionError as error:
+        raise SettingsError(_syntax_error(name, text, "too many lists in each other")) from error
+    found: dict[str, _Found] = {}
+    for path, value in _leaves(parsed):
+        key = ".".join(path)
+        where = partial(_line, name, text, path)
+        nearest = key if key in KEYS else _nearest(key)
+        if not _is_part(nearest, needs):
+            continue
+        if key in SECTIONS:
+            raise SettingsError(f"{where()}: {key} expected a section [{key}], got {_shown(value)}")
+        if key not in KEYS:
+            raise SettingsError(f"{where()}: unknown key {_told(key)}; the nearest is {nearest}")
+        found[key] = _Found(value, where, is_text=False)
+    return found
+
+
+def _line(name: str, text: str, path: tuple[str, ...]) -> str:
+    return f"{name} line {line_of(text, path)}"
+
+
+def _is_part(name: str, needs: Collection[str]) -> bool:
+    """Tell whether a key is needed, or a section has a key that is."""
+    return name in needs or any(key.startswith(f"{name}.") for key in needs)
+
+
+def _from_environment(environ: Mapping[str, str], needs: Collection[str]) -> dict[str, _Found]:
+    variables = {key.variable: key.name for key in KEYS.values()}
+    found: dict[str, _Found] = {}
+    for variable, value in environ.items():
+        if variable in variables:
+            found[variables[variable]] = _Found(value, partial(str, variable), is_text=True)
+        elif variable.startswith(PREFIX) and variable != FILE_VARIABLE:
+            _check_foreign(variable, needs)
+    return found
+
+
+def _check_foreign(variable: str, needs: Collection[str]) -> None:
+    # Other programs share the prefix; what is nearly ours, whole or without its section, is a typo.
+    # If sections share a name, such as port, it stands for that of the first section.
+    ours = {key.name.rpartition(".")[2].upper(): key for key in reversed(tuple(KEYS.values()))}
+    ours |= {key.variable.removeprefix(PREFIX): key for key in KEYS.values()}
+    like = difflib.get_close_matches(variable.removeprefix(PREFIX), ours, n=1, cutoff=_LIKENESS)
+    if like and ours[like[0]].name in needs:
+        raise SettingsError(f"{_told(variable)}: unknown variable; the nearest is {ours[like[0]].variable}")
+
+
+def _value(key: Key, found: _Found) -> object:
+    value = found.value
+    if found.is_text and get_origin(plain(key.type)) is tuple:
+        value = [part.strip() for part in str(value).split(",") if part.strip()]
+    try:
+        converted: object = msgspec.convert(value, key.type, strict=not found.is_text)
+        size = _size(converted)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the environment may hold any bytes
+        raise SettingsError(_refusal(key, found)) from error
+    if plain(key.type) is str and size > max_bytes(key):
+        raise SettingsError(_refusal(key, found))
+    if not admits(key, converted):
+        raise SettingsError(_refusal(key, found))
+    if isinstance(converted, tuple) and (wrong := strays(key, converted)):
+        raise SettingsError(f"{_refused(key, found)}, got {_shown(wrong[0])} in it")
+    return converted
+
+
+def _size(value: object) -> int:
+    texts = value if isinstance(value, tuple) else (value,)
+    return sum(len(str(text).encode()) for text in texts)
+
+
+def _refusal(key: Key, found: _Found) -> str:
+    return f"{_refused(key, found)}, got {_shown(_without_password(key, found.value))}"
+
+
+def _refused(key: Key, found: _Found) -> str:
+    return f"{found.where()}: {key.name} expected {expected(key)}"
+
+
+def settings_text(settings: Settings) -> str:
+    """Return a settings file with every setting explained; defaults are commented out, other values are set.
+
+    A password in store.url is left out.
+    """
+    lines = [
+        "# Settings of truc-server. A line with a # shows a default: to change it, remove the # before it.",
+        "# The environment (the name in brackets) overrides this file, flags override both.",
+    ]
+    present = ""
+    for key in KEYS.values():
+        section, _, field = key.name.rpartition(".")
+        if section != present:
+            lines += ["", f"[{section}]"]
+            present = section
+        value = _shown_value(key, settings)
+        mark = "#" if value == key.default else ""
+        lines += ["", f"# {key.description} [{key.variable}]", f"{mark}{field} = {_toml(value)}"]
+    return "\n".join(lines) + "\n"
+
+
+def value_of(settings: Any, name: str) -> Any:
+    """Return the value of a setting by its full name, or a section by its name."""
+    for field in name.split("."):
+        settings = getattr(settings, field)
+    return settings
+
+
+def _shown_value(key: Key, settings: Settings) -> object:
+    return _without_password(key, value_of(settings, key.name))
+
+
+def _without_password(key: Key, value: object) -> object:
+    return re.sub(r"(//[^:/@]*):[^@]*@", r"\1:***@", str(value)) if key.name == "store.url" else value
+
+
+def _toml(value: object) -> str:
+    # For str, bool, int and lists of str TOML and JSON are spelled alike.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def _syntax_error(name: str, text: str, message: str) -> str:
+    place = re.search(r"\(at line (\d+), column \d+\)", message)
+    line = int(place[1]) if place else text.rstrip("\n").count("\n") + 1
+    return f"{name} line {line}: expected TOML, got: {_told(message)}"
+
+
+def _told(text: str) -> str:
+    """Return a text that quotes the file, fit for a terminal or log."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text[:_TOLD])
+
+
+def _nearest(key: str) -> str:
+    return difflib.get_close_matches(key, [*KEYS, *SECTIONS], n=1, cutoff=0)[0]
+
+
+def _leaves(
+    parsed: Mapping[str, object], path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], object]]:
+    for name, value in parsed.items():
+        here = (*path, name)
+        if isinstance(value, dict) and ".".join(here) in SECTIONS:
+            yield from _leaves(value, here)
+        else:
+            yield here, value
+
+
+def _holds(parsed: object, path: tuple[str, ...]) -> bool:
+    for name in path:
+        if not isinstance(parsed, dict) or name not in parsed:
+            return False
+        parsed = parsed[name]
+    return True

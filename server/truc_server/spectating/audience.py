@@ -1,0 +1,259 @@
+"""Who follows a table: for each seat the connection that has it, those who watch, and those who see what seats see.
+
+A follower is `live` once it has been sent everything so far; only then does it get what happens next, so that nobody's
+list of records has a hole. What a watcher's outbox cannot take is dropped, and the watcher is behind until there is
+room again. When a table is gone, each watcher is told so after they have been sent the rest. Invariant: a seat has at
+most one connection.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum, auto
+from typing import Final
+
+from truc_protocol.messages import ServerMessage
+from truc_protocol.wire.connection import broadcast_frame
+from truc_server.net.peer import SNAPSHOT, Peer
+
+CLOSED: Final = 16  # tables that are gone, of which one connection is shown the rest
+
+
+class Gap(Enum):
+    """What a watcher has missed."""
+
+    NOTHING = auto()
+    SOME = auto()
+    """Something was dropped while they caught up."""
+    ALL_SINCE = auto()
+    """They are sent nothing until there is room for all of it again."""
+
+
+class Audience:
+    """The connections that follow one table.
+
+    `on_return` is called with a watcher who has room again, `on_alone` when nobody watches any more.
+
+    Attributes:
+        table: the table's code.
+        is_closed: whether the table is gone.
+        online: the seats that have a connection.
+    """
+
+    def __init__(
+        self, table: str, seats: int, *, on_return: Callable[[Peer], None], on_alone: Callable[[], None]
+    ) -> None:
+        self.table = table
+        self.is_closed = False
+        self.online: tuple[int, ...] = ()
+        self._seats: list[Peer | None] = [None] * seats
+        self._live: set[Peer] = set()
+        self._watchers: dict[Peer, Gap] = {}
+        self._beside: list[Peer] = []
+        self._last_word: bytes | None = None
+        self._on_return = on_return
+        self._on_alone = on_alone
+
+    def holder(self, seat: int) -> Peer | None:
+        """Return the connection that has a seat."""
+        return self._seats[seat]
+
+    def live(self, seat: int) -> Peer | None:
+        """Return the connection that has a seat, if it has been sent everything so far."""
+        holder = self._seats[seat]
+        return holder if holder in self._live else None
+
+    def attach(self, seat: int, peer: Peer) -> Peer | None:
+        """Give a seat to a connection, which is behind unless it had the seat; return the other that had it, if any."""
+        before = self._seats[seat]
+        if before is peer:
+            return None
+        self._put(seat, peer)
+        self._forget(peer)
+        self._live.discard(peer)
+        if before is not None:
+            self._live.discard(before)
+        return before
+
+    def hand_over(self, seat: int, peer: Peer) -> Peer | None:
+        """Give a seat to a connection, which follows on from where it is; return the other that had it, if any."""
+        is_live = peer in self._live
+        before = self.attach(seat, peer)
+        if is_live:
+            self._live.add(peer)
+        return before
+
+    def watch(self, peer: Peer) -> None:
+        """Add a watcher, which is behind."""
+        self._forget(peer)
+        self._watchers[peer] = Gap.NOTHING
+        self._live.discard(peer)
+        peer.watched |= {self}
+
+    def sit_beside(self, peer: Peer) -> None:
+        """Add a connection without a seat that is told what the seats are told, and is behind."""
+        self._forget(peer)
+        self._beside.append(peer)
+        self._live.discard(peer)
+
+    def _forget(self, peer: Peer) -> None:
+        """Forget that a connection follows without a seat."""
+        self._watchers.pop(peer, None)
+        if peer in self._beside:
+            self._beside.remove(peer)
+        peer.watched -= {self}
+
+    @property
+    def watching(self) -> int:
+        """How many watch."""
+        return len(self._watchers)
+
+    def is_following(self, peer: Peer) -> bool:
+        """Tell whether a connection follows, with a seat or without."""
+        return peer in self._watchers or peer in self._beside or peer in self._seats
+
+    def is_inside(self, peer: Peer) -> bool:
+        """Tell whether a connection is told what the seats are told, when they are."""
+        return peer in self._seats or peer in self._beside
+
+    def followers(self) -> tuple[Peer, ...]:
+        """Return every connection that follows, those with a seat first."""
+        return tuple(self._everybody())
+
+    def is_watching(self, peer: Peer) -> bool:
+        """Tell whether a connection watches."""
+        return peer in self._watchers
+
+    def has_seat(self, peer: Peer) -> bool:
+        """Tell whether a connection has a seat."""
+        return peer in self._seats
+
+    def seats_caught_up(self) -> None:
+        """Note that a match begins: no seat has missed anything of it."""
+        self._live.update(peer for peer in self._seats if peer is not None)
+
+    def fall_behind(self, peer: Peer) -> None:
+        """Note that a follower is behind: it is sent again what it may have."""
+        self._live.discard(peer)
+
+    def caught_up(self, peer: Peer) -> None:
+        """Note that a follower has been sent everything so far, unless some of it was dropped meanwhile."""
+        if self._watchers.get(peer) is Gap.SOME:
+            self._watchers[peer] = Gap.ALL_SINCE
+            self._on_return(peer)
+            return
+        self._live.add(peer)
+        if self._last_word is not None and peer in self._watchers:
+            self._part(peer, self._last_word)
+
+    def release(self, seat: int) -> None:
+        """Take a seat from its connection."""
+        holder = self._seats[seat]
+        self._put(seat, None)
+        if holder is not None:
+            self._live.discard(holder)
+
+    def drop(self, peer: Peer) -> bool:
+        """Forget a connection; tell whether it had a seat."""
+        had = [seat for seat, holder in enumerate(self._seats) if holder is peer]
+        for seat in had:
+            self._put(seat, None)
+        self.unwatch(peer)
+        return bool(had)
+
+    def _put(self, seat: int, peer: Peer | None) -> None:
+        self._seats[seat] = peer
+        self.online = tuple(seat for seat, holder in enumerate(self._seats) if holder is not None)
+
+    def unwatch(self, peer: Peer) -> None:
+        """Forget that a connection follows without a seat; a seat it has stays its own."""
+        watched = peer in self._watchers
+        self._forget(peer)
+        if peer not in self._seats:
+            self._live.discard(peer)
+        if watched and not self._watchers:
+            self._on_alone()
+
+    def tell_seats(self, message: ServerMessage, *, of: str | None = None) -> None:
+        """Send a notice to the seats and those beside them, except those who ignore the player with the tag `of`."""
+        frame = broadcast_frame(message)
+        for peer in self._inside():
+            if of not in peer.ignored:
+                peer.send_frame(frame)
+
+    def tell_watchers(self, frame: bytes, of: str | None = None) -> None:
+        """Send a notice to everybody who watches, except those who ignore the player with the tag `of`."""
+        for peer in tuple(self._watchers):
+            if of not in peer.ignored:
+                peer.send_watched(frame)
+
+    def show_seats(self, frame: bytes) -> None:
+        """Send a record to the seats, and to those beside them, if they have all before it."""
+        for peer in (*self._seats, *self._beside) if self._beside else self._seats:
+            if peer in self._live:
+                peer.send_frame(frame)
+
+    def show_watchers(self, frame: bytes, of: str | None = None) -> None:
+        """Send a record or a notice to the watchers that have all before it, except those who ignore its player."""
+        for peer in tuple(self._watchers) if self._watchers else ():
+            if peer in self._live and of not in peer.ignored:
+                peer.send_watched(frame)
+
+    def close(self, message: ServerMessage) -> None:
+        """Note that the table is gone; whoever is shown the rest of too many such tables is told at once."""
+        self.is_closed = True
+        for peer in tuple(self._watchers):
+            if sum(watched.is_closed for watched in peer.watched) > CLOSED:
+                self.unwatch(peer)
+                peer.send_frame(broadcast_frame(message))
+
+    def part(self, message: ServerMessage) -> None:
+        """Tell each watcher, once they have had the rest, that nothing more is to come, and forget them."""
+        self._last_word = broadcast_frame(message)
+        for peer in tuple(self._watchers):
+            if peer in self._live:
+                self._part(peer, self._last_word)
+
+    def _part(self, peer: Peer, last_word: bytes) -> None:
+        """Say the last word to a watcher, now or when there is room for it."""
+        if SNAPSHOT not in peer.wanted:
+            self.unwatch(peer)
+            peer.send_frame(last_word)
+        elif not self.come_back(peer, ()):
+            self._live.discard(peer)
+            self._watchers[peer] = Gap.ALL_SINCE
+
+    def is_skipped(self, peer: Peer) -> bool:
+        """Tell whether a watcher is sent nothing until it has room again."""
+        return self._watchers.get(peer) is Gap.ALL_SINCE
+
+    def skip(self, peer: Peer) -> None:
+        """Note that what waited for a watcher was dropped: a live one is sent nothing until it has room again."""
+        if peer in self._live:
+            self._live.discard(peer)
+            self._watchers[peer] = Gap.ALL_SINCE
+        elif not self.is_skipped(peer):
+            self._watchers[peer] = Gap.SOME
+
+    def readmit(self, peer: Peer) -> None:
+        """Let a watcher that was skipped come back."""
+        if self.is_skipped(peer):
+            self._on_return(peer)
+
+    def come_back(self, peer: Peer, frames: Sequence[bytes]) -> bool:
+        """Send a watcher that was skipped all of these frames, then what comes next; False if they do not fit in."""
+        last = () if self._last_word is None else (self._last_word,)
+        if not peer.send_together((*frames, *last)):
+            return False
+        self._watchers[peer] = Gap.NOTHING
+        self._live.add(peer)
+        if last:
+            peer.outbox.keep_all()
+            self.unwatch(peer)
+        return True
+
+    def _inside(self) -> Iterator[Peer]:
+        yield from (peer for peer in self._seats if peer is not None)
+        yield from self._beside
+
+    def _everybody(self) -> Iterator[Peer]:
+        yield from self._inside()
+        yield from self._watchers

@@ -1,0 +1,364 @@
+"""When those who watch a table are shown what happens there: at once, with each hand's close, or some seconds late.
+
+Records go to the seats from the match itself; here they go to the rest. At a table that is shown late, whatever is said
+of a match comes as late as its records, matches come one after another, and the table's state waits until nothing is
+held back. Of matches that are over and wait for their turn only the times when they are due are kept here: the rest is
+in the store. Invariants: every record is shown once, in order, and none before the table's terms allow; what is told of
+the table meanwhile says no more than the records shown; a table that is gone is kept here only while it is watched.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+import structlog
+import trio
+
+from truc_protocol.bodies import AnyBody
+from truc_protocol.messages import ServerMessage, TableClosed, TableState
+from truc_protocol.records import Record, parse_own
+from truc_protocol.setup import Setup as MatchSetup
+from truc_protocol.setup import close_setup, open_terms
+from truc_protocol.wire.connection import broadcast_frame
+from truc_server.house import House
+from truc_server.net.peer import Peer
+from truc_server.spectating.audience import Audience
+from truc_server.spectating.delay_line import Line, Notice
+from truc_server.spectating.recent_records import Item, Tail, record_frame
+from truc_server.spectating.shown_match import Shown, age
+from truc_server.spectating.stored_pages import PAGE
+from truc_server.storage import AddRecord, PastMatch
+from truc_server.tables.codes import label
+from truc_server.tables.options import HAND, LATE
+from truc_server.tables.seats import Lineup, setup_message
+from truc_server.timing.clock import now_ms
+from truc_server.timing.timers import Alarm
+
+MATCHES: Final = 32  # held back at one table; if more are, the third oldest is left out
+_S: Final = 1_000  # milliseconds
+
+log = structlog.get_logger()
+
+
+class Turn(NamedTuple):
+    """A match in the order in which they are shown; `shown` is None for one that is over and waits for its turn."""
+
+    match: bytes
+    line: Line
+    shown: Shown | None
+
+
+class Extent(NamedTuple):
+    """How far a match has been shown: the next position, and whether that is all there is."""
+
+    k: int
+    is_all: bool
+
+
+class Past(NamedTuple):
+    """A match as the store has it, with the ids of its guests, by seat, and when its first record was made."""
+
+    match: PastMatch
+    guests: Mapping[int, bytes]
+    began_ms: int
+
+
+class Showing:
+    """What the watchers of one table are shown.
+
+    Attributes:
+        audience: who follows the table.
+        delay_s: how many seconds late they are shown it; 0 if it does not depend on time.
+    """
+
+    def __init__(
+        self,
+        house: House,
+        table: str,
+        *,
+        seats: int,
+        spectators: int,
+        state: Callable[[], TableState],
+        on_shown: Callable[[], None],
+    ) -> None:
+        self.audience = Audience(table, seats, on_return=self._show_again, on_alone=self._let_go)
+        self.delay_s = max(0, spectators - LATE)
+        self._is_by_hand = spectators == HAND
+        self._house = house
+        self._table = table
+        self._state = state
+        self._on_shown = on_shown
+        self._turns: list[Turn] = []
+        self._is_reading = False
+        self._owes_state = False
+        self._closed: TableClosed | None = None
+        self._alarm = Alarm(house.timers, self._show_due)
+
+    @property
+    def match(self) -> Shown | None:
+        """The match that is being shown."""
+        return self._turns[0].shown if self._turns else None
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether there is anything that has not been shown yet."""
+        return len(self._turns) > 1 or (self.match is not None and not self.match.is_complete)
+
+    @property
+    def is_hushed(self) -> bool:
+        """Whether watchers are told nothing of the match now, nor later what is said meanwhile."""
+        return self.holds_back and not self.delay_s
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is anything that only time will show."""
+        return self.delay_s > 0 and self.holds_back
+
+    @property
+    def held(self) -> bytes | None:
+        """The newest match, if only time will show the rest of it."""
+        return self._turns[-1].match if self.is_behind else None
+
+    def extent(self, match: bytes) -> Extent | None:
+        """Return how far a match has been shown, 0 if it waits for its turn; None if it is no longer here."""
+        for place, turn in enumerate(self._turns):
+            if turn.match == match and turn.shown is not None:
+                return Extent(turn.shown.k, is_all=not place and turn.shown.is_complete)
+            if turn.match == match:
+                return Extent(0, is_all=False)
+        return None
+
+    def begin(self, lineup: Lineup, tail: Tail) -> Shown:
+        """Take up a match, to be shown after those before it."""
+        if not self.holds_back:
+            self._turns.clear()
+        elif len(self._turns) > 1:
+            self._turns[-1] = self._turns[-1]._replace(shown=None)
+        if len(self._turns) == MATCHES:
+            del self._turns[2]
+        shown = Shown(self._table, lineup, tail)
+        self._turns.append(Turn(lineup.setup.mid, Line(self.delay_s), shown))
+        return shown
+
+    def restore(self, lineup: Lineup, rows: Sequence[AddRecord]) -> None:
+        """Show the rest of a match that the table had gone on from, if only time will show it."""
+        if self.delay_s:
+            shown = self.begin(lineup, Tail(len(rows)))
+            for row in rows:
+                shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
+                self._put_off(shown, row.at_ms)
+
+    def took(self, shown: Shown, item: Item, body: AnyBody, *, at_ms: int, is_between: bool) -> None:
+        """Show the next record that a match has taken, now or later; `is_between`: no hand is being played."""
+        shown.made_at(body, at_ms)
+        if self.delay_s:
+            self._put_off(shown, at_ms)
+        elif not self._is_by_hand:
+            self._show(shown, item, body)
+        elif is_between:
+            self._show_tail(shown, shown.made)
+
+    def _put_off(self, shown: Shown, at_ms: int) -> None:
+        left_ms = min(at_ms + self.delay_s * _S - now_ms(), self.delay_s * _S)
+        self._newest_line().put_record(trio.current_time() + max(0, left_ms) / _S, shown.made)
+        self._set_alarm()
+
+    def _newest_line(self) -> Line:
+        """Return the line of the match in play, or of the last one."""
+        line = self._turns[-1].line
+        if not self.audience.watching:
+            line.hush_newest()
+        return line
+
+    def _set_alarm(self) -> None:
+        if self._turns and not self._is_reading:
+            self._alarm.set(self._turns[0].line.next)
+
+    def _show_due(self) -> None:
+        """Show everything that is due, as far as it is at hand."""
+        while self.match is not None and not self._is_reading:
+            line = self._turns[0].line
+            mark = line.due(trio.current_time())
+            if mark is None:
+                break
+            if self._show_before(self.match, mark.k):
+                line.pop()
+                self._tell_owed_state()
+                for notice in mark.notices:
+                    self.audience.show_watchers(*notice)
+                self._go_on()
+        self._set_alarm()
+
+    def _show_before(self, shown: Shown, k: int) -> bool:
+        """Show the records before position `k`; False if they have to be read first."""
+        if shown.k < min(k, shown.tail.first):
+            self._is_reading = True
+            read = partial(self._house.store.records, shown.setup.mid, first=shown.k, limit=PAGE)
+            self._house.pages.ask(read, self._show_page)
+            return False
+        self._show_tail(shown, k)
+        return True
+
+    def _show_page(self, rows: tuple[AddRecord, ...]) -> None:
+        """Show those of the records read that are due; ignore the rest."""
+        self._is_reading = False
+        if self.match is None:
+            return
+        shown, mark = self.match, self._turns[0].line.due(trio.current_time())
+        for row in rows:
+            if mark is not None and shown.k == row.k < mark.k:
+                body = parse_own(Record(row.signer, row.body, row.sig))
+                self._show(shown, Item(row.k, record_frame(self._table, row), 0), body)
+        self._show_due()
+
+    def _show_tail(self, shown: Shown, k: int) -> None:
+        for item in shown.tail.since(shown.k):
+            if item.k < k:
+                self._show(shown, item, parse_own(item.record))
+
+    def _show(self, shown: Shown, item: Item, body: AnyBody) -> None:
+        shown.add(item, body)
+        self.audience.show_watchers(item.frame)
+
+    def _tell_owed_state(self) -> None:
+        if self._owes_state and not self.holds_back:
+            self._owes_state = False
+            self._tell_shown_state()
+
+    def _tell_shown_state(self) -> None:
+        """Tell how the table stands by what is shown now; the lobby has been told already of one that is gone."""
+        self.audience.tell_watchers(broadcast_frame(self._state()))
+        if self._closed is None:
+            self._on_shown()
+
+    def _go_on(self) -> None:
+        """Go on to the next match, or to the end of the table, if nothing more is to be shown of this one."""
+        if self.match is None or not self.match.is_complete:
+            return
+        if len(self._turns) > 1:
+            self._take_next()
+        elif self._closed is not None:
+            self.audience.part(self._closed)
+
+    def _take_next(self) -> None:
+        """Begin to show the next match; one that is over is read first."""
+        mid, _, shown = self._turns[1]
+        if shown is None:
+            self._is_reading = True
+            self._house.pages.ask(partial(self._read_past, mid), self._take_past)
+            return
+        del self._turns[0]
+        self._tell_shown_state()
+        self.audience.show_watchers(broadcast_frame(setup_message(self._table, shown.setup)))
+
+    def _read_past(self, mid: bytes) -> Past | None:
+        """Return a match as the store has it; blocks."""
+        store = self._house.store
+        found, first = store.past(mid), store.records(mid, first=0, limit=1)
+        return Past(found, store.guests(mid), first[0].at_ms) if found is not None and first else None
+
+    def _take_past(self, found: Past | None) -> None:
+        """Let the match that was read have its turn."""
+        self._is_reading = False
+        if not self._turns:
+            return
+        turn = self._turns.pop(1)
+        if found is not None:
+            self._turns.insert(1, turn._replace(shown=self._shown_of(found, turn.line.end)))
+        self._tell_owed_state()
+        self._go_on()
+        self._show_due()
+
+    def _shown_of(self, found: Past, end: int) -> Shown:
+        """Return a match whose records are all in the store, and none of them shown yet."""
+        (terms, *seats, match), document = found.match.setup, found.match.document
+        setup = close_setup(open_terms(document, terms), tuple(seats), match)
+        shown = Shown(self._table, Lineup(setup, found.guests), Tail(end))
+        shown.made, shown.began_ms = end, found.began_ms
+        return shown
+
+    def note(self, frame: bytes, *, of: str | None = None) -> None:
+        """Show what belongs to the newest position: whom the match waits for, who is away, or a sign of a player."""
+        if self.delay_s:
+            self._say_later(Notice(frame, of))
+        elif self.audience.watching and not self.holds_back:
+            self.audience.show_watchers(frame, of)
+
+    def say(self, message: ServerMessage, *, of: str) -> None:
+        """Pass on to watchers a phrase of the player with the tag `of`."""
+        notice = Notice(broadcast_frame(message), of)
+        if self.delay_s and self._turns:
+            self._say_later(notice)
+        else:
+            self.audience.tell_watchers(*notice)
+
+    def _say_later(self, notice: Notice) -> None:
+        line = self._newest_line()
+        line.put_notice(trio.current_time() + self.delay_s, line.end, notice)
+        self._set_alarm()
+
+    def tell_state(self) -> None:
+        """Tell watchers how the table stands: now, or once everything has been shown."""
+        if self.is_behind:
+            self._owes_state = True
+        elif self.audience.watching:
+            self.audience.tell_watchers(broadcast_frame(self._state()))
+
+    def greet(self, peer: Peer) -> None:
+        """Tell a new watcher how the table stands; if something is held back, they are told again later."""
+        self._owes_state |= self.holds_back
+        peer.send(self._state())
+
+    def tell(self, message: ServerMessage) -> None:
+        """Tell everybody something about the table, except watchers who have not been shown what came before."""
+        self.audience.tell_seats(message)
+        if not self.is_behind and self.audience.watching:
+            self.audience.tell_watchers(broadcast_frame(message))
+
+    def open(self, setup: MatchSetup) -> None:
+        """Tell everybody that a match begins, watchers once they have seen the one before; the seats miss nothing."""
+        message = setup_message(self._table, setup)
+        self.audience.tell_seats(message)
+        self.audience.seats_caught_up()
+        if self.match is not None and self.match.setup is setup:
+            self.audience.show_watchers(broadcast_frame(message))
+
+    def mask(self, state: TableState) -> TableState:
+        """Return a table's state as of what has been shown."""
+        return state if self.match is None or not self.holds_back else self.match.mask(state)
+
+    def age_ms(self, made_ms: int, *, is_playing: bool) -> int:
+        """Return how long the newest match has been played or over, or, if there is none, since the table was made."""
+        newest = self._turns[-1].shown if self._turns else None
+        if is_playing:
+            return age(None if newest is None else newest.began_ms)
+        return age(made_ms if newest is None or newest.ended_ms is None else newest.ended_ms)
+
+    def close(self, notice: TableClosed) -> None:
+        """Tell everybody that the table is gone: watchers when the rest has been shown."""
+        self.audience.tell_seats(notice)
+        self._closed = notice
+        if not self.audience.watching:
+            self._let_go()
+        self.audience.close(notice)
+        if not self.is_behind:
+            self.audience.part(notice)
+
+    def _let_go(self) -> None:
+        """Nobody watches: keep nothing of what is said, and nothing at all of a table that is gone."""
+        for turn in self._turns:
+            turn.line.hush()
+        if self._closed is not None:
+            self._turns.clear()
+            self._alarm.set(None)
+
+    def _show_again(self, peer: Peer) -> None:
+        """Let a watcher whose outbox was full go on from the present hand."""
+        shown = self.match
+        messages: list[ServerMessage] = [self._state()]
+        if shown is not None:
+            messages.append(shown.snapshot(skipped=True))
+        frames = [*map(broadcast_frame, messages), *(shown.hand() if shown is not None else ())]
+        if self.audience.come_back(peer, frames):
+            named = {"table": label(self._table), "connection": peer.number}
+            log.info("watcher_skipped", **named, address=peer.address)

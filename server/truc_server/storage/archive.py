@@ -1,0 +1,118 @@
+"""The matches that are over, for commands that only read, in small steps beside a running server.
+
+Each read sees one state of the database and ends soon, so that the server's write-ahead log can be emptied in between.
+Invariant: nothing is written, created or brought up to date.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Engine, Select, select, tuple_
+
+from truc_protocol.codec import dec
+from truc_protocol.records import Record
+from truc_server.storage.engine import open_to_read, reading
+from truc_server.storage.schema import match_players, matches, records
+from truc_server.storage.writes import AddPlayer, PlayerKind, StoredTranscript
+
+MAX_SETUP: Final = 65_536
+_PAGE: Final = 100
+_MATCHES: Final = select(
+    matches.c.mid, matches.c.document, matches.c.seats, matches.c.reason, matches.c.ended_ms
+)
+_IN_ORDER: Final = (matches.c.ended_ms, matches.c.mid)
+_HEX: Final = 64  # digits of a match's id
+
+
+class PlayedMatch(NamedTuple):
+    """A match in the archive; one without an end is still being played, or was given up."""
+
+    mid: bytes
+    document: bytes
+    seats: int
+    reason: str | None
+    ended_ms: int | None
+
+
+class Span(NamedTuple):
+    """When matches ended: not before `since_ms`, but before `until_ms`; None for no bound."""
+
+    since_ms: int | None = None
+    until_ms: int | None = None
+
+
+def open_archive(url: str) -> "Archive":
+    """Open the database at `url` for reading.
+
+    Raises:
+        StoreError: There is none, it cannot be opened, or it is of another version.
+    """
+    return Archive(open_to_read(url))
+
+
+class Archive:
+    """What is stored of matches."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def over(self, span: Span, *, players: Sequence[bytes] | None = None) -> Iterator[PlayedMatch]:
+        """Yield the matches that are over, in the order they ended; with `players`, only those they have played."""
+        query = _MATCHES.where(*_within(span)).order_by(*_IN_ORDER).limit(_PAGE)
+        if players is not None:
+            played = select(match_players.c.mid).where(match_players.c.player.in_(players))
+            query = query.where(matches.c.mid.in_(played))
+        page = self._read(query)
+        while page:
+            yield from map(PlayedMatch._make, page)
+            last = (page[-1].ended_ms, page[-1].mid)
+            page = self._read(query.where(tuple_(*_IN_ORDER) > last))
+
+    def named(self, digits: str) -> tuple[PlayedMatch, ...]:
+        """Return the matches, over or not, whose id begins with these hexadecimal digits."""
+        first, last = (bytes.fromhex(digits.ljust(_HEX, fill)) for fill in "0f")
+        return tuple(map(PlayedMatch._make, self._read(_MATCHES.where(matches.c.mid.between(first, last)))))
+
+    def players(self, mid: bytes) -> tuple[AddPlayer, ...]:
+        """Return who has had a seat in a match, in seat order."""
+        columns = (match_players.c[field] for field in AddPlayer._fields)
+        rows = self._read(select(*columns).where(match_players.c.mid == mid).order_by(match_players.c.seat))
+        return tuple(AddPlayer._make(row)._replace(kind=PlayerKind(row.kind)) for row in rows)
+
+    def everybody(self) -> tuple[tuple[PlayerKind, bytes], ...]:
+        """Return everybody who has played a match that is kept."""
+        rows = self._read(select(match_players.c.kind, match_players.c.player).distinct())
+        return tuple((PlayerKind(kind), player) for kind, player in rows)
+
+    def transcript(self, mid: bytes) -> StoredTranscript | None:
+        """Return the whole transcript of a match, or None if it is gone."""
+        columns = (records.c.signer, records.c.body, records.c.sig)
+        with reading(self._engine) as connection:
+            found = connection.execute(
+                select(matches.c.document, matches.c.setup).where(matches.c.mid == mid)
+            ).first()
+            if found is None:
+                return None
+            rows = connection.execute(select(*columns).where(records.c.mid == mid).order_by(records.c.k))
+            return StoredTranscript(found.document, unpack_setup(found.setup), tuple(map(Record._make, rows)))
+
+    def close(self) -> None:
+        """Release the database."""
+        self._engine.dispose()
+
+    def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
+        with reading(self._engine) as connection:
+            return connection.execute(query).all()
+
+
+def unpack_setup(packed: bytes) -> tuple[Record, ...]:
+    """Return the records before position 0, as they are stored in a match."""
+    return tuple(Record._make(record) for record in dec(packed, MAX_SETUP))
+
+
+def _within(span: Span) -> Iterator[Any]:
+    yield matches.c.ended_ms.is_not(None)
+    if span.since_ms is not None:
+        yield matches.c.ended_ms >= span.since_ms
+    if span.until_ms is not None:
+        yield matches.c.ended_ms < span.until_ms

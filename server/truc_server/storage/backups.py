@@ -1,0 +1,258 @@
+"""Backups of a data folder: what is in one, how it is taken beside a running server, and what its manifest says.
+
+A backup is a folder that holds what another machine needs to be this server, under the names of the data folder, and a
+manifest with the hash of each file. Invariants: a backup is whole or not there, even if taking it was killed; and it has
+every key that its database needs, as the database is copied before the keys.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from truc_server.settings.folder import Folder, FolderError, make_private, move, write_private
+
+FORMAT: Final = 1
+_TRIES: Final = 5  # to read the same keys twice in a row
+_DIGEST_CHARS: Final = 64
+
+
+class BackupError(FolderError):
+    """A backup cannot be made, or is not one that can be restored; the text says why."""
+
+
+class Form(msgspec.Struct, frozen=True):
+    """The format of a manifest: the one thing in it that every version can read."""
+
+    format: int
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a backup says about itself.
+
+    Attributes:
+        made: when, in UTC.
+        version: of the program that made it.
+        schema: the revision of the database's schema.
+        is_final: whether the server was stopped and its folder marked as moved.
+        matches: how many were under way.
+        files: the SHA-256 of each file, by its name.
+    """
+
+    format: int = FORMAT
+    made: str
+    version: str
+    schema: str
+    is_final: bool
+    matches: int
+    files: dict[str, str]
+
+    def text(self) -> bytes:
+        """Return it as it is written."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1) + b"\n"
+
+
+def manifest_of(source: Path) -> Manifest:
+    """Read the manifest of a backup.
+
+    Raises:
+        BackupError: There is none, or this version cannot read it.
+    """
+    path = Folder(source).manifest
+    try:
+        text = path.read_bytes()
+        found = msgspec.json.decode(text, type=Form).format
+        if found != FORMAT:
+            raise BackupError(
+                f"{path}: expected a backup of format {FORMAT}, got {found}: a newer version made it"
+            )
+        manifest = msgspec.json.decode(text, type=Manifest)
+    except FileNotFoundError as error:
+        raise BackupError(f"{source} is no backup: it has no {path.name}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BackupError(f"{path}: expected the manifest of a backup, got: {error}") from error
+    if not all(_is_entry(name, digest) for name, digest in manifest.files.items()):
+        raise BackupError(f"{path}: expected names and hashes of files of a data folder, got others")
+    return manifest
+
+
+def _is_entry(name: str, digest: str) -> bool:
+    """Tell whether a line of the manifest names a file that a backup may hold, and its hash."""
+    if len(digest) != _DIGEST_CHARS:
+        return False
+    folder, _, file = name.rpartition("/")
+    names, folders = _layout(Folder(Path()))
+    if not folder:
+        return name in names
+    return folder in folders and not file.startswith(".") and "\0" not in file and bool(file)
+
+
+def _layout(folder: Folder) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the files, and of the folders of files, that a backup takes."""
+    files = (
+        folder.database,
+        folder.settings,
+        folder.identity,
+        folder.next_identity,
+        folder.rolls,
+        folder.secrets_key,
+        folder.certificate,
+        folder.unasked,
+    )
+    folders = (folder.earlier, folder.next_keys, folder.revoked, folder.variants)
+    return tuple(path.name for path in files), tuple(path.name for path in folders)
+
+
+def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_final: bool) -> Manifest:
+    """Copy what is in a data folder to the new folder `target`; blocks.
+
+    With `is_final` the folder must be locked: it is marked, so that no server starts on it again by accident.
+
+    Raises:
+        BackupError: `target` exists, or the folder's files keep changing.
+        StoreError: The database cannot be copied.
+    """
+    with _beside(target) as aside:
+        made = datetime.now(UTC)
+        copy = Folder(aside)
+        revision, matches = _copy_database(folder.database, copy.database)
+        files = _copy_small(folder, aside, settings_file)
+        files[copy.database.name] = digest_of(copy.database)
+        stamp = f"{made:%Y-%m-%dT%H:%M:%SZ}"
+        manifest = Manifest(
+            made=stamp,
+            version=version("truc"),
+            schema=revision,
+            is_final=is_final,
+            matches=matches,
+            files=dict(sorted(files.items())),
+        )
+        write_private(copy.manifest, manifest.text())
+        if is_final:
+            write_private(folder.moved, f"the tables moved with the backup of {stamp}\n".encode())
+        move(aside, target)
+    return manifest
+
+
+def _copy_database(source: Path, target: Path) -> tuple[str, int]:
+    """Copy a database; return the revision of its schema, and how many matches are under way in it."""
+    # Slow to import.
+    from truc_server.storage.copies import copy_database, open_play
+
+    if not source.exists():
+        raise BackupError(f"{source} is not there: nothing to back up but the keys, which you can copy")
+    create(target)
+    copy_database(source, target)
+    return sound_revision(target), len(open_play(target).matches)
+
+
+def sound_revision(database: Path) -> str:
+    """Return the revision of a database's schema, after checking every page of the database.
+
+    Raises:
+        BackupError: It is damaged, or a newer version has made it.
+    """
+    # Slow to import.
+    from truc_server.storage.inspection import inspect
+
+    found = inspect(database)
+    if found.problem is not None or found.revision is None:
+        raise BackupError(f"{database}: expected a sound database, got: {found.problem or 'an empty one'}")
+    if found.is_newer:
+        raise BackupError(
+            f"{database}: schema {found.revision} was made by a newer version, which this one does not open: update first"
+        )
+    return found.revision
+
+
+def _copy_small(folder: Folder, target: Path, settings_file: Path | None) -> dict[str, str]:
+    """Copy everything but the database as it is at one moment; return the hashes.
+
+    Raises:
+        BackupError: It keeps changing.
+    """
+    for _ in range(_TRIES):
+        contents = _small(folder, settings_file)
+        if contents == _small(folder, settings_file):
+            break
+    else:
+        raise BackupError(f"the keys in {folder.root} are being changed: try again")
+    for name, content in contents.items():
+        make_private((target / name).parent)
+        write_private(target / name, content)
+    return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+
+
+def _small(folder: Folder, settings_file: Path | None) -> dict[str, bytes]:
+    names, folders = _layout(folder)
+    paths = {name: folder.root / name for name in names if name != folder.database.name}
+    paths[folder.settings.name] = settings_file or folder.settings
+    for name in folders:
+        held = sorted((folder.root / name).glob("[!.]*"))
+        paths |= {f"{name}/{path.name}": path for path in held}
+    contents: dict[str, bytes] = {}
+    for name, path in paths.items():
+        try:
+            contents[name] = path.read_bytes()
+        except (FileNotFoundError, IsADirectoryError):
+            continue
+    return contents
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """Give an empty folder beside a place that is free; it is removed unless it was moved there.
+
+    Raises:
+        BackupError: The place is taken or cannot be had, or somebody else is making the same backup.
+    """
+    if os.path.lexists(target):
+        raise BackupError(f"{target} is there already: a backup is made anew, in a place of its own")
+    aside = target.with_name(f".{target.name}.unfinished")
+    try:
+        aside.mkdir(mode=0o700, exist_ok=True)  # one left by a killed backup is used again
+    except OSError as error:
+        raise BackupError(f"cannot make {target}: {error.strerror}") from error
+    descriptor = os.open(aside, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        _claim(descriptor, target)
+        for left in aside.iterdir():
+            remove(left)
+        yield aside
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _claim(descriptor: int, target: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise BackupError(f"another backup to {target} is under way") from error
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def create(path: Path) -> None:
+    """Make an empty file for its folder's owner alone."""
+    write_private(path, b"")
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

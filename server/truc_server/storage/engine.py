@@ -1,0 +1,188 @@
+"""Opening the database: the engine, what SQLite is told on every connection, and bringing the schema up to date.
+
+Alembic is imported only if a single SELECT shows that the schema is not the newest, so a start stays fast. Invariant:
+a migration is one transaction, so a process killed during it leaves the schema as it was.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from truc_server.storage.errors import StoreError
+from truc_server.storage.files import closed_file
+from truc_server.storage.inspection import Inspection
+from truc_server.storage.schema import REVISION
+
+BUSY_TIMEOUT_MS: Final = 5_000
+LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has let grow
+
+_Prepare = Callable[[sqlite3.Connection, object], None]
+
+
+def open_engine(url: str) -> Engine:
+    """Return an engine on `url` whose schema is the newest.
+
+    Raises:
+        StoreError: No such database, no driver for it, or a schema this version does not know.
+    """
+    engine = _engine(url, _prepare_to_write)
+    try:
+        _bring_up_to_date(engine)
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise StoreError(f"cannot open {engine.url}: {reason(error)}") from error
+    except StoreError:
+        engine.dispose()
+        raise
+    return engine
+
+
+def open_to_read(url: str) -> Engine:
+    """Return an engine on `url` that writes nothing, not even a newer schema: a server may be running on it.
+
+    Raises:
+        StoreError: No such database, no driver for it, or another schema than the newest.
+    """
+    engine = _engine(url, _prepare_to_read)
+    is_file = engine.dialect.name == "sqlite"
+    if is_file and not Path(str(engine.url.database)).exists():  # opening it would create it
+        raise StoreError(f"expected a database, there is none at {engine.url.database}")
+    reading = engine.execution_options(reading=True)
+    found = _revision(engine)
+    if found != REVISION:
+        engine.dispose()
+        _check_no_newer(engine, found)
+        raise StoreError(
+            f"{engine.url}: expected schema {REVISION}, found {found or 'none'};"
+            " a start of this version's server brings an older one up to date"
+        )
+    return reading
+
+
+def inspect_server(url: str) -> Inspection:
+    """Look at a database that has a server of its own, such as PostgreSQL; nothing is written."""
+    try:
+        engine = _engine(url, _prepare_to_read)
+    except StoreError as error:
+        return Inspection(str(error), None)
+    try:
+        engine.connect().close()
+    except SQLAlchemyError as error:
+        return Inspection(f"cannot open {engine.url}: {reason(error)}", None)
+    else:
+        return Inspection(None, _revision(engine))
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """Read from one state of a database.
+
+    Raises:
+        StoreError: It cannot be read, or something in it is not as it was written.
+    """
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except SQLAlchemyError as error:
+        raise StoreError(f"cannot read {engine.url}: {reason(error)}") from error
+    except ValueError as error:
+        raise StoreError(f"cannot read {engine.url}: a row is not as it was written") from error
+
+
+def reason(error: SQLAlchemyError) -> str:
+    """Return the database's own words: one line without statement and values, which may hold secrets."""
+    words = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+    return words.partition("\n")[0]  # PostgreSQL adds the values in question
+
+
+def is_busy(error: SQLAlchemyError) -> bool:
+    """Tell whether all that is wrong is that another program holds the database."""
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    return isinstance(cause, sqlite3.OperationalError) and _primary(cause) == sqlite3.SQLITE_BUSY
+
+
+def _primary(error: sqlite3.OperationalError) -> int:
+    return error.sqlite_errorcode & 0xFF  # the rest is detail, such as that the log is being recovered
+
+
+def _engine(url: str, prepare: _Prepare) -> Engine:
+    try:
+        engine = create_engine(make_url(url), hide_parameters=True)
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise StoreError(f"store.url: {error}") from error
+    except ImportError as error:  # the driver is an extra
+        raise StoreError(f"store.url: {error}: run pip install 'truc[postgres]'") from error
+    if engine.dialect.name == "sqlite" and engine.url.database in {None, "", ":memory:"}:
+        raise StoreError(f"store.url: expected a file for SQLite to write to, got {engine.url}")
+    if engine.dialect.name == "sqlite":
+        if closed := closed_file(Path(str(engine.url.database))):
+            raise StoreError(f"{closed} cannot be read and written by this user")
+        event.listen(engine, "connect", prepare)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_to_read(connection: sqlite3.Connection, _record: object) -> None:
+    # The driver's own transactions begin at the first INSERT only; with None every BEGIN is ours.
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA query_only = ON")
+
+
+def _prepare_to_write(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")  # without it macOS leaves what is synced in the disk's cache
+    connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _bring_up_to_date(engine: Engine) -> None:
+    found = _revision(engine)
+    if found == REVISION:
+        return
+    _check_no_newer(engine, found)
+    with engine.begin() as connection:
+        _migrate(connection)
+
+
+def _check_no_newer(engine: Engine, found: str | None) -> None:
+    if found is not None and found > REVISION:
+        raise StoreError(
+            f"{engine.url} was written by a newer version: expected revision {REVISION} or older, found {found}"
+        )
+
+
+def _revision(engine: Engine) -> str | None:
+    try:
+        with engine.execution_options(reading=True).connect() as connection:
+            found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    except DBAPIError:  # an empty database; anything else that is wrong, the migration meets again
+        return None
+    return None if found is None else str(found)
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    with as_file(files("truc_server.storage") / "migrations") as folder:
+        config = Config()
+        config.set_main_option("script_location", str(folder).replace("%", "%%"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

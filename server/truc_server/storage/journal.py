@@ -1,0 +1,212 @@
+"""The journal: what the tables decide becomes durable, many decisions in one transaction.
+
+Table code calls `write` and goes on; at the end of the round a thread begins to commit what was written in it, and while
+it commits one batch the next fills. If another program holds the store, a commit is tried again for a while. Deliberately
+not here: what waits for a batch (frames in outboxes), and what the server says when the store fails. Invariants: batches
+become durable in the order of their numbers, each as a whole or not at all; after a failure of any kind, nothing more
+becomes durable.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import structlog
+import trio
+from outcome import Outcome
+
+from truc_server.metrics.figures import SECONDS, SIZES, Spread
+from truc_server.net.poller import Poller
+from truc_server.net.worker import Worker
+from truc_server.storage import Store, StoreBusyError, StoreError, Write
+
+MAX_BATCH: Final = 500  # writes in one transaction
+MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before `is_behind`
+MAX_FILLED: Final = 2 * MAX_WAITING  # before `is_full`
+BUSY_TRIES: Final = 12  # of one commit while another program holds the store; each waits BUSY_TIMEOUT_MS
+SLOW_S: Final = 5.0  # of one commit, before it is logged
+
+log = structlog.get_logger()
+
+
+class JournalStoppedError(StoreError):
+    """The journal takes no more writes: a commit failed, or the server is closing."""
+
+
+class Journal:
+    """The open batches of one store, and the thread that commits them.
+
+    Attributes:
+        commits_s: how many seconds each commit took.
+        sizes: how many writes each had.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        poller: Poller,
+        *,
+        on_durable: Callable[[int], None],
+        on_failure: Callable[[StoreError], None],
+    ) -> None:
+        self._store = store
+        self._poller = poller
+        self._worker = Worker("journal", poller)
+        self._on_durable = on_durable
+        self._on_failure = on_failure
+        self._batches: deque[list[Write]] = deque()
+        self._waiting = 0
+        self._taken = 0
+        self._durable = 0
+        self._stopped: str | None = None
+        self._began = 0.0
+        self.commits_s = Spread(SECONDS)
+        self.sizes = Spread(SIZES)
+        self._ended = trio.Event()
+        self._progress = trio.lowlevel.ParkingLot()
+
+    @property
+    def durable(self) -> int:
+        """The number of the newest durable batch; 0 before the first."""
+        return self._durable
+
+    @property
+    def waiting(self) -> int:
+        """How many writes wait for a commit, without those of the one under way."""
+        return self._waiting
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no more writes are taken."""
+        return self._stopped is not None
+
+    def commit_s(self, now: float) -> float:
+        """Return how long the commit under way has taken so far; 0 if there is none."""
+        return 0.0 if self.is_idle else now - self._began
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits for the store that no new work should be taken on."""
+        return self._waiting >= MAX_WAITING
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no commit is under way."""
+        return self._taken == self._durable
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that not even a match can go on."""
+        return self._waiting >= MAX_FILLED
+
+    def write(self, *writes: Write) -> int:
+        """Put `writes` into one batch, to be committed together, and return its number.
+
+        Raises:
+            JournalStoppedError: They would never become durable.
+        """
+        if self._stopped is not None:
+            raise JournalStoppedError(self._stopped)
+        if not self._batches and self.is_idle:
+            self._poller.put_off(self._begin)
+        if not self._batches or len(self._batches[-1]) + len(writes) > MAX_BATCH:
+            self._batches.append([])
+        self._batches[-1].extend(writes)
+        self._waiting += len(writes)
+        return self._taken + len(self._batches)
+
+    async def wait_durable(self, number: int) -> None:
+        """Wait until batch `number` is durable.
+
+        Raises:
+            JournalStoppedError: It never will be.
+        """
+        while self._durable < number:
+            if self._stopped is not None and number > self._taken + len(self._batches):
+                raise JournalStoppedError(self._stopped)
+            await self._progress.park()
+
+    def close(self) -> None:
+        """Take no more writes; `run` ends when those taken are durable."""
+        if self._stopped is None:
+            self._stopped = "the journal is closed: the server is stopping"
+            self._end_if_done()
+
+    def _end_if_done(self) -> None:
+        if self._stopped is not None and self.is_idle and not self._batches:
+            self._ended.set()
+
+    async def run(self) -> None:
+        """Commit batch after batch until the journal is closed or a commit fails; a commit once begun is finished."""
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(self._worker.run)
+            tasks.start_soon(self._watch)
+            await self._ended.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _watch(self) -> None:
+        """Say of each commit that does not return that it hangs, while it does."""
+        told = 0
+        while True:
+            await trio.sleep(SLOW_S)
+            took = self.commit_s(trio.current_time())
+            if took >= SLOW_S and told < self._taken:
+                told = self._taken
+                log.warning("store_is_slow", seconds=round(took, 1), waiting=self._waiting)
+
+    def _begin(self) -> None:
+        """Let the thread commit the oldest batch, if there is one and no commit is under way."""
+        if not (self._batches and self.is_idle):
+            return
+        batch = self._batches.popleft()
+        self._waiting -= len(batch)
+        self._taken += 1
+        self._began = trio.current_time()
+        self._commit(batch, tried=1)
+
+    def _commit(self, batch: list[Write], *, tried: int) -> None:
+        then = partial(self._go_on, batch, tried)
+        self._worker.give(partial(self._store.commit, batch), then)
+
+    def _go_on(self, batch: list[Write], tried: int, committed: Outcome[None]) -> None:
+        """Let out what a commit has made durable and begin the next one; or try again, or stop."""
+        try:
+            committed.unwrap()
+        except StoreBusyError as error:
+            if tried == BUSY_TRIES:
+                self._fail(error)
+                return
+            log.warning("store_is_held", reason=str(error), tried=tried)
+            self._commit(batch, tried=tried + 1)
+        except StoreError as error:
+            self._fail(error)
+        except Exception as error:  # whatever it is, the batch is not known to be durable
+            log.exception("store_failed_strangely")
+            self._fail(StoreError(f"the store has failed in an unforeseen way ({type(error).__name__})"))
+        else:
+            self._release(len(batch))
+
+    def _release(self, writes: int) -> None:
+        self._measure(writes)
+        self._durable += 1
+        self._progress.unpark_all()
+        self._on_durable(self._durable)
+        self._begin()
+        self._end_if_done()
+
+    def _measure(self, writes: int) -> None:
+        took = trio.current_time() - self._began
+        self.commits_s.add(took)
+        self.sizes.add(writes)
+        if took > SLOW_S:
+            log.warning("store_was_slow", seconds=round(took, 1), waiting=self._waiting)
+
+    def _fail(self, error: StoreError) -> None:
+        self._stopped = f"the journal has stopped: {error}"
+        self._batches.clear()
+        self._waiting = 0
+        self._taken = self._durable
+        self._ended.set()
+        self._progress.unpark_all()
+        self._on_failure(error)

@@ -1,0 +1,115 @@
+"""How players stand, as statements in the caller's transaction: skills by game and number of seats.
+
+Invariant: a match changes the skills in the transaction that stores its last record, so that it is rated once or not at
+all.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
+
+from truc_server.storage.schema import ratings
+from truc_server.storage.skill import Skill, after_match
+from truc_server.storage.writes import RatedPlayer, RateMatch, Rating, Standing
+
+_AHEAD: Final = ratings.alias("ahead")
+_RANK: Final = (
+    select(func.count() + 1)
+    .where(
+        _AHEAD.c.variant == ratings.c.variant,
+        _AHEAD.c.seats == ratings.c.seats,
+        _AHEAD.c.points > ratings.c.points,
+    )
+    .correlate(ratings)
+    .scalar_subquery()
+)
+_RATINGS: Final = select(*(ratings.c[field] for field in Rating._fields))
+_STANDINGS: Final = _RATINGS.add_columns(_RANK)
+_BOARD: Final = (
+    _STANDINGS.where(ratings.c.variant == bindparam("game"), ratings.c.seats == bindparam("of"))
+    .order_by(ratings.c.points.desc(), ratings.c.player)
+    .offset(bindparam("skipped"))
+    .limit(bindparam("wanted"))
+)
+_PROFILE: Final = _STANDINGS.where(ratings.c.tag == bindparam("whose")).order_by(
+    ratings.c.variant, ratings.c.seats
+)
+_ONE: Final = (
+    ratings.c.variant == bindparam("game"),
+    ratings.c.seats == bindparam("of"),
+    ratings.c.player == bindparam("who"),
+)
+_FIND: Final = _RATINGS.where(*_ONE)
+_UNRATE: Final = delete(ratings).where(ratings.c.tag == bindparam("whose"))
+_DROP: Final = delete(ratings).where(*_ONE)
+
+
+def rate(connection: Connection, matches: Iterable[RateMatch]) -> None:
+    """Change the skills of all who have played these matches, one after the other."""
+    for match in matches:
+        _rate(connection, match)
+
+
+def _rate(connection: Connection, match: RateMatch) -> None:
+    winners, losers = (_ratings(connection, match, side) for side in (match.winners, match.losers))
+    won, lost = after_match(_skills(winners), _skills(losers))
+    for rating, skill in zip(winners + losers, won + lost, strict=True):
+        _save(connection, _counted(rating, skill, won=rating in winners))
+
+
+def board(
+    connection: Connection, variant: str, seats: int, *, first: int, limit: int
+) -> tuple[Standing, ...]:
+    """Return the standings in a game, best first, leaving out the `first` best."""
+    page = {"game": variant, "of": seats, "skipped": first, "wanted": limit}
+    return _standings(connection, _BOARD, page)
+
+
+def profile(connection: Connection, tag: str) -> tuple[Standing, ...]:
+    """Return the standings of a player in every game, by their tag."""
+    return _standings(connection, _PROFILE, {"whose": tag})
+
+
+def unrate(connection: Connection, tag: str) -> int:
+    """Drop the ratings of a player, by their tag; return how many there were."""
+    return connection.execute(_UNRATE, {"whose": tag}).rowcount
+
+
+def _ratings(connection: Connection, match: RateMatch, side: Iterable[RatedPlayer]) -> tuple[Rating, ...]:
+    """Return how the players of a side stood before a match, under the names they began it with."""
+    return tuple(_rating(connection, match, player) for player in side)
+
+
+def _rating(connection: Connection, match: RateMatch, player: RatedPlayer) -> Rating:
+    wanted = {"game": match.variant, "of": match.seats, "who": player.player}
+    found = connection.execute(_FIND, wanted).first()
+    if found is not None:
+        return Rating._make(found)._replace(name=player.name)
+    skill = Skill()
+    return Rating(match.variant, match.seats, *player, *skill, skill.points, matches=0, won=0)
+
+
+def _skills(side: Iterable[Rating]) -> tuple[Skill, ...]:
+    return tuple(Skill(rating.mean, rating.deviation) for rating in side)
+
+
+def _counted(rating: Rating, skill: Skill, *, won: bool) -> Rating:
+    """Return how a player stands after one more match."""
+    return rating._replace(
+        mean=skill.mean,
+        deviation=skill.deviation,
+        points=skill.points,
+        matches=rating.matches + 1,
+        won=rating.won + won,
+    )
+
+
+def _save(connection: Connection, rating: Rating) -> None:
+    connection.execute(_DROP, {"game": rating.variant, "of": rating.seats, "who": rating.player})
+    connection.execute(insert(ratings), [rating._asdict()])
+
+
+def _standings(connection: Connection, query: Select[Any], values: dict[str, Any]) -> tuple[Standing, ...]:
+    rows = connection.execute(query, values)
+    return tuple(Standing(Rating._make(rating), rank) for *rating, rank in rows)

@@ -1,0 +1,392 @@
+"""The store on SQLAlchemy Core: SQLite in a file, or another database by its URL.
+
+Writing goes through one kept connection, one transaction at a time; reading goes through a small pool beside it. Every
+method blocks and may be called from any thread: under Trio call it in a worker thread. Invariants: when `commit` returns,
+all of its writes will be found again after a crash; when it raises, either all or none of them will, as a disk can fail
+after everything was written: nobody may be told of them, and nothing may be written after them. A commit begins with the
+fence, so that a process that lost a table writes nothing to it; and two records never share a position, whoever writes.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from threading import Lock
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Select, func, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from truc_protocol.records import Record
+from truc_server.storage import membership, pruning, ratings
+from truc_server.storage.appending import append
+from truc_server.storage.archive import unpack_setup
+from truc_server.storage.engine import is_busy, open_engine, reading, reason
+from truc_server.storage.errors import StoreBusyError, StoreError
+from truc_server.storage.files import Files, empty_log, files_of
+from truc_server.storage.played import played
+from truc_server.storage.schema import (
+    chat,
+    guests,
+    ignored,
+    invites,
+    match_players,
+    matches,
+    members,
+    ownership,
+    records,
+    sanctions,
+    seats,
+    secrets,
+    tables,
+    terms,
+)
+from truc_server.storage.statements import apply, check_fence
+from truc_server.storage.writes import (
+    AddRecord,
+    Invite,
+    Lease,
+    Member,
+    OwnMatch,
+    PastMatch,
+    PlayerKind,
+    RunningMatch,
+    Sanction,
+    SanctionKind,
+    SaveChat,
+    SaveGuest,
+    SaveSeat,
+    SaveTable,
+    Standing,
+    StoredTerms,
+    Write,
+)
+
+_TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
+_SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
+_RECORDS: Final = select(*(records.c[field] for field in AddRecord._fields))
+_GUESTS: Final = select(*(guests.c[field] for field in SaveGuest._fields))
+_CHAT: Final = select(*(chat.c[field] for field in SaveChat._fields))
+_MEMBERS: Final = select(*(members.c[field] for field in Member._fields))
+_INVITES: Final = select(*(invites.c[field] for field in Invite._fields))
+_SANCTIONS: Final = select(*(sanctions.c[field] for field in Sanction._fields))
+_MATCHES: Final = select(*(matches.c[field] for field in RunningMatch._fields[:-1]), secrets.c.sealed).join(
+    secrets, secrets.c.th == matches.c.th, isouter=True
+)
+_RUNNING: Final = (
+    _MATCHES.join(tables, tables.c.code == matches.c.table)
+    .where(matches.c.ended_ms.is_(None))
+    .order_by(matches.c.mid)
+)
+_TERMS: Final = (
+    select(terms.c.th, terms.c.signer, terms.c.body, terms.c.sig, secrets.c.sealed)
+    .join(secrets, secrets.c.th == terms.c.th, isouter=True)
+    .order_by(terms.c.signer)
+)
+_STRAY_SECRETS: Final = (
+    select(secrets.c.th)
+    .join(matches, matches.c.th == secrets.c.th, isouter=True)
+    .where(matches.c.mid.is_(None), secrets.c.th.not_in(select(terms.c.th)))
+    .order_by(secrets.c.th)
+)
+
+
+def open_store(url: str) -> "Store":
+    """Open the database at `url`, bringing its schema up to date.
+
+    Raises:
+        StoreError: It cannot be opened, or belongs to a newer version.
+    """
+    engine = open_engine(url)
+    try:
+        return Store(engine)
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise StoreError(f"cannot open {engine.url}: {reason(error)}") from error
+
+
+class Store:
+    """Tables, seats, guests, matches and their records, kept for good in one database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._reading = engine.execution_options(reading=True)
+        self._writing = engine.connect()
+        self._turn = Lock()
+        self._files: Files | None = None
+        self._lease: Lease | None = None
+
+    def claim(self, owner: str) -> Lease:
+        """Take every table for `owner` under a new epoch; earlier owners can write no more."""
+        with self._transaction("claim the tables of") as connection:
+            connection.execute(update(ownership).values(epoch=ownership.c.epoch + 1))
+            epoch = connection.execute(select(ownership.c.epoch)).scalar_one()
+            connection.execute(update(tables).values(owner=owner, epoch=epoch, lease_until_ms=None))
+        self._lease = Lease(owner, epoch)
+        return self._lease
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        """Write all, in order, in one durable transaction.
+
+        Raises:
+            StoreLostError: A write touches a table that this process does not own, or a position already taken.
+            StoreBusyError: Another program holds the database; the same commit may be tried again.
+            StoreError: The database failed, or its files are not where they were.
+        """
+        lease = self._lease
+        if lease is None:
+            raise StoreError("expected a claim of the tables before the first commit, got none")
+        records = [write for write in writes if isinstance(write, AddRecord)]
+        if len(records) == len(writes) and self._append(lease, records):
+            return
+        with self._transaction("write to") as connection:
+            check_fence(connection, lease, writes)
+            for _kind, alike in groupby(writes, type):
+                apply(connection, lease, tuple(alike))
+
+    def tables(self) -> tuple[SaveTable, ...]:
+        """Return every table as it was last saved, oldest first."""
+        rows = self._read(_TABLES.order_by(tables.c.created_ms, tables.c.code))
+        return tuple(SaveTable._make(row) for row in rows)
+
+    def seats(self, table: str) -> tuple[SaveSeat, ...]:
+        """Return the taken seats of a table, in seat order."""
+        rows = self._read(_SEATS.where(seats.c.table == table).order_by(seats.c.seat))
+        return tuple(SaveSeat._make(row)._replace(kind=PlayerKind(row.kind)) for row in rows)
+
+    def terms(self, table: str) -> StoredTerms | None:
+        """Return the terms of a table that wait for signatures, or None if there are none."""
+        rows = self._read(_TERMS.where(terms.c.table == table))
+        if not rows:
+            return None
+        return StoredTerms(rows[0].th, tuple(Record(*row[1:4]) for row in rows), rows[0].sealed)
+
+    def running(self) -> tuple[RunningMatch, ...]:
+        """Return the matches that have not ended and whose table still stands."""
+        return tuple(_match(row) for row in self._read(_RUNNING))
+
+    def match(self, mid: bytes) -> RunningMatch | None:
+        """Return a match, ended or not, or None if there is none."""
+        rows = self._read(_MATCHES.where(matches.c.mid == mid))
+        return _match(rows[0]) if rows else None
+
+    def records(self, mid: bytes, *, first: int, limit: int) -> tuple[AddRecord, ...]:
+        """Return at most `limit` records of a match from position `first` on."""
+        page = _RECORDS.where(records.c.mid == mid, records.c.k >= first).order_by(records.c.k).limit(limit)
+        return tuple(AddRecord._make(row) for row in self._read(page))
+
+    def record_count(self, mid: bytes) -> int:
+        """Return the next position of a match: the number of records stored."""
+        ((last,),) = self._read(select(func.max(records.c.k)).where(records.c.mid == mid))
+        return 0 if last is None else int(last) + 1
+
+    def count_until(self, mid: bytes, at_ms: int) -> int:
+        """Return how many records of a match were made up to a time."""
+        later = select(func.min(records.c.k)).where(records.c.mid == mid, records.c.at_ms > at_ms)
+        ((first,),) = self._read(later)
+        return self.record_count(mid) if first is None else int(first)
+
+    def past(self, mid: bytes) -> PastMatch | None:
+        """Return what decides who may read a match, or None if there is no such match."""
+        columns = (
+            matches.c.table,
+            matches.c.document,
+            matches.c.setup,
+            matches.c.readers,
+            matches.c.ended_ms,
+        )
+        rows = self._read(select(*columns).where(matches.c.mid == mid))
+        if not rows:
+            return None
+        table, document, setup, readers, ended_ms = rows[0]
+        players = self._read(select(match_players.c.player).where(match_players.c.mid == mid))
+        ids = frozenset(player for (player,) in players)
+        return PastMatch(table, document, unpack_setup(setup), readers, ended_ms is not None, ids)
+
+    def played(self, player: bytes, *, after: bytes | None, limit: int) -> tuple[OwnMatch, ...] | None:
+        """Return the newest matches a player has had a seat in, or those before `after`; None if that is not theirs."""
+        with reading(self._reading) as connection:
+            return played(connection, player, after=after, limit=limit)
+
+    def guests(self, mid: bytes) -> dict[int, bytes]:
+        """Return the ids of the guests who have played a match, by seat."""
+        played = (match_players.c.mid == mid, match_players.c.kind == PlayerKind.GUEST)
+        return dict(self._read(select(match_players.c.seat, match_players.c.player).where(*played)))
+
+    def chat(self, table: str, limit: int) -> tuple[SaveChat, ...]:
+        """Return the newest lines of a table's chat, at most `limit`, oldest first."""
+        said = _CHAT.where(chat.c.table == table, chat.c.text != "")
+        rows = self._read(said.order_by(chat.c.n.desc()).limit(limit))
+        return tuple(SaveChat._make(row) for row in reversed(rows))
+
+    def next_line(self, table: str) -> int:
+        """Return the number of the next line of a table's chat: after every one said, the forgotten included."""
+        ((newest,),) = self._read(select(func.max(chat.c.n)).where(chat.c.table == table))
+        return 0 if newest is None else int(newest) + 1
+
+    def ignored(self, player: bytes) -> frozenset[str]:
+        """Return the tags of those whom a player ignores."""
+        return frozenset(
+            tag for (tag,) in self._read(select(ignored.c.tag).where(ignored.c.player == player))
+        )
+
+    def ignoring(self) -> frozenset[bytes]:
+        """Return the ids of the players who ignore anybody."""
+        return frozenset(player for (player,) in self._read(select(ignored.c.player).distinct()))
+
+    def leaderboard(self, variant: str, seats: int, *, first: int, limit: int) -> tuple[Standing, ...]:
+        """Return at most `limit` standings in a game, best first, leaving out the `first` best."""
+        with reading(self._reading) as connection:
+            return ratings.board(connection, variant, seats, first=first, limit=limit)
+
+    def profile(self, tag: str) -> tuple[Standing, ...]:
+        """Return the standings of a player in every game, by their tag."""
+        with reading(self._reading) as connection:
+            return ratings.profile(connection, tag)
+
+    def guests_by_tokens(self, hashes: Collection[bytes]) -> dict[bytes, SaveGuest]:
+        """Return the guests who have the tokens with these hashes, by hash."""
+        found = map(SaveGuest._make, self._read(_GUESTS.where(guests.c.token_hash.in_(hashes))))
+        return {guest.token_hash: guest for guest in found}
+
+    def stray_secrets(self) -> tuple[bytes, ...]:
+        """Return the `th` of secrets whose match never started."""
+        return tuple(th for (th,) in self._read(_STRAY_SECRETS))
+
+    def members(self) -> tuple[Member, ...]:
+        """Return the members of a closed server, in the order they were admitted."""
+        rows = self._read(_MEMBERS.order_by(members.c.since_ms, members.c.fingerprint))
+        return tuple(Member._make(row) for row in rows)
+
+    def is_member(self, fingerprint: str) -> bool:
+        """Tell whether a key is a member."""
+        return bool(self._read(_MEMBERS.where(members.c.fingerprint == fingerprint)))
+
+    def admit(self, member: Member) -> bool:
+        """Make a key a member, durably; False if it is one already. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return membership.admit(connection, member)
+
+    def expel(self, fingerprint: str) -> bool:
+        """End a membership, durably; False if there was none. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return membership.expel(connection, fingerprint)
+
+    def issue(self, invite: Invite) -> None:
+        """Keep an invite, durably. Needs no claim."""
+        with self._transaction("write to") as connection:
+            membership.issue(connection, invite)
+
+    def use_invite(self, code_hash: bytes, member: Member) -> bool:
+        """Use an invite once and make a key a member, in one transaction; False if the invite is no longer good."""
+        with self._transaction("write to") as connection:
+            return membership.use_invite(connection, code_hash, member)
+
+    def invites(self) -> tuple[Invite, ...]:
+        """Return the invites that are kept, including expired ones, in the order they end."""
+        rows = self._read(_INVITES.order_by(invites.c.until_ms, invites.c.code_hash))
+        return tuple(Invite._make(row) for row in rows)
+
+    def withdraw(self, code_hash: bytes) -> bool:
+        """Withdraw an invite, durably; False if there is none. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return membership.withdraw(connection, code_hash)
+
+    def sanctions(self) -> tuple[Sanction, ...]:
+        """Return everything imposed by command, including what is over, in the order it was imposed."""
+        in_order = _SANCTIONS.order_by(sanctions.c.since_ms, sanctions.c.subject, sanctions.c.kind)
+        with reading(self._reading) as connection:
+            rows = connection.execute(in_order)
+            return tuple(Sanction._make(row)._replace(kind=SanctionKind(row.kind)) for row in rows)
+
+    def impose(self, sanction: Sanction) -> None:
+        """Impose a sanction, durably, replacing one of the same kind on the same subject. Needs no claim."""
+        with self._transaction("write to") as connection:
+            membership.impose(connection, sanction)
+
+    def lift(self, subject: str, kind: SanctionKind) -> bool:
+        """Lift a sanction, durably; False if there was none. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return membership.lift(connection, subject, kind)
+
+    def unrate(self, tag: str) -> int:
+        """Drop the ratings of a player, by their tag, durably; return how many there were. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return ratings.unrate(connection, tag)
+
+    def prune_guests(self, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
+        """Forget the guests without a seat who were last seen before a time, durably; return how many.
+
+        Those who are connected count as seen now. Needs no claim.
+        """
+        with self._transaction("write to") as connection:
+            return membership.prune_guests(
+                connection, before_ms=before_ms, connected=connected, now_ms=now_ms
+            )
+
+    def count_old_matches(self, before_ms: int) -> int:
+        """Return how many matches were over before a time, or given up, and are no longer shown by any table."""
+        with reading(self._reading) as connection:
+            return pruning.count_old(connection, before_ms=before_ms)
+
+    def old_matches(self, *, before_ms: int, limit: int) -> tuple[bytes, ...]:
+        """Return some of those matches."""
+        with reading(self._reading) as connection:
+            return pruning.old_matches(connection, before_ms=before_ms, limit=limit)
+
+    def delete_match(self, mid: bytes, *, before_ms: int) -> bool:
+        """Delete one of those matches with all that is kept of it, durably; False if it is not one. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return pruning.delete_match(connection, mid, before_ms=before_ms)
+
+    def close(self) -> None:
+        """Release the database; nothing may be called afterwards."""
+        with self._turn:
+            self._writing.close()
+            self._engine.dispose()
+
+    def _append(self, lease: Lease, records: Sequence[AddRecord]) -> bool:
+        """Append records, durably; False if they must be written with a check of who owns each table."""
+        try:
+            with self._turn:
+                is_done = append(self._writing, lease, records)
+                if is_done:
+                    self._check_files()
+        except SQLAlchemyError as error:
+            raise self._failed("write to", error) from error
+        return is_done
+
+    @contextmanager
+    def _transaction(self, purpose: str) -> Iterator[Connection]:
+        try:
+            with self._turn:
+                with self._writing.begin():
+                    self._files = self._files or files_of(self._writing)
+                    yield self._writing
+                self._check_files()
+        except SQLAlchemyError as error:
+            raise self._failed(purpose, error) from error
+
+    def _failed(self, purpose: str, error: SQLAlchemyError) -> StoreError:
+        kind = StoreBusyError if is_busy(error) else StoreError
+        return kind(f"cannot {purpose} {self._engine.url}: {reason(error)}")
+
+    def _check_files(self) -> None:
+        """Check that what was written will be found; if only the log is lost, put what it holds into the database.
+
+        Raises:
+            StoreError: It may not be found.
+        """
+        try:
+            if self._files is not None:
+                self._files.check()
+        except StoreError:
+            empty_log(self._writing)
+            raise
+
+    def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
+        with reading(self._reading) as connection:
+            return connection.execute(query).all()
+
+
+def _match(row: Any) -> RunningMatch:
+    return RunningMatch._make(row)._replace(setup=unpack_setup(row.setup))

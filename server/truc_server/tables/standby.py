@@ -1,0 +1,107 @@
+"""Who stands by for the seats of a match whose players are gone, until a signed record makes one of them theirs.
+
+They follow the match as watchers do, even where nobody may watch; where watchers are shown it late, as the seats do.
+None of this is stored. To stand by keeps nobody else away: the first record that can stand gets the seat. Invariants:
+whoever stands by has a key that was never used in the match, and stands by for one vacant seat on one connection; and
+at most `MOST` stand by at a table.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Final
+
+from truc_protocol.errors import Code
+from truc_server.matches.game import Game
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.spectating.audience import Audience
+from truc_server.storage import PlayerKind
+from truc_server.tables.options import LATE
+
+MOST: Final = 8  # stand by at one table; the next to come takes the place of the first
+
+
+class Standins:
+    """The connections that stand by at one table."""
+
+    def __init__(self, table: str, audience: Audience, *, spectators: int) -> None:
+        self._table = table
+        self._audience = audience
+        self._may_watch = 0 < spectators <= LATE
+        self._is_late = spectators > LATE
+        self._seats: dict[Peer, int] = {}  # in the order in which their players came
+
+    def seat_of(self, peer: Peer) -> int | None:
+        """Return the seat that a connection stands by for."""
+        return self._seats.get(peer)
+
+    def stand_by(self, game: Game, peer: Peer, player: Player, wanted: int | None) -> int:
+        """Let a connection stand by for the vacant seat that it wants, or for any; return the seat.
+
+        Raises:
+            RefusedError: No such seat is vacant, or the player cannot take it.
+        """
+        if game.has_had(player):
+            raise RefusedError(Code.SEAT_GONE, "expected a player who has not played in this match before")
+        if player.kind is not PlayerKind.KEY:
+            raise RefusedError(Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat")
+        if not game.vacant or wanted not in (None, *game.vacant):
+            message = f"expected one of the vacant seats {list(game.vacant)}, got {wanted}"
+            raise RefusedError(Code.SEAT_TAKEN, message)
+        before = self._connection_of(player)
+        seat = self._least_wanted(game.vacant, before) if wanted is None else wanted
+        self._place(peer, seat, before)
+        self.follow(peer)
+        peer.tables |= {self._table}
+        return seat
+
+    def follow(self, peer: Peer) -> None:
+        """Let a connection that stands by follow the match; it is behind."""
+        if self._is_late:
+            self._audience.sit_beside(peer)
+        else:
+            self._audience.watch(peer)
+
+    def _connection_of(self, player: Player) -> Peer | None:
+        """Return the connection on which a player stands by; the id tells, the name is only a label."""
+        return next((peer for peer in self._seats if peer.player and peer.player.id == player.id), None)
+
+    def _least_wanted(self, vacant: Collection[int], before: Peer | None) -> int:
+        """Return the seat that a player already stands by for, or one for which the fewest do."""
+        if before is not None:
+            return self._seats[before]
+        wanted = Counter(self._seats.values())
+        return min(vacant, key=wanted.__getitem__)
+
+    def _place(self, peer: Peer, seat: int, before: Peer | None) -> None:
+        """Let a connection stand by, in place of its player's older one, if there is one."""
+        if before is None:
+            if len(self._seats) >= MOST:
+                self._lose(next(iter(self._seats)))
+            self._seats[peer] = seat
+            return
+        self._seats = {
+            (peer if held is before else held): (seat if held is before else other)
+            for held, other in self._seats.items()
+        }
+        if before is not peer:
+            self._lose(before)
+
+    def keep(self, vacant: Collection[int]) -> None:
+        """Forget those whose seat is not vacant any more."""
+        for peer in [peer for peer, seat in self._seats.items() if seat not in vacant]:
+            self._lose(peer)
+
+    def _lose(self, peer: Peer) -> None:
+        """Forget a connection that has lost its place; it goes on following only where watchers see as much."""
+        self.drop(peer)
+        if not self._may_watch:
+            self._audience.unwatch(peer)
+
+    def unwatch(self, peer: Peer) -> None:
+        """Let a connection without a seat neither follow nor stand by any more."""
+        self.drop(peer)
+        self._audience.unwatch(peer)
+
+    def drop(self, peer: Peer) -> None:
+        """Forget a connection."""
+        self._seats.pop(peer, None)

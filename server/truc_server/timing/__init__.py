@@ -1,0 +1,1 @@
+"""The clock the server runs by, and the timers set on it."""
