@@ -35,7 +35,7 @@ def _box_key() -> keys.BoxKey:
 
 CLIENT = {"secrets.token_bytes": _bytes, "truc_client.matches.chain_store.generate_box_key": _box_key}
 SERVER = {
-    "truc_server.matches.match_secrets.token_bytes": _bytes,
+    "truc_protocol.match_secrets.token_bytes": _bytes,
     "truc_server.tables.gathering.time": SimpleNamespace(time=lambda: OPENED),
 }
 

@@ -247,7 +247,7 @@ def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> 
         [
             sys.executable,
             "-m",
-            "truc_client",
+            "truc_terminal",
             "bot",
             real_server.url,
             "--create",

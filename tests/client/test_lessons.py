@@ -262,7 +262,7 @@ def test_demo_teaches_the_game_of_a_file_while_it_is_played(tmp_path) -> None:
         [
             sys.executable,
             "-m",
-            "truc_client",
+            "truc_terminal",
             "demo",
             "--teach",
             "--variant",

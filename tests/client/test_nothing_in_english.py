@@ -8,17 +8,31 @@ from string import Formatter
 
 import pytest
 
-import truc_client
+import truc_protocol
 from truc_client import errors
 from truc_terminal.commands.listing import Listed
 from truc_words import catalogue
 from truc_words.catalogue import Catalogue
 
-ROOT = Path(truc_client.__file__).parent
-SPEAKING = ("", "cli", "terminal")
+ROOT = Path(errors.__file__).parents[1]
+"""The folder of the client's packages."""
+PROTOCOL = Path(truc_protocol.__file__).parents[1]
+PACKAGES = ("truc_client", "truc_terminal")
+SPEAKING = ("truc_client", "truc_terminal", "truc_terminal/commands", "truc_terminal/screen")
 TOLD_OTHERWISE = {
-    *("cli/watch.py", "cli/replay.py", "cli/report.py", "cli/history.py", "cli/ratings.py", "cli/show.py"),
-    *("cli/verify.py", "terminal/replaying.py", "terminal/stepping.py"),
+    *(
+        "truc_terminal/commands/watch.py",
+        "truc_terminal/commands/replay.py",
+        "truc_terminal/commands/report.py",
+        "truc_terminal/commands/history.py",
+        "truc_terminal/commands/ratings.py",
+        "truc_terminal/commands/show.py",
+    ),
+    *(
+        "truc_terminal/commands/verify.py",
+        "truc_terminal/screen/replaying.py",
+        "truc_terminal/screen/stepping.py",
+    ),
 }
 """Modules whose texts are not of these catalogues."""
 SAYS = {
@@ -32,9 +46,9 @@ FOR_PROGRAMS = {
     "UnboundError": "the same",
 }
 LINES_FOR_PROGRAMS = {
-    "cli/bot.py": ["table "],
-    "cli/on_call.py": ["key ", "called  seat  ", "over  ", "called  seat  "],
-    "cli/common.py": ["truc: "],
+    "truc_terminal/commands/bot.py": ["table "],
+    "truc_terminal/commands/house_bot.py": ["key ", "called  seat  ", "over  ", "called  seat  "],
+    "truc_terminal/commands/common.py": ["truc: "],
 }
 """What a program reads that started the command: words that never change."""
 _WORD = re.compile("[A-Za-z]{2,}")
@@ -43,6 +57,10 @@ OWN_PARTS = ("asked", "connecting", "closed", "commands", "listing", "verdict", 
 
 def modules() -> list[Path]:
     return [path for folder in SPEAKING for path in sorted((ROOT / folder).glob("*.py"))]
+
+
+def sources() -> list[Path]:
+    return [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
 
 
 def name_of(path: Path) -> str:
@@ -119,8 +137,7 @@ def test_english_that_is_said_is_found(tmp_path) -> None:
 def keys() -> set[str]:
     """Return every key of a sentence that stands in the code."""
     pattern = re.compile("[\"'](" + "|".join(OWN_PARTS) + r")\.([a-z_]+)")
-    files = list(ROOT.rglob("*.py"))
-    files += (ROOT.parents[1] / "protocol/truc_protocol").rglob("*.py")
+    files = [*sources(), *PROTOCOL.glob("truc_protocol/**/*.py"), *PROTOCOL.glob("truc_words/**/*.py")]
     return {f"{part}.{name}" for path in files for part, name in pattern.findall(path.read_text("utf-8"))}
 
 
@@ -145,7 +162,7 @@ def test_every_sentence_of_the_catalogues_is_said() -> None:
 
 def sentences() -> Iterator[tuple[str, ast.Call]]:
     """Yield every sentence whose key stands in the code, with all that it is given by name."""
-    for path in ROOT.rglob("*.py"):
+    for path in sources():
         for called, call in calls(path):
             is_key = bool(call.args) and isinstance(call.args[0], ast.Constant)
             if (

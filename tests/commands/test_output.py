@@ -7,7 +7,7 @@ import sys
 import pytest
 
 SAID = {
-    "truc_client": (1, "truc: cannot go on: No space left on device\n"),
+    "truc_terminal": (1, "truc: cannot go on: No space left on device\n"),
     "truc_server": (1, "truc-server: No space left on device\n"),
     "truc_conform": (2, "Error: No space left on device\n"),
 }
@@ -46,5 +46,5 @@ def test_reader_that_has_gone_is_told_nothing(program, words) -> None:
 
 
 def test_help_of_a_command_with_a_verdict_that_cannot_be_written_is_none(full) -> None:
-    told = printed("truc_client", "verify --help", full)
+    told = printed("truc_terminal", "verify --help", full)
     assert told == (2, "truc: cannot write what was found: No space left on device\n")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-PACKAGES: Final = ("truc_rules", "truc_protocol", "truc_server", "truc_client")
+PACKAGES: Final = ("truc_rules", "truc_protocol", "truc_server", "truc_client", "truc_terminal", "truc_words")
 SLOW_S: Final = 20
 _PATIENCE_S: Final = 5.0
 

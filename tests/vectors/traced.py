@@ -242,7 +242,7 @@ def without_chance(seed: int) -> Iterator[None]:
         "random._urandom": random.Random(seed).randbytes,
         "truc_conform.raw_seat.token_bytes": players.randbytes,
         "truc_protocol.crypto.keys.generate_box_key": lambda: keys.box_key(players.randbytes(32)),
-        "truc_server.matches.match_secrets.token_bytes": match.randbytes,
+        "truc_protocol.match_secrets.token_bytes": match.randbytes,
         "time.time": lambda: float(NOW),
         "time.time_ns": lambda: NOW * 10**9,
     }

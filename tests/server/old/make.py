@@ -122,7 +122,7 @@ def secrets_of(seat: Seat) -> dict:
 def start_bots(processes: ExitStack, home: Path, port: int) -> list[subprocess.Popen]:
     def bot(name: str, *sits: str) -> subprocess.Popen:
         own = (f"{HOST}:{port}", *sits, "--name", name)
-        return start(processes, "truc_client", "bot", *own, TRUC_HOME=str(home))
+        return start(processes, "truc_terminal", "bot", *own, TRUC_HOME=str(home))
 
     options = [word for name, value in LONG.items() for word in ("--option", f"{name}={value}")]
     first = bot("one", "--create", "truc-french", *options)
