@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
-from truc_protocol.wire.capabilities import BROUGHT_BY
-from truc_protocol.errors import Code
+from truc_docs.protocol import GENERATED
 from truc_docs.protocol.examples import example_of
+from truc_protocol.errors import Code
 from truc_protocol.messages import (
     MESSAGES,
     Choice,
@@ -28,7 +28,7 @@ from truc_protocol.messages import (
 from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.messages.info import Limits, VariantOffer
 from truc_protocol.messages.wire import Form, Row
-from truc_docs.protocol import GENERATED
+from truc_protocol.wire.capabilities import BROUGHT_BY
 from truc_words.field_lines import field_texts, summary
 
 PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
