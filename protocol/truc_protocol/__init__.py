@@ -1,7 +1,6 @@
 """What all parties must agree on: functions from values to values, without I/O, clock or async.
 
-The proof: `codec` (canonical bytes), `keys`, `chains`, `shuffle`, `dealing`, `boxes`; `bodies` and `records` (the table of
-record kinds), `checks` (their numbers), `documents`, `setup`, `acts`, `ledger` (the fold), `audit`, `transcript`.
-The wire: `frames`, `messages`, `errors`, `handshake`, `connection`. For people: `meaning`, `words`, `rules_page`.
-What docs/ has of them: `reference`, `schema`.
+The proof: `codec` (canonical bytes), `crypto` (keys, chains, the shuffle), `dealing`, `boxes`; `bodies` and `records` (the
+table of record kinds), `checks` (their numbers), `documents`, `setup`, `acts`, `ledger` (the fold), `dealer` (the server's
+own records), `audit`, `transcript`. The wire: `wire`, `messages`, `errors`. `facts` says what a record means.
 """

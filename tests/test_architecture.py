@@ -1,0 +1,67 @@
+"""The table of floors in docs/architecture.md is the tree's: every folder once, and imports point down."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+FLOORS = re.findall(r"^\| `((?:protocol|server|client)/[a-z_/]+)` \|", PAGE, re.MULTILINE)
+DATA = {"server/truc_server/storage/migrations", "server/truc_server/storage/migrations/versions"}
+"""Folders that another program reads."""
+
+STILL_UP = {
+    *(("admin", "commands"), ("identity", "commands"), ("timing", "storage")),
+    *(("lobby", "requests"), ("tables", "requests"), ("tables", "lobby"), ("matches", "tables")),
+    *(("net", "lobby"), ("net", "requests"), ("spectating", "tables")),
+    *(("operation", "net"), ("operation", "lobby"), ("operation", "tables"), ("operation", "requests")),
+    *(("storage", "metrics"), ("storage", "net")),
+}
+"""Folders of the server that still import upwards; this list only shrinks."""
+
+
+def packages():
+    """Yield every folder of the product that holds Python modules."""
+    for top in ("protocol", "server", "client"):
+        for file in sorted((ROOT / top).rglob("__init__.py")):
+            folder = file.parent.relative_to(ROOT).as_posix()
+            if folder not in DATA and len(list(file.parent.glob("*.py"))) > 1:
+                yield folder
+
+
+def imported(path):
+    """Yield every module of the product that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("truc_"):
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def folder_of(module):
+    """Return the deepest folder of the table in which a module stands."""
+    tops = {floor.split("/", 1)[1].replace("/", "."): floor for floor in FLOORS}
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        if ".".join(parts[:length]) in tops:
+            return tops[".".join(parts[:length])]
+    raise AssertionError(f"{module} stands on no floor")
+
+
+def test_every_folder_has_its_floor():
+    assert sorted(FLOORS) == sorted(packages())
+
+
+def test_imports_point_down():
+    """A package's own modules may import its folders; its folders never import upwards."""
+    upwards = set()
+    for floor in FLOORS:
+        for path in (ROOT / floor).glob("*.py"):
+            for module in imported(path):
+                target = folder_of(module)
+                if FLOORS.index(target) < FLOORS.index(floor) and not inside(target, floor):
+                    upwards.add((floor.rpartition("/")[2], target.rpartition("/")[2]))
+    assert upwards == STILL_UP
+
+
+def inside(target, floor):
+    """Tell whether both stand in one package, one of them at its top: contracts of lint-imports order these."""
+    return target.startswith(f"{floor}/") or floor.startswith(f"{target}/")
