@@ -28,9 +28,11 @@ _ERRORS: Final = """
 English for people and logs, and may change at any time. A client handles a code it does not know by the flags
 beside it.
 
-* **Closes**: after this error comes `bye` with the same code, and the connection ends. Before `welcome` every error
-  closes, whatever this table says.
-* **Again**: the same request may succeed later, unchanged.
+Under each code stands what it means, what to do, and the requests that it answers:
+
+* *closes*: after this error comes `bye` with the same code, and the connection ends. Before `welcome` every error does.
+* *again*: the same request may succeed later, unchanged.
+* *since*: the protocol number that brought the code, if that is not 1.
 """
 _CAPABILITIES: Final = """
 What a server may have beyond the core of the protocol. It lists what it has, with values, as `caps` of its
@@ -71,9 +73,7 @@ def errors_page() -> str:
         "",
         GENERATED,
         _ERRORS,
-        _codes("These close the connection", lambda row: row.closes),
-        "",
-        _codes("These do not", lambda row: not row.closes),
+        _codes("These close the connection, and no others", lambda row: row.closes),
         "",
     ]
     for topic in Topic:
@@ -89,15 +89,15 @@ def _codes(title: str, wanted: Callable[[Row], bool]) -> str:
 
 
 def _code(code: Code, row: Row) -> list[str]:
-    closes = "closes" if row.closes else "does not close"
-    again = "again: later" if row.retryable else "again: no"
+    flags = (("closes", row.closes), ("again", row.retryable), (f"since protocol {row.since}", row.since > 1))
+    marks = [mark for mark, holds in flags if holds]
     return [
         f"### {code}",
         "",
         f"{row.meaning}  ",
-        f"*What to do:* {row.remedy}  ",
+        f"{row.remedy}  ",
         *_answered(code),
-        f"*{closes}; {again}; since protocol {row.since}*",
+        *([f"*{', '.join(marks)}*"] if marks else []),
         "",
     ]
 
@@ -120,10 +120,13 @@ def capabilities_page() -> str:
         for known in CAPABILITIES
     ]
     for known in CAPABILITIES:
-        lines += ["", f"### {known.name}", "", f"{known.meaning}  ", f"*value: {known.value}*  "]
-        lines.append(f"*since protocol {known.since}*")
+        lines += ["", f"### {known.name}", "", known.meaning + _since(known)]
     lines += ["", "## Reserved names", "", *_reserved()]
     return "\n".join(lines) + "\n"
+
+
+def _since(known: Capability) -> str:
+    return f" *Since protocol {known.since}.*" if known.since > 1 else ""
 
 
 def _brought(known: Capability) -> str:
