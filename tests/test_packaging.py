@@ -32,6 +32,7 @@ def test_every_file_of_a_package_is_in_the_wheel() -> None:
         ".html",
         ".js",
         ".css",
+        ".mjs",
     }
 
 

@@ -1,11 +1,11 @@
 // A guest of a Truc server, for Node 18 or later: plays a match of any game at random, and says how it ended.
-// All of it is here but msgpack (messages.mjs), which other languages have as a package.
+// All of it is here but msgpack (client/truc_web/lib/messages.mjs), which other languages have as a package.
 // node guest.mjs truc://HOST:PORT/TABLE    or    node guest.mjs HOST PORT [TABLE]
 
 import { randomBytes, randomInt } from 'node:crypto'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { pack, unpack } from './messages.mjs'
+import { pack, unpack } from '../../client/truc_web/lib/messages.mjs'
 
 const NEW_TABLE = { variant: 'truc-french', options: { guests: 2, match: 1 } }
 const MOST_FAILURES = 20     // connections in a row that brought nothing new

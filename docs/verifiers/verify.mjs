@@ -3,11 +3,9 @@
 // Transcripts are judged one by one, then compared two by two; files of evidence are weighed beside them (section 14).
 
 import { readFileSync } from 'node:fs'
-import { verify } from './audit.mjs'
-import { Malformed } from './encoding.mjs'
-import { compare, isOf, readEvidenceFile, weigh } from './evidence.mjs'
-import { EVIDENCE, startsWith } from './files.mjs'
-import { nameOf } from './records.mjs'
+import {
+  EVIDENCE, Malformed, compare, isOf, nameOf, readEvidenceFile, startsWith, verify, weigh
+} from '../../client/truc_web/lib/index.mjs'
 
 const EXIT = { refuted: 1, unreadable: 2, incomplete: 3, proven: 0 }     // the worst first
 const worst = (results) => Object.keys(EXIT).find((result) => results.includes(result)) ?? null
@@ -15,8 +13,8 @@ const worst = (results) => Object.keys(EXIT).find((result) => results.includes(r
 const named = ({ culprit, ...rest }) => ({ ...rest, culprit: culprit === null ? null : nameOf(culprit) })
 
 // `told` is what stands in the JSON.
-function transcriptOf(file, bytes) {
-  const verdict = verify(bytes)
+async function transcriptOf(file, bytes) {
+  const verdict = await verify(bytes)
   const { table, ledger, ...rest } = verdict
   const told = { file, ...named(rest), level: table?.level ?? null, records: ledger?.covered ?? 0 }
   return { file, verdict, told }
@@ -95,7 +93,7 @@ function tell({ transcripts, evidence, pairs }) {
   }
 }
 
-function main(args) {
+async function main(args) {
   const names = args.filter((arg) => arg !== '--json')
   if (names.length === 0) {
     console.error('usage: node verify.mjs [--json] FILE...')
@@ -103,7 +101,8 @@ function main(args) {
   }
   const files = names.map((name) => [name, readFileSync(name)])
   const isEvidence = ([, bytes]) => startsWith(bytes, EVIDENCE)
-  const transcripts = files.filter((file) => !isEvidence(file)).map((file) => transcriptOf(...file))
+  const transcripts = []
+  for (const file of files.filter((one) => !isEvidence(one))) transcripts.push(await transcriptOf(...file))
   const evidence = files.filter(isEvidence).map((file) => evidenceOf(...file, transcripts))
   const refusals = evidence.flatMap(({ items }) => items).filter(({ kind }) => kind === 'refusal')
   const pairs = pairsOf(transcripts, refusals)
@@ -114,7 +113,7 @@ function main(args) {
 }
 
 try {
-  process.exitCode = main(process.argv.slice(2))
+  process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   if (error.syscall === undefined) throw error     // else a file that cannot be opened
   console.error(error.message)

@@ -1,4 +1,4 @@
-"""The verifier in JavaScript (docs/verifiers), which was written from the text alone, against this project's own."""
+"""The verifier in JavaScript (client/truc_web/lib), which was written from the text alone, against this project's own."""
 
 import json
 import random

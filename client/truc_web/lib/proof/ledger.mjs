@@ -3,8 +3,9 @@
 // The rules of the game are not played here: what they alone decide is believed, or read off the records where a
 // comment says so.
 
-import { isAdmissible, signatureHolds } from './keys.mjs'
-import { SERVER, isAt, movesQuiet, must, nextHead, readRecord } from './records.mjs'
+import { isBytes, toHex } from '../bytes.mjs'
+import { attest, isAdmissible, signatureHolds } from './keys.mjs'
+import { SERVER, broughtBy, isAt, movesQuiet, must, nextHead, readRecord } from './records.mjs'
 import { CALLS } from './calls.mjs'
 import { HANDS } from './hands.mjs'
 import { RULINGS } from './rulings.mjs'
@@ -51,6 +52,12 @@ export class Ledger {
     must(condition, check, culprit)
   }
 
+  /** Have the signature of a record checked ahead, so that `take` need not wait for it. */
+  async attest(raw) {
+    const key = broughtBy(raw) ?? this.keyOf(raw.signer)
+    if (key) await attest(key, raw.body, raw.sig)
+  }
+
   take(raw) {
     const record = readRecord(raw, (value) => this.isSignedHere(raw, value))
     const { kind, bound, fields } = record
@@ -74,7 +81,7 @@ export class Ledger {
   // Whether a body that has no shape (C2) is bound to this very place, and validly signed under a key in force.
   isSignedHere({ signer, body, sig }, value) {
     const [, mid, k, head] = Array.isArray(value) ? value : []
-    const isBound = Buffer.isBuffer(mid) && Buffer.isBuffer(head) &&
+    const isBound = isBytes(mid) && isBytes(head) &&
       [this, this.quiet].some((place) => isAt({ mid, k, head }, place))
     const key = this.keyOf(signer)
     return isBound && Boolean(key) && signatureHolds(key, body, sig) && !this.isUnknown(key)
@@ -82,7 +89,7 @@ export class Ledger {
 
   // A key that a sub has brought, and no record of the server has followed.
   isUnknown(key) {
-    return key !== null && this.newcomers.get(key.toString('hex')) > this.signedByServer
+    return key !== null && this.newcomers.get(toHex(key)) > this.signedByServer
   }
 
   // Step 1, after C1 and C2: C12, C21, C4, C3. Returns the key that signed.

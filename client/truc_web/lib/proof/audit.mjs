@@ -8,12 +8,27 @@ import { Ledger } from './ledger.mjs'
 
 const DOCUMENT_LIMIT = 16384
 
-// { result, check, culprit, record, setup, table, ledger }. What fails stands at `record`, its k, or at `setup`, its
-// number from the table record. `table` is what the setup told, `ledger` what the records told as far as they pass.
-export function verify(bytes) {
+/**
+ * @typedef {object} Verdict
+ * @property {'proven' | 'refuted' | 'unreadable' | 'incomplete'} result
+ * @property {string | null} check the check that fails, such as `C14`
+ * @property {number | null} culprit the role of who is to blame (`nameOf`), null if the records show nobody
+ * @property {number | null} record what fails, by its k
+ * @property {number | null} setup or in the setup by its number from the table record
+ * @property {Setup | null} table what the setup told
+ * @property {Ledger | null} ledger what the records told as far as they pass
+ */
+
+/**
+ * The verdict on a transcript.
+ *
+ * @param {Uint8Array} bytes the whole file
+ * @returns {Promise<Verdict>}
+ */
+export async function verify(bytes) {
   const audit = new Audit()
   try {
-    for (const item of itemsOf(bytes, TRANSCRIPT)) audit.take(item)
+    for (const item of itemsOf(bytes, TRANSCRIPT)) await audit.take(item)
     if (audit.table === null) throw new Malformed('no rule document')
     return audit.verdict(audit.ledger?.phase === 'ended' ? 'proven' : 'incomplete', null, null)
   } catch (error) {
@@ -29,16 +44,17 @@ class Audit {
     this.ledger = null
   }
 
-  take(item) {
+  async take(item) {
     if (this.table === null) {
       if (item.length > DOCUMENT_LIMIT) throw new Malformed('no rule document')
       this.table = new Setup(item)
-    } else if (this.ledger === null) {
-      this.table.take(readItem(item))
-      if (this.table.done) this.ledger = new Ledger(this.table)
-    } else {
-      this.ledger.take(readItem(item))
+      return
     }
+    const record = readItem(item)
+    const taker = this.ledger ?? this.table
+    await taker.attest(record)
+    taker.take(record)
+    if (this.ledger === null && this.table.done) this.ledger = new Ledger(this.table)
   }
 
   verdict(result, check, culprit) {

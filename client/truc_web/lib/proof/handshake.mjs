@@ -1,5 +1,7 @@
 // docs/protocol/security.md: hello, login, rotations and revocations (C37 to C40), for those who go on to write a client.
 
+import { same } from '../bytes.mjs'
+import { hkdf } from '../platform.mjs'
 import { H, Malformed, decode, encode, sha256 } from './encoding.mjs'
 import { isAdmissible, signatureHolds } from './keys.mjs'
 import { must } from './records.mjs'
@@ -20,8 +22,8 @@ function read(body, fieldsOf, check) {
   }
 }
 
-const isSame = (a, b) => a === null || b === null ? a === b : a.equals(b)
-const isIn = (keys, key) => keys.some((one) => one.equals(key))
+const isSame = (a, b) => a === null || b === null ? a === b : same(a, b)
+const isIn = (keys, key) => keys.some((one) => same(one, key))
 
 // The first 26 characters of the base32.
 export function fingerprint(spk) {
@@ -35,7 +37,7 @@ function follow(rolls, key, serial, { now, revoked }) {
   for (const [body, sigOld, sigNew] of rolls) {
     const roll = read(body, rollShape, 'C39')
     must(![roll.old, roll.new].some((one) => isIn(revoked, one)), 'C40', null)
-    const follows = roll.old.equals(key) && roll.serial === serial + 1 && roll.not_before <= now
+    const follows = same(roll.old, key) && roll.serial === serial + 1 && roll.not_before <= now
     must(follows && isAdmissible(roll.old) && isAdmissible(roll.new), 'C39', null)
     must(signatureHolds(roll.old, body, sigOld) && signatureHolds(roll.new, body, sigNew), 'C39', null)
     key = roll.new
@@ -50,8 +52,8 @@ export function checkHello(client, { body, sig, info, rolls }) {
   if (rolls.length > MOST_ROLLS) throw new Malformed('more rotations than a hello holds')
   const f = read(body, helloShape, 'C37')
   must(isAdmissible(f.spk) && signatureHolds(f.spk, body, sig), 'C37', null)
-  const fits = f.frame.equals(sha256(client.frame)) && client.offered.includes(f.proto) &&
-    isSame(f.cert, client.cert) && f.info.equals(sha256(info))
+  const fits = same(f.frame, sha256(client.frame)) && client.offered.includes(f.proto) &&
+    isSame(f.cert, client.cert) && same(f.info, sha256(info))
   must(fits, 'C37', null)
   must(!isIn(client.revoked, f.spk), 'C40', null)
   return { sn: f.sn, ...trust(client, f.spk, rolls) }
@@ -59,7 +61,7 @@ export function checkHello(client, { body, sig, info, rolls }) {
 
 function trust(client, spk, rolls) {
   const { known } = client
-  if (known?.present?.equals(spk)) return { trust: 'pinned', pin: known }
+  if (known?.present && same(known.present, spk)) return { trust: 'pinned', pin: known }
   const steps = rolls.map(([body]) => read(body, rollShape, 'C39'))
   must(steps.every(({ serial }) => serial >= 1), 'C39', null)
   if (known === null || known.fingerprint === fingerprint(spk)) {
@@ -67,11 +69,11 @@ function trust(client, spk, rolls) {
   }
   must(rolls.length > 0, 'C37', null)
   const from = steps.findIndex(({ old, serial }) => known.fingerprint === undefined
-    ? old.equals(known.present) && serial > known.serial : fingerprint(old) === known.fingerprint)
+    ? same(old, known.present) && serial > known.serial : fingerprint(old) === known.fingerprint)
   must(from >= 0, known.fingerprint === undefined ? 'C39' : 'C37', null)
   const { old, serial } = steps[from]
   const pin = { first: known.first ?? old, ...follow(rolls.slice(from), old, serial - 1, client) }
-  must(pin.present.equals(spk), 'C39', null)
+  must(same(pin.present, spk), 'C39', null)
   return { trust: 'rolled', pin }
 }
 
@@ -80,15 +82,15 @@ function trust(client, spk, rolls) {
 function serialOf(steps, rolls, spk, client) {
   if (rolls.length === 0) return 0
   const { present, serial } = follow(rolls, steps[0].old, steps[0].serial - 1, { ...client, revoked: [] })
-  must(present.equals(spk), 'C39', null)
+  must(same(present, spk), 'C39', null)
   return serial
 }
 
 // C38, C40: what a server expects of a login. Returns the player's key.
 export function checkLogin(server, { body, sig }) {
   const f = read(body, loginShape, 'C38')
-  const fits = f.spk.equals(server.spk) && f.cn.equals(server.cn) && f.sn.equals(server.sn) &&
-    f.frame.equals(sha256(server.frame))
+  const fits = same(f.spk, server.spk) && same(f.cn, server.cn) && same(f.sn, server.sn) &&
+    same(f.frame, sha256(server.frame))
   must(fits && isAdmissible(f.pk) && signatureHolds(f.pk, body, sig), 'C38', null)
   must(!isIn(server.revoked, f.pk), 'C40', null)
   return f.pk
@@ -100,5 +102,13 @@ export function checkRevocation(body, sig) {
   must(signatureHolds(pk, body, sig), 'C40', null)
   return pk
 }
+
+/**
+ * The seed of a player's key at a server, by the first key that this server was known by: one for each.
+ *
+ * @param {Uint8Array} master
+ * @param {Uint8Array} first
+ */
+export const playerSeed = (master, first) => hkdf(master, new Uint8Array(0), encode(['truc/1/player', first]))
 
 export const rollBody = (old, next, serial, notBefore) => encode(['truc/1/roll', old, next, serial, notBefore])

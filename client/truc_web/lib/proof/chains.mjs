@@ -1,5 +1,6 @@
 // Section 4: hash chains. Link i of a chain is v_i, its anchor v_first; deal j opens v_{j+1}.
 
+import { same } from '../bytes.mjs'
 import { H } from './encoding.mjs'
 
 // From v_from down to v_to.
@@ -22,7 +23,7 @@ export class Chain {
   // Whether this is v_index: it hashes down to the newest link known.
   fits(index, link) {
     if (link.length !== 32 || index < this.newest.index || index > this.last) return false
-    return hashDown(this.pk, this.tn, link, index, this.newest.index).equals(this.newest.link)
+    return same(hashDown(this.pk, this.tn, link, index, this.newest.index), this.newest.link)
   }
 
   learn(index, link) {

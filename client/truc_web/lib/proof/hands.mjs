@@ -1,5 +1,6 @@
 // Section 8: acts and proxies, opens, shares, resignations, and the close of a hand.
 
+import { same } from '../bytes.mjs'
 import { shareInfo } from './boxes.mjs'
 import { Malformed } from './encoding.mjs'
 import { leafOf } from './deals.mjs'
@@ -76,7 +77,7 @@ function openCard(m, seat, slot, card, salt) {
   const { hand } = m
   const { d, leaves, opened } = hand.deals.at(-1)
   m.must(slot < hand.ncards && !opened[seat].has(slot), 'C19')
-  m.must(leafOf(m.mid, hand.j, d, seat, slot, card, salt).equals(leaves[seat][slot]), 'C19')
+  m.must(same(leafOf(m.mid, hand.j, d, seat, slot, card, salt), leaves[seat][slot]), 'C19')
   m.must(!hand.open.has(card), 'C25', SERVER)
   opened[seat].add(slot)
   hand.open.add(card)

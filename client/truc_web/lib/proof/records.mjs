@@ -1,5 +1,6 @@
 // Sections 5, 8, 9: the shapes of records and acts (C1, C2), heads and places. Section 11: the failure of a check.
 
+import { same } from '../bytes.mjs'
 import { H, Malformed, decode } from './encoding.mjs'
 import { shape, tagged } from './shapes.mjs'
 
@@ -76,6 +77,19 @@ export function readRecord(raw, convicts = () => false) {
   }
 }
 
+// The key that a record brings and is signed with, if it does: of a table, a seat, a sub.
+export const keyIn = ({ fields }) => fields.spk ?? fields.pk
+
+/** The same of a record that may have no shape. */
+export function broughtBy(raw) {
+  try {
+    return keyIn(readRecord(raw))
+  } catch (error) {
+    if (error instanceof CheckFailed) return undefined
+    throw error
+  }
+}
+
 // The table of section 8: what the args of an act are.
 const ACTS = new Map([
   ['play', shape('slot u, card u, salt bin16, ask stake?')],
@@ -108,5 +122,5 @@ export function readArgs(kind, values, deck) {
 export const nextHead = (head, { signer, body, sig }) => H('link', head, signer, body, sig)
 
 // A record bound by P carries the place { mid, k, head } before it; releases and acks (Q) one that they do not move.
-export const isAt = ({ mid, k, head }, place) => place.mid.equals(mid) && k === place.k && place.head.equals(head)
+export const isAt = ({ mid, k, head }, place) => same(place.mid, mid) && k === place.k && same(place.head, head)
 export const movesQuiet = (kind) => kind !== 'release' && kind !== 'ack'

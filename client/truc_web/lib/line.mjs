@@ -1,22 +1,44 @@
 // A connection to a server: frames, requests and their replies, signs of life; and how one comes back after it is lost.
 // What is said over it is not here.
 
-import { connect, isIP } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
-import { connect as connectEncrypted } from 'node:tls'
-import { sha256 } from '../verifiers/encoding.mjs'
+import { sha256 } from './platform.mjs'
 import { pack, unpack } from './messages.mjs'
 
 const MOST_FAILURES = 20     // connections in a row that brought nothing new
 const GREETING_S = 10
-const PROTOCOL = 'truc/1'     // by its ALPN name
 const FRAME_LIMIT = 65536     // until the server has said its own
+const EXPECTED = 'expected truc://HOST:PORT/TABLE, or HOST PORT [TABLE]'
+
+/**
+ * A table at a server, as a link names it.
+ *
+ * @typedef {object} Place
+ * @property {string} host
+ * @property {number} port
+ * @property {boolean} isEncrypted
+ * @property {string | null} table
+ * @property {string | null} fingerprint of the server's key
+ * @property {string | null} invite
+ */
+
+/**
+ * A connection as a platform has it, over which whole frames go. `connect` of platform_node.mjs makes one.
+ *
+ * @typedef {object} Connection
+ * @property {Uint8Array | null} certificate the one that the server shows; null in clear
+ * @property {boolean} isOfTruc false where another protocol is spoken over TLS
+ * @property {(payload: Uint8Array) => void} send
+ * @property {() => void} close
+ * @property {(seconds: number, then: () => void) => void} onSilence calls it whenever so long nothing has come or gone
+ * @property {(limit: () => number) => AsyncIterable<Uint8Array>} frames of at most so many bytes; throws if it breaks off
+ */
 
 // Thrown where there is nothing to come back for. Any other error costs the connection only.
 export class Stopped extends Error {
-  constructor(message, exitCode = 1) {
+  /** @param {string} message @param {boolean} isFailure whether a check has failed */
+  constructor(message, isFailure = false) {
     super(message)
-    this.exitCode = exitCode
+    this.isFailure = isFailure
   }
 }
 
@@ -28,7 +50,12 @@ class Goodbye extends Error {
   }
 }
 
-// { host, port, table, … } of the arguments: truc://HOST:PORT/TABLE?invite=CODE#FINGERPRINT, trucs:// for TLS, or HOST PORT [TABLE].
+/**
+ * The place of a link, truc://HOST:PORT/TABLE?invite=CODE#FINGERPRINT (trucs:// for TLS), or of HOST PORT [TABLE].
+ *
+ * @param {string[]} words
+ * @returns {Place}
+ */
 export function placeOf([first, port, table = null]) {
   if (!/^trucs?:/.test(first)) {
     return { host: first, port: Number(port), table, fingerprint: null, invite: null, isEncrypted: false }
@@ -42,42 +69,32 @@ export function placeOf([first, port, table = null]) {
   }
 }
 
-// The server's key says whose certificate it is, and no authority: whoever does not check the hello talks to anybody.
-function encrypted(host, port) {
-  const servername = isIP(host) ? '' : host
-  return connectEncrypted({
-    host, port, servername, minVersion: 'TLSv1.3', ALPNProtocols: [PROTOCOL], rejectUnauthorized: false
-  })
-}
-
 export class Line {
-  constructor({ host, port, isEncrypted }) {
-    if (!(port > 0 && port < 65536)) throw new Stopped('expected truc://HOST:PORT/TABLE, or HOST PORT [TABLE]')
+  /** @param {Place} place @param {(place: Place) => Connection} connect */
+  constructor(place, connect) {
+    if (!(place.port > 0 && place.port < 65536)) throw new Stopped(EXPECTED)
     Object.assign(this, { nextId: 0, asked: new Map(), frameLimit: FRAME_LIMIT, isOpen: false, isQuiet: false })
-    this.socket = (isEncrypted ? encrypted(host, port) : connect(port, host)).setTimeout(1000 * GREETING_S)
-    this.socket.on('error', () => {})     // `messages` throws it too
-    this.socket.on('timeout', () => this.endSilence())
+    this.connection = connect(place)
+    this.connection.onSilence(GREETING_S, () => this.endSilence())
   }
 
   // The hash of the certificate that the server shows, for the signed hello to vouch for; null in clear.
   get certificate() {
-    if (this.socket.getPeerCertificate === undefined) return null
-    if (this.socket.alpnProtocol !== PROTOCOL) throw new Stopped('another protocol is spoken there over TLS')
-    return sha256(this.socket.getPeerCertificate().raw)
+    const { isOfTruc, certificate } = this.connection
+    if (!isOfTruc) throw new Stopped('another protocol is spoken there over TLS')
+    return certificate === null ? null : sha256(certificate)
   }
 
   // Before the greeting is over nobody may ask for a sign of life; after it, once.
   endSilence() {
-    if (this.isQuiet || !this.isOpen) this.socket.destroy()
+    if (this.isQuiet || !this.isOpen) this.connection.close()
     else this.isQuiet = this.send('ping', { n: 0 }) !== null
   }
 
-  // Returns the bytes without their length.
+  // Returns the bytes of the message.
   send(t, fields) {
     const payload = pack({ t, ...fields })
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(payload.length)
-    this.socket.write(Buffer.concat([length, payload]))
+    this.connection.send(payload)
     return payload
   }
 
@@ -100,26 +117,12 @@ export class Line {
 
   obey({ frame_out: frameLimit, idle_s: idleS }) {
     this.frameLimit = frameLimit
-    this.socket.setTimeout(1000 * idleS)
-  }
-
-  async * frames() {
-    let held = Buffer.alloc(0)
-    for await (const piece of this.socket) {
-      held = Buffer.concat([held, piece])
-      while (held.length >= 4) {
-        const length = held.readUInt32BE()
-        if (length === 0 || length > this.frameLimit) throw new Error(`a frame of ${length} bytes`)
-        if (held.length < 4 + length) break
-        yield held.subarray(4, 4 + length)
-        held = held.subarray(4 + length)
-      }
-    }
+    this.connection.onSilence(idleS, () => this.endSilence())
   }
 
   // Every message but pings, with its bytes, up to the last.
   async * messages() {
-    for await (const payload of this.frames()) {
+    for await (const payload of this.connection.frames(() => this.frameLimit)) {
       this.isQuiet = false
       const message = unpack(payload)
       if (message.t === 'ping') this.send('pong', { n: message.n })
@@ -131,19 +134,16 @@ export class Line {
   }
 }
 
-// Visit until there is a result, and say it.
-export async function run(client) {
-  try {
-    console.log(await comeBack(client))
-  } catch (error) {
-    if (!(error instanceof Stopped)) throw error
-    console.error(error.message)
-    process.exitCode = error.exitCode
-  }
-}
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-// Visit the server until a visit has a result. Whatever brings something new sets the client's `failures` to 0.
-async function comeBack(client) {
+/**
+ * Visit the server until a visit has a result, and return it; Stopped where there is nothing to come back for. Whatever
+ * brings something new sets the client's `failures` to 0.
+ *
+ * @param {Place & { failures: number, visit: () => Promise<string> }} client
+ * @returns {Promise<string>}
+ */
+export async function comeBack(client) {
   for (;;) {
     try {
       return await client.visit()

@@ -1,32 +1,39 @@
 // The bytes of messages (docs/protocol/transport.md): msgpack as far as they use it. What is signed has stricter rules,
 // and does not come this way.
 //
-// A value is null, a boolean, an integer, a string, a Buffer (bin), an array, or an object (map).
+// A value is null, a boolean, an integer, a string, a Uint8Array (bin), an array, or an object (map).
+
+import { bigEndian, concat, isBytes, toBigEndian, utf8 } from './bytes.mjs'
 
 const DEEPEST = 16
 
-const headed = (first, length, ...parts) => {
-  const head = Buffer.alloc(5, first)
-  head.writeUInt32BE(length, 1)
-  return Buffer.concat([head, ...parts])
-}
+const headed = (first, length, ...parts) => concat(Uint8Array.of(first), toBigEndian(length, 4), ...parts)
 
-// Every integer and length in its longest form, which is allowed here.
+/**
+ * A message as bytes: every integer and length in its longest form, which is allowed here.
+ *
+ * @param {unknown} value fields that are undefined are left out
+ * @returns {Uint8Array}
+ */
 export function pack(value) {
-  if (value === null) return Buffer.from([0xc0])
-  if (typeof value === 'boolean') return Buffer.from([value ? 0xc3 : 0xc2])
-  if (typeof value === 'string') return headed(0xdb, Buffer.byteLength(value), Buffer.from(value))
-  if (Buffer.isBuffer(value)) return headed(0xc6, value.length, value)
+  if (value === null) return Uint8Array.of(0xc0)
+  if (typeof value === 'boolean') return Uint8Array.of(value ? 0xc3 : 0xc2)
+  if (typeof value === 'string') return headed(0xdb, utf8(value).length, utf8(value))
+  if (isBytes(value)) return headed(0xc6, value.length, value)
   if (Array.isArray(value)) return headed(0xdd, value.length, ...value.map(pack))
   if (typeof value === 'object') {
     const entries = Object.entries(value).filter(([, field]) => field !== undefined)
     return headed(0xdf, entries.length, ...entries.flat().map(pack))
   }
-  const integer = Buffer.alloc(9, 0xd3)
-  integer.writeBigInt64BE(BigInt(value), 1)
-  return integer
+  return concat(Uint8Array.of(0xd3), toBigEndian(BigInt.asUintN(64, BigInt(value)), 8))
 }
 
+/**
+ * Bytes as a message; an Error where they are none.
+ *
+ * @param {Uint8Array} bytes
+ * @returns {any}
+ */
 export function unpack(bytes) {
   let at = 0
   const must = (condition, fault) => { if (!condition) throw new Error(`no message: ${fault}`) }
@@ -35,8 +42,8 @@ export function unpack(bytes) {
     at += length
     return bytes.subarray(at - length, at)
   }
-  const uint = (length) => Number('0x' + take(length).toString('hex'))
-  const int = (length) => Number(BigInt.asIntN(8 * length, BigInt('0x' + take(length).toString('hex'))))
+  const uint = (length) => Number(bigEndian(take(length)))
+  const int = (length) => Number(BigInt.asIntN(8 * length, bigEndian(take(length))))
   const str = (length) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(take(length))
   const array = (length, depth) => {
     must(depth <= DEEPEST, 'nested too deep')

@@ -1,8 +1,11 @@
 // Section 1: the canonical encoding, and the tagged hash H.
 //
-// A value is null, a boolean, a number (integer), a string (str), a Buffer (bin) or an array.
+// A value is null, a boolean, a number (integer), a string (str), a Uint8Array (bin) or an array.
 
-import { createHash } from 'node:crypto'
+import { bigEndian, concat, isBytes, same, toBigEndian, utf8 } from '../bytes.mjs'
+import { sha256 } from '../platform.mjs'
+
+export { sha256 }
 
 const BODY_LIMIT = 65536
 const DEPTH_LIMIT = 6
@@ -20,26 +23,26 @@ function shortest(number, forms) {
   const form = forms.find(([below]) => number < below)
   if (form === undefined) throw new Malformed('too large')
   const [, first, bytes] = form
-  return Buffer.from(first.toString(16) + number.toString(16).padStart(2 * bytes, '0'), 'hex')
+  return concat(Uint8Array.of(first), toBigEndian(number, bytes))
 }
 
 // Numbers and lengths below `count` stand in the first byte itself.
-const header = (number, count, first, forms) => number < count ? Buffer.from([first + number]) : shortest(number, forms)
+const header = (number, count, first, forms) => number < count ? Uint8Array.of(first + number) : shortest(number, forms)
 
 export function encode(value) {
-  if (value === null) return Buffer.from([0xc0])
-  if (value === false) return Buffer.from([0xc2])
-  if (value === true) return Buffer.from([0xc3])
+  if (value === null) return Uint8Array.of(0xc0)
+  if (value === false) return Uint8Array.of(0xc2)
+  if (value === true) return Uint8Array.of(0xc3)
   if (typeof value === 'number') {
     if (!Number.isSafeInteger(value) || value < 0) throw new Malformed('integer out of range')
     return header(value, 0x80, 0, INTEGER)
   }
   if (typeof value === 'string') {
     if (!/^[\x20-\x7e]*$/.test(value)) throw new Malformed('no printable ASCII')
-    return Buffer.concat([header(value.length, 32, 0xa0, STR), Buffer.from(value, 'latin1')])
+    return concat(header(value.length, 32, 0xa0, STR), utf8(value))
   }
-  if (Buffer.isBuffer(value)) return Buffer.concat([shortest(value.length, BIN), value])
-  if (Array.isArray(value)) return Buffer.concat([header(value.length, 16, 0x90, ARRAY), ...value.map(encode)])
+  if (isBytes(value)) return concat(shortest(value.length, BIN), value)
+  if (Array.isArray(value)) return concat(header(value.length, 16, 0x90, ARRAY), ...value.map(encode))
   throw new TypeError('no value of the encoding')
 }
 
@@ -57,9 +60,14 @@ class Reader {
   }
 
   integer(length) {
-    const number = BigInt('0x' + this.take(length).toString('hex'))
+    const number = bigEndian(this.take(length))
     if (number > BigInt(Number.MAX_SAFE_INTEGER)) throw new Malformed('integer out of range')
     return Number(number)
+  }
+
+  // What is no ASCII comes out as something that `encode` refuses.
+  text(length) {
+    return String.fromCharCode(...this.take(length))
   }
 
   array(length, depth) {
@@ -73,7 +81,7 @@ class Reader {
     const first = this.take(1)[0]
     if (first < 0x80) return first
     if (first >= 0x90 && first <= 0x9f) return this.array(first - 0x90, depth)
-    if (first >= 0xa0 && first <= 0xbf) return this.take(first - 0xa0).toString('latin1')
+    if (first >= 0xa0 && first <= 0xbf) return this.text(first - 0xa0)
     switch (first) {
       case 0xc0: return null
       case 0xc2: return false
@@ -85,7 +93,7 @@ class Reader {
       case 0xcd: return this.integer(2)
       case 0xce: return this.integer(4)
       case 0xcf: return this.integer(8)
-      case 0xd9: return this.take(this.integer(1)).toString('latin1')
+      case 0xd9: return this.text(this.integer(1))
       case 0xdc: return this.array(this.integer(2), depth)
       default: throw new Malformed('a type outside the profile')
     }
@@ -96,7 +104,7 @@ export function decode(bytes, limit = BODY_LIMIT) {
   if (bytes.length > limit) throw new Malformed('too long')
   const value = new Reader(bytes).value(0)
   // Trailing bytes, longer forms and unprintable characters all show here.
-  if (!encode(value).equals(bytes)) throw new Malformed('not canonical')
+  if (!same(encode(value), bytes)) throw new Malformed('not canonical')
   return value
 }
 
@@ -109,5 +117,4 @@ export function isUtf8(bytes) {
   }
 }
 
-export const sha256 = (bytes) => createHash('sha256').update(bytes).digest()
 export const H = (tag, ...fields) => sha256(encode(['truc/1/' + tag, ...fields]))

@@ -1,6 +1,7 @@
 // Section 14: what needs something beside a transcript. Refusals (C35), complaints (C18), two transcripts (C33, C34,
 // C36). A transcript stands here as the verdict on it, and counts as far as its records pass.
 
+import { same, toHex } from '../bytes.mjs'
 import { Malformed, decode, sha256 } from './encoding.mjs'
 import { boxKeyOf, exchange, signatureHolds } from './keys.mjs'
 import { boxKey, openHand } from './boxes.mjs'
@@ -25,10 +26,13 @@ function readEvidence(item) {
 export function readEvidenceFile(bytes) {
   const items = [...itemsOf(bytes, EVIDENCE)]
   if (items.length > MOST_ITEMS) throw new Malformed('too many items')
-  return [...new Map(items.map((item) => [item.toString('hex'), readEvidence(item)])).values()]
+  return [...new Map(items.map((item) => [toHex(item), readEvidence(item)])).values()]
 }
 
-export const isOf = (item, { table }) => Boolean(table?.mid?.equals(item.mid))
+const isOneMatch = (mid, table) => mid !== undefined && table?.mid !== undefined && same(table.mid, mid)
+
+/** Whether an item is of the match of a transcript. */
+export const isOf = ({ mid }, { table }) => isOneMatch(mid, table)
 
 // What an item shows of a transcript of its match: { judgement, check, record, culprit }.
 export function weigh(item, transcript) {
@@ -41,11 +45,11 @@ export function weigh(item, transcript) {
 }
 
 const isSigned = ({ signed, sig }, { table }) => signatureHolds(table.server.pk, signed, sig)
-const isRefused = ({ kind, body }, refusal) => REFUSABLE.includes(kind) && sha256(body).equals(refusal.body)
+const isRefused = ({ kind, body }, refusal) => REFUSABLE.includes(kind) && same(sha256(body), refusal.body)
 
 function judge({ k, seat, secret }, ledger, nothing) {
   const sealed = ledger.sealed.find((one) => one.k === k && one.receiver === seat && one.box.length > 0)
-  if (sealed === undefined || !boxKeyOf(secret).equals(sealed.x)) return { ...nothing, judgement: 'no complaint' }
+  if (sealed === undefined || !same(boxKeyOf(secret), sealed.x)) return { ...nothing, judgement: 'no complaint' }
   if (isHonest(sealed, secret, ledger)) return { ...nothing, judgement: 'dismissed' }
   return { judgement: 'upheld', check: 'C18', record: k, culprit: SERVER }
 }
@@ -61,7 +65,7 @@ function cardsOf({ hand, d, owner, x, box, info }, secret, { mid, server }) {
   }
   const leaves = hand.deals[d].leaves[owner]
   const fits = cards.length === leaves.length && cards.every(([card, salt], slot) =>
-    leafOf(mid, hand.j, d, owner, slot, card, salt).equals(leaves[slot]))
+    same(leafOf(mid, hand.j, d, owner, slot, card, salt), leaves[slot]))
   return fits ? cards.map(([card]) => card) : null
 }
 
@@ -80,7 +84,7 @@ export function compare(first, second, refusals) {
   const found = new Map()
   const convict = (check, culprit) => found.set(check + culprit, { check, culprit })
   if (!first.table?.terms || !second.table?.terms) return []
-  if (!first.table.mid?.equals(second.table.mid ?? Buffer.alloc(0))) {
+  if (!isOneMatch(first.table.mid, second.table)) {
     if (isOneTable(first.table, second.table)) convict('C36', SERVER)
     return [...found.values()]
   }
@@ -89,7 +93,7 @@ export function compare(first, second, refusals) {
   const [a, b] = [first.ledger, second.ledger]
   for (const [what, one] of signedOnce(a)) {
     const other = signedOnce(b).get(what)
-    if (other === undefined || other.body.equals(one.body)) continue
+    if (other === undefined || same(other.body, one.body)) continue
     if (one.signer === SERVER) convict('C33', SERVER)
     else if (isKnown(one.key, a, b) && !isCounted(one) && !isCounted(other)) convict('C34', one.signer)
   }
@@ -99,15 +103,15 @@ export function compare(first, second, refusals) {
 
 // A key that a sub has brought counts only if in one of the lists the server has signed a record after that sub.
 function isKnown(key, ...ledgers) {
-  const lists = ledgers.filter(({ newcomers }) => newcomers.has(key.toString('hex')))
+  const lists = ledgers.filter(({ newcomers }) => newcomers.has(toHex(key)))
   return lists.length === 0 || lists.some((ledger) => !ledger.isUnknown(key))
 }
 
 // C36: two tables with one nonce, or two matches on one table.
 function isOneTable(a, b) {
   const [table, other] = [a.records[0], b.records[0]]
-  const sameNonce = table.fields.spk.equals(other.fields.spk) && table.fields.tn.equals(other.fields.tn)
-  return sameNonce && (!table.body.equals(other.body) || (a.done && b.done))
+  const sameNonce = same(table.fields.spk, other.fields.spk) && same(table.fields.tn, other.fields.tn)
+  return sameNonce && (!same(table.body, other.body) || (a.done && b.done))
 }
 
 // By what each signer may sign once: the server one record for a position and one call for an index; a seat one act or
@@ -117,7 +121,7 @@ function signedOnce(ledger) {
   ledger.signed = new Map()
   for (const record of ledger.records) {
     const { kind, signer, key, fields: { k, j } } = record
-    const by = key?.toString('hex')
+    const by = key && toHex(key)
     if (signer === SERVER && kind !== 'proxy') ledger.signed.set(`server ${k}`, record)
     if (kind === 'call') ledger.signed.set(`call ${j}`, record)
     if (kind === 'release') ledger.signed.set(`release ${j} ${by}`, record)
@@ -132,5 +136,5 @@ function isForked(first, second) {
   const lengths = [first, second].map(({ records }) =>
     1 + records.findLastIndex(({ kind, signer }) => signer === SERVER && kind !== 'proxy'))
   const both = Math.min(...lengths)
-  return both > 0 && !first.records[both - 1].after.equals(second.records[both - 1].after)
+  return both > 0 && !same(first.records[both - 1].after, second.records[both - 1].after)
 }

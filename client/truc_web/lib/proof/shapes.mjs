@@ -1,18 +1,18 @@
 // The types of fields (section 1), written as the tables of the specification write them: `j u, d u, boxes [bin]`.
 
+import { isBytes } from '../bytes.mjs'
 import { Malformed } from './encoding.mjs'
 
-const isBin = (value) => Buffer.isBuffer(value)
-const binOf = (length) => (value) => isBin(value) && value.length === length
+const binOf = (length) => (value) => isBytes(value) && value.length === length
 const isU = (value) => typeof value === 'number'
 
 const TYPES = {
   u: isU,
   t: (value) => typeof value === 'string',
-  bin: isBin,
+  bin: isBytes,
   h: binOf(32),
   bin16: binOf(16),
-  name: (value) => isBin(value) && value.length <= 64,
+  name: (value) => isBytes(value) && value.length <= 64,
   array: Array.isArray,
   stake: (value) => isU(value) || value === 'rest' || value === 'trut',
   hint: (value) => isU(value) || typeof value === 'string'

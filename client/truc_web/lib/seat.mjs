@@ -6,30 +6,46 @@
 // highest { k, head } accepted when something was signed; each record [body, sig] by what it is for, as `act 12`; the
 // hashes of refused bodies, and the server's word for it; of each chain { first, root, anchor, secret, x, counter }.
 
-import { randomBytes, randomInt } from 'node:crypto'
-import { boxKey, handInfo, openHand, openPrivate, shareInfo } from '../verifiers/boxes.mjs'
-import { hashDown } from '../verifiers/chains.mjs'
-import { leafOf } from '../verifiers/deals.mjs'
-import { Malformed, decode, encode, sha256 } from '../verifiers/encoding.mjs'
-import { fingerprint } from '../verifiers/handshake.mjs'
-import { boxKeyOf, exchange, sign, signatureHolds } from '../verifiers/keys.mjs'
-import { Ledger } from '../verifiers/ledger.mjs'
-import { CheckFailed, SERVER, must, readArgs } from '../verifiers/records.mjs'
-import { Setup } from '../verifiers/setup.mjs'
-import { shape } from '../verifiers/shapes.mjs'
+import { bigEndian, same, toHex, utf8 } from './bytes.mjs'
 import { Stopped } from './line.mjs'
+import { randomBytes } from './platform.mjs'
+import { boxKey, counterOf, handInfo, openHand, openPrivate, shareInfo } from './proof/boxes.mjs'
+import { hashDown } from './proof/chains.mjs'
+import { leafOf } from './proof/deals.mjs'
+import { Malformed, decode, encode, sha256 } from './proof/encoding.mjs'
+import { fingerprint } from './proof/handshake.mjs'
+import { agree, attest, newBoxKeyOf, signatureHolds } from './proof/keys.mjs'
+import { Ledger } from './proof/ledger.mjs'
+import { CheckFailed, SERVER, must, readArgs } from './proof/records.mjs'
+import { Setup } from './proof/setup.mjs'
+import { shape } from './proof/shapes.mjs'
+
+/**
+ * An option: its kind, its args, what it says to people, and hints.
+ *
+ * @typedef {[kind: string, args: unknown[], line: string, hints: [string, number | string][]]} Option
+ */
+
+/**
+ * What must not be forgotten. A promise of `save` is kept when everything in `kept` is stored for good: nothing that
+ * stands in it is sent before.
+ *
+ * @typedef {object} Store
+ * @property {{ master: Uint8Array, pins: object, tables: object }} kept pins by "host:port": { first, present, serial };
+ *   tables by th, as said above
+ * @property {() => Promise<void>} save
+ */
 
 const optionsShape = shape('options [[t, array, t, array]]')
 const refusalShape = shape('tag t, mid h, body h, code t')
 const SIGNED = ['act', 'release', 'resign', 'rekey', 'ack']     // what only a seat's own client signs
-export const FAILED = 3     // the exit code after a check has failed
 const MOST_GAPS = 3     // answers in a row from which the same record is missing
 
 const rawOf = ([signer, body, sig]) => ({ signer, body, sig })
-const isSame = (a, b) => a.signer === b.signer && a.body.equals(b.body) && a.sig.equals(b.sig)
+const isSame = (a, b) => a.signer === b.signer && same(a.body, b.body) && same(a.sig, b.sig)
 
 function mayGoOn({ stopped }) {
-  if (stopped) throw new Stopped(`this match was stopped for good: ${stopped}`, FAILED)
+  if (stopped) throw new Stopped(`this match was stopped for good: ${stopped}`, true)
 }
 
 // Whether the line of an option says what it is: the kind, then its cards by name or its figures. A cut names no place.
@@ -46,11 +62,24 @@ function isLine(line, kind, args, { pack, hand }) {
   return first === kind && (isUnnamed || said.join(' ') === (words[kind]?.() ?? args).join(' '))
 }
 
+/** Any option but to concede, if there is one: all are legal. @param {Option[]} options @returns {Option} */
+export function anyOption(options) {
+  const better = options.filter(([kind]) => kind !== 'concede')
+  const choices = better.length > 0 ? better : options
+  return choices[Number(bigEndian(randomBytes(8)) % BigInt(choices.length))]
+}
+
 export class Seat {
-  // me: { seed, pk } of the player; spk: the server's key; name: the one that welcome has given, which a seat must be
-  // signed with. `shown` below is the newest state of the table.
-  constructor(keeping, me, spk) {
-    Object.assign(this, { keeping, me, spk, own: null, setup: null, ledger: null, hands: [], failing: null })
+  /**
+   * Its `name` is the one that welcome gives, with which a seat must be signed; `shown` is the newest state of the table.
+   *
+   * @param {Store} store
+   * @param {{ pk: Uint8Array, sign: (body: Uint8Array) => Promise<Uint8Array> }} me the player
+   * @param {Uint8Array} spk the server's key
+   * @param {(options: Option[]) => Option | Promise<Option>} choose one of several
+   */
+  constructor(store, me, spk, choose = anyOption) {
+    Object.assign(this, { store, me, spk, pick: choose, own: null, setup: null, ledger: null, hands: [], failing: null })
     Object.assign(this, { name: null, offered: { at: -1, options: [] }, gap: { at: -1, count: 0 } })
   }
 
@@ -63,49 +92,51 @@ export class Seat {
   }
 
   // C9, before anything is signed: the terms are new, this server's, and those of the table. Returns the `seat` record.
-  agree({ doc, record }, seat, shown) {
+  async agree({ doc, record }, seat, shown) {
     Object.assign(this, { own: null, failing: { doc, raws: [rawOf(record)] } })
     const setup = new Setup(doc)
-    setup.take(rawOf(record))
+    await setup.attest(this.failing.raws[0])
+    setup.take(this.failing.raws[0])
     const { terms: f, th, opts } = setup
-    const { tables } = this.keeping.kept
-    must(f.spk.equals(this.spk), 'C9', null)
-    const others = Object.entries(tables).filter(([key]) => key !== th.toString('hex'))
-    must(others.every(([, { tn }]) => !tn.equals(f.tn)), 'C9', SERVER)
-    const isShown = shown.rules.equals(f.rules) && shown.n === f.seats && shown.policy === f.policy &&
+    const { tables } = this.store.kept
+    must(same(f.spk, this.spk), 'C9', null)
+    const others = Object.entries(tables).filter(([key]) => key !== toHex(th))
+    must(others.every(([, { tn }]) => !same(tn, f.tn)), 'C9', SERVER)
+    const isShown = same(shown.rules, f.rules) && shown.n === f.seats && shown.policy === f.policy &&
       Object.values(opts).every((value, at) => shown.opts[at] === undefined || shown.opts[at] === value)
     must(isShown, 'C9', null)
-    const own = this.own = tables[th.toString('hex')] ??= this.begun(f, seat)
+    const own = this.own = tables[toHex(th)] ??= await this.begun(f, seat)
     mayGoOn(own)
     const [{ anchor, x }] = own.chains
-    return this.signed(own, 'seat', ['truc/1/seat', th, own.seat, this.me.pk, anchor, x, Buffer.from(this.name)])
+    return this.signed(own, 'seat', ['truc/1/seat', th, own.seat, this.me.pk, anchor, x, utf8(this.name)])
   }
 
-  begun(f, seat) {
-    const chains = [this.freshChain(f, 0)]
+  async begun(f, seat) {
+    const chains = [await this.freshChain(f, 0)]
     return { tn: f.tn, seat, mid: null, stopped: null, accepted: null, signed: {}, refused: [], chains }
   }
 
-  freshChain({ tn, links }, first) {
+  async freshChain({ tn, links }, first) {
     const [root, secret] = [randomBytes(32), randomBytes(32)]
     const anchor = hashDown(this.me.pk, tn, root, first + links, first)
-    return { first, root, anchor, secret, x: boxKeyOf(secret), counter: '-1' }
+    return { first, root, anchor, secret, x: await newBoxKeyOf(secret), counter: '-1' }
   }
 
   // The match begins: these terms were signed, the own seat stands there as it was sent, the others as at the table.
-  begin({ doc, records }, shown) {
+  async begin({ doc, records }, shown) {
     const setup = new Setup(doc)
-    records.map(rawOf).forEach((raw) => {
+    for (const raw of records.map(rawOf)) {
       this.failing = { doc, raws: [...setup.records, raw] }
+      await setup.attest(raw)
       setup.take(raw)
-    })
+    }
     must(setup.done, 'C8', null)
-    const own = this.keeping.kept.tables[setup.th.toString('hex')]
+    const own = this.store.kept.tables[toHex(setup.th)]
     if (own === undefined) throw new Stopped('the secrets of this match are not here')
     mayGoOn(own)
-    must(setup.server.pk.equals(this.spk), 'C9', null)
-    must(setup.records[1 + own.seat].body.equals(own.signed.seat[0]), 'C9', null)
-    must(own.mid === null || own.mid.equals(setup.mid), 'C36', SERVER)
+    must(same(setup.server.pk, this.spk), 'C9', null)
+    must(same(setup.records[1 + own.seat].body, own.signed.seat[0]), 'C9', null)
+    must(own.mid === null || same(own.mid, setup.mid), 'C36', SERVER)
     const isShown = shown === null || shown.seats.every(({ player }, seat) => {
       const { pk } = setup.seats[seat]
       return player === undefined || pk === null || player === fingerprint(pk)
@@ -114,29 +145,35 @@ export class Seat {
     own.mid = setup.mid
     const [, , , , pack] = decode(doc)
     Object.assign(this, { own, setup, pack, ledger: new Ledger(setup), hands: [] })
-    this.keeping.save()
+    await this.store.save()
   }
 
   // The next record, or one that is known already and must be the same.
-  take({ k, signer, body, sig }) {
+  async take({ k, signer, body, sig }) {
     const raw = { signer, body, sig }
     const { ledger, own } = this
     this.failing = { doc: this.setup.document, raws: [...this.rawsBefore(k), raw] }
-    if (k < ledger.k) {
-      const isSigned = signer === SERVER && signatureHolds(this.setup.server.pk, body, sig)
-      const isBound = ledger.records.slice(k).some((known) => known.signer === SERVER && known.kind !== 'proxy')
-      return must(isSame(ledger.records[k], raw), 'C33', isSigned && isBound ? SERVER : null)
-    }
+    if (k < ledger.k) return this.compare(k, raw)
+    await ledger.attest(raw)
     ledger.take(raw)
     const { kind, fields } = ledger.records[k]
-    must(!own.refused.some((hash) => hash.equals(sha256(body))), 'C35', SERVER)
+    must(!own.refused.some((hash) => same(hash, sha256(body))), 'C35', SERVER)
     const isOwn = signer === own.seat + 1 && SIGNED.includes(kind)
-    const isKnown = Object.values(own.signed).some(([mine]) => mine.equals(body))
+    const isKnown = Object.values(own.signed).some(([mine]) => same(mine, body))
     const isReplaced = kind === 'sub' && fields.seat === own.seat
     if (isReplaced || (isOwn && !isKnown)) throw new Stopped('the seat is played from elsewhere')
-    if (own.accepted?.k === ledger.k) must(ledger.head.equals(own.accepted.head), 'C33', null)
-    if (kind === 'deal') this.openDeal(fields)
-    if (kind === 'share' && fields.receiver === own.seat) this.openShare(fields)
+    if (own.accepted?.k === ledger.k) must(same(ledger.head, own.accepted.head), 'C33', null)
+    if (kind === 'deal') await this.openDeal(fields)
+    if (kind === 'share' && fields.receiver === own.seat) await this.openShare(fields)
+  }
+
+  // A record that comes again is the same; another convicts the server if it has signed both.
+  compare(k, raw) {
+    const { records } = this.ledger
+    if (isSame(records[k], raw)) return
+    const isSigned = raw.signer === SERVER && signatureHolds(this.setup.server.pk, raw.body, raw.sig)
+    const isBound = records.slice(k).some(({ signer, kind }) => signer === SERVER && kind !== 'proxy')
+    must(false, 'C33', isSigned && isBound ? SERVER : null)
   }
 
   // What has passed so far.
@@ -161,27 +198,27 @@ export class Seat {
   }
 
   // C18.
-  openDeal({ j, d, leaves, boxes, up }) {
+  async openDeal({ j, d, leaves, boxes, up }) {
     const { seat } = this.own
     if (d === 0) this.hands = []
     if (boxes[seat].length === 0) return     // a hand that is played blind
-    const dealt = this.open(boxes[seat], handInfo(j, d, seat), leaves[seat], { j, d, seat })
+    const dealt = await this.open(boxes[seat], handInfo(j, d, seat), leaves[seat], { j, d, seat })
     const cards = [...this.hands.flat(), ...dealt].map(([card]) => card)
     must(new Set([...cards, ...up]).size === cards.length + up.length, 'C18', SERVER)
     this.hands.push(dealt)
   }
 
-  openShare({ j, d, giver, receiver, box }) {
+  async openShare({ j, d, giver, receiver, box }) {
     const { leaves } = this.ledger.hand.deals.at(-1)
-    this.open(box, shareInfo(j, d, giver, receiver), leaves[giver], { j, d, seat: giver })
+    await this.open(box, shareInfo(j, d, giver, receiver), leaves[giver], { j, d, seat: giver })
   }
 
-  open(box, info, leaves, { j, d, seat }) {
+  async open(box, info, leaves, { j, d, seat }) {
     const { setup, ledger } = this
     try {
-      const hand = openHand(boxKey(this.shared(), setup.mid, info), box)
+      const hand = openHand(boxKey(await this.shared(), setup.mid, info), box)
       const fits = hand.length === leaves.length && hand.every(([card, salt], slot) =>
-        card < setup.rules.deck && leafOf(setup.mid, j, d, seat, slot, card, salt).equals(leaves[slot]))
+        card < setup.rules.deck && same(leafOf(setup.mid, j, d, seat, slot, card, salt), leaves[slot]))
       must(fits && new Set(hand.map(([card]) => card)).size === hand.length, 'C18', SERVER)
       return hand
     } catch (error) {
@@ -193,15 +230,15 @@ export class Seat {
   // The chain in force, whose x the ledger has, and the secret it shares with the server.
   get chain() {
     const { x } = this.ledger.seats[this.own.seat]
-    return this.own.chains.find((chain) => chain.x.equals(x))
+    return this.own.chains.find((chain) => same(chain.x, x))
   }
 
   shared() {
-    return exchange(this.chain.secret, this.ledger.server.x)
+    return agree(this.chain.secret, this.ledger.server.x)
   }
 
   // What is owed without anybody asking for it: a release after the call, a new chain, an ack at the end; else null.
-  due() {
+  async due() {
     const { ledger, own: { seat } } = this
     const role = seat + 1
     const { mid, k, head } = ledger.quiet
@@ -220,9 +257,9 @@ export class Seat {
   }
 
   // Overtaken by another record it is signed again for the next position, with the same anchor and x.
-  rekey() {
+  async rekey() {
     const { ledger: { mid, k, head, index }, own, setup } = this
-    if (own.chains.at(-1).first !== index) own.chains.push(this.freshChain(setup.terms, index))
+    if (own.chains.at(-1).first !== index) own.chains.push(await this.freshChain(setup.terms, index))
     const { anchor, x } = own.chains.at(-1)
     return this.sign(`rekey ${k}`, ['truc/1/rekey', mid, k, head, own.seat + 1, index, anchor, x])
   }
@@ -234,35 +271,35 @@ export class Seat {
   }
 
   // The record for what it is for: the stored one, which must be for the same head, or a new one that is stored now.
-  signed(own, what, body) {
+  async signed(own, what, body) {
     const bytes = encode(body)
     if (own.signed[what] === undefined) {
-      own.signed[what] = [bytes, sign(this.me.seed, bytes)]
-      this.keeping.save()
+      own.signed[what] = [bytes, await this.me.sign(bytes)]
+      await this.store.save()
     }
     const [stored, sig] = own.signed[what]
     const places = [decode(stored), body].map((items) => encode(items.slice(0, 4)))
-    must(places[0].equals(places[1]), what.startsWith('release') ? 'C15' : 'C33', null)
+    must(same(...places), what.startsWith('release') ? 'C15' : 'C33', null)
     return { body: stored, sig }
   }
 
   // The act for one of the options in the box; null where the hand does not wait for this seat.
-  act({ box, at, offer, must: isAwaited }) {
-    const options = this.openOptions(box, at, offer)
+  async act({ box, at, offer, must: isAwaited }) {
+    const options = await this.openOptions(box, at, offer)
     this.offered = { at, options }
     return isAwaited || options.some(([, , , hints]) => hints.some(([name]) => name === 'waits')) ? this.choose() : null
   }
 
-  // Any option is legal. What was signed for this position before is sent again; what was refused by signature is not.
-  choose() {
+  // What was signed for this position before is sent again; what was refused by signature is not.
+  async choose() {
     const { at, options } = this.offered
     if (at !== this.next) return null
-    const isOpen = (option) => !this.own.refused.some((hash) => hash.equals(sha256(encode(this.actBody(option)))))
+    const isOpen = (option) => !this.own.refused.some((hash) => same(hash, sha256(encode(this.actBody(option)))))
     const open = options.filter(isOpen)
-    const better = open.filter(([kind]) => kind !== 'concede')
-    const choices = better.length > 0 ? better : open
-    if (choices.length === 0) throw new Stopped('the server refuses every option')
-    return this.sign(`act ${at}`, this.actBody(choices[randomInt(choices.length)]))
+    if (open.length === 0) throw new Stopped('the server refuses every option')
+    const what = `act ${at}`
+    const option = what in this.own.signed ? open[0] : await this.pick(open)     // of a signed act the place matters only
+    return this.sign(what, this.actBody(option))
   }
 
   actBody([kind, args]) {
@@ -270,12 +307,12 @@ export class Seat {
     return ['truc/1/act', mid, k, head, index, this.own.seat, kind, args]
   }
 
-  openOptions(box, at, offer) {
+  async openOptions(box, at, offer) {
     if (box === undefined) throw new Malformed('options outside a box')
     const { own: { seat }, setup: { mid }, chain } = this
-    const key = boxKey(this.shared(), mid, ['truc/1/private', seat])
+    const key = boxKey(await this.shared(), mid, ['truc/1/private', seat])
     const value = openPrivate(key, box, ['truc/1/options', mid, seat, at, offer], BigInt(chain.counter))
-    chain.counter = box.readBigUInt64BE(0).toString()
+    chain.counter = counterOf(box).toString()
     const { options } = optionsShape([value])
     options.forEach((option) => this.checkOption(option))
     return options
@@ -290,30 +327,31 @@ export class Seat {
     if (!isSaid) throw new Malformed('an option says one move and is another')
     const isOwn = opened.every(([place, index, own]) => {
       const [held, heldSalt] = hands.at(-1)?.[place] ?? []
-      return held === index && heldSalt.equals(own)
+      return held === index && same(heldSalt, own)
     })
     if (!isOwn) throw new Malformed('an option opens another card than one holds')
   }
 
   // The server's signed word that it did not take a body frees the position for another; kept, it convicts if it did.
-  refused([signer, body, sig], sent) {
+  async refused([signer, body, sig], sent) {
+    await attest(this.setup.server.pk, body, sig)
     const value = decode(body)
     const { tag, mid, body: hash } = refusalShape(Array.isArray(value) ? value : [])
-    const holds = signer === SERVER && tag === 'truc/1/refuse' && mid.equals(this.mid) && hash.equals(sha256(sent)) &&
+    const holds = signer === SERVER && tag === 'truc/1/refuse' && same(mid, this.mid) && same(hash, sha256(sent)) &&
       signatureHolds(this.setup.server.pk, body, sig)
     must(holds, 'C35', null)
-    const what = Object.keys(this.own.signed).find((name) => this.own.signed[name][0].equals(sent))
+    const what = Object.keys(this.own.signed).find((name) => same(this.own.signed[name][0], sent))
     delete this.own.signed[what]
     this.own.refused.push(hash)
     this.own.refusals = [...this.own.refusals ?? [], [body, sig]]
-    this.keeping.save()
+    await this.store.save()
   }
 
   // Never again anything for this match.
-  stop(why) {
+  async stop(why) {
     if (this.own === null) return
     this.own.stopped = why
-    this.keeping.save()
+    await this.store.save()
   }
 
   get isDone() {

@@ -1,5 +1,6 @@
 // Sections 6 and 10: what is recomputed when cards are opened (C25), the end (C30, C31), and the acks.
 
+import { remembered, same } from '../bytes.mjs'
 import { boxKeyOf, exchange } from './keys.mjs'
 import { hashDown } from './chains.mjs'
 import { dealAll, seedOf } from './deals.mjs'
@@ -15,7 +16,7 @@ export function recompute(m, hand) {
   hand.deals.forEach((deal, d) => {
     const { leaves, up } = hand.dealt[d]
     m.must(up.every((card, i) => card === deal.up[i]), 'C25', SERVER)
-    m.must(leaves.every((own, q) => own.every((leaf, slot) => leaf.equals(deal.leaves[q][slot]))), 'C25', SERVER)
+    m.must(leaves.every((own, q) => own.every((leaf, slot) => same(leaf, deal.leaves[q][slot]))), 'C25', SERVER)
   })
 }
 
@@ -34,10 +35,11 @@ function checkChains(m, f) {
 
 // C31: every box of every deal and share is made again. A seat without x has an empty one.
 function checkBoxes(m, xsec) {
+  const sharedWith = remembered((x) => exchange(xsec, x))
   for (const { hand, d, owner, x, box, info } of m.sealed) {
     const cards = hand.dealt[d].hands[owner]
-    const made = x === null ? Buffer.alloc(0) : sealHand(boxKey(exchange(xsec, x), m.mid, info), cards)
-    m.must(made.equals(box), 'C31')
+    const made = x === null ? new Uint8Array(0) : sealHand(boxKey(sharedWith(x), m.mid, info), cards)
+    m.must(same(made, box), 'C31')
   }
 }
 
@@ -45,7 +47,7 @@ function checkBoxes(m, xsec) {
 function end(m, f) {
   m.must(m.hand === null && f.winner === m.won.winner && f.reason === m.won.reason, 'C24')
   const linkOf = checkChains(m, f)
-  m.must(boxKeyOf(f.xsec).equals(m.server.x), 'C31')
+  m.must(same(boxKeyOf(f.xsec), m.server.x), 'C31')
   for (const hand of m.hands.filter(({ dealt }) => dealt === undefined)) {
     hand.links.set(SERVER, linkOf(hand.j))
     recompute(m, hand)

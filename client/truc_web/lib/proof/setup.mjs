@@ -1,9 +1,10 @@
 // Section 3: the setup of a match (C4 to C8), from the table record to the match record.
 
+import { same, toHex } from '../bytes.mjs'
 import { Malformed, decode, isUtf8, sha256 } from './encoding.mjs'
-import { isAdmissible, isSoundBoxKey, signatureHolds } from './keys.mjs'
+import { attest, isAdmissible, isSoundBoxKey, signatureHolds } from './keys.mjs'
 import { Chain } from './chains.mjs'
-import { SERVER, isAscending, must, readRecord } from './records.mjs'
+import { SERVER, broughtBy, isAscending, keyIn, must, readRecord } from './records.mjs'
 import { shape, tagged } from './shapes.mjs'
 
 const OPTS = {
@@ -22,7 +23,7 @@ class Used {
     must(x == null || isSoundBoxKey(x), 'C7', culprit)
     for (const [what, value] of Object.entries({ pk, anchor, x })) {
       if (value == null) continue
-      const name = what + value.toString('hex')
+      const name = what + toHex(value)
       must(!this.brought.has(name), 'C7', this.brought.get(name) ? culprit : null)
       this.brought.set(name, isServers)
     }
@@ -65,11 +66,17 @@ export class Setup {
     Object.assign(this, { document, used: new Used(), records: [], seats: [], done: false })
   }
 
+  /** Have the signature of a record checked ahead, so that `take` need not wait for it. */
+  async attest(raw) {
+    const key = broughtBy(raw) ?? this.server?.pk
+    if (key) await attest(key, raw.body, raw.sig)
+  }
+
   // C1, C2, C11, C4, C3, then C5 or C6 or C8, then C7.
   take(raw) {
     const record = readRecord(raw)
     must(this.expects(record.kind), 'C11', null)
-    const own = record.fields.spk ?? record.fields.pk
+    const own = keyIn(record)
     if (own) must(isAdmissible(own), 'C4', null)
     must(signatureHolds(own ?? this.server.pk, record.body, record.sig), 'C3', null)
     this[record.kind](record.fields, record)
@@ -82,7 +89,7 @@ export class Setup {
   }
 
   table(f, record) {
-    must(sha256(this.document).equals(f.rules), 'C5', null)     // anybody could have put another document there
+    must(same(sha256(this.document), f.rules), 'C5', null)     // anybody could have put another document there
     try {
       this.rules = readRules(this.document)
     } catch (error) {
@@ -106,7 +113,7 @@ export class Setup {
   // C6. Nobody is to blame for a seat record, which any key can sign, nor for what is of another table or place; but for
   // what would do in no place of this table.
   checkPlace(f, culprit) {
-    must(f.th.equals(this.th), 'C6', null)
+    must(same(f.th, this.th), 'C6', null)
     must(f.seat < this.terms.seats && isUtf8(f.name), 'C6', culprit)
     must(f.seat === this.seats.length, 'C6', null)
   }
@@ -127,8 +134,8 @@ export class Setup {
   // C8. Who writes the file can exchange a seat record for another of the same seat: nobody is to blame.
   match(f, record) {
     const hashes = this.records.slice(1).map(({ body }) => sha256(body))
-    const same = f.seats.length === hashes.length && f.seats.every((hash, i) => hash.equals(hashes[i]))
-    must(same && f.th.equals(this.th), 'C8', null)
+    const isSame = f.seats.length === hashes.length && f.seats.every((hash, i) => same(hash, hashes[i]))
+    must(isSame && same(f.th, this.th), 'C8', null)
     this.mid = sha256(record.body)
     this.done = true
     const keyed = this.seats.filter((seat) => seat.pk !== null).length

@@ -1,5 +1,6 @@
 // Section 6: call, release, draw, deal, void, and new chains. `m` is the ledger, `f` the fields of the record.
 
+import { same, toHex } from '../bytes.mjs'
 import { isUtf8 } from './encoding.mjs'
 import { Chain } from './chains.mjs'
 import { handInfo } from './boxes.mjs'
@@ -32,7 +33,7 @@ const silentSeats = (m) => m.roles.filter((role) => role !== SERVER && !m.links.
 // C15, C14. The same release again may be anybody's doing.
 function release(m, f) {
   const before = m.links.get(f.seat + 1)
-  m.must(before === undefined, 'C15', before?.equals(f.link) ? null : m.blame)
+  m.must(before === undefined, 'C15', before !== undefined && same(before, f.link) ? null : m.blame)
   m.openLink(f.seat + 1, f.link)
 }
 
@@ -116,7 +117,7 @@ function sub(m, f) {
   m.used.claim(f)
   Object.assign(m.seats[f.seat], { pk: f.pk, x: f.x, chain: newChain(m, f.pk, f), rekeys: 0, ruled: 0 })
   m.lastVoid?.missing.delete(f.seat)
-  m.newcomers.set(f.pk.toString('hex'), f.k)
+  m.newcomers.set(toHex(f.pk), f.k)
 }
 
 export const CALLS = { call, release, draw, deal, void: voided, rekey, sub }

@@ -1,0 +1,29 @@
+// The public surface of the library; everything else may move.
+//
+// A verifier of transcripts and a client with a key, written from docs/fairness/specification.md alone. It knows the
+// proof, not the rules of the games: docs/verifiers/README.md says what that leaves out. Runs on Node 18 or later and in
+// browsers, and needs nothing else.
+//
+// Begin with `verify` (proof/audit.mjs) for a whole transcript, with `Ledger` for a match as its records come, with
+// `Player` (talk.mjs) to play.
+
+export { concat, fromHex, isBytes, same, toHex } from './bytes.mjs'
+
+// The verdict on files: transcripts, and evidence beside them.
+export { verify } from './proof/audit.mjs'
+export { compare, isOf, readEvidenceFile, weigh } from './proof/evidence.mjs'
+export { EVIDENCE, TRANSCRIPT, fileOf, itemsOf, readItem, startsWith } from './proof/files.mjs'
+export { outcomes } from './proof/vectors.mjs'
+
+// A match as its records come. What fails throws CheckFailed, or Malformed where bytes are not what they should be.
+export { Malformed, decode, encode } from './proof/encoding.mjs'
+export { CheckFailed, SERVER, nameOf } from './proof/records.mjs'
+export { Setup } from './proof/setup.mjs'
+export { Ledger } from './proof/ledger.mjs'
+export { checkHello, checkLogin, checkRevocation, fingerprint, playerSeed } from './proof/handshake.mjs'
+
+// Playing: messages, a connection, a seat, the conversation.
+export { pack, unpack } from './messages.mjs'
+export { Line, Stopped, comeBack, placeOf } from './line.mjs'
+export { Seat } from './seat.mjs'
+export { Player } from './talk.mjs'

@@ -1,0 +1,58 @@
+// Browsers: signing, and whatever needs a secret, by WebCrypto; the rest is our own, since WebCrypto has it as promises only
+// or not at all. See platform.mjs. Outside a secure context there is no WebCrypto: then one can verify, but not play.
+
+import { concat, fromHex, same } from './bytes.mjs'
+import { exchange, verify as verifySlowly } from './own/curve25519.mjs'
+
+export { open, seal } from './own/chacha.mjs'
+export { hkdf, sha256 } from './own/sha2.mjs'
+export { exchange }
+
+const subtle = globalThis.crypto.subtle
+
+export const randomBytes = (length) => globalThis.crypto.getRandomValues(new Uint8Array(length))
+
+// By the signature: the key and the body for which WebCrypto has said that it holds.
+const attested = new WeakMap()
+
+// A yes of WebCrypto counts. After a no it is computed here: some refuse what holds (R is the identity), or lack Ed25519.
+export function verify(key, body, signature) {
+  const known = attested.get(signature)
+  return (known !== undefined && same(known.key, key) && same(known.body, body)) || verifySlowly(key, body, signature)
+}
+
+export async function attest(key, body, signature) {
+  try {
+    const publicKey = await subtle.importKey('raw', key, 'Ed25519', false, ['verify'])
+    if (await subtle.verify('Ed25519', publicKey, signature, body)) attested.set(signature, { key, body })
+  } catch {
+    // No such algorithm here, or no such key: `verify` will tell.
+  }
+}
+
+// A secret as WebCrypto wants it: after a prefix (DER) that names the curve.
+const secretKey = (name, prefix, secret, isShown, use) =>
+  subtle.importKey('pkcs8', concat(fromHex(prefix), secret), name, isShown, use)
+const signingSecret = (seed, isShown) =>
+  secretKey('Ed25519', '302e020100300506032b657004220420', seed, isShown, ['sign'])
+const boxSecret = (secret) => secretKey('X25519', '302e020100300506032b656e04220420', secret, false, ['deriveBits'])
+
+export async function sign(seed, body) {
+  return new Uint8Array(await subtle.sign('Ed25519', await signingSecret(seed, false), body))
+}
+
+export async function signingKeyOf(seed) {
+  const { x } = await subtle.exportKey('jwk', await signingSecret(seed, true))
+  const text = atob(x.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+}
+
+export async function agree(secret, peer) {
+  const ours = await boxSecret(secret)
+  const theirs = await subtle.importKey('raw', peer, 'X25519', false, [])
+  try {
+    return new Uint8Array(await subtle.deriveBits({ name: 'X25519', public: theirs }, ours, 256))
+  } catch {
+    return new Uint8Array(32)     // WebCrypto refuses where the exchange gives zeros
+  }
+}
