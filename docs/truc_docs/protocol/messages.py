@@ -66,8 +66,8 @@ These fields mean the same in every message, which then only names them:
 Each example stands in JSON, `bin` as base64, then as msgpack in hex, without the length before it. Its bodies are
 shortened and its signatures made up; [traces](../../tests/vectors/traces/README.md) have real ones.
 
-Any request may be refused with {every} after `welcome`, with `auth_required` before it, and with `unknown_request` if
-the server lacks its [capability](capabilities.md); *Errors* lists the other codes. *Then* is what may come next.
+The reply to any request but `ping` may be `error` instead: with {every} after `welcome`, with `auth_required` before it, with `unknown_request` if the
+server lacks its [capability](capabilities.md), or with the codes under *Errors*. *Then* is what may come next.
 """
 
 
@@ -123,7 +123,7 @@ def _course(row: Row) -> list[str]:
     course = COURSES[row.direction][row.tag]
     lines = []
     if row.replies:
-        lines.append("**Reply:** " + " or ".join(f"`{tag}`" for tag in _all_replies(row)) + ".  ")
+        lines.append("**Reply:** " + " or ".join(f"`{tag}`" for tag in row.replies) + ".  ")
     if course.errors:
         lines.append(f"**Errors:** {_listed(course.errors)}.  ")
     return [*lines, f"**Then:** {course.then}", ""]
@@ -137,10 +137,6 @@ def _example(direction: Direction, kind: type[Message]) -> list[str]:
     message = example_of(direction, kind)
     projected = msgspec.json.encode(message).decode()
     return ["```json", projected, "```", "```hex", *wrap(encode(message).hex(), _HEX_WIDTH), "```", ""]
-
-
-def _all_replies(row: Row) -> tuple[str, ...]:
-    return row.replies if row.tag == "ping" else (*row.replies, "error")
 
 
 def _told_apart(form: Form, row: Row) -> str:
