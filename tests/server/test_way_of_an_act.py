@@ -1,0 +1,26 @@
+"""What one played card costs the server in steps: bounds that may only be lowered."""
+
+import pytest
+from server.act_trace import Way, traced
+from server.conftest import holder_of, in_hand
+
+MOST = {"key": Way(68, 254, 507), "guest": Way(65, 234, 467)}
+"""From the bytes of a card to those of everything it leads to, commit included. The goal is Way(20, 60, 300) for both;
+whoever shortens the way lowers these."""
+
+
+async def first_card(server, *, guests):
+    """Return what the server does about the first card of a hand."""
+    seats = await in_hand(server, "truco-argentino", guests=guests)
+    seat, _ = holder_of(seats)
+    card = next(option for option in seat.offered if option["kind"] == "play")
+    message = seat.act_message(seat.options, card)
+    with traced() as trace:
+        assert (await seat.ask(message))["t"] == "ok"
+    return trace
+
+
+@pytest.mark.parametrize(("kind", "guests"), [("key", ()), ("guest", (0, 1))])
+async def test_played_card_passes_no_more_than_this(server, kind, guests):
+    trace = await first_card(server, guests=guests)
+    assert all(counted <= most for counted, most in zip(trace.way, MOST[kind], strict=True)), str(trace)
