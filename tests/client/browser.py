@@ -14,7 +14,12 @@ import pytest
 
 FOUND = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_browser = pytest.mark.skipif(FOUND is None, reason="needs Chromium: apt-get install chromium")
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--remote-debugging-pipe")
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--remote-debugging-pipe"),
+    # It asks nobody outside for anything.
+    *("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
+    "--disable-sync",
+)
 
 
 class Page:
@@ -42,8 +47,18 @@ class Page:
 
     def open(self, path: Path) -> None:
         """Open a file, and wait until it is there with its scripts."""
-        self.ask("Page.navigate", url=path.as_uri())
+        self.visit(path.as_uri())
+
+    def visit(self, url: str) -> None:
+        """Open an address, and wait until it is there."""
+        self.ask("Page.navigate", url=url)
         self._until(lambda it: it.get("method") == "Page.loadEventFired")
+
+    def wait_for(self, expression: str) -> Any:
+        """Return what a promise of the page comes to."""
+        told = self.ask("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in told, told["exceptionDetails"]
+        return told["result"].get("value")
 
     def look(self, expression: str) -> Any:
         """Return what an expression comes to in the page."""
