@@ -30,6 +30,22 @@ NEVER_IN_SCENARIOS = ("pause", "resume", "resign")
 LADDERS = {"x2": "doubled", "+2": "two more", "any": "any", "game": "the game", "trut": "a trut"}
 
 
+ROOT = FOLDER.parents[1]
+CODE = [
+    file
+    for folder in ("protocol", "server", "client", "tests")
+    for ending in ("py", "toml", "scenario", "mjs")
+    for file in sorted((ROOT / folder).rglob(f"*.{ending}"))
+    if file != Path(__file__).resolve()
+]
+NUMBER = r"\d+b?(?:\.\d+)?"
+TITLES = r'"[A-Z][^"\n]*"(?: and "[A-Z][^"\n]*")*'
+CITATION = re.compile(
+    rf"\brules\.md,?\s+(?:sections?\s+)?({NUMBER}(?:(?:,|;| and| -)\s+{NUMBER}(?![\w%]))*)(?:,?\s+({TITLES}))?"
+)
+OF_A_PAGE = re.compile(r'\brules/([a-z0-9-]+\.md), ("[A-Z][^"\n]*")')
+
+
 def blocks(text, kind):
     return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
@@ -185,3 +201,31 @@ def test_game_that_is_only_named_is_told_of(game):
 )
 def test_glossary_has_the_word(word):
     assert f"**{word}**" in GLOSSARY
+
+
+def clauses():
+    """Give the text of every clause of rules.md: sections by their heads, points by section and number."""
+    found, chapter = {}, (FOLDER / "rules.md").read_text(encoding="utf-8")
+    heads = list(re.finditer(r"^(?:#+ |\*\*|(?=\d+\.\d))(\d+b?(?:\.\d+)?)\.? ", chapter, re.MULTILINE))
+    for head, after in zip(heads, [*heads[1:], None], strict=True):
+        text = chapter[head.start() : after.start() if after else None]
+        found[head[1]] = text
+        found |= {f"{head[1]}.{point}": text for point in re.findall(r"^ *(\d+)\. ", text, re.MULTILINE)}
+    return found
+
+
+def test_every_clause_that_is_cited_stands_in_the_rules():
+    known, cited, missing = clauses(), 0, []
+    for file in CODE:
+        text = file.read_text(encoding="utf-8")
+        for citation in CITATION.finditer(text):
+            numbers, titles = re.findall(NUMBER, citation[1]), re.findall('"([^"]+)"', citation[2] or "")
+            cited += len(numbers)
+            missing += [(file.name, number) for number in numbers if number not in known]
+            within = known.get(numbers[-1], "")
+            missing += [(file.name, numbers[-1], title) for title in titles if title not in within]
+        for page, title in OF_A_PAGE.findall(text):
+            there = (FOLDER / page).exists() and f"\n## {title[1:-1]}" in (FOLDER / page).read_text("utf-8")
+            missing += [] if there else [(file.name, page, title)]
+    assert missing == []
+    assert cited > 100
