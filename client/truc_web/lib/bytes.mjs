@@ -15,7 +15,10 @@ export function fromHex(text) {
 }
 
 /** @param {...Uint8Array} parts @returns {Uint8Array} */
-export function concat(...parts) {
+export const concat = (...parts) => concatAll(parts)
+
+/** Of a list that may be longer than arguments may be. @param {Uint8Array[]} parts @returns {Uint8Array} */
+export function concatAll(parts) {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
   for (const part of parts) {

@@ -33,7 +33,7 @@ const EXPECTED = 'expected truc://HOST:PORT/TABLE, or HOST PORT [TABLE]'
  * @property {(limit: () => number) => AsyncIterable<Uint8Array>} frames of at most so many bytes; throws if it breaks off
  */
 
-// Thrown where there is nothing to come back for. Any other error costs the connection only.
+/** Thrown where there is nothing to come back for. Any other error costs the connection only. */
 export class Stopped extends Error {
   /** @param {string} message @param {boolean} isFailure whether a check has failed */
   constructor(message, isFailure = false) {
@@ -69,6 +69,7 @@ export function placeOf([first, port, table = null]) {
   }
 }
 
+/** One connection: `ask` sends a request, `messages` yields what comes, `answeredBy` finds the request of a reply. */
 export class Line {
   /** @param {Place} place @param {(place: Place) => Connection} connect */
   constructor(place, connect) {

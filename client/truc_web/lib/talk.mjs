@@ -29,6 +29,7 @@ const SIT = ['join', 'seek', 'create']
  *   record that fails; `known` is the other history where the server has shown two
  */
 
+/** Plays one match: `comeBack(player)` visits the server until it has ended. */
 export class Player {
   /** @param {import('./line.mjs').Place} place @param {Given} given */
   constructor(place, { connect, store, name = 'keyed', choose, tell = () => {}, keep = () => {} }) {

@@ -2,7 +2,7 @@
 //
 // A value is null, a boolean, a number (integer), a string (str), a Uint8Array (bin) or an array.
 
-import { bigEndian, concat, isBytes, same, toBigEndian, utf8 } from '../bytes.mjs'
+import { bigEndian, concat, concatAll, isBytes, same, toBigEndian, utf8 } from '../bytes.mjs'
 import { sha256 } from '../platform.mjs'
 
 export { sha256 }
@@ -29,6 +29,11 @@ function shortest(number, forms) {
 // Numbers and lengths below `count` stand in the first byte itself.
 const header = (number, count, first, forms) => number < count ? Uint8Array.of(first + number) : shortest(number, forms)
 
+/**
+ * @typedef {null | boolean | number | string | Uint8Array | Value[]} Value
+ */
+
+/** @param {Value} value @returns {Uint8Array} */
 export function encode(value) {
   if (value === null) return Uint8Array.of(0xc0)
   if (value === false) return Uint8Array.of(0xc2)
@@ -42,7 +47,7 @@ export function encode(value) {
     return concat(header(value.length, 32, 0xa0, STR), utf8(value))
   }
   if (isBytes(value)) return concat(shortest(value.length, BIN), value)
-  if (Array.isArray(value)) return concat(header(value.length, 16, 0x90, ARRAY), ...value.map(encode))
+  if (Array.isArray(value)) return concatAll([header(value.length, 16, 0x90, ARRAY), ...value.map(encode)])
   throw new TypeError('no value of the encoding')
 }
 
@@ -100,6 +105,7 @@ class Reader {
   }
 }
 
+/** The one value of these bytes, or Malformed. @param {Uint8Array} bytes @param {number} [limit] @returns {Value} */
 export function decode(bytes, limit = BODY_LIMIT) {
   if (bytes.length > limit) throw new Malformed('too long')
   const value = new Reader(bytes).value(0)
@@ -108,6 +114,7 @@ export function decode(bytes, limit = BODY_LIMIT) {
   return value
 }
 
+/** @param {Uint8Array} bytes @returns {boolean} */
 export function isUtf8(bytes) {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -117,4 +124,5 @@ export function isUtf8(bytes) {
   }
 }
 
+/** The tagged hash. @param {string} tag @param {...Value} fields @returns {Uint8Array} */
 export const H = (tag, ...fields) => sha256(encode(['truc/1/' + tag, ...fields]))

@@ -22,7 +22,12 @@ function readEvidence(item) {
   return { kind: 'refusal', signed, sig, ...refusalShape(decode(signed)) }
 }
 
-// The items of a file, equal ones once, or Malformed (C41).
+/**
+ * The items of a file of evidence, equal ones once, or Malformed (C41).
+ *
+ * @param {Uint8Array} bytes
+ * @returns {{ kind: 'complaint' | 'refusal', mid: Uint8Array }[]}
+ */
 export function readEvidenceFile(bytes) {
   const items = [...itemsOf(bytes, EVIDENCE)]
   if (items.length > MOST_ITEMS) throw new Malformed('too many items')
@@ -34,7 +39,13 @@ const isOneMatch = (mid, table) => mid !== undefined && table?.mid !== undefined
 /** Whether an item is of the match of a transcript. */
 export const isOf = ({ mid }, { table }) => isOneMatch(mid, table)
 
-// What an item shows of a transcript of its match: { judgement, check, record, culprit }.
+/**
+ * What an item shows of a transcript of its match.
+ *
+ * @param {{ kind: 'complaint' | 'refusal', mid: Uint8Array }} item
+ * @param {import('./audit.mjs').Verdict} transcript
+ * @returns {{ judgement: string | null, check: string | null, record: number | null, culprit: number | null }}
+ */
 export function weigh(item, transcript) {
   const nothing = { judgement: null, check: null, record: null, culprit: null }
   if (!isOf(item, transcript)) return { ...nothing, judgement: item.kind === 'complaint' ? 'no complaint' : null }
@@ -79,7 +90,14 @@ function isHonest(sealed, secret, ledger) {
     cards.every((card) => card < ledger.rules.deck)
 }
 
-// Everything that two transcripts show: [{ check, culprit }, …], each once.
+/**
+ * Everything that two transcripts show, each once. What a refusal names does not convict a seat.
+ *
+ * @param {import('./audit.mjs').Verdict} first
+ * @param {import('./audit.mjs').Verdict} second
+ * @param {object[]} refusals items of evidence
+ * @returns {{ check: string, culprit: number }[]}
+ */
 export function compare(first, second, refusals) {
   const found = new Map()
   const convict = (check, culprit) => found.set(check + culprit, { check, culprit })

@@ -25,7 +25,7 @@ function read(body, fieldsOf, check) {
 const isSame = (a, b) => a === null || b === null ? a === b : same(a, b)
 const isIn = (keys, key) => keys.some((one) => same(one, key))
 
-// The first 26 characters of the base32.
+/** Of a server's key: the first 26 characters of the base32. @param {Uint8Array} spk @returns {string} */
 export function fingerprint(spk) {
   const bits = [...H('fp', spk)].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   const letter = (i) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[parseInt(bits.slice(5 * i, 5 * i + 5), 2)]
@@ -46,8 +46,25 @@ function follow(rolls, key, serial, { now, revoked }) {
   return { present: key, serial }
 }
 
-// C37, C39, C40: what a client knows, and the fields of the server's answer. Returns the pin to store, and how the key is
-// trusted: `first contact`, `pinned` or `rolled`.
+/**
+ * A server's key as a client remembers it.
+ *
+ * @typedef {{ first: Uint8Array, present: Uint8Array, serial: number }} Pin
+ */
+
+/**
+ * C37, C39, C40 of the server's answer to a hello.
+ *
+ * @param {object} client what it knows
+ * @param {Uint8Array} client.frame its own hello as it was sent
+ * @param {number[]} client.offered protocols
+ * @param {Uint8Array | null} client.cert the hash of the certificate that it sees
+ * @param {Pin | { fingerprint: string } | null} client.known
+ * @param {Uint8Array[]} client.revoked keys
+ * @param {number} client.now in seconds
+ * @param {{ body: Uint8Array, sig: Uint8Array, info: Uint8Array, rolls: Uint8Array[][] }} answer
+ * @returns {{ sn: Uint8Array, trust: 'first contact' | 'pinned' | 'rolled', pin: Pin }} the pin to store
+ */
 export function checkHello(client, { body, sig, info, rolls }) {
   if (rolls.length > MOST_ROLLS) throw new Malformed('more rotations than a hello holds')
   const f = read(body, helloShape, 'C37')
@@ -86,7 +103,13 @@ function serialOf(steps, rolls, spk, client) {
   return serial
 }
 
-// C38, C40: what a server expects of a login. Returns the player's key.
+/**
+ * C38, C40: what a server expects of a login. Returns the player's key.
+ *
+ * @param {{ spk: Uint8Array, cn: Uint8Array, sn: Uint8Array, frame: Uint8Array, revoked: Uint8Array[] }} server
+ * @param {{ body: Uint8Array, sig: Uint8Array }} login
+ * @returns {Uint8Array}
+ */
 export function checkLogin(server, { body, sig }) {
   const f = read(body, loginShape, 'C38')
   const fits = same(f.spk, server.spk) && same(f.cn, server.cn) && same(f.sn, server.sn) &&
@@ -96,7 +119,7 @@ export function checkLogin(server, { body, sig }) {
   return f.pk
 }
 
-// C40: the key that is given up.
+/** C40: the key that is given up. @param {Uint8Array} body @param {Uint8Array} sig @returns {Uint8Array} */
 export function checkRevocation(body, sig) {
   const { pk } = read(body, revokeShape, 'C40')
   must(signatureHolds(pk, body, sig), 'C40', null)

@@ -14,7 +14,9 @@ import { END } from './end.mjs'
 // What step 3 asks of each kind of record: a function of the ledger and the fields.
 const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
 
+/** Give each record to `attest`, then to `take`; after it `phase` and the other fields say how the match stands. */
 export class Ledger {
+  /** @param {import('./setup.mjs').Setup} setup that is done */
   constructor({ terms, opts, rules, used, mid, server, seats }) {
     Object.assign(this, { terms, opts, rules, used, mid, server })
     this.seats = seats.map((seat) => ({ ...seat, rekeys: 0, ruled: 0 }))
@@ -58,6 +60,7 @@ export class Ledger {
     if (key) await attest(key, raw.body, raw.sig)
   }
 
+  /** @param {{ signer: number, body: Uint8Array, sig: Uint8Array }} raw */
   take(raw) {
     const record = readRecord(raw, (value) => this.isSignedHere(raw, value))
     const { kind, bound, fields } = record

@@ -5,9 +5,10 @@ import { H, Malformed, decode } from './encoding.mjs'
 import { shape, tagged } from './shapes.mjs'
 
 export const SERVER = 0     // a role; seat i has the role i + 1
+/** @param {number} role @returns {string} */
 export const nameOf = (role) => role === SERVER ? 'server' : `seat ${role - 1}`
 
-// culprit: a role, or null where the records show nobody to blame.
+/** `check` is its name, such as `C14`; `culprit` a role, or null where the records show nobody to blame. */
 export class CheckFailed extends Error {
   constructor(check, culprit) {
     super(check)

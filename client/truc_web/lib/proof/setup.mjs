@@ -61,7 +61,9 @@ function readRules(document) {
   }
 }
 
+/** The records before the first of the match: give each to `attest`, then `take`, until it is `done`. */
 export class Setup {
+  /** @param {Uint8Array} document the rules */
   constructor(document) {
     Object.assign(this, { document, used: new Used(), records: [], seats: [], done: false })
   }
