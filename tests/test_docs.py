@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,32 @@ PAGES = sorted(
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_of_a_page_leads_to_a_file(page):
-    links = LINK.findall(page.read_text())
-    missing = [link for link in links if not (page.parent / link).exists()]
+def test_every_link_of_a_page_leads_to_a_file():
+    links = [(page, link) for page in PAGES for link in LINK.findall(page.read_text())]
+    missing = [
+        (str(page.relative_to(ROOT)), link) for page, link in links if not (page.parent / link).exists()
+    ]
     assert missing == []
+
+
+def test_fragments_have_the_names_that_the_changelog_is_gathered_by():
+    kinds = re.compile(r"\+[a-z0-9-]+\.(?:feature|bugfix|doc|removal|misc)\.md")
+    names = [file.name for file in (ROOT / "docs" / "news").iterdir() if file.name != "README.md"]
+    assert [name for name in names if not kinds.fullmatch(name)] == []
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["towncrier"]
+    assert (settings["directory"], settings["filename"]) == ("docs/news", "docs/changelog.md")
+    assert "\n<!-- towncrier release notes start -->\n" in (ROOT / settings["filename"]).read_text("utf-8")
+
+
+def test_changelog_has_what_the_present_version_can_do():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    told = (ROOT / "docs" / "changelog.md").read_text("utf-8")
+    assert f"\n## Truc {project['tool']['towncrier']['version']}\n" in told
+    assert re.findall(r"^### (.*)$", told, re.MULTILINE)[-3:] == [
+        "For players",
+        "For hosts",
+        "For authors of clients",
+    ]
 
 
 def test_every_page_is_reached_from_the_index():
