@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from clients_elsewhere.programs import (
@@ -105,6 +106,16 @@ def test_keyed_client_plays_a_match_that_is_proven_by_both_verifiers(real_server
         "proven",
         0,
     )
+
+
+@pytest.mark.slow
+@needs_node
+def test_keyed_client_plays_with_the_cryptography_of_a_browser(real_server, tmp_path) -> None:
+    program = str(Path(__file__).with_name("keyed_by_web.mjs"))
+    with bot(real_server, tmp_path, "truc-french", "match=1", "target=9") as (place, opponent):
+        ended = told(start((NODE, program, *keyed(tmp_path)[2:]), place))
+        assert (ended.code, opponent.wait(60)) == (0, 0), ended.errors
+    assert result_of(tmp_path) == "proven"
 
 
 @pytest.mark.slow
