@@ -5,8 +5,6 @@ import shlex
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from truc_rules.scenario.runner import main as run_scenarios
 
 ROOT = Path(__file__).resolve().parent.parent
