@@ -20,10 +20,10 @@ from truc_server.admin.desk import Desk
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, open_tls
 from truc_server.identity.identity import Identity
+from truc_server.lobby import guest_retention
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.listeners import Net, open_listeners, port_of
-from truc_server.operation import draining, guest_retention, notify, retention, sanction_watch
-from truc_server.operation.control import Control
+from truc_server.operation import notify
 from truc_server.operation.disk import Disk
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import Settings
@@ -31,6 +31,8 @@ from truc_server.settings.variants import Catalogue
 from truc_server.storage import Lease, Store, StoreError
 from truc_server.storage.restored import read_restored
 from truc_server.timing.clock import now_ms
+from truc_server.upkeep import draining, retention, sanction_watch
+from truc_server.upkeep.control import Control
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
 _LISTENING: Final = "listening on port {}"

@@ -12,8 +12,8 @@ from truc_server.matches import claims, game
 from truc_server.matches import presence as rollcall
 from truc_server.net import peer
 from truc_server.net.admission import Door
-from truc_server.net.meters import Meter
 from truc_server.tables import options, talk
+from truc_server.timing.rate_limits import Meter
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 2.0

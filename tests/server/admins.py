@@ -7,7 +7,7 @@ import trio
 from server.conftest import QUICK, running
 
 from truc_server.commands.command_line import SettingsFailure
-from truc_server.operation.control import Control
+from truc_server.upkeep.control import Control
 
 
 class Caller:

@@ -12,9 +12,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_server.net.accepting import AGAIN_S, AT_ONCE, Entrance, attended
 from truc_server.net.listeners import open_listeners, port_of
-from truc_server.net.poller import Poller
 from truc_server.operation import logs
 from truc_server.settings.settings import Listen, Logs
+from truc_server.timing.poller import Poller
 from truc_server.timing.timers import Timers
 
 

@@ -11,7 +11,7 @@ from truc_protocol.messages import SeatHeld, Welcome, encode
 from truc_protocol.wire.frames import SERVER_LIMIT
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.requests.abilities import LISTS, LISTS_SECONDS
+from truc_server.settings.abilities import LISTS, LISTS_SECONDS
 from truc_server.settings.settings import MAX_SEATS
 from truc_server.tables.codes import PRIVATE_CODE
 

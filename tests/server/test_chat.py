@@ -8,7 +8,7 @@ from server.visitors import follower, guest, heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
-from truc_server.requests.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
+from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
 from truc_server.storage import KEPT_LINES
 from truc_server.tables.options import LATE
 

@@ -9,7 +9,7 @@ import pytest
 import trio
 from server.conftest import QUICK, changed, running
 
-from truc_server.operation import guest_retention as guests
+from truc_server.lobby import guest_retention as guests
 from truc_server.operation import logs
 from truc_server.settings.settings import Logs
 from truc_server.storage import Store, StoreError

@@ -10,7 +10,6 @@ from server.stored import guest_of
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.net.poller import Poller
 from truc_server.storage import SaveGuest, StoreBusyError, StoreError, Write, open_store
 from truc_server.storage.journal import (
     BUSY_TRIES,
@@ -21,6 +20,7 @@ from truc_server.storage.journal import (
     Journal,
     JournalStoppedError,
 )
+from truc_server.timing.poller import Poller
 
 FULL = StoreError("cannot write to the disk: it is full")
 

@@ -9,8 +9,8 @@ from truc_protocol.messages import Create
 from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
 from truc_server.lobby import lobby, presence
 from truc_server.net import pacing, peer, reading
-from truc_server.requests import abilities, company, signed
-from truc_server.settings import settings
+from truc_server.requests import company, signed
+from truc_server.settings import abilities, settings
 from truc_server.storage import KEPT_LINES
 from truc_server.tables import talk
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from truc_server.lobby import following, lobby, presence
-from truc_server.requests import abilities, company
+from truc_server.requests import company
+from truc_server.settings import abilities
 from truc_server.storage import KEPT_LINES
 from truc_server.tables.codes import PRIVATE_CODE, PUBLIC_CODE
 

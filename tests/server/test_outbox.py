@@ -6,9 +6,9 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.net.bucket import Bucket
 from truc_server.net.outbox import Flusher, Outbox
-from truc_server.net.poller import Poller
+from truc_server.timing.poller import Poller
+from truc_server.timing.rate_limits import Bucket
 
 
 @pytest.fixture

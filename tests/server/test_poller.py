@@ -7,8 +7,8 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.net.poller import Poller
 from truc_server.net.sockets import read
+from truc_server.timing.poller import Poller
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from server.restarting import come_back
 from server.visitors import guest, keyed
 
 from truc_protocol.crypto.keys import fingerprint
-from truc_server.requests.abilities import STANDINGS_PAGE
+from truc_server.settings.abilities import STANDINGS_PAGE
 from truc_server.storage import RatedPlayer, RateMatch
 
 GAME = {"variant": "truc-french", "seats": 2}

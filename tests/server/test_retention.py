@@ -14,11 +14,12 @@ from server.stored import MATCH, MID, TABLE, TH, record
 
 from truc_protocol.audit import Result
 from truc_server.main import main
-from truc_server.operation import logs, retention
+from truc_server.operation import logs
 from truc_server.settings.folder import locked
 from truc_server.settings.settings import Logs
 from truc_server.storage import AddPlayer, EndMatch, PlayerKind, SaveSecrets, Store, StoreError, open_store
 from truc_server.timing.clock import now_ms
+from truc_server.upkeep import retention
 
 DAY_MS = 86_400_000
 KEEPING = changed(QUICK, store={"keep_days": 30})

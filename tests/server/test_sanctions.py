@@ -13,11 +13,11 @@ from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.lobby.sanctions import Sanctions, in_force
 from truc_server.main import main
 from truc_server.operation import logs
-from truc_server.operation import sanction_watch as upkeep
 from truc_server.settings.settings import Access, Logs
 from truc_server.storage import Sanction, SanctionKind, Store, StoreError
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.timing.clock import now_ms
+from truc_server.upkeep import sanction_watch as upkeep
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)

@@ -7,8 +7,8 @@ import pytest
 import trio
 from outcome import Outcome
 
-from truc_server.net.poller import Poller
-from truc_server.net.worker import Worker
+from truc_server.timing.poller import Poller
+from truc_server.timing.worker import Worker
 
 
 class Started:

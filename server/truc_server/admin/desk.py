@@ -27,18 +27,18 @@ from truc_server.admin.requests import (
     Who,
 )
 from truc_server.house import House
+from truc_server.lobby.closing import close_for_host
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.health import why_behind
 from truc_server.net.listeners import Net
 from truc_server.net.peer import Peer, RefusedError
-from truc_server.operation import draining
-from truc_server.operation.control import Control
-from truc_server.operation.sanction_watch import Upkeep
 from truc_server.settings.folder import Folder
 from truc_server.settings.subjects import Subjects, normal_subject
 from truc_server.storage import Sanction, SanctionKind
-from truc_server.tables.closing import close_for_host
 from truc_server.timing.clock import now_ms
+from truc_server.upkeep import draining
+from truc_server.upkeep.control import Control
+from truc_server.upkeep.sanction_watch import Upkeep
 
 _HOUR_MS: Final = 3_600_000
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are

@@ -19,12 +19,12 @@ from truc_server.identity.certificate import Tls, TlsError, open_tls
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.listeners import Net
 from truc_server.operation import logs
-from truc_server.operation.control import Control
-from truc_server.operation.sanction_watch import Upkeep
 from truc_server.settings.folder import Folder
 from truc_server.settings.setting_keys import KEYS
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import value_of
+from truc_server.upkeep.control import Control
+from truc_server.upkeep.sanction_watch import Upkeep
 
 FIXED: Final = (
     "data",

@@ -6,7 +6,6 @@ Nobody is asked for a passphrase: if no file has it, only the public parts of th
 from collections.abc import Iterator
 from pathlib import Path
 
-from truc_server.commands.findings import Finding, note, right, wrong
 from truc_server.identity.identity import (
     PublicIdentity,
     check_in_force,
@@ -17,6 +16,7 @@ from truc_server.identity.identity import (
 from truc_server.identity.key_files import IdentityError
 from truc_server.identity.passphrases import passphrase_of, read_passphrase
 from truc_server.identity.rotation import made_at
+from truc_server.settings.findings import Finding, note, right, wrong
 from truc_server.settings.folder import Folder, FolderError
 from truc_server.settings.settings import Settings
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_server.admin.address import MAX_PATH
-from truc_server.commands.findings import Finding, note, right, wrong
-from truc_server.operation.links import is_any, is_local
+from truc_server.identity.links import is_any, is_local
+from truc_server.settings.findings import Finding, note, right, wrong
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import Settings
 

@@ -16,10 +16,10 @@ from truc_server.commands.check_keys import look_at_keys
 from truc_server.commands.check_places import look_at_clock, look_at_name, look_at_ports, look_at_socket
 from truc_server.commands.command_line import data_option, data_root, load_settings, settings_option
 from truc_server.commands.contradictions import contradictions
-from truc_server.commands.findings import Finding, note, right, wrong
 from truc_server.identity.certificate import look_at_certificate
 from truc_server.operation import disk
 from truc_server.operation.file_limit import allowed_files, needed_files
+from truc_server.settings.findings import Finding, note, right, wrong
 from truc_server.settings.folder import Folder, FolderError, lock_holder, why_closed
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantsError, read_catalogue

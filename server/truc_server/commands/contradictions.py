@@ -8,7 +8,7 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from truc_server.commands.findings import Finding, note, wrong
+from truc_server.settings.findings import Finding, note, wrong
 from truc_server.settings.settings import Settings
 
 

@@ -21,7 +21,7 @@ from truc_server.commands.command_line import (
     settings_option,
 )
 from truc_server.identity.identity import check_in_force, read_public
-from truc_server.operation.links import address, is_local
+from truc_server.identity.links import address, is_local
 from truc_server.settings.folder import used_folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.subjects import normal_key

@@ -39,7 +39,7 @@ _TIMES: Final = 2  # more copies of the database take room while it is written a
 def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> None:
     """Delete the matches that were over more than DAYS days ago, for good; also while the server runs."""
     # Slow to import.
-    from truc_server.operation.retention import PAUSE_S, days_ago, deletions
+    from truc_server.upkeep.retention import PAUSE_S, days_ago, deletions
 
     before_ms = days_ago(days)
     what = f"from before {minute(before_ms)}"

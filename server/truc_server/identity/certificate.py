@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import structlog
 
 from truc_protocol.wire.transport import ALPN
-from truc_server.commands.findings import Finding, note, right, wrong
+from truc_server.settings.findings import Finding, note, right, wrong
 from truc_server.settings.folder import Folder, write_private
 from truc_server.settings.settings import Listen, Settings
 

@@ -10,9 +10,9 @@ from typing import TypeVar
 import trio
 
 from truc_protocol.errors import Code
-from truc_server.net.meters import Meter
 from truc_server.net.peer import Player, RefusedError, TooSoonError
 from truc_server.settings.settings import Limits
+from truc_server.timing.rate_limits import Meter
 
 _Key = TypeVar("_Key", bytes, str)
 

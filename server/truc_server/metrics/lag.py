@@ -7,7 +7,7 @@ from typing import Final
 
 import trio
 
-from truc_server.metrics.figures import Spread
+from truc_server.operation.figures import Spread
 
 EVERY_S: Final = 0.25
 

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple, get_args
 from truc_protocol.errors import Code
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.metrics.figures import Shape, Spread
 from truc_server.metrics.health import health
 from truc_server.net.admission import Reason
+from truc_server.operation.figures import Shape, Spread
 from truc_server.storage import PlayerKind
 from truc_server.storage.journal import MAX_WAITING
 from truc_server.tables.seats import State

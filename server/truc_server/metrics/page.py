@@ -17,12 +17,12 @@ import trio
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics import lag
-from truc_server.metrics.figures import SECONDS as BOUNDS
-from truc_server.metrics.figures import Spread
 from truc_server.metrics.health import health
 from truc_server.metrics.measures import Seen, read
 from truc_server.metrics.scrape import CONTENT_TYPE, text_of
 from truc_server.net.accepting import Entrance, attended, plain
+from truc_server.operation.figures import SECONDS as BOUNDS
+from truc_server.operation.figures import Spread
 from truc_server.settings.settings import Metrics
 
 CONNECTIONS: Final = 16

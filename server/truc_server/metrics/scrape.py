@@ -21,8 +21,8 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from truc_protocol.wire.handshake import PROTOCOLS
-from truc_server.metrics.figures import Shape
 from truc_server.metrics.measures import Kind, Measure, Reading
+from truc_server.operation.figures import Shape
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are

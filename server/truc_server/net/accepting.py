@@ -13,7 +13,7 @@ from typing import Any, Final
 import structlog
 import trio
 
-from truc_server.net.poller import Poller
+from truc_server.timing.poller import Poller
 from truc_server.timing.timers import Timer, Timers
 
 AGAIN_S: Final = 0.1  # after the system could accept nobody

@@ -1,6 +1,6 @@
 """The door: how many connections there may be, how fast they may come, and how often a login may fail.
 
-Newcomers are told apart by the network they come from (meters.py), as nothing else is known of them yet; who has very many
+Newcomers are told apart by the network they come from (timing/rate_limits.py), as nothing else is known of them yet; who has very many
 networks, as everybody may have with IPv6, still has one site, and a site has a share of the connections only. Turning one away
 costs one small write: no outbox, no timer, no player. A player whose key or token is right is let in however many logins
 from their network have failed: a network is shared, and nobody is to lock the others out. What is shown at a login cannot
@@ -20,9 +20,9 @@ from truc_protocol.messages import Refusal, refusal
 from truc_protocol.wire.connection import Connection, Role
 from truc_protocol.wire.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
 from truc_server.house import House
-from truc_server.net.meters import Meter, site_of
 from truc_server.net.peer import LINGER_S, TooSoonError
 from truc_server.settings.settings import Limits
+from truc_server.timing.rate_limits import Meter, site_of
 
 _SITES: Final = 10  # that it takes to fill the server
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once

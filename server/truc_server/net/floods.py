@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import trio
 
 from truc_server.net.peer import Peer, Player, TooSoonError
-from truc_server.requests.abilities import (
+from truc_server.settings.abilities import (
     CHAT_CROWD,
     CHAT_LINES,
     CHAT_SECONDS,
@@ -17,7 +17,7 @@ from truc_server.requests.abilities import (
     LISTS_CROWD,
     LISTS_SECONDS,
 )
-from truc_server.requests.abilities import LISTS as MOST_LISTS
+from truc_server.settings.abilities import LISTS as MOST_LISTS
 
 
 class TooMuchTalkError(TooSoonError):

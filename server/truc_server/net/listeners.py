@@ -23,12 +23,12 @@ from truc_server.identity.certificate import Tls
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.accepting import Entrance, plain, stream_of
 from truc_server.net.admission import Door
-from truc_server.net.meters import network_of
 from truc_server.net.peer import Peer
 from truc_server.net.reading import Reader
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.requests.dispatch import Reception
 from truc_server.settings.settings import Listen, Settings
+from truc_server.timing.rate_limits import network_of
 
 KERNEL_BYTES: Final = 65_536
 """What the kernel may keep for a client that does not read. Linux takes twice as much; without this, up to 4 MiB."""

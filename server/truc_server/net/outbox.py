@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from truc_server.net.poller import Poller
 from truc_server.net.sockets import write
+from truc_server.timing.poller import Poller
 
 if TYPE_CHECKING:
     from collections.abc import Callable

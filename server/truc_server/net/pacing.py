@@ -9,8 +9,8 @@ from typing import Final
 
 import trio
 
-from truc_server.net.meters import Meter
 from truc_server.settings.settings import Limits
+from truc_server.timing.rate_limits import Meter
 
 _MINUTE_S: Final = 60
 BURST: Final = 10  # pages at once, for each connection that an address may have; then one a second for each

@@ -20,10 +20,9 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
 from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
 from truc_server.house import House
-from truc_server.net.bucket import Bucket
-from truc_server.net.meters import network_of
 from truc_server.net.outbox import LOW_BYTES, Outbox
 from truc_server.storage import PlayerKind, SaveGuest
+from truc_server.timing.rate_limits import Bucket, network_of
 
 if TYPE_CHECKING:
     from truc_protocol.wire.handshake import Challenge

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
-from truc_server.net.meters import network_of
+from truc_server.timing.rate_limits import network_of
 
 OF_ADDRESS: Final = 30  # lines of one event that one address causes in a minute
 OF_EVENT: Final = 600  # lines of one event in a minute

@@ -21,7 +21,7 @@ from truc_protocol.records import Record, parse
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.requests.abilities import HISTORY_PAGE, MATCHES_PAGE
+from truc_server.settings.abilities import HISTORY_PAGE, MATCHES_PAGE
 from truc_server.spectating.spectator_feed import Extent
 from truc_server.storage import AddRecord, OwnMatch, PastMatch, Store
 from truc_server.tables.options import LATE

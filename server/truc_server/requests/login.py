@@ -31,11 +31,11 @@ from truc_protocol.wire.frames import CLIENT_LIMIT, SERVER_LIMIT
 from truc_protocol.wire.handshake import Challenge, Greeting, agree, check_login, server_hello
 from truc_server.house import House
 from truc_server.lobby import members
+from truc_server.lobby.guest_retention import see_again
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.names import normalised
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.operation.guest_retention import see_again
-from truc_server.requests.abilities import capabilities
+from truc_server.settings.abilities import capabilities
 from truc_server.settings.settings import MAX_SEATS
 from truc_server.storage import PlayerKind, SaveGuest
 from truc_server.timing.clock import now_ms

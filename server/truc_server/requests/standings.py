@@ -12,7 +12,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Leaderboard, Profile, Standing
 from truc_server.house import House
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.requests.abilities import STANDINGS_PAGE
+from truc_server.settings.abilities import STANDINGS_PAGE
 from truc_server.storage import Standing as Stored
 from truc_server.storage.skill import Skill
 from truc_server.tables.options import played, wrong_seats

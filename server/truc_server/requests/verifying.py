@@ -14,8 +14,8 @@ from typing import Final
 from outcome import Outcome
 
 from truc_protocol.crypto import keys
-from truc_server.net.poller import Poller
-from truc_server.net.worker import Worker
+from truc_server.timing.poller import Poller
+from truc_server.timing.worker import Worker
 
 MOST: Final = (
     64  # signatures in one hop to the thread; with more, those that came first would wait for the last

@@ -16,10 +16,11 @@ import structlog
 import trio
 from outcome import Outcome
 
-from truc_server.metrics.figures import SECONDS, SIZES, Spread
-from truc_server.net.poller import Poller
-from truc_server.net.worker import Worker
+from truc_server.operation.figures import SECONDS, SIZES, Spread
 from truc_server.storage import Store, StoreBusyError, StoreError, Write
+from truc_server.timing.poller import Poller
+from truc_server.timing.timers import StoppingError
+from truc_server.timing.worker import Worker
 
 MAX_BATCH: Final = 500  # writes in one transaction
 MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before `is_behind`
@@ -30,7 +31,7 @@ SLOW_S: Final = 5.0  # of one commit, before it is logged
 log = structlog.get_logger()
 
 
-class JournalStoppedError(StoreError):
+class JournalStoppedError(StoreError, StoppingError):
     """The journal takes no more writes: a commit failed, or the server is closing."""
 
 

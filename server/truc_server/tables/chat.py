@@ -16,7 +16,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import ChatLine
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.net.peer import Peer, RefusedError
-from truc_server.requests.abilities import CHAT_CHARS
+from truc_server.settings.abilities import CHAT_CHARS
 from truc_server.spectating.spectator_feed import Showing
 from truc_server.storage import KEPT_LINES, SaveChat
 from truc_server.timing.clock import now_ms

@@ -13,13 +13,15 @@ from typing import Final
 import structlog
 import trio
 
-from truc_server.storage.journal import JournalStoppedError
-
 Call = Callable[[], object]
 
 FEW: Final = 64  # entries in the heap; below that cancelled ones are not looked for
 
 log = structlog.get_logger()
+
+
+class StoppingError(Exception):
+    """The server is stopping, so what was due is not done."""
 
 
 class Timer:
@@ -90,8 +92,8 @@ class Timers:
 def _fire(timer: Timer) -> None:
     try:
         timer.fire()
-    except JournalStoppedError:
-        pass  # the server is stopping: nothing is decided any more
+    except StoppingError:
+        pass  # nothing is decided any more
     except Exception:
         log.exception("internal", incident="timer")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from truc_server.net import meters
-from truc_server.net.meters import Meter, network_of, site_of
+from truc_server.timing import rate_limits
+from truc_server.timing.rate_limits import Meter, network_of, site_of
 
 NOW = 1_000.0
 
@@ -63,7 +63,7 @@ def test_nothing_is_kept_of_who_could_pay_everything_again():
 
 
 def test_no_more_subjects_are_known_than_so_many(monkeypatch):
-    monkeypatch.setattr(meters, "SUBJECTS", 10)
+    monkeypatch.setattr(rate_limits, "SUBJECTS", 10)
     meter = Meter(5)
     for i in range(100):
         meter.pay(f"subject {i}", NOW)
@@ -71,7 +71,7 @@ def test_no_more_subjects_are_known_than_so_many(monkeypatch):
 
 
 def test_who_paid_longest_ago_is_forgotten_first(monkeypatch):
-    monkeypatch.setattr(meters, "SUBJECTS", 2)
+    monkeypatch.setattr(rate_limits, "SUBJECTS", 2)
     meter = Meter(1)
     for subject in ("a", "b", "c"):
         meter.pay(subject, NOW)
@@ -79,7 +79,7 @@ def test_who_paid_longest_ago_is_forgotten_first(monkeypatch):
 
 
 def test_who_pays_again_is_not_forgotten_before_others(monkeypatch):
-    monkeypatch.setattr(meters, "SUBJECTS", 2)
+    monkeypatch.setattr(rate_limits, "SUBJECTS", 2)
     meter = Meter(2)
     for subject in ("a", "b", "a", "c"):
         meter.pay(subject, NOW)

@@ -14,7 +14,7 @@ from typing import Any
 import trio
 from outcome import Outcome, capture
 
-from truc_server.net.poller import Poller
+from truc_server.timing.poller import Poller
 
 Then = Callable[[Outcome[Any]], object]
 """Called in the main thread with the outcome of a job: its result, or what it raised."""

@@ -1,4 +1,4 @@
-"""What one address or one player may do in a minute: a token bucket for each of them, kept for as long as it is not full.
+"""Rate limits by token buckets: one for a connection, and one a minute for each address or player, kept while it is not full.
 
 An address counts with its neighbours: of IPv6 the first 64 bits count, which one household has; of IPv4 all of it. A site
 is what one customer of a network may have at most: of IPv6 the first 48 bits.
@@ -12,12 +12,45 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 SUBJECTS: Final = 16_384
 _REMEMBERED: Final = 4_096  # addresses for which it is remembered what they count as
+_DEEPEST: Final = 2  # times the burst that may be owed before the connection ends
 _MINUTE_S: Final = 60.0
 _NETWORK_BITS: Final = 64
 _SITE_BITS: Final = 48
 _SWEPT: Final = 2  # full buckets that each payment drops at most, so that they go as fast as they come
 
 _S = TypeVar("_S", str, bytes)
+
+
+class Bucket:
+    """What one connection may still ask for."""
+
+    __slots__ = ("_burst", "_rate", "_stamp", "_tokens")
+
+    def __init__(self, *, rate: int, burst: int, now: float) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._tokens = float(burst)
+        self._stamp = now
+
+    def take(self, now: float) -> bool:
+        """Pay for one request; tell whether it is taken."""
+        self._tokens = min(self._burst, self._tokens + (now - self._stamp) * self._rate) - 1
+        self._stamp = now
+        return self._tokens >= 0
+
+    @property
+    def wait_ms(self) -> int:
+        """After how many milliseconds from the newest payment the next request will be taken."""
+        return int((1 - self._tokens) / self._rate * 1000) + 1
+
+    def give_back(self) -> None:
+        """Take the newest payment back."""
+        self._tokens += 1
+
+    @property
+    def is_overdrawn(self) -> bool:
+        """Whether requests went on so long after being refused that the connection should end."""
+        return self._tokens < -_DEEPEST * self._burst
 
 
 @lru_cache(maxsize=_REMEMBERED)
