@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from truc_docs.protocol.games import page_of
 from truc_rules import KINDS, TABLE_OPTIONS, preset, presets
 from truc_rules.scenario.checks import ASSERTIONS, CODES
 from truc_rules.scenario.runner import main as run_scenarios
@@ -158,7 +159,7 @@ def test_row_of_a_game_is_what_its_data_says(name):
         LADDERS[variant.ladder] if isinstance(variant.ladder, str) else " ".join(map(str, variant.ladder))
     )
     target = f"{variant.scoring.target}{' truts' if variant.scoring.points_per_unit else ''}"
-    link = f"[`{name}`]({name}.md)"
+    link = f"[`{name}`]({page_of(name)}.md{'' if page_of(name) == name else f'#{name}'})"
     seats = ", ".join(map(str, variant.players))
     assert [row[0], *row[2:]] == [link, seats, str(len(variant.pack)), ladder, target, str(variant.match)]
 

@@ -9,7 +9,7 @@ from shutil import copytree
 
 import pytest
 
-from truc_docs.protocol.games import game_page, introduction
+from truc_docs.protocol.games import differences, families, family_page, introduction, page_of, told
 from truc_docs.protocol.rules import parameters_page
 from truc_docs.protocol.value_words import NO_RULE, meanings
 from truc_protocol.codec import enc
@@ -27,7 +27,7 @@ def page():
 
 
 @cache
-def told():
+def values_told():
     return {(path, value): words for path, value, words in meanings()}
 
 
@@ -39,21 +39,40 @@ def test_page_of_params_is_fresh():
     assert (FOLDER / "parameters.md").read_text(encoding="utf-8") == page()
 
 
-@pytest.mark.parametrize("name", presets())
-def test_page_of_a_game_is_fresh(name):
-    assert (FOLDER / f"{name}.md").read_text(encoding="utf-8") == game_page(FOLDER, name)
+@pytest.mark.parametrize("main", families())
+def test_page_of_a_family_is_fresh(main):
+    assert (FOLDER / f"{main}.md").read_text(encoding="utf-8") == family_page(FOLDER, main)
+
+
+@pytest.mark.parametrize("main", families())
+def test_page_of_a_family_has_all_that_the_data_of_its_main_game_says(main):
+    assert chapters(preset(main)) in family_page(FOLDER, main)
+
+
+@pytest.mark.parametrize("name", [name for name in presets() if page_of(name) != name])
+def test_what_differs_makes_a_game_out_of_the_main_one(name):
+    main, other = preset(page_of(name)), preset(name)
+    found = {rule: difference for _, rule, difference in differences(main, other)}
+    part = family_page(FOLDER, main.name).split(f"\n### {name}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    for rule in SENTENCES:
+        instead, gone = found.get(rule, ((), ()))
+        assert {*told(main, rule)} - {*gone} | {*instead} == {*told(other, rule)}
+        assert (f": `{rule}` |" in part) == (rule in found)
+
+
+def test_rule_that_differs_is_told_in_words():
+    page = family_page(FOLDER, "truc-french")
+    assert (
+        "| The score: `scoring` | A game is won as soon as a player has 16 points. | A game is won as" in page
+    )
+    assert "| The deal: `redeal`" not in page
 
 
 @pytest.mark.parametrize("name", presets())
-def test_page_of_a_game_has_all_that_its_data_says(name):
-    assert chapters(preset(name)) in game_page(FOLDER, name)
-
-
-@pytest.mark.parametrize("name", presets())
-def test_page_of_a_game_is_introduced_with_sources_and_decisions(name):
-    written = introduction(FOLDER, name)
+def test_game_is_introduced_with_sources_and_decisions(name):
+    written, page = introduction(FOLDER, name), family_page(FOLDER, page_of(name))
     assert all((written.text, written.common, written.decided, written.sources))
-    assert all(part in game_page(FOLDER, name) for part in (written.text, *written.decided))
+    assert all(part in page for part in (written.text, *written.decided, *written.own_decided))
 
 
 def test_every_introduction_belongs_to_presets():
@@ -125,7 +144,7 @@ def test_value_without_a_majority_names_its_presets():
 @pytest.mark.parametrize("name", ["hand_rule", "concede", "ask_window", "tie_leader", "accept"])
 def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
     variant = preset(known)
-    assert " ".join(SENTENCES[name](variant)) in told()[name, getattr(variant, name)]
+    assert " ".join(SENTENCES[name](variant)) in values_told()[name, getattr(variant, name)]
 
 
 @pytest.mark.parametrize(
@@ -141,11 +160,11 @@ def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
     ],
 )
 def test_value_that_no_preset_need_have_is_told(path, value, words):
-    assert words in told()[path, value]
+    assert words in values_told()[path, value]
 
 
 def test_values_of_a_param_are_told_apart():
-    meant = [(path, words) for (path, _), words in told().items() if words != NO_RULE]
+    meant = [(path, words) for (path, _), words in values_told().items() if words != NO_RULE]
     assert len(meant) == len({*meant})
 
 
@@ -162,6 +181,6 @@ def test_pages_are_written_into_the_folder_named(tmp_path, monkeypatch):
     run_module("truc_docs.protocol.rules", run_name="__main__")
     assert {file.name for file in tmp_path.glob("*.md")} == {
         "parameters.md",
-        *(f"{name}.md" for name in presets()),
+        *(f"{main}.md" for main in families()),
     }
-    assert (tmp_path / "put.md").read_text(encoding="utf-8") == game_page(FOLDER, "put")
+    assert (tmp_path / "put.md").read_text(encoding="utf-8") == family_page(FOLDER, "put")

@@ -1,7 +1,8 @@
-"""The page of every preset in docs/rules: an introduction written by hand, then the rules made from the data.
+"""The pages of docs/rules, one for a family of games: an introduction written by hand, then rules made from the data.
 
-The introductions stand beside the pages, in `intro/`, one TOML file for each set of words: what the games have in common,
-what each is, what was decided where the sources say nothing or disagree, and the sources.
+A family is the presets with one set of words. Its page has the rules of the first of them, the main game, and a table of
+what each other game changes. The introductions stand beside the pages, in `intro/`, one TOML file for each family: what the
+games have in common, what each is, what was decided where the sources say nothing or disagree, and the sources.
 """
 
 import tomllib
@@ -9,27 +10,40 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from truc_rules import preset
-from truc_words.rules_page import chapters
+from truc_rules import Variant, preset, presets
+from truc_words.rules_page import CHAPTERS, chapters
+from truc_words.rules_text import SENTENCES, TABLES
 
 GENERATED: Final = (
     "<!-- Made by `python -m truc_docs.protocol.rules docs/rules`. Change the code or the introduction, not this"
     " page. -->"
 )
 _MORE: Final = "[parameters.md](parameters.md) has every value of every variant, the [glossary](../glossary.md) the words."
+_DIFFERENT: Final = "What the other games of the family change. All else is as above."
 
 
 class Introduction(NamedTuple):
-    """What is written by hand on the page of a preset."""
+    """What is written by hand about a preset."""
 
     text: str
     """What the game is."""
     common: str
     """What holds for its whole family."""
     decided: tuple[str, ...]
-    """What the sources leave open, and how it is played here."""
+    """What the sources leave open in the whole family, and how it is played here."""
+    own_decided: tuple[str, ...]
+    """The same of this preset alone."""
     sources: tuple[tuple[str, str], ...]
     """Titles and addresses; an address may be empty."""
+
+
+class Difference(NamedTuple):
+    """What a game says of one rule otherwise than the main game of its family."""
+
+    instead: tuple[str, ...]
+    """Its own sentences and rows of tables."""
+    gone: tuple[str, ...]
+    """Those of the main game that it lacks."""
 
 
 def introduction(folder: Path, name: str) -> Introduction:
@@ -43,19 +57,77 @@ def introduction(folder: Path, name: str) -> Introduction:
     return Introduction(
         text=own["text"].strip(),
         common=family["text"].strip(),
-        decided=(*family["decided"], *own.get("decided", ())),
+        decided=tuple(family["decided"]),
+        own_decided=tuple(own.get("decided", ())),
         sources=tuple((source["title"], source.get("url", "")) for source in family["sources"]),
     )
 
 
-def game_page(folder: Path, name: str) -> str:
-    """Return the page of the preset called `name`."""
-    written = introduction(folder, name)
-    lines = [f"# {name}", "", GENERATED, "", written.text, "", written.common, "", chapters(preset(name))]
+def families() -> dict[str, tuple[str, ...]]:
+    """Return the presets of every family by its main game, which gives the page its name."""
+    by_words: dict[str, list[str]] = {}
+    for name in presets():
+        by_words.setdefault(preset(name).words, []).append(name)
+    return {names[0]: tuple(names) for names in by_words.values()}
+
+
+def page_of(name: str) -> str:
+    """Return the main game of a preset's family."""
+    return next(main for main, names in families().items() if name in names)
+
+
+def family_page(folder: Path, main: str) -> str:
+    """Return the page of the family whose main game is called `main`."""
+    written, others = introduction(folder, main), families()[main][1:]
+    lines = [f"# {main}", "", GENERATED, "", written.text, "", written.common, "", chapters(preset(main))]
+    if others:
+        lines += [*_other_games(folder, main, others), ""]
     lines += ["## Decided here", "", "Where the sources say nothing or disagree:", ""]
-    lines += [f"* {choice}" for choice in written.decided]
+    lines += [f"* {choice}" for choice in (*written.decided, *written.own_decided)]
+    for name in others:
+        lines += [f"* `{name}`: {choice}" for choice in introduction(folder, name).own_decided]
     lines += ["", "## Sources", "", *_sources(written), "", _MORE]
     return "\n".join(lines) + "\n"
+
+
+def _other_games(folder: Path, main: str, others: tuple[str, ...]) -> Iterator[str]:
+    yield from ("## What differs", "", _DIFFERENT)
+    said: dict[tuple[str, Difference], str] = {}
+    for name in others:
+        text = introduction(folder, name).text
+        yield from ("", f"### {name}", "", text, "", "| rule | here | in place of |", "|---|---|---|")
+        for heading, rule, found in differences(preset(main), preset(name)):
+            before = said.setdefault((rule, found), name)
+            own = _cells(found) if before == name else f"as in `{before}` | the same"
+            yield f"| {heading}: `{rule}` | {own} |"
+
+
+def differences(main: Variant, other: Variant) -> Iterator[tuple[str, str, Difference]]:
+    """Yield each rule, under the heading where it is told, that `other` says otherwise than `main`."""
+    for heading, names in CHAPTERS.items():
+        for name in names:
+            before, after = told(main, name), told(other, name)
+            found = Difference(
+                instead=tuple(line for line in after if line not in before),
+                gone=tuple(line for line in before if line not in after),
+            )
+            if any(found):
+                yield heading, name, found
+
+
+def told(variant: Variant, rule: str) -> tuple[str, ...]:
+    """Return all that a game says of a rule: its sentences, and the rows of its table as lines."""
+    rows = TABLES[rule](variant)[1:] if rule in TABLES else ()
+    return (*SENTENCES[rule](variant), *(_row(row) for row in rows))
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"{cells[0]}: {', '.join(cell or 'none' for cell in cells[1:])};"
+
+
+def _cells(found: Difference) -> str:
+    instead, gone = (" ".join(lines).removesuffix(";") for lines in found)
+    return f"{instead or 'left out'} | {gone or 'nothing'}"
 
 
 def _sources(written: Introduction) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The pages of docs/rules that are made from the code: `python -m truc_docs.protocol.rules DIR`.
 
 parameters.md describes the rule document's params: their types come from the fields of a variant, their meaning from
-the lines under them and the sentences of the rules page, their values from the presets. The page of every preset is
+the lines under them and the sentences of the rules page, their values from the presets. The page of every family is
 made in games.py.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Final, Literal, get_args, get_origin, get_type_hints
 
-from truc_docs.protocol.games import GENERATED, game_page
+from truc_docs.protocol.games import GENERATED, families, family_page
 from truc_docs.protocol.value_words import groups, meanings, members
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
@@ -77,14 +77,14 @@ sentence for this:
   ranks do as they first stand in the pack.
 
 What no param changes is on the pages of the games: tricks and asks on each, the cut and the last point on
-[truc-catalan](truc-catalan.md), envido, flor and duels on [truco-argentino-6-flor](truco-argentino-6-flor.md), the
+[truc-catalan](truc-catalan.md), envido, flor and duels on [truco-argentino-6-flor](truco-argentino.md#truco-argentino-6-flor), the
 turn-up and shared cards on [truco-paulista](truco-paulista.md), new cards, the remainder and governors on
-[truc-partnership](truc-partnership.md), units on [trut](trut.md).
+[truc-partnership](truc-french.md#truc-partnership), units on [trut](trut.md).
 """
 
 _PRESETS: Final = """
-Every value of every param, with the presets that have it; the commonest value first. A preset's own page says the same
-in sentences.
+Every value of every param, with the presets that have it; the commonest value first. The page of its
+family says the same in sentences.
 """
 
 
@@ -201,8 +201,8 @@ def _example() -> Iterator[str]:
 def write(folder: Path) -> None:
     """Write the pages into `folder`, which holds the introductions."""
     (folder / "parameters.md").write_text(parameters_page(), encoding="utf-8")
-    for name in presets():
-        (folder / f"{name}.md").write_text(game_page(folder, name), encoding="utf-8")
+    for main in families():
+        (folder / f"{main}.md").write_text(family_page(folder, main), encoding="utf-8")
 
 
 if __name__ == "__main__":
