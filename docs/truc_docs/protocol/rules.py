@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from truc_docs.protocol.games import GENERATED, families, family_page
-from truc_docs.protocol.value_words import groups, meanings, members
+from truc_docs.protocol.value_words import NO_RULE, groups, meanings, members
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_rules import SIGNS, Variant, params, preset, presets
@@ -76,6 +76,8 @@ sentence for this:
 * in a flor that is a run the numbers of the pack follow each other in ascending order; where a rank is no number, the
   ranks do as they first stand in the pack.
 
+A value of `false`, `"none"` or the like that has no line here means that there is no such rule.
+
 What no param changes is on the pages of the games: tricks and asks on each, the cut and the last point on
 [truc-catalan](truc-catalan.md), envido, flor and duels on [truco-argentino-6-flor](truco-argentino.md#truco-argentino-6-flor), the
 turn-up and shared cards on [truco-paulista](truco-paulista.md), new cards, the remainder and governors on
@@ -83,8 +85,8 @@ turn-up and shared cards on [truco-paulista](truco-paulista.md), new cards, the 
 """
 
 _PRESETS: Final = """
-Every value of every param, with the presets that have it; the commonest value first. The page of its
-family says the same in sentences.
+Every value of every param, with the presets that have it; a name in bold stands for its whole family, all that are on
+one page. The page says the same in sentences.
 """
 
 
@@ -94,7 +96,9 @@ def parameters_page() -> str:
     lines += ["## All params", "", "| param | value | meaning |", "|---|---|---|", *_param_rows()]
     lines += ["", "## What must fit together", _CONTRADICTIONS, _signs(), ""]
     lines += ["## Values in words", _IN_WORDS, "| param | value | in words |", "|---|---|---|"]
-    lines += [f"| `{path}` | {_code(value)} | {words} |" for path, value, words in meanings()]
+    lines += [
+        f"| `{path}` | {_code(value)} | {words} |" for path, value, words in meanings() if words != NO_RULE
+    ]
     lines += ["", "## The presets", _PRESETS, "| param | value | presets |", "|---|---|---|", *_preset_rows()]
     lines += ["", *_packs()]
     lines += ["## Their documents", "", "Without any table option:", "", *_documents()]
@@ -164,7 +168,17 @@ def _signs() -> str:
 def _whose(names: list[str]) -> str:
     if len(names) == len(presets()):
         return "all"
-    return "all others" if 2 * len(names) > len(presets()) else ", ".join(names)
+    return "all others" if 2 * len(names) > len(presets()) else ", ".join(_by_family(names))
+
+
+def _by_family(names: list[str]) -> Iterator[str]:
+    """Yield each name, and in bold the main game of a family that is there as a whole."""
+    for main, family in families().items():
+        there = [name for name in family if f"`{name}`" in names]
+        if len(there) == len(family) > 1:
+            yield f"**{main}**"
+        else:
+            yield from (f"`{name}`" for name in there)
 
 
 def _packs() -> Iterator[str]:
