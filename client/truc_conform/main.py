@@ -1,42 +1,20 @@
-"""The command line of the kit: `truc-conform client -- CMD` and `truc-conform server HOST:PORT`."""
+"""The command line of the kit, `truc-conform`, whose commands are imported when they run."""
 
-import shlex
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 import click
-import trio
 
-from truc_commands.completion import Values, complete_values, completion_command
-from truc_commands.output import OneLineGroup
-from truc_conform import client_cases, server_cases
-from truc_conform.client_cases import chosen, fits
-from truc_conform.report import Report, as_html, as_json, line, summary
-from truc_conform.result import MEANINGS, Case, Level, Result
-from truc_conform.running import Order, in_order, perform_all
+from truc_commands.completion import completion_command
+from truc_commands.program import Program, listed
 
-_SERVER: Final = "server"
-_LEVELS: Final = "; ".join(f"{level} {meaning}" for level, meaning in MEANINGS.items())
-
-_seed = click.option("--seed", default=1, show_default=True, help="The seed of everything random.")
-_cases = click.option(
-    "--case", "patterns", multiple=True, metavar="GLOB", help="Only cases whose names match, as in 'C2.*'."
-)
-_json = click.option("--json", "as_data", type=click.Path(path_type=Path), help="Write a report as JSON.")
-_page = click.option("--html", "page", type=click.Path(path_type=Path), help="Write a report as a page.")
-_jobs = click.option(
-    "--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="How many cases run at once."
+_COMMANDS: Final = listed(
+    ("client", "truc_conform.commands:client", "Judge a client with scripted servers."),
+    ("server", "truc_conform.commands:server", "Judge a server with scripted clients."),
+    ("cases", "truc_conform.commands:list_cases", "List the cases, what each expects, and its clause."),
 )
 
 
-def _run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of every run."""
-    return _cases(_seed(_json(_page(_jobs(command)))))
-
-
-class Kit(OneLineGroup):
+class Kit(Program):
     """The commands of the kit, which use status 1 for a verdict."""
 
     def refused(self, error: OSError) -> click.ClickException:
@@ -44,7 +22,7 @@ class Kit(OneLineGroup):
         return click.UsageError(error.strerror or str(error))
 
 
-@click.group(cls=Kit, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Kit, commands=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="truc", prog_name="truc-conform")
 def main() -> None:
     """Judge whether somebody's client or server keeps the Truc protocol.
@@ -53,118 +31,4 @@ def main() -> None:
     """
 
 
-@main.command(epilog=f"Levels: {_LEVELS}.", short_help="Judge a client with scripted servers.")
-@click.option(
-    "--level",
-    type=click.Choice(list(Level), case_sensitive=False),
-    help="The level to ask for; C2 if no case is named.",
-)
-@_run_options
-@click.option(
-    "--timeout",
-    default=20.0,
-    show_default=True,
-    type=click.FloatRange(1, 600),
-    help="Seconds for each start.",
-)
-@click.argument("command", nargs=-1, required=True)
-def client(
-    *,
-    level: str | None,
-    patterns: tuple[str, ...],
-    seed: int,
-    as_data: Path | None,
-    page: Path | None,
-    jobs: int,
-    timeout: float,
-    command: tuple[str, ...],
-) -> None:
-    """Start COMMAND at scripted servers, once and more for each case, and judge what it does there.
-
-    In COMMAND {url} is truc://HOST:PORT/TABLE#FINGERPRINT; {host}, {port}, {table} and {fingerprint} are its parts,
-    {home} is a fresh folder, in which it runs. It takes a seat at the table, or watches it at level C1, and ends with the
-    match. A word of COMMAND that names a file is taken for that file.
-    """
-    asked = Level(level.upper()) if level else None if patterns else Level.C2
-    scenes = chosen(asked, patterns)
-    if not scenes:
-        raise click.UsageError("no case at this level has a matching name")
-    order = Order(command, seed=seed, patience_s=timeout, jobs=jobs)
-    results = trio.run(perform_all, scenes, order, _tell)
-    _conclude(Report(shlex.join(command), asked or "some cases", seed, results), as_data, page)
-
-
-@main.command(short_help="Judge a server with scripted clients.")
-@_run_options
-@click.option(
-    "--timeout",
-    default=5.0,
-    show_default=True,
-    type=click.FloatRange(0.1, 600),
-    help="Seconds for each answer.",
-)
-@click.option("--hands", default=server_cases.HANDS, show_default=True, help="Hands whose deals are checked.")
-@click.argument("address")
-def server(
-    *,
-    patterns: tuple[str, ...],
-    seed: int,
-    as_data: Path | None,
-    page: Path | None,
-    jobs: int,
-    timeout: float,
-    hands: int,
-    address: str,
-) -> None:
-    """Visit the server at ADDRESS, HOST:PORT or a truc:// link, with scripted clients, attacks among them."""
-    cases = [case for case in server_cases.CASES if fits(case, patterns)]
-    if not cases:
-        raise click.UsageError("no case has a matching name")
-
-    async def visit(case: Case) -> Result:
-        began = time.monotonic()
-        outcome = await server_cases.judge(case, address, seed=seed, patience_s=timeout, hands=hands)
-        result = Result(case, outcome, time.monotonic() - began)
-        _tell(result)
-        return result
-
-    try:
-        results = trio.run(in_order, cases, visit, jobs)
-    except* (ValueError, OSError) as group:
-        raise click.UsageError(str(group.exceptions[0])) from None
-    _conclude(Report(address, _SERVER, seed, results), as_data, page)
-
-
-@main.command(name="cases", short_help="List the cases, what each expects, and its clause.")
-@click.argument("pattern", default="*")
-def list_cases(pattern: str) -> None:
-    """List the cases whose names match PATTERN, as in 'C2.*': what each expects, and the clause it is about."""
-    for case in (*client_cases.CASES, *server_cases.CASES):
-        if fits(case, (pattern,)):
-            click.echo(f"{case.name:<24} {case.expected} ({case.clause})")
-
-
-def _tell(result: Result) -> None:
-    click.echo(line(result))
-
-
-def _conclude(report: Report, as_data: Path | None, page: Path | None) -> None:
-    """Write the reports asked for, and end with the exit code."""
-    click.echo(summary(report))
-    try:
-        if as_data is not None:
-            as_data.write_text(as_json(report))
-        if page is not None:
-            page.write_text(as_html(report))
-    except OSError as error:
-        raise click.FileError(str(error.filename), error.strerror or "cannot be written") from error
-    raise click.exceptions.Exit(0 if report.is_passed else 1)
-
-
-def _names(cases: tuple[Case, ...]) -> Values:
-    return lambda: (case.name for case in cases)
-
-
 main.add_command(completion_command("truc-conform", "commands, options, levels and the names of cases"))
-complete_values(client, {"patterns": _names(client_cases.CASES)})
-complete_values(server, {"patterns": _names(server_cases.CASES)})

@@ -1,31 +1,53 @@
-"""The players' command line: `truc`, with a module for each command."""
+"""The players' command line: `truc`, with a module for each command, which is imported when the command runs."""
 
 import sys
+from typing import Final
 
 import click
 
-from truc_terminal.commands.bot import bot
-from truc_terminal.commands.completion import complete_known_values, completion
-from truc_terminal.commands.create import create
-from truc_terminal.commands.demo import demo
-from truc_terminal.commands.forget import forget
+from truc_commands.completion import completion_command
+from truc_commands.program import listed
 from truc_terminal.commands.helping import SpokenGroup
-from truc_terminal.commands.history import history
-from truc_terminal.commands.join import join
-from truc_terminal.commands.keys import keys
-from truc_terminal.commands.play import play
-from truc_terminal.commands.ratings import leaderboard, profile
-from truc_terminal.commands.replay import replay
-from truc_terminal.commands.report import report
-from truc_terminal.commands.rules import rules
-from truc_terminal.commands.show import show
-from truc_terminal.commands.tables import tables
-from truc_terminal.commands.verify import verify
-from truc_terminal.commands.watch import watch
 from truc_terminal.screen.spelling import spell_nearest
 
+_COMMANDS: Final = listed(
+    ("demo", "truc_terminal.commands.demo:demo", "Play a match against bots on this machine, and verify it."),
+    ("play", "truc_terminal.commands.play:play", "Play at a server, in person."),
+    ("create", "truc_terminal.commands.create:create", "Open a table, and invite others."),
+    ("join", "truc_terminal.commands.join:join", "Sit down at a table, by its link."),
+    ("watch", "truc_terminal.commands.watch:watch", "Watch a table to the end of its match."),
+    ("tables", "truc_terminal.commands.tables:tables", "List the public tables of a server."),
+    ("leaderboard", "truc_terminal.commands.ratings:leaderboard", "Show who is best in a game at a server."),
+    ("profile", "truc_terminal.commands.ratings:profile", "Show how a player stands at a server."),
+    ("bot", "truc_terminal.commands.bot:bot", "Play as a bot."),
+    ("verify", "truc_terminal.commands.verify:verify", "Check transcripts, every record of them."),
+    ("show", "truc_terminal.commands.show:show", "Show a transcript record by record."),
+    ("replay", "truc_terminal.commands.replay:replay", "Step through a match."),
+    (
+        "report",
+        "truc_terminal.commands.report:report",
+        "Make a page of a match, to look at and step through.",
+    ),
+    ("history", "truc_terminal.commands.history:history", "List your matches, and fetch their transcripts."),
+    ("rules", "truc_terminal.commands.rules:rules", "List the games, or print the rules of one."),
+    ("keys", "truc_terminal.commands.keys:keys", "Show, keep safe or bring along the key that is you."),
+    ("forget", "truc_terminal.commands.forget:forget", "Ask a server to forget you."),
+)
 
-@click.group(cls=SpokenGroup, context_settings={"help_option_names": ["-h", "--help"]})
+
+def _completed(command: click.Command) -> click.Command:
+    """Return a command with the values that a shell completes."""
+    from truc_terminal.commands.completion import complete_known_values
+
+    complete_known_values(command)
+    return command
+
+
+@click.group(
+    cls=SpokenGroup,
+    commands=_COMMANDS.changed(_completed),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="truc", prog_name="truc")
 def main() -> None:
     """Play card games of the Truc family, and prove that the deals were fair.
@@ -38,25 +60,6 @@ def main() -> None:
     spell_nearest(sys.stdout)
 
 
-for command in (
-    demo,
-    play,
-    create,
-    join,
-    watch,
-    tables,
-    leaderboard,
-    profile,
-    bot,
-    verify,
-    show,
-    replay,
-    report,
-    history,
-    rules,
-    keys,
-    forget,
-    completion,
-):
-    main.add_command(command)
-complete_known_values(main)
+main.add_command(
+    completion_command("truc", "commands, options, games, languages, known servers and your matches")
+)

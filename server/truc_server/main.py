@@ -1,208 +1,68 @@
-"""The command line of a host: `truc-server run` and what helps around it.
+"""The command line of a host: `truc-server run` and what helps around it, each imported when it runs.
 
-Here the process is set up: settings, data folder, keys, store, signals, limits. What a server does is in server.py.
-The first line `run` prints on standard output is for programs: `listening truc://HOST:PORT#FINGERPRINT`. Invariant:
-whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
+Invariant: whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1
+for the rest.
 """
 
-import io
-import os
-import signal
-import sys
-from collections.abc import Callable
-from contextlib import closing
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
-import structlog
-import trio
 
-from truc_commands.completion import complete_values, completion_command
-from truc_server.commands import (
-    admin,
-    backup,
-    checking,
-    export,
-    key,
-    members,
-    retention,
-    sanctions,
-    setting_up,
-    unrating,
+from truc_commands.completion import completion_command
+from truc_commands.program import Program, listed
+
+_COMMANDS: Final = listed(
+    ("run", "truc_server.commands.run:run", "Run the server."),
+    ("init", "truc_server.commands.setting_up:init", "Set a new server up: data folder, settings, keys."),
+    (
+        "settings",
+        "truc_server.commands.setting_up:print_settings",
+        "Print what is in force as a settings file.",
+    ),
+    ("check", "truc_server.commands.checking:check", "Say what is wrong, and what to do; change nothing."),
+    ("invite", "truc_server.commands.members:invite", "Print the address to give to players."),
+    ("invites", "truc_server.commands.members:invites", "List and withdraw invites."),
+    (
+        "members",
+        "truc_server.commands.members:members",
+        "List, add and remove the members of a closed server.",
+    ),
+    ("ban", "truc_server.commands.sanctions:ban", "Shut a player or an address out."),
+    ("unban", "truc_server.commands.sanctions:unban", "Let SUBJECT, whom `ban` has shut out, in again."),
+    ("mute", "truc_server.commands.sanctions:mute", "Let a player play but not talk."),
+    ("unmute", "truc_server.commands.sanctions:unmute", "Let SUBJECT, whom `mute` has muted, talk again."),
+    (
+        "sanctions",
+        "truc_server.commands.sanctions:sanctions",
+        "List who is shut out or muted, by command and by the settings.",
+    ),
+    ("unrate", "truc_server.commands.unrating:unrate", "Take a player off every leaderboard."),
+    ("admin", "truc_server.commands.admin:admin", "Look into the running server, and change it."),
+    ("key", "truc_server.commands.key:key", "Show, change, protect and give up the server's key."),
+    ("backup", "truc_server.commands.backup:backup", "Copy all that makes this server what it is."),
+    ("restore", "truc_server.commands.backup:restore", "Restore a backup into an empty data folder."),
+    ("export", "truc_server.commands.export:export", "Write the matches that are over as transcripts."),
+    ("prune", "truc_server.commands.retention:prune", "Delete the matches that are older than so many days."),
+    ("compact", "truc_server.commands.retention:compact", "Make the database of a stopped server smaller."),
 )
-from truc_server.commands.command_line import (
-    Commands,
-    SettingsFailure,
-    data_option,
-    data_root,
-    failures,
-    load_settings,
-    settings_option,
-)
-from truc_server.identity.identity import Identity, load_identity
-from truc_server.identity.links import address
-from truc_server.identity.passphrases import passphrase_of
-from truc_server.operation import logs
-from truc_server.operation.file_limit import needed_files, raise_file_limit
-from truc_server.operation.garbage import collect_when_grown
-from truc_server.settings.folder import Folder, locked, open_folder
-from truc_server.settings.setting_keys import words_of
-from truc_server.settings.settings import Settings
-from truc_server.settings.variants import Catalogue, VariantsError, read_catalogue
-from truc_server.storage.restored import check_may_start
-from truc_server.timing.clock import RunningClock
-from truc_server.upkeep.control import Control
-
-if TYPE_CHECKING:
-    from truc_server.storage import Store
 
 
-_WORDS: Final = {"log_format": "log.format", "log_level": "log.level"}
-"""Parameters that take the words of a setting."""
+class Host(Program):
+    """A host's commands; what the system refuses any of them, such as room on a disk, becomes one line too."""
+
+    def refused(self, error: OSError) -> click.ClickException:
+        """Return the error that ends the command then."""
+        from truc_server.commands.command_line import refused
+
+        return refused(error)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Host, commands=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="truc", prog_name="truc-server")
 def main() -> None:
     """Run and look after a server for the Truc family of card games."""
 
 
-@main.command(short_help="Run the server.")
-@settings_option
-@data_option
-@click.option("--host", "hosts", multiple=True, help="Address to listen on; may be given several times.")
-@click.option("--port", type=int, help="TCP port; 0 takes a free one.")
-@click.option("--public-host", help="Name or address that players use.")
-@click.option("--name", help="Name of the server.")
-@click.option(
-    "--tls", is_flag=True, default=None, help="Encrypt connections; a certificate is made if there is none."
-)
-@click.option("--log-format", help="human or json.")
-@click.option("--log-level", help="debug, info, warning or error.")
-@click.option("--grease", is_flag=True, default=None, help="Send what no client knows yet, to test clients.")
-def run(file: Path | None, **flags: object) -> None:
-    """Run the server. SIGTERM lets hands under way end before it stops; SIGINT and SIGHUP stop it at once."""
-    _fill_streams()
-    settings = load_settings(file, flags)
-    logs.configure(settings.log, sys.stderr)
-    os.umask(0o077)
-    raise_file_limit(needed_files(settings))
-    with failures():
-        folder = open_folder(data_root(settings))
-        catalogue = _catalogue(folder)
-        with locked(folder):
-            check_may_start(folder, moved_to=settings.access.moved_to)
-            identity = load_identity(folder, passphrase_of(settings, folder))
-            with _store(settings.store.url or f"sqlite:///{folder.database}") as store:
-                reread = partial(load_settings, file, flags)
-                serve = partial(_serve, settings, folder, store, identity, catalogue=catalogue, reread=reread)
-                trio.run(serve, clock=RunningClock())
-
-
-main.add_command(setting_up.init)
-main.add_command(setting_up.print_settings)
-main.add_command(checking.check)
-main.add_command(members.invite)
-main.add_command(members.invites)
-main.add_command(members.members)
-main.add_command(sanctions.ban)
-main.add_command(sanctions.unban)
-main.add_command(sanctions.mute)
-main.add_command(sanctions.unmute)
-main.add_command(sanctions.sanctions)
-main.add_command(unrating.unrate)
-main.add_command(admin.admin)
-main.add_command(key.key)
-main.add_command(backup.backup)
-main.add_command(backup.restore)
-main.add_command(export.export)
-main.add_command(retention.prune)
-main.add_command(retention.compact)
 main.add_command(
     completion_command("truc-server", "commands, options, files and the words that settings take")
 )
-complete_values(main, {flag: partial(words_of, name) for flag, name in _WORDS.items()})
-
-
-def _fill_streams() -> None:
-    """Open those standard streams that are closed, so that no other file gets their numbers and what is meant for them."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
-    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
-
-
-async def _serve(
-    settings: Settings,
-    folder: Folder,
-    store: "Store",
-    identity: Identity,
-    *,
-    catalogue: Catalogue,
-    reread: Callable[[], Settings],
-) -> None:
-    # Slow to import, and needed by this command alone.
-    from truc_server.server import serve
-
-    def announce(port: int) -> None:
-        nursery.start_soon(collect_when_grown)
-        _print(f"listening {address(settings, port, identity)}")
-
-    drain = trio.Event()
-    async with trio.open_nursery() as nursery:
-        at_signal = drain if settings.tables.drain_s else None
-        hearing: trio.CancelScope = await nursery.start(_stop_on_signal, nursery.cancel_scope, at_signal)
-        control = Control(drain, reread, on_end=hearing.cancel)
-        await serve(settings, folder, store, identity, announce, catalogue=catalogue, control=control)
-        nursery.cancel_scope.cancel()
-
-
-def _print(line: str) -> None:
-    """Print a line; if nobody takes it, print no more."""
-    try:
-        click.echo(line)
-    except OSError as error:
-        structlog.get_logger().warning("output_not_taken", reason=error.strerror)
-        sys.stdout = io.StringIO()  # what is left in the old one would fail again at the end
-
-
-async def _stop_on_signal(
-    server: trio.CancelScope,
-    drain: trio.Event | None,
-    *,
-    task_status: trio.TaskStatus[trio.CancelScope],
-) -> None:
-    """Drain the server at the first SIGTERM, if it is to be drained; at any other signal stop it at once.
-
-    When this ends, or its scope is cancelled, signals have their usual, immediate effect.
-    """
-    asks = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
-        asks.append(signal.SIGHUP)
-    with trio.CancelScope() as hearing, trio.open_signal_receiver(*asks) as signals:
-        task_status.started(hearing)
-        async for number in signals:
-            if number == signal.SIGTERM and drain is not None:
-                drain.set()
-                drain = None
-                continue
-            server.cancel()
-            return
-
-
-def _catalogue(folder: Folder) -> Catalogue:
-    try:
-        return read_catalogue(folder.variants)
-    except VariantsError as error:
-        raise SettingsFailure(str(error)) from error
-
-
-def _store(url: str) -> "closing[Store]":
-    # Slow to import, and needed by `run` alone.
-    from truc_server.storage import open_store
-
-    return closing(open_store(url))

@@ -303,7 +303,7 @@ class TestStart:
     def start(self, data, monkeypatch):
         """Run the command as a host does, but leave this process its limits."""
         monkeypatch.setattr("os.umask", lambda _: 0)
-        monkeypatch.setattr("truc_server.main.raise_file_limit", lambda _: None)
+        monkeypatch.setattr("truc_server.commands.run.raise_file_limit", lambda _: None)
         return lambda **environment: CliRunner().invoke(main, ["run", "--data", str(data)], env=environment)
 
     @pytest.mark.parametrize("where", [0, 4_096])

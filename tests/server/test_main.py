@@ -16,8 +16,9 @@ import trio
 from click.testing import CliRunner, Result
 
 from truc_server import __name__ as package
+from truc_server.commands.run import raise_file_limit
 from truc_server.identity.identity import load_identity
-from truc_server.main import main, raise_file_limit
+from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import settings_text
@@ -196,7 +197,7 @@ class TestRun:
             raise BrokenPipeError(32, "Broken pipe")
 
         fake = serve(end)
-        monkeypatch.setattr("truc_server.main.click.echo", fail)
+        monkeypatch.setattr("truc_server.commands.run.click.echo", fail)
         result = call("run")
         assert (result.exit_code, fake.started_with != ()) == (0, True)
         assert "output_not_taken" in result.stderr
@@ -473,7 +474,7 @@ def test_hosting_page_names_every_command():
 
 FILLED = """
 import sys
-from truc_server.main import _fill_streams
+from truc_server.commands.run import _fill_streams
 _fill_streams()
 with open(sys.argv[1], "w") as file:
     print(file.fileno() > 2, sys.stderr.writable(), file=file)

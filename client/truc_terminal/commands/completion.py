@@ -1,4 +1,4 @@
-"""`truc completion`, and the values of parameters that a shell completes.
+"""The values of parameters that a shell completes.
 
 No server is asked, and nothing is written: a home that does not exist is not created.
 """
@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from truc_client.errors import ClientError, HomeError
 from truc_client.home.history import KeptFile, kept_files
-from truc_commands.completion import Values, complete_values, completion_command
+from truc_commands.completion import Values, complete_values
 from truc_protocol.setup import Opts
 from truc_terminal.commands.match_lookup import own_transcripts
 from truc_terminal.commands.server_lookup import known_servers
@@ -62,9 +62,6 @@ _OR_FILE: Final = ("files", "game", "match")
 """Parameters that may also be the name of a file."""
 
 
-completion = completion_command("truc", "commands, options, games, languages, known servers and your matches")
-
-
-def complete_known_values(main: click.Command) -> None:
-    """Let a shell complete every parameter whose values are known."""
-    complete_values(main, _VALUES, or_file=_OR_FILE)
+def complete_known_values(command: click.Command) -> None:
+    """Let a shell complete every parameter of a command whose values are known."""
+    complete_values(command, _VALUES, or_file=_OR_FILE)

@@ -9,7 +9,7 @@ import gettext
 import os
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import cache
@@ -20,9 +20,7 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from truc_client.errors import ClientError
-from truc_commands.output import OneLineGroup
-from truc_terminal.commands.common import FailedError
+from truc_commands.program import Commands, Program
 from truc_words import LANGUAGES, Sentence, chosen_language
 
 C = TypeVar("C", bound=click.Command)
@@ -50,7 +48,7 @@ def help_in(lang: str) -> Help:
     )
 
 
-class SpokenGroup(OneLineGroup):
+class SpokenGroup(Program):
     """The top command: help and errors of all commands are in the language asked for, else that of the environment."""
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:
@@ -68,11 +66,21 @@ class SpokenGroup(OneLineGroup):
         """Run a command; an error becomes one line."""
         try:
             return super().invoke(ctx)
-        except ClientError as error:
-            raise FailedError(str(error)) from error
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            # Slow to import, and imported by whatever has raised a ClientError.
+            from truc_client.errors import ClientError
+            from truc_terminal.commands.common import FailedError
+
+            if isinstance(error, ClientError):
+                raise FailedError(str(error)) from error
+            raise
 
     def refused(self, error: OSError) -> click.ClickException:
         """Return the error for a command that the system refuses something, such as room on a full disk."""
+        from truc_terminal.commands.common import FailedError  # slow to import
+
         return FailedError(Sentence("commands.refused_by_system", reason=error.strerror or str(error)))
 
 
@@ -84,8 +92,19 @@ def translated(command: C, lang: str) -> C:
     vars(own)["_help_option"] = None  # click caches this option in the language it was made in
     own.params = [_translated_param(param, said) for param in command.params]
     if isinstance(own, click.Group):
-        own.commands = {name: translated(inner, lang) for name, inner in own.commands.items()}
+        own.commands = _translated_commands(own.commands, lang)
     return own
+
+
+def _translated_commands(
+    commands: MutableMapping[str, click.Command], lang: str
+) -> MutableMapping[str, click.Command]:
+    def spoken(command: click.Command) -> click.Command:
+        return translated(command, lang)
+
+    if isinstance(commands, Commands):
+        return commands.changed(spoken, spoken)
+    return {name: spoken(inner) for name, inner in commands.items()}
 
 
 def paragraphs(text: str | None) -> Iterator[str]:

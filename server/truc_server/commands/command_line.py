@@ -11,7 +11,6 @@ from typing import IO, Any, Final, NamedTuple
 
 import click
 
-from truc_commands.output import OneLineGroup
 from truc_protocol.crypto.keys import KeyFileError
 from truc_server.identity.certificate import TlsError
 from truc_server.identity.key_files import IdentityError
@@ -35,12 +34,9 @@ class SettingsFailure(Failure):
     exit_code = 2
 
 
-class Commands(OneLineGroup):
-    """A host's commands; what the system refuses any of them, such as room on a disk, becomes one line too."""
-
-    def refused(self, error: OSError) -> click.ClickException:
-        """Return the error that ends the command then."""
-        return Failure(_said(error))
+def refused(error: OSError) -> Failure:
+    """Return the error that ends a command that the system refuses something."""
+    return Failure(_said(error))
 
 
 class Flag(NamedTuple):

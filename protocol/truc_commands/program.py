@@ -1,0 +1,91 @@
+"""A program as a table of commands, each of which is imported when it runs.
+
+What names no command, such as `--version`, `--help` and the list that a shell completes, costs the start of Python and
+of click alone: a command's libraries take half a second and more. Invariant: the lines of the table are those of the
+commands themselves; a test compares them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from functools import cache, partial
+from importlib import import_module
+
+import click
+
+from truc_commands.output import OneLineGroup
+
+Change = Callable[[click.Command], click.Command]
+
+
+class Commands(MutableMapping[str, click.Command]):
+    """Commands by their names; reading one imports it."""
+
+    def __init__(
+        self, loads: Mapping[str, Callable[[], click.Command]], lines: Mapping[str, click.Command]
+    ) -> None:
+        self._loads: dict[str, Callable[[], click.Command]] = {
+            name: cache(load) for name, load in loads.items()
+        }
+        self._lines = dict(lines)
+
+    def __getitem__(self, name: str) -> click.Command:
+        return self._loads[name]()
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._loads[name], self._lines[name] = lambda: command, command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loads[name], self._lines[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loads)
+
+    def __len__(self) -> int:
+        return len(self._loads)
+
+    def line(self, name: str) -> click.Command | None:
+        """Return what stands for a command in a list: its name and its line, and nothing that runs."""
+        return self._lines.get(name)
+
+    def changed(self, change: Change, lines: Change = lambda line: line) -> "Commands":
+        """Return the same commands with a change, made to each when it is read; the second is made to their lines."""
+
+        def load(before: Callable[[], click.Command]) -> click.Command:
+            return change(before())
+
+        return Commands(
+            {name: partial(load, before) for name, before in self._loads.items()},
+            {name: lines(line) for name, line in self._lines.items()},
+        )
+
+
+class Program(OneLineGroup):
+    """The main command of a program, whose commands are imported when they run."""
+
+    commands: MutableMapping[str, click.Command]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return what a list says of a command."""
+        if isinstance(self.commands, Commands):
+            return self.commands.line(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is to run, and what is left of the command line."""
+        name, found, left = super().resolve_command(ctx, args)
+        return name, found if name is None else self.commands.get(name), left
+
+
+def listed(*named: tuple[str, str, str]) -> Commands:
+    """Return the commands of a table, by name: where each is, as `module:attribute`, and its line in a list."""
+    return Commands(
+        {name: partial(_imported, place) for name, place, _ in named},
+        {name: click.Command(name, short_help=line) for name, _, line in named},
+    )
+
+
+def _imported(place: str) -> click.Command:
+    module, _, attribute = place.partition(":")
+    command: click.Command = getattr(import_module(module), attribute)
+    return command

@@ -1,0 +1,167 @@
+"""`truc-server run`: the server, and the process that it runs in.
+
+Here the process is set up: settings, data folder, keys, store, signals, limits. What a server does is in server.py.
+The first line `run` prints on standard output is for programs: `listening truc://HOST:PORT#FINGERPRINT`. Invariant:
+whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
+"""
+
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+import structlog
+import trio
+
+from truc_commands.completion import complete_values
+from truc_server.commands.command_line import (
+    SettingsFailure,
+    data_option,
+    data_root,
+    failures,
+    load_settings,
+    settings_option,
+)
+from truc_server.identity.identity import Identity, load_identity
+from truc_server.identity.links import address
+from truc_server.identity.passphrases import passphrase_of
+from truc_server.operation import logs
+from truc_server.operation.file_limit import needed_files, raise_file_limit
+from truc_server.operation.garbage import collect_when_grown
+from truc_server.settings.folder import Folder, locked, open_folder
+from truc_server.settings.setting_keys import words_of
+from truc_server.settings.settings import Settings
+from truc_server.settings.variants import Catalogue, VariantsError, read_catalogue
+from truc_server.storage.restored import check_may_start
+from truc_server.timing.clock import RunningClock
+from truc_server.upkeep.control import Control
+
+if TYPE_CHECKING:
+    from truc_server.storage import Store
+
+
+_WORDS: Final = {"log_format": "log.format", "log_level": "log.level"}
+"""Parameters that take the words of a setting."""
+
+
+@click.command(short_help="Run the server.")
+@settings_option
+@data_option
+@click.option("--host", "hosts", multiple=True, help="Address to listen on; may be given several times.")
+@click.option("--port", type=int, help="TCP port; 0 takes a free one.")
+@click.option("--public-host", help="Name or address that players use.")
+@click.option("--name", help="Name of the server.")
+@click.option(
+    "--tls", is_flag=True, default=None, help="Encrypt connections; a certificate is made if there is none."
+)
+@click.option("--log-format", help="human or json.")
+@click.option("--log-level", help="debug, info, warning or error.")
+@click.option("--grease", is_flag=True, default=None, help="Send what no client knows yet, to test clients.")
+def run(file: Path | None, **flags: object) -> None:
+    """Run the server. SIGTERM lets hands under way end before it stops; SIGINT and SIGHUP stop it at once."""
+    _fill_streams()
+    settings = load_settings(file, flags)
+    logs.configure(settings.log, sys.stderr)
+    os.umask(0o077)
+    raise_file_limit(needed_files(settings))
+    with failures():
+        folder = open_folder(data_root(settings))
+        catalogue = _catalogue(folder)
+        with locked(folder):
+            check_may_start(folder, moved_to=settings.access.moved_to)
+            identity = load_identity(folder, passphrase_of(settings, folder))
+            with _store(settings.store.url or f"sqlite:///{folder.database}") as store:
+                reread = partial(load_settings, file, flags)
+                serve = partial(_serve, settings, folder, store, identity, catalogue=catalogue, reread=reread)
+                trio.run(serve, clock=RunningClock())
+
+
+complete_values(run, {flag: partial(words_of, name) for flag, name in _WORDS.items()})
+
+
+def _fill_streams() -> None:
+    """Open those standard streams that are closed, so that no other file gets their numbers and what is meant for them."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
+async def _serve(
+    settings: Settings,
+    folder: Folder,
+    store: "Store",
+    identity: Identity,
+    *,
+    catalogue: Catalogue,
+    reread: Callable[[], Settings],
+) -> None:
+    # Slow to import, and needed by this command alone.
+    from truc_server.server import serve
+
+    def announce(port: int) -> None:
+        nursery.start_soon(collect_when_grown)
+        _print(f"listening {address(settings, port, identity)}")
+
+    drain = trio.Event()
+    async with trio.open_nursery() as nursery:
+        at_signal = drain if settings.tables.drain_s else None
+        hearing: trio.CancelScope = await nursery.start(_stop_on_signal, nursery.cancel_scope, at_signal)
+        control = Control(drain, reread, on_end=hearing.cancel)
+        await serve(settings, folder, store, identity, announce, catalogue=catalogue, control=control)
+        nursery.cancel_scope.cancel()
+
+
+def _print(line: str) -> None:
+    """Print a line; if nobody takes it, print no more."""
+    try:
+        click.echo(line)
+    except OSError as error:
+        structlog.get_logger().warning("output_not_taken", reason=error.strerror)
+        sys.stdout = io.StringIO()  # what is left in the old one would fail again at the end
+
+
+async def _stop_on_signal(
+    server: trio.CancelScope,
+    drain: trio.Event | None,
+    *,
+    task_status: trio.TaskStatus[trio.CancelScope],
+) -> None:
+    """Drain the server at the first SIGTERM, if it is to be drained; at any other signal stop it at once.
+
+    When this ends, or its scope is cancelled, signals have their usual, immediate effect.
+    """
+    asks = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
+        asks.append(signal.SIGHUP)
+    with trio.CancelScope() as hearing, trio.open_signal_receiver(*asks) as signals:
+        task_status.started(hearing)
+        async for number in signals:
+            if number == signal.SIGTERM and drain is not None:
+                drain.set()
+                drain = None
+                continue
+            server.cancel()
+            return
+
+
+def _catalogue(folder: Folder) -> Catalogue:
+    try:
+        return read_catalogue(folder.variants)
+    except VariantsError as error:
+        raise SettingsFailure(str(error)) from error
+
+
+def _store(url: str) -> "closing[Store]":
+    # Slow to import, and needed by `run` alone.
+    from truc_server.storage import open_store
+
+    return closing(open_store(url))
