@@ -8,7 +8,7 @@ from server.conftest import QUICK, changed, running
 
 from truc_conform.result import Verdict
 from truc_server.matches import auto_rulings as consequences
-from truc_server.matches import claims, game
+from truc_server.matches import game
 from truc_server.matches import presence as rollcall
 from truc_server.net import peer
 from truc_server.net.admission import Door
@@ -43,7 +43,7 @@ def takes_any_word(patch):
 
 
 def grants_a_claim_to_every_side(patch):
-    patch.setattr(claims, "_of_other_side", lambda seat, seats: tuple(seats))
+    patch.setattr(consequences, "_of_other_side", lambda seat, seats: tuple(seats))
 
 
 def grants_every_claim(patch):

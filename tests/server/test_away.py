@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.ledger import missing
 from truc_protocol.records import Phase
 from truc_protocol.setup import Opts
-from truc_server.matches.absence import (
+from truc_server.matches.presence import (
     Attendance,
     Clock,
     answered,

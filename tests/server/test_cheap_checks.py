@@ -9,7 +9,7 @@ from server.visitors import keyed
 
 from truc_protocol.crypto import keys
 from truc_protocol.wire import handshake
-from truc_server.requests.signed import LONGEST_BODY
+from truc_server.matches.acceptance import LONGEST_BODY
 
 
 @pytest.fixture

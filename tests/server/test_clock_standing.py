@@ -17,8 +17,8 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.ledger import missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
-from truc_server.matches.clocks import Clocks, Starts, decided, full, left_ms
-from truc_server.matches.deadlines import Waits
+from truc_server.matches.deadlines import Clocks, Waits, decided, full, left_ms
+from truc_server.storage.journal import Starts
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 QUICKLY = {"decision_ms": 1000, "bank_ms": 900}

@@ -13,8 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_server.spectating import audience
 from truc_server.spectating import spectator_feed as showing
-from truc_server.spectating.shown_match import Shown
-from truc_server.spectating.spectator_feed import Showing
+from truc_server.spectating.spectator_feed import Showing, Shown
 from truc_server.storage import Store
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})

@@ -8,8 +8,9 @@ import msgspec
 from truc_protocol.messages import Create
 from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
 from truc_server.lobby import lobby, presence
+from truc_server.matches import acceptance
 from truc_server.net import pacing, peer, reading
-from truc_server.requests import company, signed
+from truc_server.requests import company
 from truc_server.settings import abilities, settings
 from truc_server.storage import KEPT_LINES
 from truc_server.tables import talk
@@ -83,7 +84,7 @@ def test_figure_after_login_is_that_of_the_settings():
 
 
 def test_longest_body_is_that_of_the_server():
-    assert f"| body that a player signs | {signed.LONGEST_BODY} bytes |" in PAGE
+    assert f"| body that a player signs | {acceptance.LONGEST_BODY} bytes |" in PAGE
 
 
 def test_share_of_all_of_one_address_is_that_of_the_server():

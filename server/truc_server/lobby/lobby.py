@@ -23,10 +23,10 @@ from truc_server.lobby.house_bots import Calls
 from truc_server.lobby.names import Names
 from truc_server.lobby.presence import Presence
 from truc_server.lobby.table_limits import MadeTables
+from truc_server.matches.acceptance import Accepted, Signed
 from truc_server.matches.game import Game
 from truc_server.net.floods import CHAT, LISTS, Allowance
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.requests.signed import Accepted, Signed
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.tables.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.tables.options import Chosen, Defaults, Options, choose, played

@@ -1,16 +1,19 @@
-"""What the server has to rule because of what the records show: after a void, for absent seats, for pauses.
+"""What the server has to rule because of what the records show, and the end that a seat asks for while others are away.
 
-A function of the ledger, and of what no record shows: whether the wait before a call is over, and who is there.
-Invariants: nothing is ruled that the ledger would not take; and nobody forfeits as absent to a side that has nobody
-there either.
+Functions of the ledger, and of what no record shows: whether the wait before a call is over, and who is there.
+Invariants: nothing is ruled that the ledger would not take; nobody forfeits as absent to a side that has nobody there
+either; and a claim makes a winner only where the terms and the table provide a forfeit for it: in every other case nobody
+wins.
 """
 
 from collections.abc import Collection
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from truc_protocol.dealer import Dealer
+from truc_protocol.errors import Code
 from truc_protocol.ledger import (
     Due,
     Ledger,
@@ -22,8 +25,10 @@ from truc_protocol.ledger import (
     missing,
     must_end,
 )
+from truc_protocol.messages import Refusal
 from truc_protocol.records import Phase, Record
-from truc_protocol.setup import GONE_SUBSTITUTE
+from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE
+from truc_server.net.peer import RefusedError
 
 _RULED: Final = (Phase.BETWEEN, Phase.HAND)
 _OWED: Final = (Due.SHARE, Due.OPEN, Due.CLOSE, Due.END)
@@ -129,3 +134,31 @@ def _for_pause(dealer: Dealer, ledger: Ledger) -> Record | None:
     if len(ledger.pause.asked) < ledger.seats:
         return None
     return dealer.resume(ledger) if ledger.pause.active else dealer.pause(ledger)
+
+
+class TooEarlyError(RefusedError):
+    """A claim that cannot be granted yet; `wait_ms` is how long until it may be, at least, if that can be told."""
+
+    def __init__(self, message: str, wait_ms: int | None) -> None:
+        super().__init__(Code.NOT_NOW, message)
+        self._wait_ms = wait_ms
+
+    def refusal(self, request: int | None) -> Refusal:
+        """Return the answer."""
+        return replace(super().refusal(request), retry_after_ms=self._wait_ms)
+
+
+def claimed(
+    dealer: Dealer, ledger: Ledger, seat: int, beside: Unrecorded, alone: Collection[int]
+) -> Record | None:
+    """Return the ruling that a seat may claim now; `alone` are the seats without a connection for too long."""
+    if not may_rule(ledger):
+        return None
+    gone = _of_other_side(seat, absent(ledger, beside.returned))
+    if gone and beside.is_claimed and ledger.setup.terms.opts.gone == GONE_FORFEIT:
+        return dealer.forfeit(ledger, gone[0], "absent")
+    return dealer.abandon(ledger, "server") if _of_other_side(seat, alone) else None
+
+
+def _of_other_side(seat: int, seats: Collection[int]) -> tuple[int, ...]:
+    return tuple(other for other in seats if other % 2 != seat % 2)

@@ -1,13 +1,21 @@
-"""What a seat may do now, as sent to that seat: options in a box, or in clear to a guest without a box key.
+"""What the seats of one match are asked and shown: options, in a box or in clear; cards in clear; and what all may know.
 
-Derived from the ledger and the dealer alone. Invariant: `must` and the deadline do not depend on hidden cards, and a
-box goes to the seat whose key it is sealed with and to nobody else.
+Derived from the ledger and the dealer alone. After a flor the server sees at once whether another seat holds one. Nobody
+is told before that seat could have spoken: what a record means, and whom the match waits for, is what the open cards
+alone tell, and the rest comes with the next record (rules.md 13b.3). Invariants: `must` and the deadline do not depend
+on hidden cards; of a window, only `later` depends on closed cards; a box goes to the seat whose key it is sealed with and
+to nobody else, and a seat with a box key is given no card in clear; only a connection that has been sent every earlier
+record is asked anything.
 """
 
+from collections.abc import Iterable
 from secrets import randbelow
 from typing import Any, Final, NamedTuple
 
+from msgspec.structs import replace
+
 from truc_protocol.acts import write_args
+from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
 from truc_protocol.boxes import (
     OPTIONS_BYTES,
     Option,
@@ -19,22 +27,30 @@ from truc_protocol.boxes import (
 )
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
-from truc_protocol.ledger import Due, Ledger, box_public, due
-from truc_protocol.messages import BoxedOptions, Choice, OpenOptions
+from truc_protocol.ledger import Due, Folded, Ledger, box_public, due, fold
+from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, Waiting
 from truc_protocol.newest import remembered
-from truc_protocol.records import Phase
+from truc_protocol.records import Phase, Record
+from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import (
     Action,
+    Event,
+    Kind,
     Match,
     Seat,
     deciders,
     deciders_in_view,
     has_windows,
     hints,
+    is_blind,
     is_hand_over,
+    is_window,
     legal,
     move_line,
+    unseen,
 )
+from truc_server.net.peer import Peer
+from truc_server.spectating.audience import Audience
 
 Hints = tuple[tuple[str, int | str], ...]
 
@@ -193,3 +209,132 @@ def _rules(ledger: Ledger) -> Match:
     if ledger.match is None:
         raise ValueError("nothing is decided before the draw")
     return ledger.match
+
+
+_OF_CARDS = (Kind.PLAY, Kind.COVER, Kind.SHOW)  # they show a card: nobody is silent after them
+
+
+class Window(NamedTuple):
+    """A record after which the hand may wait for seats that have nothing to say.
+
+    `ledger` and `events` are the match and what happened as everybody sees it; `later` happened too, and is told with
+    the next record.
+    """
+
+    ledger: Ledger
+    events: tuple[Event, ...]
+    later: tuple[Event, ...]
+
+
+def window(before: Ledger, record: Record, body: AnyBody, folded: Folded) -> Window | None:
+    """Return the window that a record opens, if it opens one."""
+    if before.match is None or before.hand is None or not has_windows(before.match):
+        return None
+    match body:
+        case Act(kind=kind) | Proxy(kind=kind) | Rule(ruling="move", kind=kind) if kind not in _OF_CARDS:
+            pass
+        case _:
+            return None
+    public = fold(replace(before, match=unseen(before.match)), record, body)
+    if public.ledger.match is None or not is_window(public.ledger.match):
+        return None
+    return Window(public.ledger, public.events, folded.events[len(public.events) :])
+
+
+def is_asked(opened: Window, ledger: Ledger, seat: int) -> bool:
+    """Tell whether a seat has something to say in the window that is open."""
+    public = opened.ledger.match
+    if ledger.match is None or public is None or ledger.match.hand.offers != public.hand.offers:
+        return False
+    return seat in deciders(ledger.match)
+
+
+def cards_message(
+    ledger: Ledger, dealer: Dealer, table: str, *, seat: int, of: int | None
+) -> OwnCards | None:
+    """Return what a seat is told of the hand dealt at a table: its cards, or a partner's.
+
+    None if it has a box, or if the hand is played blind.
+    """
+    hand, match = ledger.hand, ledger.match
+    if hand is None or match is None or is_blind(match) or box_public(ledger, seat) is not None:
+        return None
+    pack = ledger.setup.terms.variant.pack
+    openings = dealer.openings(ledger, seat if of is None else of)
+    cards = tuple(pack[card] for card, _ in openings)
+    newest = hand.deals[-1]
+    return OwnCards(
+        table=table, match=ledger.setup.mid, k=newest.k, j=newest.j, d=newest.d, cards=cards, of=of
+    )
+
+
+class Asking:
+    """What the seats of one match are asked."""
+
+    def __init__(self, table: str, audience: Audience, dealer: Dealer, sealer: Sealer) -> None:
+        self._sealer = sealer
+        self._table = table
+        self._audience = audience
+        self._dealer = dealer
+        self._options: tuple[int, tuple[tuple[Action, ...], ...]] | None = None
+        self._cut: tuple[int, int] | None = None
+
+    def options(self, ledger: Ledger, seat: int) -> tuple[Action, ...]:
+        """Return what a seat may choose from at this position: its options, with which its answer is compared too."""
+        if self._options is None or self._options[0] != ledger.k:
+            self._options = (ledger.k, open_actions(ledger))
+        return self._options[1][seat]
+
+    def cut(self, ledger: Ledger) -> int:
+        """Return the place of the cut that the options at this position offer; 0 in a hand, where nobody cuts."""
+        if ledger.hand is not None:
+            return 0
+        if self._cut is None or self._cut[0] != ledger.k:
+            self._cut = (ledger.k, some_cut(ledger))
+        return self._cut[1]
+
+    def show_cards(self, ledger: Ledger, seat: int, *, of: int | None = None) -> None:
+        """Send a guest without a box its own cards, or those of a partner, in clear."""
+        peer = self._audience.live(seat)
+        if peer is not None:
+            cards = cards_message(ledger, self._dealer, self._table, seat=seat, of=of)
+            if cards is not None:
+                peer.notify(cards)
+
+    def show_all_cards(self, ledger: Ledger, seat: int) -> None:
+        """Send a guest without a box its cards, and those it was shown."""
+        self.show_cards(ledger, seat)
+        for share in ledger.hand.shares if ledger.hand is not None else ():
+            if share.receiver == seat:
+                self.show_cards(ledger, seat, of=share.giver)
+
+    def ask(
+        self, ledger: Ledger, waiting: Waiting | None, offer: int, window: Window | None, seats: Iterable[int]
+    ) -> bytes | None:
+        """Ask seats; tell those that need not answer whom the match waits for, and return the frame that says so."""
+        notice = None if waiting is None else broadcast_frame(waiting)
+        moment = self._moment(ledger, offer, waiting)
+        for seat in seats:
+            peer = self._audience.live(seat)
+            if peer is not None and not self._must_answer(peer, ledger, window, moment, seat) and notice:
+                peer.send_frame(notice)
+        return notice
+
+    def _must_answer(
+        self, peer: Peer, ledger: Ledger, window: Window | None, moment: Moment, seat: int
+    ) -> bool:
+        """Send a seat its options, if it has or may have any; tell whether it has some and this is no secret."""
+        # in an open window only seats with something to say are asked
+        is_asked_now = window is None or is_asked(window, ledger, seat)
+        actions = self.options(ledger, seat) if is_asked_now else ()
+        is_secret = seat not in moment.holders and comes_always(ledger, seat)
+        if actions or is_secret:
+            sealer, dealer, cut = self._sealer, self._dealer, self.cut(ledger)
+            peer.notify(options_message(ledger, sealer, dealer, moment, seat, actions=actions, cut=cut))
+        return bool(actions) and not is_secret
+
+    def _moment(self, ledger: Ledger, offer: int, waiting: Waiting | None) -> Moment:
+        mid, at = ledger.setup.mid, ledger.k
+        if waiting is None or waiting.what != "decision":
+            return Moment(self._table, mid, at, offer, (), None)
+        return Moment(self._table, mid, at, offer, waiting.seats, waiting.deadline_ms)

@@ -1,9 +1,12 @@
 """What a match waits for, for how much longer, and which seats have asked for time to rekey.
 
-Time runs from the newest record; the time of a seat only once that record is stored, and only while any seat is
-connected. What happens when time is over is decided elsewhere. Invariants: a call is held back only where nothing else
-is to be decided and the match does not rest; and, from the newest record, no longer than the terms give for a rekey
-or, where they make the match wait for an exhausted chain, for a pause; time that stands still costs nobody anything.
+Time runs from the newest record; the time of a seat only once that record is stored, and so may leave, and only while
+any seat is connected. The clocks, in milliseconds, are stored beside every record, so that a restarted server goes on
+from them; the outage costs nobody anything. What happens when time is over is decided elsewhere. Invariants: a seat pays
+from its bank only what it needs beyond the time for a decision; a bank is never below zero; a call is held back only
+where nothing else is to be decided and the match does not rest; and, from the newest record, no longer than the terms
+give for a rekey or, where they make the match wait for an exhausted chain, for a pause; time that stands still costs
+nobody anything.
 """
 
 from collections import Counter
@@ -15,16 +18,53 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Release, Rule, Share, Sub
+from truc_protocol.codec import dec, pack
 from truc_protocol.errors import Code
 from truc_protocol.ledger import Due, Ledger, due, is_exhausted, is_gone, missing, must_end
 from truc_protocol.messages import Waiting
 from truc_protocol.records import Phase
-from truc_protocol.setup import GONE_SUBSTITUTE
+from truc_protocol.setup import GONE_SUBSTITUTE, Opts
 from truc_rules import Kind
-from truc_server.matches import clocks
 from truc_server.matches.choices import holders, holders_in_view, may_show, open_actions
-from truc_server.matches.clocks import Clocks
 from truc_server.net.peer import RefusedError
+
+
+class Clocks(Struct, frozen=True, array_like=True):
+    """The bank of each seat, and the time used for the decision that is open."""
+
+    banks: tuple[int, ...]
+    used: int = 0
+
+    def to_bytes(self) -> bytes:
+        """Return what is stored."""
+        return pack(self)
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> "Clocks":
+        """Read what `to_bytes` gave."""
+        banks, used = dec(stored)
+        return cls(tuple(banks), used)
+
+
+def full(opts: Opts, seats: int) -> Clocks:
+    """Return the clocks at the start of a game."""
+    return Clocks((opts.bank_ms,) * seats)
+
+
+def decided(banks: tuple[int, ...], used: int, opts: Opts, seat: int) -> Clocks:
+    """Return the clocks after the decision of `seat`, which has `used` so much time for it."""
+    over = used - opts.decision_ms
+    if not opts.decision_ms or over <= 0:
+        return Clocks(banks)
+    return Clocks((*banks[:seat], max(0, banks[seat] - over), *banks[seat + 1 :]))
+
+
+def left_ms(clocks: Clocks, opts: Opts, seat: int) -> int | None:
+    """Return how long `seat` still has; None without a clock."""
+    if not opts.decision_ms:
+        return None
+    return max(0, opts.decision_ms + clocks.banks[seat] - clocks.used)
+
 
 _BESIDE_DECISIONS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM})
 # looked up once: a lookup in an Enum is slow
@@ -64,7 +104,7 @@ class Waits:
     def __init__(self, ledger: Ledger, *, between_ms: int) -> None:
         self._ledger = ledger
         self._opts = ledger.setup.terms.opts
-        self.clocks = clocks.full(self._opts, ledger.seats)
+        self.clocks = full(self._opts, ledger.seats)
         self.offer = 0
         self.is_over = False
         self.returned: Collection[int] = ()
@@ -87,7 +127,7 @@ class Waits:
         if (pacing := self._pacing()) is not None:
             return pacing
         if self._holder is not None:
-            left = clocks.left_ms(self.clocks, self._opts, self._holder)
+            left = left_ms(self.clocks, self._opts, self._holder)
             return Wait("decision", holders_in_view(ledger), left)
         if silent := missing(ledger):
             return Wait("release", silent, self._opts.release_ms)
@@ -221,14 +261,14 @@ class Waits:
         """Return the clocks after a record that is taken at this moment."""
         before, banks = self._ledger.match, self.clocks.banks
         if before is not None and after.match is not None and before.games != after.match.games:
-            return clocks.full(self._opts, after.seats)
+            return full(self._opts, after.seats)
         if isinstance(body, Sub) and body.seat == self._holder:
             return Clocks(banks)  # the newcomer has had no time yet
         if self._holder is None:
             return Clocks(banks, 0 if opens_decision(body) else self.clocks.used)
         used = self.clocks.used + self._elapsed_ms(now)
         if opens_decision(body):
-            return clocks.decided(banks, used, self._opts, self._holder)
+            return decided(banks, used, self._opts, self._holder)
         return Clocks(banks, used)
 
     def start(self) -> None:

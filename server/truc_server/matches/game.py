@@ -1,11 +1,11 @@
 """A match being played: one record after another, what the server must add, and what everybody is told.
 
 Synchronous: every method decides, writes to the journal and queues frames between two checkpoints. Acts are judged
-in signed.py and proxies.py before they come here; table.py knows who sits where. Invariant: a record is published
+in acceptance.py before they come here; table.py knows who sits where. Invariant: a record is published
 exactly once, in order, to every follower that has all earlier ones, and its frame waits for the journal.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import structlog
 import trio
@@ -18,17 +18,12 @@ from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
 from truc_protocol.match_secrets import new_root
 from truc_protocol.records import Phase, Record, parse, parse_own
 from truc_server.house import House
-from truc_server.matches.asking import Asking
-from truc_server.matches.auto_rulings import Unrecorded, consequence, desertion
-from truc_server.matches.choices import Sealer
-from truc_server.matches.claims import TooEarlyError, claimed
-from truc_server.matches.clocks import Clocks
-from truc_server.matches.deadlines import AGAIN_S, Wait, Waits, owes_chain, vacant
-from truc_server.matches.ending import ending
-from truc_server.matches.match_secrets import save_secrets
+from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
+from truc_server.matches.choices import Asking, Sealer, Window, window
+from truc_server.matches.deadlines import AGAIN_S, Clocks, Wait, Waits, owes_chain, vacant
 from truc_server.matches.presence import RollCall
 from truc_server.matches.restore_hold import Hold
-from truc_server.matches.windows import Window, window
+from truc_server.matches.stored import ending, save_secrets
 from truc_server.net.peer import Peer, Player
 from truc_server.spectating.recent_records import Item, Tail, packed_facts, record_frame
 from truc_server.spectating.spectator_feed import Showing
@@ -212,9 +207,13 @@ class Game:
             self._on_end()
 
     def _ask_all(self) -> None:
-        notice = self.asking.ask(self.ledger, self._waits, self._open_window, range(self.ledger.seats))
+        notice = self._ask(range(self.ledger.seats))
         if notice is not None:
             self._showing.note(notice)
+
+    def _ask(self, seats: Iterable[int]) -> bytes | None:
+        waiting, window = self._waits.notice(self._table), self._open_window
+        return self.asking.ask(self.ledger, waiting, self._waits.offer, window, seats)
 
     @property
     def _open_window(self) -> Window | None:
@@ -375,7 +374,7 @@ class Game:
         if (peer := self._audience.live(seat)) is not None:
             self._roll.tell_one(peer, self.ledger, self._waits)
         if not self.hold.is_on:
-            self.asking.ask(self.ledger, self._waits, self._open_window, (seat,))
+            self._ask((seat,))
 
     def restore(self, rows: Sequence[AddRecord]) -> None:
         """Take records that are already in the store.

@@ -1,24 +1,179 @@
-"""Who is connected to one match, and what everybody has been told of the seats whose players are away.
+"""Who is connected to one match, what the others have missed, when they count as gone, and what everybody was told of it.
 
-Synchronous. Invariant: what was last told of a seat is how it stood at the newest call of `tell`; to those who watch,
-at the newest one when they were told anything.
+Invariants: the time until a seat counts as gone never grows while nothing but time passes; nothing here depends on what
+only some can see; what was last told of a seat is how it stood at the newest call of `tell`; to those who watch, at the
+newest one when they were told anything.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import trio
+from msgspec import Struct
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
-from truc_protocol.ledger import Ledger
+from truc_protocol.ledger import Ledger, is_gone
 from truc_protocol.messages import Away
 from truc_protocol.records import Phase
+from truc_protocol.setup import GONE_WAIT, Opts
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.house import House
-from truc_server.matches import absence
-from truc_server.matches.absence import Clock, Standing
 from truc_server.matches.deadlines import Waits
 from truc_server.net.peer import Peer
 from truc_server.spectating.spectator_feed import Showing
+
+
+class Attendance(NamedTuple):
+    """Since when each seat has kept the others waiting, and how many decisions it had missed when it came back.
+
+    `left` is when the seat lost its connection, the other side acted, or the match went on after a pause, whichever
+    was last; None while the seat is connected. `back` is None for a seat that has not come back from being gone.
+    `sides` are the sides with a seat connected.
+    """
+
+    left: tuple[float | None, ...]
+    back: tuple[int | None, ...]
+    sides: tuple[int, ...]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every seat has a connection."""
+        return self.left.count(None) == len(self.left)
+
+    def returned(self, streaks: Sequence[int]) -> tuple[int, ...]:
+        """Return the seats that were gone, have come back, and have missed no decision since."""
+        if not any(self.back):
+            return ()
+        pairs = enumerate(zip(self.back, streaks, strict=True))
+        return tuple(seat for seat, (back, streak) in pairs if back == streak)
+
+
+def everybody_away(seats: int, now: float) -> Attendance:
+    """Return the attendance of a match that nobody has come to."""
+    return Attendance((now,) * seats, (None,) * seats, ())
+
+
+def attended(attendance: Attendance, ledger: Ledger, online: Collection[int], now: float) -> Attendance:
+    """Return the attendance with these seats connected."""
+    return Attendance(
+        tuple(_left(left, now, online=seat in online) for seat, left in enumerate(attendance.left)),
+        tuple(_back(attendance, ledger, seat, online=seat in online) for seat in range(ledger.seats)),
+        tuple({seat % 2 for seat in online}),
+    )
+
+
+def answered(attendance: Attendance, ledger: Ledger, seat: int) -> Attendance:
+    """Return the attendance after an act of a seat that is no decision: it is there, whether connected or not."""
+    missed, before = ledger.streaks[seat], attendance.back[seat]
+    if not 0 < ledger.setup.terms.opts.gone_after <= missed or (before is not None and missed >= before):
+        return attendance
+    back = (*attendance.back[:seat], missed, *attendance.back[seat + 1 :])
+    return attendance._replace(back=back)
+
+
+def counted_anew(attendance: Attendance, seats: Collection[int], now: float) -> Attendance:
+    """Return the attendance with the wait for those of the seats without a connection counted from now."""
+    pairs = enumerate(attendance.left)
+    return attendance._replace(
+        left=tuple(now if left is not None and seat in seats else left for seat, left in pairs)
+    )
+
+
+def _left(left: float | None, now: float, *, online: bool) -> float | None:
+    if online:
+        return None
+    return now if left is None else left
+
+
+def _back(attendance: Attendance, ledger: Ledger, seat: int, *, online: bool) -> int | None:
+    """Return how many decisions a seat had missed when it came back; until it acts, only its first return counts."""
+    missed, before = ledger.streaks[seat], attendance.back[seat]
+    if before is not None and missed >= before:
+        return before
+    comes = online and attendance.left[seat] is not None
+    return missed if comes and 0 < ledger.setup.terms.opts.gone_after <= missed else None
+
+
+class Clock(NamedTuple):
+    """The time of one seat, in ms.
+
+    Attributes:
+        bank: what it has left for the game.
+        decision: what it has left for the decision that it holds, its bank included; None if it holds none.
+        release: what it has left for the release that is awaited from it; None if none is.
+        alone: until it has kept the others waiting without a connection for as long as the host allows; None if
+            that is not counted.
+    """
+
+    bank: int
+    decision: int | None
+    release: int | None
+    alone: int | None
+
+
+def claim_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> int | None:
+    """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
+    ways = (clock.alone, *_gone_in_ms(ledger, seat, clock, is_back=is_back))
+    return min((way for way in ways if way is not None), default=None)
+
+
+def _gone_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> tuple[int | None, ...]:
+    opts = ledger.setup.terms.opts
+    if opts.gone == GONE_WAIT:
+        return ()
+    if is_gone(ledger, seat) and not is_back:
+        return (0,)
+    release = clock.release if ledger.match is not None else None
+    missed = ledger.streaks[seat] if not is_back else opts.gone_after - 1
+    return release, missing_in_ms(opts, missed, clock)
+
+
+def missing_in_ms(opts: Opts, missed: int, clock: Clock) -> int | None:
+    """Return how long it takes a seat to miss enough decisions to be gone, if every one to come is its own."""
+    if not (opts.gone_after and opts.decision_ms):
+        return None
+    others = max(0, opts.gone_after - missed - 1)
+    first = clock.decision if clock.decision is not None else opts.decision_ms + clock.bank
+    return first + others * opts.decision_ms
+
+
+class Presence(NamedTuple):
+    """What `away` tells of a seat, except the time."""
+
+    online: bool = True
+    missed: int = 0
+
+    @property
+    def is_away(self) -> bool:
+        """Whether anybody has to be told."""
+        return self != Presence()
+
+
+class Standing(Struct, frozen=True):
+    """Which seats have a connection, and what each has missed."""
+
+    online: tuple[int, ...]
+    streaks: tuple[int, ...]
+
+    def of(self, seat: int) -> Presence:
+        """Return how a seat stands."""
+        return Presence(seat in self.online, self.streaks[seat])
+
+    def changed(self, before: "Standing") -> tuple[int, ...]:
+        """Return the seats that stood differently before."""
+        return tuple(seat for seat in range(len(self.streaks)) if self.of(seat) != before.of(seat))
+
+
+def away_message(table: str, ledger: Ledger, seat: int, told: Presence, left_ms: int | None) -> Away:
+    """Return what is told of a seat; no claim threatens one that is not away."""
+    return Away(
+        table=table,
+        match=ledger.setup.mid,
+        seat=seat,
+        online=told.online,
+        missed=told.missed,
+        claim_in_ms=left_ms if told.is_away else None,
+    )
 
 
 class RollCall:
@@ -30,7 +185,7 @@ class RollCall:
 
     def __init__(self, house: House, table: str, showing: Showing, ledger: Ledger) -> None:
         seats = ledger.seats
-        self.attendance = absence.everybody_away(seats, trio.current_time())
+        self.attendance = everybody_away(seats, trio.current_time())
         self._standing = Standing((), ())
         self._alone_s = house.settings.tables.expiry_s
         self._table = table
@@ -43,13 +198,13 @@ class RollCall:
         standing = Standing(online, ledger.streaks)
         if standing != self._standing:
             self._standing = standing
-            self.attendance = absence.attended(self.attendance, ledger, online, trio.current_time())
+            self.attendance = attended(self.attendance, ledger, online, trio.current_time())
         return bool(online)
 
     def note(self, ledger: Ledger, body: AnyBody) -> None:
         """Note what a record that was taken says about who is there."""
         if isinstance(body, Act | Proxy):
-            self.attendance = absence.answered(self.attendance, ledger, body.seat)
+            self.attendance = answered(self.attendance, ledger, body.seat)
             self._count_anew(ledger, 1 - body.seat % 2, 2)
         elif isinstance(body, Rule) and body.ruling == "resume":
             self._count_anew(ledger)
@@ -57,7 +212,7 @@ class RollCall:
     def _count_anew(self, ledger: Ledger, first: int = 0, step: int = 1) -> None:
         if not self.attendance.is_full:
             seats = range(first, ledger.seats, step)
-            self.attendance = absence.counted_anew(self.attendance, seats, trio.current_time())
+            self.attendance = counted_anew(self.attendance, seats, trio.current_time())
 
     def tell(self, ledger: Ledger, waits: Waits) -> None:
         """Tell everybody of the seats that stand differently from what was told, while the match goes on."""
@@ -85,9 +240,7 @@ class RollCall:
 
     def _message(self, ledger: Ledger, waits: Waits, seat: int) -> Away:
         presence = self._standing_in(ledger).of(seat)
-        return absence.away_message(
-            self._table, ledger, seat, presence, self.claim_in_ms(ledger, waits, seat)
-        )
+        return away_message(self._table, ledger, seat, presence, self.claim_in_ms(ledger, waits, seat))
 
     def claim_in_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
         """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
@@ -97,9 +250,7 @@ class RollCall:
             release=waits.left_of("release", seat),
             alone=self._alone_ms(ledger, waits, seat),
         )
-        return absence.claim_in_ms(
-            ledger, seat, clock, is_back=seat in self.attendance.returned(ledger.streaks)
-        )
+        return claim_in_ms(ledger, seat, clock, is_back=seat in self.attendance.returned(ledger.streaks))
 
     def alone(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> tuple[int, ...]:
         """Return the seats that have kept the others waiting without a connection for longer than the host allows."""

@@ -15,20 +15,20 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Phase, Record
 from truc_server.lobby.lobby import Lobby
-from truc_server.matches.game import Game
-from truc_server.matches.restore_hold import Hold
-from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.requests.guest_choices import accept_choice
-from truc_server.requests.signed import (
+from truc_server.matches.acceptance import (
     Accepted,
     Looked,
     Signed,
     accept,
+    accept_choice,
     look,
     look_at_newcomer,
     signed,
     signed_at_once,
 )
+from truc_server.matches.game import Game
+from truc_server.matches.restore_hold import Hold
+from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.storage import PlayerKind
 from truc_server.tables.codes import label
 from truc_server.tables.table import Table

@@ -18,7 +18,7 @@ from truc_server.matches.game import Game
 from truc_server.net.outbox import LOW_BYTES
 from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
 from truc_server.spectating.recent_records import Tail, record_frame
-from truc_server.spectating.shown_match import Shown
+from truc_server.spectating.spectator_feed import Shown
 from truc_server.storage import AddRecord, StoreError
 from truc_server.tables.giving_up import give_up
 from truc_server.tables.seats import setup_message, terms_message

@@ -1,7 +1,9 @@
 """Signatures of players, checked in a thread beside the main one; those that come during a check go there together.
 
 A check costs more than everything else about an act, and lets other threads run while it lasts. Deliberately not here:
-what is compared before, because that is cheap, and after, because the match may have gone on (signed.py). Invariants:
+what is compared before, because that is cheap, and after, because the match may have gone on (acceptance.py). A check on
+the main thread would cost it half as much again as all the rest of a signed act: 570 to 630 µs instead of 370 to 480, in
+four runs of the benchmark in turns. Invariants:
 whoever asks is answered for the very bytes they asked about; at most as many questions wait as there are connections,
 because each connection waits for its answer.
 """

@@ -211,3 +211,27 @@ class Journal:
         self._ended.set()
         self._progress.unpark_all()
         self._on_failure(error)
+
+
+class Starts:
+    """Calls to be made when a batch of the journal is durable, asked for in the order of the batches."""
+
+    def __init__(self) -> None:
+        self._calls: deque[tuple[int, Callable[[], None]]] = deque()
+
+    def after(self, batch: int, call: Callable[[], None]) -> None:
+        """Ask for a call when a batch is durable."""
+        self._calls.append((batch, call))
+
+    def release(self, durable: int) -> None:
+        """Make the calls for every batch up to this one."""
+        while self._calls and self._calls[0][0] <= durable:
+            _make(self._calls.popleft()[1])
+
+
+def _make(call: Callable[[], None]) -> None:
+    """Make a call; one that fails stops neither the others nor the journal."""
+    try:
+        call()
+    except Exception:
+        log.exception("internal", incident="start")

@@ -18,9 +18,9 @@ from truc_protocol.match_secrets import MatchSecrets, new_secrets
 from truc_protocol.records import Record, body_hash, parse
 from truc_protocol.setup import Setup, Terms, check_seat, check_seats, commitments, open_terms
 from truc_server.house import House
-from truc_server.matches.match_secrets import save_secrets
+from truc_server.matches.acceptance import RefusedBodyError, check_length, check_name, code_of
+from truc_server.matches.stored import save_secrets
 from truc_server.net.peer import RefusedError
-from truc_server.requests.signed import RefusedBodyError, check_length, check_name, code_of
 from truc_server.storage import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
 from truc_server.tables.seats import Made, Seated
 

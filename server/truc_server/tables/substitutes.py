@@ -9,9 +9,9 @@ import structlog
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver
+from truc_server.matches.acceptance import Accepted, Signed, accept_substitute
 from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.requests.signed import Accepted, Signed, accept_substitute
 from truc_server.storage import AddPlayer
 from truc_server.tables.codes import label
 from truc_server.tables.seats import Seated, seat_row

@@ -16,10 +16,10 @@ from truc_protocol.records import Phase
 from truc_protocol.talk import comes_boxed, is_for_all
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import IllegalActionError, Match, Seat, check_sign, sign_receivers
+from truc_server.matches.acceptance import check_position
 from truc_server.matches.game import Game
 from truc_server.net.floods import TooMuchTalkError
 from truc_server.net.peer import RefusedError
-from truc_server.requests.guest_choices import check_position
 from truc_server.spectating.spectator_feed import Showing
 from truc_server.timing.rate_limits import Bucket
 

@@ -1,17 +1,19 @@
-"""What is stored with the last record of a match: that it is over, and for whom it counts, if it is rated.
+"""What is stored of a match beside its records: its secrets before it begins, and for whom it counts when it has ended.
 
-A match counts if it has a winner, however it was won, at a public table where every seat was taken with a key. It
-counts for those who began it: a player who leaves a match to a substitute gets the result, the substitute gets none.
-The host's bots are players like any other.
+Secrets are sealed, and stored before anything made from them leaves. A match counts if it has a winner, however it was
+won, at a public table where every seat was taken with a key, and the host rates matches. It counts for those who began
+it: a player who leaves a match to a substitute gets the result, the substitute gets none. The host's bots are players
+like any other.
 """
 
 from collections.abc import Iterator
 
 from truc_protocol.bodies import AnyBody, End, SeatTaken
-from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint, seal_at_rest
+from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.setup import Setup
 from truc_server.house import House
-from truc_server.storage import EndMatch, RatedPlayer, RateMatch
+from truc_server.storage import EndMatch, RatedPlayer, RateMatch, SaveSecrets
 from truc_server.timing.clock import now_ms
 
 
@@ -36,3 +38,8 @@ def _players(setup: Setup) -> Iterator[RatedPlayer]:
     for seat in setup.seats:
         if isinstance(seat, SeatTaken):
             yield RatedPlayer(seat.pk, fingerprint(seat.pk), seat.name.decode())
+
+
+def save_secrets(house: House, th: bytes, secrets: MatchSecrets) -> SaveSecrets:
+    """Return what is stored of the secrets of a match under the terms `th`."""
+    return SaveSecrets(th, seal_at_rest(house.identity.at_rest, secrets.to_bytes(), th))
