@@ -1,8 +1,12 @@
 """What is built for others: everything of the packages as it stands in the tree, and nothing besides."""
 
+import subprocess
+import sys
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 WHEEL = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
@@ -42,3 +46,47 @@ def test_every_package_says_that_it_is_typed() -> None:
 
 def test_wheel_has_the_packages_alone() -> None:
     assert WHEEL.keys() == {"packages"}
+
+
+SERVERS = (
+    "sqlalchemy structlog alembic prometheus_client h11 openskill confusable_homoglyphs psycopg truc_server"
+)
+PEOPLES = "click rich prompt_toolkit jinja2 truc_terminal"
+KITS = "truc_client truc_words truc_bots truc_terminal rich prompt_toolkit jinja2"
+WITHOUT = """
+import pkgutil, sys
+from importlib import import_module
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {missing}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Missing())
+package = import_module({package!r})
+for each in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+    if each.name.rpartition(".")[2] != "__main__":
+        import_module(each.name)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("package", "missing"),
+    [
+        ("truc_terminal", SERVERS),
+        ("truc_conform", f"{SERVERS} {KITS}"),
+        ("truc_client", f"{SERVERS} {PEOPLES}"),
+    ],
+)
+def test_what_players_and_authors_install_needs_nothing_of_the_server(package, missing) -> None:
+    """`pip install .` without extras is enough for every module of `truc`, of the kit and of the library."""
+    code = WITHOUT.format(package=package, missing={*missing.split()})
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr) == (0, "")
+
+
+def test_base_install_names_nothing_of_the_server() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {line.partition(">")[0].replace("-", "_") for line in project["dependencies"]}
+    assert wanted & {*SERVERS.split()} == set()

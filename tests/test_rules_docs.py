@@ -11,7 +11,7 @@ from truc_rules import KINDS, TABLE_OPTIONS, preset, presets
 from truc_rules.scenario.checks import ASSERTIONS, CODES
 from truc_rules.scenario.runner import main as run_scenarios
 from truc_rules.scenario.setup import DEALS, SETUP
-from truc_rules.variants import consistency
+from truc_rules.variants import variant as variant_fields
 from truc_rules.variants.presets import ORDERS
 from truc_words import local_sets
 from truc_words.house_variants import HouseVariantError, read_variant
@@ -26,7 +26,9 @@ PARAMETERS = (FOLDER / "parameters.md").read_text(encoding="utf-8")
 HOSTING = (FOLDER.parent / "hosting" / "games.md").read_text(encoding="utf-8")
 GLOSSARY = (FOLDER.parent / "glossary.md").read_text(encoding="utf-8")
 FITTING = PARAMETERS.partition("\n## What must fit together\n")[2].partition("\n## ")[0]
-CONTRADICTED = sorted({*re.findall(r'_(?:require|at_most)\(\s*"([a-z._]+)"', inspect.getsource(consistency))})
+CONTRADICTED = sorted(
+    {*re.findall(r'_(?:require|at_most)\(\s*"([a-z._]+)"', inspect.getsource(variant_fields))}
+)
 NEVER_IN_SCENARIOS = ("pause", "resume", "resign")
 LADDERS = {"x2": "doubled", "+2": "two more", "any": "any", "game": "the game", "trut": "a trut"}
 
