@@ -13,17 +13,59 @@ import trio
 
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import (
+    Away,
     Choice,
+    Fact,
     Happening,
     MatchEnded,
+    Recalled,
     RecordSeen,
+    Resumed,
     SeatTakenOver,
     TableClosed,
     YourTurn,
 )
-from truc_client.partners import Partners
 from truc_client.table import Table
 from truc_protocol.errors import Code
+
+_TIMES: Final = 3
+"""How many times the longest time seen a partner is given."""
+
+
+class Partners:
+    """Whom a match waits for, and how long each was seen to take; `limit_s` is the longest wait for a partner."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._slowest: dict[int, float] = {}
+        self._away: set[int] = set()
+        self._since = 0.0
+        self.waiting: tuple[int, ...] = ()
+
+    def see(self, happening: Happening, now: float) -> None:
+        """Note what has happened at a time in seconds."""
+        match happening:
+            case RecordSeen(means=means) | Recalled(means=means):
+                self._wait_for(means[-1] if means else {}, now)
+            case Away(seat, online):
+                (self._away.discard if online else self._away.add)(seat)
+            case Resumed():
+                self._slowest.clear()  # the missing records came at once, which says nothing about the time taken
+            case _:
+                pass
+
+    def _wait_for(self, state: Fact, now: float) -> None:
+        if len(self.waiting) == 1:
+            (seat,) = self.waiting
+            self._slowest[seat] = max(now - self._since, self._slowest.get(seat, 0.0))
+        self.waiting, self._since = state.get("waiting", ()), now
+
+    def wait_s(self, own: int, deadline_ms: int | None) -> float:
+        """Return how long to wait for the partners of a seat now, at most half of the time left."""
+        partners = {seat for seat in self.waiting if seat != own and seat % 2 == own % 2} - self._away
+        wanted = max((_TIMES * self._slowest.get(seat, inf) for seat in partners), default=0.0)
+        return min(wanted, self._limit_s, inf if deadline_ms is None else deadline_ms / 2000)
+
 
 Chooser = Callable[[YourTurn], Choice]
 """What a bot is: it chooses one of the options of a turn. It may take its time, as it is called in a thread."""

@@ -34,7 +34,7 @@ from truc_server.storage import (
     Store,
     StoredTerms,
 )
-from truc_server.storage.restored import Restored
+from truc_server.storage.backups import Restored
 from truc_server.tables.codes import label
 from truc_server.tables.gathering import Gathering, gather_again
 from truc_server.tables.giving_up import give_up

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import event
 
 from truc_protocol.records import Record, parse, tag_of
-from truc_server.storage import AddRecord, Store, StoreError, Write, appending
+from truc_server.storage import AddRecord, Store, StoreError, Write, statements
 
 COMMIT: Final = "commit"
 READS: Final = frozenset(
@@ -141,7 +141,7 @@ class FaultyStore:
 
     def _commit_in_part(self, writes: Sequence[Write], faults: Sequence[Fault]) -> None:
         """Strike when the first of the statements that change something has been carried out, through SQLAlchemy or past it."""
-        alone = appending._append
+        alone = statements._append
 
         def append(*arguments: Any) -> bool:
             is_done = alone(*arguments)
@@ -155,11 +155,11 @@ class FaultyStore:
                     fault.do()
 
         event.listen(self._store._engine, "after_cursor_execute", strike)
-        appending._append = append
+        statements._append = append
         try:
             self._store.commit(writes)
         finally:
-            appending._append = alone
+            statements._append = alone
             event.remove(self._store._engine, "after_cursor_execute", strike)
 
 

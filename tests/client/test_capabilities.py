@@ -9,7 +9,7 @@ from client.hosting import CAPS, Hosting
 
 from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
 from truc_client.home.account import open_account
-from truc_client.line.clock import Clock
+from truc_client.line.link import Clock
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code

@@ -129,7 +129,7 @@ def test_file_whose_change_was_cut_short_stays_as_it_was(tmp_path, monkeypatch) 
 
     path = tmp_path / "state.sqlite"
     write_version_1(path, (TH, TN, SERVER, "TABLE", 1, ROOT, SECRET, MID, 7, HEAD, 40))
-    monkeypatch.setattr("truc_client.home.schema.box_key", power_cut)
+    monkeypatch.setattr("truc_client.home.store.box_key", power_cut)
     with pytest.raises(HomeError):
         Store(path)
     database = sqlite3.connect(path)

@@ -11,8 +11,8 @@ from client.test_person import turn as asked
 
 from truc_bots import Effort, Sharp
 from truc_client import MatchEnded, YourTurn, careful, careless, connect, play_match
+from truc_client.bots import Partners
 from truc_client.happenings import Away, Choice, RecordSeen, Resumed
-from truc_client.partners import Partners
 from truc_protocol.audit import Result
 from truc_terminal import styles
 from truc_terminal.styles import STYLES

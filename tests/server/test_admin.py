@@ -22,9 +22,8 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import End
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.admin import audit
-from truc_server.admin.address import MAX_PATH
 from truc_server.admin.reloading import FIXED, changeable, differing, is_fixed
-from truc_server.admin.requests import MAX_REQUEST, MOST_ROWS
+from truc_server.admin.requests import MAX_PATH, MAX_REQUEST, MOST_ROWS
 from truc_server.main import main
 from truc_server.operation import logs
 from truc_server.settings.folder import Folder
@@ -77,7 +76,7 @@ class TestWho:
         assert row["name"] == "Berta"
 
     async def test_more_rows_than_an_answer_has_are_counted(self, server, monkeypatch):
-        monkeypatch.setattr("truc_server.admin.rows.MOST_ROWS", 1)
+        monkeypatch.setattr("truc_server.admin.desk.MOST_ROWS", 1)
         for name in ("Anna", "Berta"):
             await guest(server, name)
         answer = await ask(server, "who")
@@ -372,7 +371,7 @@ class TestSocket:
                 assert (await caller.ask(command="status"))["ok"]
 
     async def test_fault_of_a_command_is_answered_and_harms_nobody(self, server, monkeypatch):
-        monkeypatch.setattr("truc_server.admin.rows.connections", lambda *_: 1 // 0)
+        monkeypatch.setattr("truc_server.admin.desk.connections", lambda *_: 1 // 0)
         assert "has failed; its log has it as incident" in (await ask(server, "who"))["error"]
         assert (await ask(server, "status"))["ok"]
 

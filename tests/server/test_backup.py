@@ -23,10 +23,8 @@ from truc_server.identity.identity import load_identity
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, write_private
 from truc_server.storage import open_store
-from truc_server.storage.backups import back_up, digest_of
+from truc_server.storage.backups import back_up, check_may_start, checked, digest_of, read_restored, restore
 from truc_server.storage.copies import open_play
-from truc_server.storage.restored import check_may_start, read_restored
-from truc_server.storage.restoring import checked, restore
 
 
 @pytest.fixture(autouse=True)
@@ -396,7 +394,7 @@ async def test_final_backup_that_cannot_be_marked_is_restored_with_care(played, 
             raise OSError(30, "Read-only file system", str(path))
         write_private(path, content)
 
-    monkeypatch.setattr("truc_server.storage.restoring.write_private", refuse)
+    monkeypatch.setattr("truc_server.storage.backups.write_private", refuse)
     _, chosen = restore(tmp_path / "copy", open_at(tmp_path / "new"), None)
     assert chosen == "ask"
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from click.testing import CliRunner
 
-from truc_server.commands.check_places import look_at_clock
+from truc_server.commands.checking import look_at_clock
 from truc_server.identity.identity import load_identity
 from truc_server.identity.passphrases import change_passphrase
 from truc_server.identity.rotation import roll

@@ -8,8 +8,8 @@ import trio
 import trio.testing
 from server.conftest import together
 
-from truc_server.operation import garbage as collecting
-from truc_server.operation.garbage import collect_when_grown
+from truc_server.operation import process as collecting
+from truc_server.operation.process import collect_when_grown
 
 
 class Ring:

@@ -9,8 +9,7 @@ from click.testing import CliRunner, Result
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, revocation_text
 from truc_protocol.wire.handshake import revoke as give_up
-from truc_server.identity.identity import load_identity, read_identity
-from truc_server.identity.revocations import accept_revocation, revoked_keys
+from truc_server.identity.identity import accept_revocation, load_identity, read_identity, revoked_keys
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truc_server.lobby import names as names_module
-from truc_server.lobby.confusables import prototype, script
-from truc_server.lobby.names import LONGEST, Names, normalised, skeletons
+from truc_server.lobby.names import LONGEST, Names, normalised, prototype, script, skeletons
 from truc_server.net.peer import RefusedError, tag_of
 from truc_server.storage import PlayerKind
 
@@ -178,7 +177,7 @@ def test_script_of_a_character_is_known(character, of):
 
 @pytest.mark.slow
 def test_tables_are_not_read_by_a_start():
-    code = "import truc_server.server, truc_server.lobby.confusables as c; print(c._prototypes.cache_info().misses)"
+    code = "import truc_server.server, truc_server.lobby.names as c; print(c._prototypes.cache_info().misses)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "0\n"
 

@@ -17,7 +17,7 @@ from server.rawclient import GoneError, Seat
 
 from truc_protocol.audit import Result
 from truc_server.main import main
-from truc_server.storage import AddRecord, SaveGuest, Store, StoreError, appending, open_store
+from truc_server.storage import AddRecord, SaveGuest, Store, StoreError, open_store, statements
 from truc_server.storage.archive import Archive, open_archive
 from truc_server.storage.schema import REVISION, metadata
 
@@ -162,7 +162,7 @@ def test_connection_that_cannot_even_roll_back_is_an_error_and_not_used_again(st
 
     record = AddRecord(b"mid", 0, 0, b"body", b"sig", b"", 0, b"")
     with monkeypatch.context() as broken:
-        broken.setattr(appending, "_append", fail)
+        broken.setattr(statements, "_append", fail)
         broken.setattr(psycopg.Connection, "rollback", fail)
         with pytest.raises(StoreError, match="cannot exit pipeline mode"):
             store.commit([record])

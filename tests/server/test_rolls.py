@@ -20,9 +20,15 @@ from truc_protocol.wire.handshake import (
     revoke,
     server_hello,
 )
-from truc_server.identity.identity import Identity, check_in_force, load_identity, read_identity
+from truc_server.identity.identity import (
+    Identity,
+    accept_revocation,
+    check_in_force,
+    load_identity,
+    read_identity,
+    revoked_keys,
+)
 from truc_server.identity.key_files import IdentityError
-from truc_server.identity.revocations import accept_revocation, revoked_keys
 from truc_server.identity.rotation import roll
 from truc_server.operation import logs
 from truc_server.settings.folder import Folder, FolderError, open_folder

@@ -3,7 +3,7 @@
 import pytest
 import structlog
 
-from truc_server.operation.log_throttle import OF_ADDRESS, OF_EVENT, Sparing
+from truc_server.operation.logs import OF_ADDRESS, OF_EVENT, Sparing
 
 
 class Clock:

@@ -6,7 +6,7 @@ import pytest
 from server.stored import MATCH, MID, TABLE
 
 from truc_server.storage import ForgetPlayer, RatedPlayer, RateMatch, StoreLostError
-from truc_server.storage.skill import Skill, after_match
+from truc_server.storage.ratings import Skill, after_match
 
 ANA, BEN, CAI, DIA = (
     RatedPlayer(name.encode() * 8, f"TAG-{name}", name) for name in ("Anaa", "Benb", "Caic", "Diad")

@@ -12,7 +12,7 @@ from server.conftest import QUICK
 
 from truc_server.metrics import page
 from truc_server.metrics.measures import MEASURES, Kind
-from truc_server.operation.log_throttle import OF_ADDRESS, OF_EVENT
+from truc_server.operation.logs import OF_ADDRESS, OF_EVENT
 
 HOSTING = Path(__file__).parents[2] / "docs" / "hosting"
 PAGE = (HOSTING / "watching.md").read_text("utf-8")

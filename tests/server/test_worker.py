@@ -7,8 +7,7 @@ import pytest
 import trio
 from outcome import Outcome
 
-from truc_server.timing.poller import Poller
-from truc_server.timing.worker import Worker
+from truc_server.timing.poller import Poller, Worker
 
 
 class Started:

@@ -28,7 +28,7 @@ import truc_protocol
 import truc_server
 from truc_protocol.audit import Result
 from truc_server.main import main
-from truc_server.operation.file_limit import needed_files
+from truc_server.operation.process import needed_files
 from truc_server.server import GOODBYE_S
 from truc_server.settings.setting_keys import KEYS
 from truc_server.settings.settings import Settings

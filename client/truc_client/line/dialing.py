@@ -3,16 +3,73 @@
 import errno
 import os
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import Final
 
 import trio
 
 from truc_client.address import Address
-from truc_client.errors import ConnectError
-from truc_client.line.encryption import encrypt
+from truc_client.errors import ConnectError, RefusedError
 from truc_client.line.link import leaves
+from truc_protocol.codec import sha256
+from truc_protocol.errors import Code
+from truc_protocol.wire.transport import ALPN
 from truc_words import Sentence
+
+_NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
+_SHUT_OUT: Final = "TLSV1_ALERT_ACCESS_DENIED"
+_COME_LATER: Final = "TLSV1_ALERT_INTERNAL_ERROR"
+
+
+async def encrypt(stream: trio.abc.Stream, address: Address) -> trio.abc.Stream:
+    """Agree on encryption with a server.
+
+    Raises:
+        ConnectError: It does not encrypt, does not speak this protocol, or has shut this address out.
+        RefusedError: It accepts no connection from here now.
+    """
+    encrypted = trio.SSLStream(stream, _context(), server_hostname=address.host, https_compatible=True)
+    try:
+        await encrypted.do_handshake()
+    except trio.BrokenResourceError as error:
+        raise _failure(address, getattr(error.__cause__, "reason", None)) from error
+    if encrypted.selected_alpn_protocol() != ALPN:
+        raise ConnectError(Sentence("failures.other_protocol", server=address.server))
+    return encrypted
+
+
+def certificate_of(stream: trio.abc.Stream) -> bytes | None:
+    """Return the hash of the certificate that a server shows; None on a connection in clear."""
+    if not isinstance(stream, trio.SSLStream):
+        return None
+    return sha256(stream.getpeercert(binary_form=True))
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE  # the hello vouches for it
+    context.set_alpn_protocols([ALPN])
+    return context
+
+
+def _failure(address: Address, reason: str | None) -> ConnectError | RefusedError:
+    """Return why there is no encrypted connection, by the reason that TLS gives."""
+    if reason == _COME_LATER:
+        why = Sentence("failures.no_room_now")
+        return RefusedError(Code.RATE_LIMITED, Sentence("failures.at", server=address.server, error=why))
+    if reason in _NOT_TLS:
+        why = Sentence("failures.not_tls", address=address._replace(is_tls=False))
+    elif reason == _SHUT_OUT:
+        why = Sentence("failures.address_shut_out")
+    else:
+        why = Sentence("failures.not_encrypted", reason=reason or Sentence("failures.connection_lost"))
+    return ConnectError(Sentence("failures.at", server=address.server, error=why))
+
 
 DIAL_S: Final = 10.0
 _SAID: Final = {

@@ -12,9 +12,8 @@ from truc_client.address import Address
 from truc_client.errors import ConnectError, EncryptedError, LostError, RefusedError
 from truc_client.home.account import Account
 from truc_client.home.home import revoked_keys
-from truc_client.line.clock import Clock
-from truc_client.line.encryption import certificate_of
-from truc_client.line.link import READ_BYTES, Link, farewell, sound
+from truc_client.line.dialing import certificate_of
+from truc_client.line.link import READ_BYTES, Clock, Link, farewell, sound
 from truc_client.line.recognition import Shown, keys_shown, recognise
 from truc_protocol.errors import Code
 from truc_protocol.messages import (

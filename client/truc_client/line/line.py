@@ -14,10 +14,39 @@ from truc_client.errors import ClientError, LostError, RefusedError
 from truc_client.line.entering import Entered
 from truc_client.line.link import Answer, Build, Link
 from truc_client.line.opening import Visit, come_back
-from truc_client.line.replies import Waiter
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
 from truc_words import Sentence
+
+
+class Waiter:
+    """A request that waits for its reply; `at_once` sees an `Ok` before any message that comes after it."""
+
+    def __init__(self, at_once: Callable[[Ok], None] | None) -> None:
+        self._at_once = at_once
+        self._done = trio.Event()
+        self._answer: Answer | None = None
+        self._error: ClientError | None = None
+
+    def answer(self, answer: Answer) -> None:
+        """Take the reply."""
+        if self._at_once is not None and isinstance(answer, Ok):
+            self._at_once(answer)
+        self._answer = answer
+        self._done.set()
+
+    def fail(self, error: ClientError) -> None:
+        """Note that no reply will come."""
+        self._error = error
+        self._done.set()
+
+    async def wait(self) -> Answer:
+        """Return the reply; raises what ended the connection."""
+        await self._done.wait()
+        if self._answer is None:
+            raise self._error or LostError(Sentence("failures.connection_lost"))
+        return self._answer
+
 
 _TRIES: Final = 8
 _DEFAULT_RETRY_MS: Final = 500

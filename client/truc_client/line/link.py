@@ -5,6 +5,7 @@ leaves `Link.run`. An unanswered request counts as a loss too: every wait for a 
 """
 
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, NamedTuple
@@ -12,12 +13,42 @@ from typing import Final, NamedTuple
 import trio
 
 from truc_client.errors import EncryptedError, LostError, refused
-from truc_client.line.clock import Clock
 from truc_protocol.errors import Code, LocalError
 from truc_protocol.messages import AnyMessage, Bye, ClientMessage, Ok, Ping, Pong, Refusal, ServerMessage
 from truc_protocol.wire.connection import Connection, Failure, Pulse, pulse
 from truc_protocol.wire.frames import MistakenPeerError
 from truc_words import Sentence
+
+_KEPT: Final = 8
+
+
+class Sample(NamedTuple):
+    """One answer: how long it took, and the difference it gives."""
+
+    round_trip_ms: float
+    offset_ms: float
+
+
+class Clock:
+    """The difference between two clocks."""
+
+    def __init__(self) -> None:
+        self._samples: deque[Sample] = deque(maxlen=_KEPT)
+
+    def note(self, server_ms: int | None, *, asked: float, answered: float) -> None:
+        """Note what the server's clock showed between two moments of this machine's, in Unix seconds."""
+        if server_ms is None or answered < asked:
+            return  # the server told no time, or this machine's clock was set back in between
+        middle_ms = (asked + answered) / 2 * 1000
+        self._samples.append(Sample((answered - asked) * 1000, server_ms - middle_ms))
+
+    @property
+    def offset_ms(self) -> int | None:
+        """How many milliseconds the server's clock is ahead; None before any answer."""
+        if not self._samples:
+            return None
+        return round(min(self._samples).offset_ms)
+
 
 READ_BYTES: Final = 65_536
 _MAX_WAITING: Final = 256  # frames to send; a server that lets so many pile up is gone

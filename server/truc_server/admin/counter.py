@@ -16,7 +16,6 @@ import msgspec
 import structlog
 import trio
 
-from truc_server.admin.address import check_length
 from truc_server.admin.audit import Caller, Entry, note
 from truc_server.admin.desk import Desk
 from truc_server.admin.requests import (
@@ -27,6 +26,7 @@ from truc_server.admin.requests import (
     Answer,
     Close,
     Tables,
+    check_length,
     read,
 )
 from truc_server.net.accepting import Entrance, attended

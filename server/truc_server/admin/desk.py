@@ -3,14 +3,16 @@
 Invariant: before a command is answered, what it changes is in force, and in the store if it is to last.
 """
 
+from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
 import trio
 
 from truc_protocol.errors import Code
-from truc_server.admin import reloading, rows
+from truc_server.admin import reloading
 from truc_server.admin.requests import (
+    MOST_ROWS,
     AdminError,
     AdminRequest,
     Answer,
@@ -35,10 +37,86 @@ from truc_server.net.peer import Peer, RefusedError
 from truc_server.settings.folder import Folder
 from truc_server.settings.subjects import Subjects, normal_subject
 from truc_server.storage import Sanction, SanctionKind
+from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining
 from truc_server.upkeep.control import Control
 from truc_server.upkeep.sanction_watch import Upkeep
+
+
+def page(found: Iterator[Answer]) -> Answer:
+    """Return an answer with as many rows as it may have, and how many were left out."""
+    rows: list[Answer] = []
+    left_out = 0
+    for row in found:
+        if len(rows) < MOST_ROWS:
+            rows.append(row)
+        else:
+            left_out += 1
+    return {"rows": rows, "left_out": left_out}
+
+
+def connections(net: Net, text: str) -> Iterator[Answer]:
+    """Return a row for each connection, the oldest first; with `text` only those that have it."""
+    for peer in sorted(net.everybody(), key=lambda peer: peer.number):
+        row = _connection(peer)
+        if _has(text, row["name"], row["tag"], row["address"]):
+            yield row
+
+
+def _connection(peer: Peer) -> Answer:
+    player = peer.player
+    return {
+        "connection": peer.number,
+        "name": None if player is None else player.name,
+        "tag": None if player is None else player.tag,
+        "kind": None if player is None else str(player.kind),
+        "address": peer.address,
+        "since_ms": now_ms() - int((trio.current_time() - peer.since) * 1000),
+        "tables": sorted(peer.tables),
+    }
+
+
+def tables(lobby: Lobby, text: str) -> Iterator[Answer]:
+    """Return a row for each table, in the order of codes; with `text` only those that have it."""
+    for table in sorted(lobby.tables(), key=lambda table: table.code):
+        row = _table(table)
+        names = [seat["name"] for seat in _seats(table)]
+        if _has(text, row["table"], row["state"], row["variant"], *names):
+            yield row
+
+
+def _table(table: Table) -> Answer:
+    made, game = table.made, table.game
+    return {
+        "table": table.code,
+        "private": made.private,
+        "state": table.state,
+        "variant": made.chosen.variant.name,
+        "seats": _seats(table),
+        "watchers": table.audience.watching,
+        "since_ms": made.created_ms,
+        "match": None if table.match is None else table.match.hex(),
+        "records": None if game is None else game.ledger.k,
+        "hands": None if game is None else game.ledger.deal_index,
+    }
+
+
+def _seats(table: Table) -> list[Answer]:
+    return [
+        {
+            "seat": seat,
+            "name": None if seated is None else seated.player.name,
+            "tag": None if seated is None else seated.player.tag,
+            "online": seat in table.audience.online,
+        }
+        for seat, seated in enumerate(table.seats)
+    ]
+
+
+def _has(text: str, *words: object) -> bool:
+    return not text or any(text.lower() in str(word).lower() for word in words if word is not None)
+
 
 _HOUR_MS: Final = 3_600_000
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
@@ -82,9 +160,9 @@ class Desk(NamedTuple):
     def _show(self, request: Who | Tables | Status) -> Answer:
         match request:
             case Who(text):
-                return rows.page(rows.connections(self.net, text))
+                return page(connections(self.net, text))
             case Tables(text):
-                return rows.page(rows.tables(self.lobby, text))
+                return page(tables(self.lobby, text))
             case Status():
                 return self._status()
 

@@ -3,6 +3,9 @@
 Invariant: a request that was read has fields of the right types and in range, and none that are unknown.
 """
 
+import os
+import sys
+from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
@@ -100,3 +103,20 @@ def read(line: bytes) -> AdminRequest:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise AdminError(f"expected a command as one JSON object, got: {error}") from error
     return request
+
+
+MAX_PATH: Final = 103 if sys.platform == "darwin" else 107
+"""Bytes of the path, without the zero that ends it."""
+
+
+def check_length(path: Path) -> None:
+    """Check that a path is short enough for a socket.
+
+    Raises:
+        AdminError: It is too long.
+    """
+    length = len(os.fsencode(path))
+    if length > MAX_PATH:
+        raise AdminError(
+            f"{path} has {length} bytes, and the path of a socket at most {MAX_PATH}: move the data folder to a shorter path"
+        )

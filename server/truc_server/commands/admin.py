@@ -11,18 +11,18 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from truc_server.admin.address import check_length
-from truc_server.admin.requests import AdminError
+from truc_server.admin.requests import AdminError, check_length
 from truc_server.commands.command_line import (
     Failure,
     SettingsFailure,
     data_option,
     data_root,
+    for_a_while,
     load_settings,
     settings_option,
+    span_hours,
 )
 from truc_server.commands.members import minute
-from truc_server.commands.spans import for_a_while, span_hours
 from truc_server.settings.folder import Folder
 
 _PATIENCE_S: Final = 60.0  # for the answer

@@ -19,10 +19,8 @@ from truc_server.commands.command_line import (
 )
 from truc_server.settings.folder import locked, open_folder, used_folder
 from truc_server.settings.settings import Settings
-from truc_server.storage.backups import Manifest, back_up
-from truc_server.storage.restored import OpenMatches
-from truc_server.storage.restoring import checked
-from truc_server.storage.restoring import restore as restore_into
+from truc_server.storage.backups import Manifest, OpenMatches, back_up, checked
+from truc_server.storage.backups import restore as restore_into
 
 _CERTIFICATE: Final = frozenset({"listen.certificate", "listen.certificate_key"})
 _MEANS: Final[dict[OpenMatches, str]] = {

@@ -1,32 +1,270 @@
 """`truc-server check`: everything that is looked at before a start, or beside a running server.
 
-Whether settings go together is looked at in contradictions.py, addresses and ports in check_places.py. Invariant: nothing
-is changed, and whatever is wrong is one line that says what to do.
+Invariant: nothing is changed, and whatever is wrong is one line that says what to do.
 """
 
+import errno
+import ipaddress
+import os
+import socket
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from truc_server.commands.check_keys import look_at_keys
-from truc_server.commands.check_places import look_at_clock, look_at_name, look_at_ports, look_at_socket
+from truc_server.admin.requests import MAX_PATH
 from truc_server.commands.command_line import data_option, data_root, load_settings, settings_option
-from truc_server.commands.contradictions import contradictions
 from truc_server.identity.certificate import look_at_certificate
+from truc_server.identity.identity import (
+    PublicIdentity,
+    check_in_force,
+    read_identity,
+    read_public,
+    unsealed_files,
+)
+from truc_server.identity.key_files import IdentityError
+from truc_server.identity.links import is_any, is_local
+from truc_server.identity.passphrases import passphrase_of, read_passphrase
+from truc_server.identity.rotation import made_at
 from truc_server.operation import disk
-from truc_server.operation.file_limit import allowed_files, needed_files
+from truc_server.operation.process import allowed_files, needed_files
 from truc_server.settings.findings import Finding, note, right, wrong
 from truc_server.settings.folder import Folder, FolderError, lock_holder, why_closed
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantsError, read_catalogue
-from truc_server.storage.restored import check_may_start
+from truc_server.storage.backups import check_may_start
 
 if TYPE_CHECKING:
     from truc_server.storage.inspection import Inspection
+
+
+class _Rule(NamedTuple):
+    """What does not go together, and what is said about it, with the settings as `{0}`."""
+
+    applies: Callable[[Settings], bool]
+    text: str
+    is_wrong: bool = False
+
+
+_RULES: Final = (
+    _Rule(
+        lambda s: bool(s.access.moved_to),
+        "access.moved_to: everybody is sent to {0.access.moved_to}, and no table is taken up",
+    ),
+    _Rule(
+        lambda s: s.guests and s.access.members != "anyone",
+        'access.members: no guest may log in where it is "{0.access.members}", although guests = true',
+    ),
+    _Rule(
+        lambda s: not s.guests and s.match.guests > 0,
+        "match.guests: seats are kept for guests, although guests = false lets none log in",
+    ),
+    _Rule(
+        lambda s: 0 < s.metrics.port == s.listen.port,
+        "metrics.port: is listen.port as well: give the two different ports",
+        is_wrong=True,
+    ),
+    _Rule(
+        lambda s: s.metrics.port > 0 and not _is_loopback(s.metrics.host),
+        "metrics.host: whoever reaches that address can read the figures; 127.0.0.1 keeps them on this machine",
+    ),
+    _Rule(
+        lambda s: s.limits.connections_per_address > s.limits.connections,
+        "limits.connections_per_address: more than limits.connections, so that one address may take all of them",
+    ),
+    _Rule(
+        lambda s: s.limits.tables_per_address > s.limits.tables,
+        "limits.tables_per_address: more than limits.tables, so that one address may open all of them",
+    ),
+    _Rule(
+        lambda s: bool(set(s.access.bots) & set(s.access.banned)),
+        "access.bots: one of them is in access.banned, and cannot come when it is called: take it out of one list",
+        is_wrong=True,
+    ),
+    _Rule(
+        lambda s: s.match.decision_ms == 0 and s.match.bank_ms > 0,
+        "match.bank_ms: never used, as match.decision_ms = 0 sets no time for a decision",
+    ),
+)
+
+
+def contradictions(settings: Settings) -> Iterator[Finding]:
+    """Say which settings do not go together."""
+    for rule in _RULES:
+        if rule.applies(settings):
+            yield (wrong if rule.is_wrong else note)(rule.text.format(settings))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+_YEAR: Final = 2026  # no machine that runs this is in an earlier one
+_MISSING: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+_SLACK_S: Final = 60  # by which a file may seem newer than now
+
+
+class Place(NamedTuple):
+    """Where something listens, and in which section of the settings that is; alone if it is the section's only one."""
+
+    section: str
+    host: str
+    port: int
+    is_alone: bool = True
+
+    @property
+    def setting(self) -> str:
+        """The setting that names the address."""
+        return "listen.hosts" if self.section == "listen" else "metrics.host"
+
+    def __str__(self) -> str:
+        return f"{self.section}: port {self.port} of {self.host}"
+
+
+def look_at_name(settings: Settings) -> Iterator[Finding]:
+    """Look at the address that players are told."""
+    public, port = settings.listen.public_host, settings.listen.port
+    if is_local(settings):
+        yield note(
+            "listen.public_host: not set, so invites lead to this machine only; set the name that players use"
+        )
+    if public and settings.access.moved_to == f"{public}:{port}":
+        yield wrong(
+            "access.moved_to: is this server itself, and everybody would be sent in a circle: take it out"
+        )
+
+
+def look_at_ports(settings: Settings) -> Iterator[Finding]:
+    """Try to listen where the server will, on every address."""
+    for host in settings.listen.hosts:
+        yield from _try(Place("listen", host, settings.listen.port, len(settings.listen.hosts) == 1))
+    if settings.metrics.port:
+        yield from _try(Place("metrics", settings.metrics.host, settings.metrics.port))
+
+
+def look_at_socket(folder: Folder) -> Iterator[Finding]:
+    """Check that the path of the socket of `truc-server admin` is short enough."""
+    length = len(os.fsencode(folder.admin_socket.absolute()))
+    if length > MAX_PATH:
+        yield wrong(
+            f"data folder: {folder.admin_socket.absolute()} has {length} bytes, and the system takes {MAX_PATH} for a"
+            " socket: truc-server admin will not work; choose a folder with a shorter name"
+        )
+
+
+def look_at_clock(folder: Folder, now: float) -> Finding:
+    """Check that the clock is not behind what has happened; `now` is Unix time in seconds."""
+    if datetime.fromtimestamp(now, UTC).year < _YEAR:
+        return wrong(f"clock: it says {_moment(now)}: set it, bans, invites and changes of the key go by it")
+    newest = max((_changed(path) for path in (folder.database, folder.rolls, folder.identity)), default=0.0)
+    if newest > now + _SLACK_S:
+        return wrong(
+            f"clock: it says {_moment(now)}, but the data folder was changed at {_moment(newest)}: set it"
+        )
+    return right(f"clock: {_moment(now)}")
+
+
+def _changed(path: Path) -> float:
+    with suppress(OSError):
+        return path.stat().st_mtime
+    return 0.0
+
+
+def _moment(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _try(place: Place) -> Iterator[Finding]:
+    try:
+        found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        yield wrong(
+            f"{place.section}: {place.host} is no address of this machine: {error.strerror}; change {place.setting}"
+        )
+        return
+    for family, kind, protocol, _, address in found:
+        try:
+            with socket.socket(family, kind, protocol) as tried:
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    tried.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                tried.bind(address)
+                tried.listen()
+        except OSError as error:
+            yield _why(place, error)
+
+
+def _why(place: Place, error: OSError) -> Finding:
+    if error.errno == errno.EADDRINUSE:
+        return wrong(f"{place} is in use by another program: stop it, or change {place.section}.port")
+    if error.errno == errno.EACCES:
+        return wrong(
+            f"{place} may not be listened on by this user: choose one above 1023 as {place.section}.port"
+        )
+    if error.errno in _MISSING and is_any(place.host) and not place.is_alone:
+        return note(f"{place.section}: this machine has no such address as {place.host}")  # the others serve
+    return wrong(f"{place} cannot be listened on: {error.strerror}; change {place.setting}")
+
+
+def look_at_keys(settings: Settings, folder: Folder, now: int) -> Iterator[Finding]:
+    """Look at the identity keys, the key for secrets and the passphrase; `now` is Unix time in seconds."""
+    try:
+        if folder.identity.exists() or folder.database.exists():
+            yield from _look_at_used(settings, folder, now)
+        else:
+            yield from _look_at_new(settings.store.passphrase_file)
+    except (FolderError, IdentityError) as error:
+        yield wrong(f"keys: {error}")
+    except OSError as error:
+        yield wrong(f"keys: cannot read {error.filename}: {error.strerror}")
+
+
+def _look_at_new(passphrase_file: str) -> Iterator[Finding]:
+    if passphrase_file:
+        read_passphrase(Path(passphrase_file).expanduser())
+    sealed = f", sealed with the passphrase in {passphrase_file}" if passphrase_file else ""
+    yield right(f"keys: will be made at the first start{sealed}")
+
+
+def _look_at_used(settings: Settings, folder: Folder, now: int) -> Iterator[Finding]:
+    identity = read_public(folder)
+    check_in_force(identity)
+    yield from _look_at_seals(settings, folder)
+    yield right(f"keys: fingerprint {identity.fingerprint}, serial {identity.serial}")
+    yield from _look_at_clock(identity, now)
+
+
+def _look_at_seals(settings: Settings, folder: Folder) -> Iterator[Finding]:
+    plain = unsealed_files(folder)
+    is_sealed = folder.identity not in plain
+    if is_sealed and plain:
+        names = ", ".join(map(str, plain))
+        yield wrong(f"passphrase: {names} not sealed, although others are: run truc-server key passphrase")
+    if is_sealed and not settings.store.passphrase_file:
+        yield note(
+            "passphrase: asked for at every start, at the terminal; a service needs store.passphrase_file"
+        )
+        return
+    read_identity(folder, passphrase_of(settings, folder))
+    if settings.store.passphrase_file:
+        yield right(f"passphrase: {settings.store.passphrase_file} opens the keys")
+
+
+def _look_at_clock(identity: PublicIdentity, now: int) -> Iterator[Finding]:
+    if identity.rotations and now < (made := made_at(identity.rotations[-1])):
+        days = -(-(made - now) // 86_400)
+        yield wrong(
+            f"clock: the key was changed up to {days} days from now by this machine's clock: set the clock, as players'"
+            " clients refuse a key to come"
+        )
 
 
 @click.command(short_help="Say what is wrong, and what to do; change nothing.")

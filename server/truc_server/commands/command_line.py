@@ -4,10 +4,10 @@ Invariant: whatever is wrong is one line on standard error; exit status 2 for se
 """
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, TypeVar
 
 import click
 
@@ -177,3 +177,29 @@ def _default_file(data: object) -> Path | None:
     root = data or os.environ.get(KEYS["data"].variable)
     file = Folder(Path(str(root)).expanduser() if root else default_root(os.environ)).settings
     return file if file.exists() else None
+
+
+_DAY_HOURS: Final = 24
+_MOST_DAYS: Final = 3_650
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
+
+
+def for_a_while(command: _Command) -> _Command:
+    """Give a command the options that say how long."""
+    days = click.option("--days", type=click.IntRange(1, _MOST_DAYS), help="For this many days [for ever].")
+    hours = click.option(
+        "--hours", type=click.IntRange(1, _MOST_DAYS * _DAY_HOURS), help="Or for this many hours."
+    )
+    return days(hours(command))
+
+
+def span_hours(days: int | None, hours: int | None) -> int | None:
+    """Return for how many hours; None is for ever.
+
+    Raises:
+        click.UsageError: Both were given.
+    """
+    if days is not None and hours is not None:
+        raise click.UsageError("expected --days or --hours, got both")
+    return hours if days is None else days * _DAY_HOURS

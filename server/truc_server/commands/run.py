@@ -32,13 +32,12 @@ from truc_server.identity.identity import Identity, load_identity
 from truc_server.identity.links import address
 from truc_server.identity.passphrases import passphrase_of
 from truc_server.operation import logs
-from truc_server.operation.file_limit import needed_files, raise_file_limit
-from truc_server.operation.garbage import collect_when_grown
+from truc_server.operation.process import collect_when_grown, needed_files, raise_file_limit
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.setting_keys import words_of
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import Catalogue, VariantsError, read_catalogue
-from truc_server.storage.restored import check_may_start
+from truc_server.storage.backups import check_may_start
 from truc_server.timing.clock import RunningClock
 from truc_server.upkeep.control import Control
 

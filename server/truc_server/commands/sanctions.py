@@ -14,11 +14,12 @@ from truc_server.commands.command_line import (
     Failure,
     data_option,
     failures,
+    for_a_while,
     load_settings,
     settings_option,
+    span_hours,
 )
 from truc_server.commands.members import minute, used_store
-from truc_server.commands.spans import for_a_while, span_hours
 from truc_server.settings.settings import Access
 from truc_server.settings.subjects import normal_subject
 from truc_server.timing.clock import now_ms

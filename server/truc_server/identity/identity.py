@@ -12,7 +12,7 @@ from secrets import token_bytes
 from typing import NamedTuple
 
 from truc_protocol.crypto.keys import KeyFileError, SigningKey, fingerprint, generate_signing_key
-from truc_protocol.key_files import Rotation, read_rolls
+from truc_protocol.key_files import Rotation, read_revocation, read_rolls
 from truc_protocol.wire.handshake import MAX_ROLLS, Roll
 from truc_server.identity.key_files import (
     SECRET_BYTES,
@@ -24,8 +24,41 @@ from truc_server.identity.key_files import (
     public_key,
     secret_text,
 )
-from truc_server.identity.revocations import revoked_keys
-from truc_server.settings.folder import Folder, move, write_private
+from truc_server.settings.folder import Folder, FolderError, make_private, move, write_private
+
+
+def revoked_keys(folder: Folder) -> frozenset[bytes]:
+    """Return every key that was given up.
+
+    Raises:
+        FolderError: A file in the folder is no revocation.
+    """
+    if not folder.revoked.exists():
+        return frozenset()
+    return frozenset(
+        _read(path) for path in sorted(folder.revoked.iterdir()) if not path.name.startswith(".")
+    )
+
+
+def accept_revocation(folder: Folder, text: str) -> bytes:
+    """Keep a revocation and return the key it gives up; it is heeded from the next start on.
+
+    Raises:
+        KeyFileError: It is no revocation.
+    """
+    public = read_revocation(text)
+    make_private(folder.revoked)
+    write_private(folder.revoked / f"{fingerprint(public)}.txt", text.encode("ascii"))
+    return public
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_revocation(path.read_text("ascii", "replace"))
+    except KeyFileError as error:
+        raise FolderError(f"{path}: expected a revocation: {error}") from error
+    except OSError as error:
+        raise FolderError(f"cannot read {path}: {error.strerror}") from error
 
 
 class PublicIdentity(NamedTuple):

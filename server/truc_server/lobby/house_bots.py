@@ -6,16 +6,19 @@ keys that the host has listed are called, because a call may hold the code of a 
 free seats of such a table.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from truc_protocol.messages import BotWanted, PlayersWanted
+from truc_server.house import House
 from truc_server.lobby.presence import Presence
 from truc_server.net.peer import Peer, Player
 from truc_server.storage import PlayerKind
 
 if TYPE_CHECKING:
     from truc_server.tables.table import Table
+    from truc_server.timing.timers import Timer
 
 HOUSE_BOTS: Final = "house-bots"
 
@@ -74,3 +77,41 @@ def _call(peer: Peer, table: "Table") -> None:
                 left_ms=game.vacant_ms,
             )
         )
+
+
+_WAITING: Final = ("open", "over")
+
+
+class Filling:
+    """The tables that wait, and when the bots are called to each; `calls` returns the calls in force."""
+
+    def __init__(self, house: House, calls: Callable[[], Calls]) -> None:
+        self._house = house
+        self._calls = calls
+        self._next: dict[str, Timer] = {}
+
+    def note(self, table: "Table") -> None:
+        """Note how a table stands now."""
+        after_s = self._house.settings.tables.company_s
+        if not (after_s and self._waits(table)):
+            self.drop(table.code)
+        elif table.code not in self._next:
+            self._next[table.code] = self._house.timers.after(after_s, partial(self._call, table))
+
+    def drop(self, code: str) -> None:
+        """Call nobody to a table."""
+        timer = self._next.pop(code, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _call(self, table: "Table") -> None:
+        del self._next[table.code]
+        if not self._house.is_draining:
+            self._calls().fill(table)
+        self.note(table)
+
+    def _waits(self, table: "Table") -> bool:
+        if table.made.private or table.state not in _WAITING or None not in table.seats:
+            return False
+        seated = (each for seat in table.audience.online if (each := table.seats[seat]) is not None)
+        return any(each.is_ready and not self._calls().is_bot(each.player) for each in seated)

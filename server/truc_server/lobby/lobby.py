@@ -17,9 +17,8 @@ from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import Variant
 from truc_server.house import House
 from truc_server.lobby import seeking
-from truc_server.lobby.filling import Filling
 from truc_server.lobby.following import Following
-from truc_server.lobby.house_bots import Calls
+from truc_server.lobby.house_bots import Calls, Filling
 from truc_server.lobby.names import Names
 from truc_server.lobby.presence import Presence
 from truc_server.lobby.table_limits import MadeTables

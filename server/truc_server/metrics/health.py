@@ -1,10 +1,11 @@
 """Whether the server does what it is there for: it takes acts, and makes them durable."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import trio
 
 from truc_server.house import House
+from truc_server.operation.figures import Spread
 from truc_server.storage.journal import SLOW_S, Journal
 
 
@@ -34,3 +35,17 @@ def why_behind(journal: Journal) -> str | None:
         return f"behind: {journal.waiting} writes wait for the store"
     took = journal.commit_s(trio.current_time())
     return f"behind: a commit has been under way for {took:.0f} s" if took > SLOW_S else None
+
+
+EVERY_S: Final = 0.25
+
+
+async def watch(late_s: Spread) -> None:
+    """Note how late the loop is, again and again."""
+    moment = trio.current_time()
+    while True:
+        moment += EVERY_S
+        await trio.sleep_until(moment)
+        now = trio.current_time()
+        late_s.add(now - moment)
+        moment = max(moment, now)

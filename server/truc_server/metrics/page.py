@@ -16,8 +16,7 @@ import trio
 
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.metrics import lag
-from truc_server.metrics.health import health
+from truc_server.metrics.health import health, watch
 from truc_server.metrics.measures import Seen, read
 from truc_server.metrics.scrape import CONTENT_TYPE, text_of
 from truc_server.net.accepting import Entrance, attended, plain
@@ -68,7 +67,7 @@ async def run(
     late_s = Spread(BOUNDS)
     page = Page(house, lobby, late_s)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(lag.watch, late_s)
+        nursery.start_soon(watch, late_s)
         log.info("metrics_listening", host=metrics.host, port=metrics.port)
         with closing(Entrance(house.poller, house.timers, attended(page.serve, nursery))) as entrance:
             entrance.open(listeners)

@@ -16,8 +16,7 @@ from typing import Final
 from outcome import Outcome
 
 from truc_protocol.crypto import keys
-from truc_server.timing.poller import Poller
-from truc_server.timing.worker import Worker
+from truc_server.timing.poller import Poller, Worker
 
 MOST: Final = (
     64  # signatures in one hop to the thread; with more, those that came first would wait for the last

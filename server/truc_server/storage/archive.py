@@ -7,13 +7,13 @@ Invariant: nothing is written, created or brought up to date.
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Engine, Select, select, tuple_
+from sqlalchemy import Connection, Engine, Select, bindparam, select, tuple_
 
 from truc_protocol.codec import dec
 from truc_protocol.records import Record
 from truc_server.storage.engine import open_to_read, reading
 from truc_server.storage.schema import match_players, matches, records
-from truc_server.storage.writes import AddPlayer, PlayerKind, StoredTranscript
+from truc_server.storage.writes import AddPlayer, OwnMatch, PlayerKind, StoredTranscript
 
 MAX_SETUP: Final = 65_536
 _PAGE: Final = 100
@@ -116,3 +116,37 @@ def _within(span: Span) -> Iterator[Any]:
         yield matches.c.ended_ms >= span.since_ms
     if span.until_ms is not None:
         yield matches.c.ended_ms < span.until_ms
+
+
+_WHOSE: Final = match_players.c.player == bindparam("whose")
+_PLAYED_IN_ORDER: Final = (match_players.c.since_ms, match_players.c.mid)
+_PLAYED_PAGE: Final = (
+    select(
+        match_players.c.mid,
+        match_players.c.seat,
+        match_players.c.since_ms,
+        matches.c.document,
+        matches.c.setup,
+        matches.c.reason,
+        matches.c.ended_ms,
+    )
+    .join(matches, matches.c.mid == match_players.c.mid)
+    .where(_WHOSE)
+    .order_by(*(column.desc() for column in _PLAYED_IN_ORDER))
+    .limit(bindparam("wanted"))
+)
+_PLACE: Final = select(match_players.c.since_ms).where(_WHOSE, match_players.c.mid == bindparam("last"))
+
+
+def played(
+    connection: Connection, player: bytes, *, after: bytes | None, limit: int
+) -> tuple[OwnMatch, ...] | None:
+    """Return the newest matches a player has had a seat in, or those before `after`; None if that is not theirs."""
+    page, values = _PLAYED_PAGE, {"whose": player, "wanted": limit}
+    if after is not None:
+        since_ms = connection.execute(_PLACE, {"whose": player, "last": after}).scalar()
+        if since_ms is None:
+            return None
+        page = page.where(tuple_(*_PLAYED_IN_ORDER) < (since_ms, after))
+    rows = connection.execute(page, values)
+    return tuple(OwnMatch._make(row)._replace(setup=unpack_setup(row.setup)) for row in rows)

@@ -7,18 +7,89 @@ every key that its database needs, as the database is copied before the keys.
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from truc_server.settings.folder import Folder, FolderError, make_private, move, write_private
+from truc_server.settings.folder import Folder, FolderError, locked, make_private, move, write_private
+
+OpenMatches = Literal["ask", "continue", "close"]
+
+
+class Restored(NamedTuple):
+    """What a start must be careful with after a backup was restored.
+
+    Attributes:
+        matches: how many records each match under way had in the backup, by its id.
+        terms: the `th` of terms that were out.
+        gives_up: whether the host lets none of these matches go on.
+    """
+
+    matches: Mapping[bytes, int] = {}
+    terms: frozenset[bytes] = frozenset()
+    gives_up: bool = False
+
+    def holds(self, match: bytes, k: int) -> bool:
+        """Tell whether a match of `k` records has not gone on since."""
+        return self.matches.get(match) == k
+
+
+def write_restored(folder: Folder, restored: Restored) -> None:
+    """Make the next starts careful."""
+    matches = {mid.hex(): k for mid, k in restored.matches.items()}
+    terms = sorted(th.hex() for th in restored.terms)
+    values = {"gives_up": restored.gives_up, "matches": matches, "terms": terms}
+    write_private(folder.restored, (json.dumps(values, indent=1) + "\n").encode())
+
+
+def read_restored(folder: Folder) -> Restored:
+    """Return what a start must be careful with; nothing if no backup was restored.
+
+    Raises:
+        FolderError: The file is not as it was written.
+    """
+    try:
+        values = json.loads(folder.restored.read_text("ascii"))
+        matches = {bytes.fromhex(mid): int(k) for mid, k in values["matches"].items()}
+        return Restored(matches, frozenset(map(bytes.fromhex, values["terms"])), bool(values["gives_up"]))
+    except FileNotFoundError:
+        return Restored()
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FolderError(
+            f"{folder.restored}: expected what `truc-server restore` has written, got: {error}; restore the backup again"
+        ) from error
+
+
+def check_may_start(folder: Folder, *, moved_to: str) -> None:
+    """Check that the tables in a folder may be taken up.
+
+    Raises:
+        FolderError: The folder is a backup; or one is only half restored in it; or the tables go on elsewhere, and
+            `moved_to` does not say where.
+    """
+    if folder.manifest.exists():
+        raise FolderError(
+            f"{folder.root} is a backup: run truc-server restore {folder.root} --data FOLDER, and a server on that folder"
+        )
+    if folder.restoring.exists():
+        raise FolderError(
+            f"a backup was not restored to the end in {folder.root}: run the same truc-server restore again"
+        )
+    if folder.moved.exists() and not moved_to:
+        raise FolderError(
+            f"the tables in {folder.root} have moved: truc-server backup --final was run here. Set access.moved_to; or,"
+            f" if that backup was restored nowhere and never will be, delete {folder.moved}"
+        )
+
 
 FORMAT: Final = 1
 _TRIES: Final = 5  # to read the same keys twice in a row
@@ -256,3 +327,89 @@ def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def checked(source: Path) -> Manifest:
+    """Check every file of a backup, and return its manifest; blocks.
+
+    Raises:
+        BackupError: A file is missing, damaged, or the backup is of a newer version.
+    """
+    manifest = manifest_of(source)
+    if Folder(source).database.name not in manifest.files:
+        raise BackupError(f"{source}: expected a backup with a database, got one without")
+    for name, digest in manifest.files.items():
+        path = source / name
+        if not path.is_file():
+            raise BackupError(f"{path} is missing from the backup")
+        if (found := digest_of(path)) != digest:
+            raise BackupError(f"{path} is damaged: expected SHA-256 {digest}, got {found}")
+    sound_revision(Folder(source).database)
+    return manifest
+
+
+def restore(source: Path, folder: Folder, wanted: OpenMatches | None) -> tuple[Manifest, OpenMatches]:
+    """Restore a backup into an empty data folder; return its manifest, and what becomes of matches under way; blocks.
+
+    Unless the host says what is `wanted`, they go on if the backup was the last thing done with the old folder and was
+    not restored before; otherwise the players are asked.
+
+    Raises:
+        BackupError: The backup cannot be restored, or the folder is in use.
+        StoreError: The database cannot be made ready.
+    """
+    manifest = checked(source)
+    _check_empty(folder)
+    with locked(folder):
+        write_private(folder.restoring, f"from {source}\n".encode())
+        for name in manifest.files:
+            make_private((folder.root / name).parent)
+            _copy(source / name, folder.root / name)
+        chosen = wanted or ("continue" if manifest.is_final and _is_first(source) else "ask")
+        _make_ready(folder, chosen)
+        folder.restoring.unlink()
+    return manifest, chosen
+
+
+def _check_empty(folder: Folder) -> None:
+    """Check that a folder is empty, or holds what a killed restore has left, which is removed."""
+    lost = {"lost+found"}  # of a file system of its own
+    found = [path for path in folder.root.iterdir() if path.name not in lost]
+    if found and not folder.restoring.exists():
+        raise BackupError(
+            f"expected an empty data folder to restore into, got {folder.root} with {found[0].name} in it"
+        )
+    for path in found:
+        if path not in (folder.restoring, folder.lock):
+            remove(path)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, durably, for its folder's owner alone."""
+    create(target)
+    with source.open("rb") as old, target.open("r+b") as new:
+        shutil.copyfileobj(old, new)
+        new.flush()
+        os.fsync(new.fileno())
+
+
+def _is_first(source: Path) -> bool:
+    """Note in a backup that it was restored; tell whether this is the first time, as far as can be known."""
+    mark = source / "restored"
+    if mark.exists():
+        return False
+    try:
+        write_private(mark, f"at {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n".encode())
+    except OSError:
+        return False
+    return True
+
+
+def _make_ready(folder: Folder, chosen: OpenMatches) -> None:
+    # Slow to import.
+    from truc_server.storage.copies import leave_behind, open_play
+
+    leave_behind(folder.database, int(time.time()))
+    if chosen != "continue":
+        play = open_play(folder.database)
+        write_restored(folder, Restored(play.matches, play.terms, gives_up=chosen == "close"))

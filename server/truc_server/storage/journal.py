@@ -18,9 +18,8 @@ from outcome import Outcome
 
 from truc_server.operation.figures import SECONDS, SIZES, Spread
 from truc_server.storage import Store, StoreBusyError, StoreError, Write
-from truc_server.timing.poller import Poller
+from truc_server.timing.poller import Poller, Worker
 from truc_server.timing.timers import StoppingError
-from truc_server.timing.worker import Worker
 
 MAX_BATCH: Final = 500  # writes in one transaction
 MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before `is_behind`

@@ -4,14 +4,47 @@ Invariant: a match changes the skills in the transaction that stores its last re
 all.
 """
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
+from openskill.models import PlackettLuce
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
 
 from truc_server.storage.schema import ratings
-from truc_server.storage.skill import Skill, after_match
 from truc_server.storage.writes import RatedPlayer, RateMatch, Rating, Standing
+
+SCALE: Final = 100  # points and doubt are told in whole hundredths of the model's unit
+_SURE: Final = 3  # deviations below the mean: 99.9 % of all skills guessed like this are above
+_MODEL: Final = PlackettLuce()
+
+
+class Skill(NamedTuple):
+    """What is known of a player in one game; by default, of a newcomer."""
+
+    mean: float = _MODEL.mu
+    deviation: float = _MODEL.sigma
+
+    @property
+    def points(self) -> int:
+        """What players are ranked by."""
+        return round(SCALE * (self.mean - _SURE * self.deviation))
+
+    @property
+    def doubt(self) -> int:
+        """How uncertain the guess is."""
+        return round(SCALE * self.deviation)
+
+
+def after_match(
+    winners: Sequence[Skill], losers: Sequence[Skill]
+) -> tuple[tuple[Skill, ...], tuple[Skill, ...]]:
+    """Return the skills of both sides after a match between them."""
+    sides = [
+        [_MODEL.rating(mu=skill.mean, sigma=skill.deviation) for skill in side] for side in (winners, losers)
+    ]
+    won, lost = (tuple(Skill(new.mu, new.sigma) for new in side) for side in _MODEL.rate(sides))
+    return won, lost
+
 
 _AHEAD: Final = ratings.alias("ahead")
 _RANK: Final = (

@@ -18,12 +18,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.records import Record
 from truc_server.storage import membership, pruning, ratings
-from truc_server.storage.appending import append
-from truc_server.storage.archive import unpack_setup
+from truc_server.storage.archive import played, unpack_setup
 from truc_server.storage.engine import is_busy, open_engine, reading, reason
 from truc_server.storage.errors import StoreBusyError, StoreError
 from truc_server.storage.files import Files, empty_log, files_of
-from truc_server.storage.played import played
 from truc_server.storage.schema import (
     chat,
     guests,
@@ -40,7 +38,7 @@ from truc_server.storage.schema import (
     tables,
     terms,
 )
-from truc_server.storage.statements import apply, check_fence
+from truc_server.storage.statements import append, apply, check_fence
 from truc_server.storage.writes import (
     AddRecord,
     Invite,

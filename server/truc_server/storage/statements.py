@@ -4,15 +4,16 @@ Consecutive writes of one kind become one statement with many rows. Invariant: n
 """
 
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
-from sqlalchemy import Connection, Executable, Table, bindparam, delete, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, Dialect, Executable, Table, bindparam, delete, insert, select, update
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from truc_protocol.codec import enc
 from truc_server.storage import ratings as standings
-from truc_server.storage.appending import ADD_RECORD, NEWEST_CLAIM, taken, text_of
+from truc_server.storage import schema
 from truc_server.storage.errors import StoreLostError
 from truc_server.storage.schema import (
     chat,
@@ -55,6 +56,67 @@ from truc_server.storage.writes import (
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
+
+ADD_RECORD: Final = insert(schema.records)
+NEWEST_CLAIM: Final = select(schema.ownership.c.epoch).with_for_update(read=True)
+
+
+def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) -> bool:
+    """Append records in a transaction of its own; False, and nothing written, if tables may have been claimed since.
+
+    Raises:
+        StoreLostError: A position is taken.
+        DBAPIError: The database failed.
+    """
+    dialect, driver = connection.dialect, connection.connection.dbapi_connection
+    if driver is None:
+        return False
+    try:
+        with closing(driver.cursor()) as cursor:
+            is_ours = _append(cursor, dialect, lease, writes)
+        (driver.commit if is_ours else driver.rollback)()
+    except dialect.loaded_dbapi.Error as error:
+        _give_up(connection, driver, error)
+        if isinstance(error, dialect.loaded_dbapi.IntegrityError):
+            raise taken(writes, error) from error
+        raise DBAPIError(None, None, error, hide_parameters=True) from error
+    except BaseException:  # whatever it is, nothing stays half done
+        driver.rollback()
+        raise
+    return is_ours
+
+
+def _give_up(connection: Connection, driver: Any, error: Any) -> None:
+    """Roll back; a connection that is lost, or cannot even do that, is not used again."""
+    if not connection.dialect.is_disconnect(error, driver, None):
+        with suppress(connection.dialect.loaded_dbapi.Error):
+            driver.rollback()
+            return
+    connection.invalidate(error)
+
+
+def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRecord]) -> bool:
+    if dialect.name == "sqlite":  # other drivers begin by themselves
+        cursor.execute("BEGIN IMMEDIATE")
+    cursor.execute(text_of(dialect, NEWEST_CLAIM))
+    if cursor.fetchone() != (lease.epoch,):
+        return False
+    # The columns are in the order of the fields.
+    rows = writes if dialect.positional else [write._asdict() for write in writes]
+    cursor.executemany(text_of(dialect, ADD_RECORD), rows)
+    return True
+
+
+@cache
+def text_of(dialect: Dialect, statement: Any) -> str:
+    """Return a statement as the driver of a database takes it."""
+    return str(statement.compile(dialect=dialect))
+
+
+def taken(writes: Sequence[object], error: BaseException | None) -> StoreLostError:
+    """Return the error for a position that is taken: another server has written there."""
+    return StoreLostError(f"expected free positions for {len(writes)} records: {error}")
+
 
 Name = str | bytes
 Rows = list[dict[str, Any]]

@@ -11,10 +11,13 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from queue import SimpleQueue
 from selectors import EVENT_READ, DefaultSelector
-from typing import Final
+from threading import Thread
+from typing import Any, Final
 
 import trio
+from outcome import Outcome, capture
 
 _RINGS: Final = 4_096  # read at once; they all say the same
 
@@ -88,3 +91,37 @@ class Poller:
 def _hear(ear: socket.socket) -> None:
     with suppress(BlockingIOError):
         ear.recv(_RINGS)
+
+
+Then = Callable[[Outcome[Any]], object]
+"""Called in the main thread with the outcome of a job: its result, or what it raised."""
+
+
+class Worker:
+    """One thread, for as long as `run` lasts; jobs given before that are done then."""
+
+    def __init__(self, name: str, poller: Poller) -> None:
+        self._name = name
+        self._poller = poller
+        self._jobs: SimpleQueue[tuple[Callable[[], Any], Then] | None] = SimpleQueue()
+
+    def give(self, job: Callable[[], object], then: Then) -> None:
+        """Let the thread do a job, after those given before."""
+        self._jobs.put((job, then))
+
+    async def run(self) -> None:
+        """Do jobs, until cancelled."""
+        thread = Thread(target=self._work, name=self._name, daemon=True)
+        thread.start()
+        try:
+            await trio.sleep_forever()
+        finally:
+            self._jobs.put(None)
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(thread.join)
+
+    def _work(self) -> None:
+        while (given := self._jobs.get()) is not None:
+            job, then = given
+            self._poller.ring_in(partial(then, capture(job)))
+            del given, job, then  # the wait holds on to nothing

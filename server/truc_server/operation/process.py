@@ -1,0 +1,74 @@
+"""What the process asks of the system and of Python: enough open files, and a garbage collector that runs when it pays.
+
+Invariant: the limit of open files, one for each connection and some more, is never lowered.
+"""
+
+import gc
+import resource
+import time
+from typing import Final
+
+import structlog
+import trio
+
+from truc_server.settings.settings import Settings
+
+_SPARE: Final = 256  # open files beside the connections: database, lock, listeners, worker threads
+
+
+def needed_files(settings: Settings) -> int:
+    """Return how many files a server with these settings may come to have open."""
+    return settings.limits.connections + _SPARE
+
+
+def raise_file_limit(needed: int) -> None:
+    """Raise the process's limit of open files to `needed`, or as far as it goes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_least(needed, hard), hard))
+
+
+def allowed_files() -> int | None:
+    """Return how far the limit of open files can be raised; None if it has no end."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if hard == resource.RLIM_INFINITY else hard
+
+
+def _least(needed: int, limit: int) -> int:
+    return needed if limit == resource.RLIM_INFINITY else min(needed, limit)
+
+
+EVERY_S: Final = 1.0
+LITTLE: Final = 100_000  # objects, of some 150 bytes each
+
+log = structlog.get_logger()
+
+
+async def collect_when_grown() -> None:
+    """Run the rounds in place of the interpreter; what exists already stays, and no round walks it."""
+    gc.freeze()
+    gc.disable()
+    known = 0
+    try:
+        while True:
+            await trio.sleep(EVERY_S)
+            if is_due(known):
+                known = _collect()
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+def is_due(known: int) -> bool:
+    """Tell whether so many objects have come since a round that left `known` that another is due."""
+    grown, *_ = gc.get_count()
+    return grown > max(LITTLE, known)
+
+
+def _collect() -> int:
+    """Walk everything once; return how many objects are left."""
+    began = time.perf_counter()
+    found = gc.collect()
+    left = len(gc.get_objects())
+    log.info("collected", garbage=found, objects=left, seconds=round(time.perf_counter() - began, 3))
+    return left
