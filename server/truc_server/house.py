@@ -7,19 +7,19 @@ from weakref import WeakSet
 import trio
 
 from truc_server.identity.identity import Identity
-from truc_server.lobby.sanctions import Sanctions
 from truc_server.net.grease import Grease
 from truc_server.net.outbox import Flusher
 from truc_server.net.pacing import Pace
+from truc_server.net.sanctions import Sanctions
 from truc_server.operation.disk import Disk
 from truc_server.operation.figures import Figures
-from truc_server.requests.tokens import Tokens
 from truc_server.requests.verifying import Verifier
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import Catalogue
-from truc_server.spectating.stored_pages import Pages
 from truc_server.storage import Lease, Store, StoreError, Write
+from truc_server.storage.guest_tokens import Tokens
 from truc_server.storage.journal import Journal, Starts
+from truc_server.storage.page_reader import Pages
 from truc_server.timing.poller import Poller
 from truc_server.timing.timers import Timers
 

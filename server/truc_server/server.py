@@ -17,12 +17,12 @@ from truc_protocol.errors import Code
 from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
+from truc_server.connections.listeners import Net, open_listeners, port_of
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, open_tls
 from truc_server.identity.identity import Identity
 from truc_server.lobby import guest_retention
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.listeners import Net, open_listeners, port_of
 from truc_server.operation import notify
 from truc_server.operation.disk import Disk
 from truc_server.settings.folder import Folder

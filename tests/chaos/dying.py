@@ -14,7 +14,7 @@ from chaos.faulty_store import Fault, FaultyStore, Point, die
 
 from truc_server import main as server
 from truc_server import storage as store
-from truc_server.net.listeners import Net
+from truc_server.connections.listeners import Net
 
 GOODBYE = "goodbye"
 

@@ -28,8 +28,8 @@ from truc_server.spectating import recent_records as tail
 from truc_server.spectating import spectator_feed as showing
 from truc_server.storage import sql
 from truc_server.storage.schema import match_players
+from truc_server.table_data import options as table_options
 from truc_server.tables import gathering, table
-from truc_server.tables import options as table_options
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 0.5

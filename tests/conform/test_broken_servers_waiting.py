@@ -12,7 +12,8 @@ from truc_server.matches import game
 from truc_server.matches import presence as rollcall
 from truc_server.net import peer
 from truc_server.net.admission import Door
-from truc_server.tables import options, talk
+from truc_server.table_data import options
+from truc_server.tables import talk
 from truc_server.timing.rate_limits import Meter
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import trio
 from server.conftest import QUICK, running
 
-from truc_server.commands.command_line import SettingsFailure
+from truc_server.settings.settings import SettingsError
 from truc_server.upkeep.control import Control
 
 
@@ -56,7 +56,7 @@ class Host:
 
     def reread(self):
         if self.wrong is not None:
-            raise SettingsFailure(self.wrong)
+            raise SettingsError(self.wrong)
         return self.settings
 
 

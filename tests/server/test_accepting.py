@@ -10,8 +10,8 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from truc_server.connections.listeners import open_listeners, port_of
 from truc_server.net.accepting import AGAIN_S, AT_ONCE, Entrance, attended
-from truc_server.net.listeners import open_listeners, port_of
 from truc_server.operation import logs
 from truc_server.settings.settings import Listen, Logs
 from truc_server.timing.poller import Poller

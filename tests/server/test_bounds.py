@@ -13,7 +13,7 @@ from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.settings.abilities import LISTS, LISTS_SECONDS
 from truc_server.settings.settings import MAX_SEATS
-from truc_server.tables.codes import PRIVATE_CODE
+from truc_server.table_data.codes import PRIVATE_CODE
 
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
 FEW = changed(QUICK, limits={"seats_per_player": 2})

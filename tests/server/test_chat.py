@@ -10,7 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
 from truc_server.storage import KEPT_LINES
-from truc_server.tables.options import LATE
+from truc_server.table_data.options import LATE
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 

@@ -279,7 +279,7 @@ async def test_new_table_never_gets_the_code_of_one_that_could_not_go_on(data, d
         raw.execute(damage)
     async with running(data) as server:
         letters = iter(ruined + "FRESH")
-        monkeypatch.setattr("truc_server.tables.codes.choice", lambda _: next(letters))
+        monkeypatch.setattr("truc_server.table_data.codes.choice", lambda _: next(letters))
         client = await server.connect()
         await client.login_guest()
         assert (await client.ask(FRENCH))["table"] == "FRESH"

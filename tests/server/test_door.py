@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
+from truc_server.connections import listeners as net
 from truc_server.net import admission as door
-from truc_server.net import listeners as net
 from truc_server.net.admission import Door
 from truc_server.net.peer import LOGIN_OUTBOX, Peer
 from truc_server.operation.figures import Figures

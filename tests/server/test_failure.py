@@ -16,7 +16,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.wire.connection import Connection
 from truc_server import server as server_module
-from truc_server.net.listeners import Net
+from truc_server.connections.listeners import Net
 from truc_server.storage import Lease, StoreError
 from truc_server.tables.table import Table
 

@@ -12,7 +12,7 @@ from server.conftest import QUICK, changed, in_hand, running
 from server.visitors import guest
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.net.listeners import Net
+from truc_server.connections.listeners import Net
 from truc_server.storage import StoreError
 
 FRENCH = {"t": "create", "variant": "truc-french"}

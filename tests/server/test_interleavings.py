@@ -12,7 +12,7 @@ from server.watching import Eye, Held
 from trio.testing import wait_all_tasks_blocked
 
 from truc_server.requests import catching_up as replay
-from truc_server.spectating import stored_pages as pages
+from truc_server.storage import page_reader as pages
 
 pytestmark = pytest.mark.slow
 

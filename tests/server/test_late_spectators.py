@@ -11,8 +11,8 @@ from server.watching import Eye
 
 from truc_protocol.audit import Result
 from truc_server.spectating import spectator_feed as showing
-from truc_server.spectating import stored_pages as pages
 from truc_server.storage import StoreError
+from truc_server.storage import page_reader as pages
 from truc_server.storage.archive import unpack_setup
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600})

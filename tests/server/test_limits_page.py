@@ -7,9 +7,10 @@ import msgspec
 
 from truc_protocol.messages import Create
 from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
+from truc_server.connections import reading
 from truc_server.lobby import lobby, presence
 from truc_server.matches import acceptance
-from truc_server.net import pacing, peer, reading
+from truc_server.net import pacing, peer
 from truc_server.requests import company
 from truc_server.settings import abilities, settings
 from truc_server.storage import KEPT_LINES

@@ -7,7 +7,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.audit import Result
 from truc_protocol.crypto import keys
 from truc_rules import TABLE_OPTIONS
-from truc_server.tables.options import CLAIM, RANGES, TRANSCRIPT
+from truc_server.table_data.options import CLAIM, RANGES, TRANSCRIPT
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 BOARD = {"t": "leaderboard", "variant": "truc-catalan"}

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
 from truc_server.lobby.following import AT_ONCE, BETWEEN_S, STATE_S
-from truc_server.tables.options import LATE
+from truc_server.table_data.options import LATE
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 

@@ -8,7 +8,7 @@ from truc_server.lobby import following, lobby, presence
 from truc_server.requests import company
 from truc_server.settings import abilities
 from truc_server.storage import KEPT_LINES
-from truc_server.tables.codes import PRIVATE_CODE, PUBLIC_CODE
+from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE
 
 PAGE = " ".join(
     (Path(__file__).parents[2] / "docs" / "protocol" / "lobby.md").read_text(encoding="utf-8").split()

@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.codec import pack
 from truc_protocol.crypto import keys
 from truc_protocol.wire.handshake import authenticate
-from truc_server.net import listeners as net
+from truc_server.connections import listeners as net
 from truc_server.net.peer import TICK_S
 from truc_server.operation import logs
 from truc_server.settings.settings import Listen, Logs

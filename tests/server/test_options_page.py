@@ -10,7 +10,7 @@ from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
 from truc_server.net.peer import RefusedError
 from truc_server.settings.settings import MatchDefaults
-from truc_server.tables.options import CLAIM, CLAIMS, RANGES, READERS, TRANSCRIPT, Defaults, choose
+from truc_server.table_data.options import CLAIM, CLAIMS, RANGES, READERS, TRANSCRIPT, Defaults, choose
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "protocol" / "options.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from server.rawclient import frame
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.net import listeners as net
+from truc_server.connections import listeners as net
 from truc_server.net.admission import Door
 from truc_server.net.peer import LINGER_S, Peer
 from truc_server.net.sockets import read

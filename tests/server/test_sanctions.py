@@ -10,8 +10,8 @@ from server.conftest import QUICK, changed, in_hand, only_cut, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
 
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
-from truc_server.lobby.sanctions import Sanctions, in_force
 from truc_server.main import main
+from truc_server.net.sanctions import Sanctions, in_force
 from truc_server.operation import logs
 from truc_server.settings.settings import Access, Logs
 from truc_server.storage import Sanction, SanctionKind, Store, StoreError

@@ -21,7 +21,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.codec import dec, sha256, unpack
 from truc_protocol.crypto.certificates import make_certificate, read_certificate
 from truc_protocol.wire.transport import ALPN, COME_LATER, SHUT_OUT
-from truc_server.net.listeners import Net
+from truc_server.connections.listeners import Net
 from truc_server.net.tls import HANDSHAKE_BYTES
 from truc_server.operation import logs
 from truc_server.settings.settings import Logs

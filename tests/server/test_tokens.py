@@ -4,8 +4,8 @@ import pytest
 import trio
 import trio.testing
 
-from truc_server.requests.tokens import Tokens
 from truc_server.storage import SaveGuest, StoreError
+from truc_server.storage.guest_tokens import Tokens
 
 PAU, NEUS = (SaveGuest(name, name.decode(), name * 8, 0) for name in (b"Pau", b"Neus"))
 
@@ -52,7 +52,7 @@ async def test_all_who_have_come_meanwhile_are_looked_for_at_once():
 
 
 async def test_more_than_are_looked_for_at_once_are_all_answered(monkeypatch):
-    monkeypatch.setattr("truc_server.requests.tokens.MOST", 1)
+    monkeypatch.setattr("truc_server.storage.guest_tokens.MOST", 1)
     reads = Reads()
     assert await answers(Tokens(reads), PAU.token_hash, NEUS.token_hash) == [PAU, NEUS]
     assert len(reads.asked) == 2

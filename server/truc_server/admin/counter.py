@@ -33,7 +33,7 @@ from truc_server.net.accepting import Entrance, attended
 from truc_server.settings.folder import Folder
 from truc_server.storage import StoreError
 from truc_server.storage.journal import JournalStoppedError
-from truc_server.tables.codes import label
+from truc_server.table_data.codes import label
 
 CALLERS: Final = 8  # at once; others wait
 IDLE_S: Final = 60.0  # for the next command of a caller

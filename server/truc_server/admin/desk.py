@@ -28,11 +28,11 @@ from truc_server.admin.requests import (
     Unmute,
     Who,
 )
+from truc_server.connections.listeners import Net
 from truc_server.house import House
 from truc_server.lobby.closing import close_for_host
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.health import why_behind
-from truc_server.net.listeners import Net
 from truc_server.net.peer import Peer, RefusedError
 from truc_server.settings.folder import Folder
 from truc_server.settings.subjects import Subjects, normal_subject

@@ -13,15 +13,14 @@ import trio
 from msgspec.structs import replace
 
 from truc_server.admin.requests import AdminError, Answer
-from truc_server.commands.command_line import SettingsFailure
+from truc_server.connections.listeners import Net
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, TlsError, open_tls
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.listeners import Net
 from truc_server.operation import logs
 from truc_server.settings.folder import Folder
 from truc_server.settings.setting_keys import KEYS
-from truc_server.settings.settings import Settings
+from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.settings_file import value_of
 from truc_server.upkeep.control import Control
 from truc_server.upkeep.sanction_watch import Upkeep
@@ -54,8 +53,8 @@ async def reload(
     """
     try:
         wanted = await trio.to_thread.run_sync(control.reread)
-    except SettingsFailure as error:
-        raise AdminError(f"{error.message}; nothing has changed") from error
+    except SettingsError as error:
+        raise AdminError(f"{error}; nothing has changed") from error
     before = house.settings
     taken = changeable(before, wanted)
     tls = await _open_tls(taken, folder)

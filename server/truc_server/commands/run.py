@@ -9,7 +9,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from truc_server.operation import logs
 from truc_server.operation.process import collect_when_grown, needed_files, raise_file_limit
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.setting_keys import words_of
-from truc_server.settings.settings import Settings
+from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.variants import Catalogue, VariantsError, read_catalogue
 from truc_server.storage.backups import check_may_start
 from truc_server.timing.clock import RunningClock
@@ -76,7 +76,7 @@ def run(file: Path | None, **flags: object) -> None:
             check_may_start(folder, moved_to=settings.access.moved_to)
             identity = load_identity(folder, passphrase_of(settings, folder))
             with _store(settings.store.url or f"sqlite:///{folder.database}") as store:
-                reread = partial(load_settings, file, flags)
+                reread = partial(_reread, file, flags)
                 serve = partial(_serve, settings, folder, store, identity, catalogue=catalogue, reread=reread)
                 trio.run(serve, clock=RunningClock())
 
@@ -150,6 +150,13 @@ async def _stop_on_signal(
                 continue
             server.cancel()
             return
+
+
+def _reread(file: Path | None, flags: Mapping[str, object]) -> Settings:
+    try:
+        return load_settings(file, flags)
+    except SettingsFailure as error:
+        raise SettingsError(error.message) from error
 
 
 def _catalogue(folder: Folder) -> Catalogue:

@@ -74,7 +74,7 @@ def unmute(**given: Any) -> None:
 def sanctions(file: Path | None, **flags: object) -> None:
     """List who is shut out or muted, by command and by the settings."""
     # Slow to import.
-    from truc_server.lobby.sanctions import in_force
+    from truc_server.net.sanctions import in_force
 
     settings = load_settings(file, flags, needs=STORED | _LISTS)
     with failures(), used_store(settings) as store:

@@ -6,37 +6,19 @@ told here except that it counts.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final
 
 import trio
 
 from truc_protocol.messages import ChatLine, LobbyState, ServerMessage, TableClosed
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.net.peer import Peer
+from truc_server.tables.table import Table
 from truc_server.timing.timers import Alarm, Timers
-
-if TYPE_CHECKING:
-    from truc_server.tables.table import Table
 
 BETWEEN_S: Final = 0.5  # between two notices of one table
 AT_ONCE: Final = 32_768  # bytes, or up to one notice more; the rest waits for the next time
 STATE_S: Final = 1.0  # between two notices of how full the house is
-
-
-class Register(Protocol):
-    """Where tables are listed, and what it is told of them."""
-
-    def changed(self, table: "Table") -> None:
-        """Note that a table has changed."""
-        ...
-
-    def vacated(self, table: "Table") -> None:
-        """Note that the vacant seats of a match have changed."""
-        ...
-
-    def closed(self, table: "Table", notice: TableClosed) -> None:
-        """Take out a table that is gone."""
-        ...
 
 
 class Following:
@@ -66,19 +48,19 @@ class Following:
         if not self._peers:
             self._changed.clear()
 
-    def note_table(self, table: "Table") -> None:
+    def note_table(self, table: Table) -> None:
         """Note that a table has changed."""
         if not table.made.private:
             self._note(table.code, table)
         self.note_state()
 
-    def note_closed(self, table: "Table", closed: TableClosed) -> None:
+    def note_closed(self, table: Table, closed: TableClosed) -> None:
         """Note that a table is gone."""
         if not table.made.private:
             self._note(table.code, closed)
         self.note_state()
 
-    def _note(self, code: str, change: "Table | TableClosed") -> None:
+    def _note(self, code: str, change: Table | TableClosed) -> None:
         if self._peers:
             self._changed[code] = change
             self._tables_alarm.set(max(trio.current_time(), self._tables_told + BETWEEN_S))
@@ -102,7 +84,7 @@ class Following:
         if self._changed:
             self._tables_alarm.set(self._tables_told + BETWEEN_S)
 
-    def _tell_change(self, change: "Table | TableClosed") -> int:
+    def _tell_change(self, change: Table | TableClosed) -> int:
         """Tell how a table stands, except to those who follow it, whom the table tells; return the notice's length."""
         if isinstance(change, TableClosed):
             return self._tell(change, tuple(self._peers))

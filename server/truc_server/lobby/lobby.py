@@ -27,9 +27,9 @@ from truc_server.matches.game import Game
 from truc_server.net.floods import CHAT, LISTS, Allowance
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.settings.settings import MAX_SEATS, Settings
-from truc_server.tables.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
-from truc_server.tables.options import Chosen, Defaults, Options, choose, played
-from truc_server.tables.seats import Made
+from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
+from truc_server.table_data.options import Chosen, Defaults, Options, choose, played
+from truc_server.table_data.seats import Made
 from truc_server.tables.substitutes import substitute
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from truc_server.net.peer import Player
-from truc_server.tables.options import Options
-from truc_server.tables.seats import admits
+from truc_server.table_data.options import Options
+from truc_server.table_data.seats import admits
 from truc_server.tables.table import SEATS_MAY_CHANGE, Table
 
 

@@ -28,8 +28,8 @@ from truc_server.net.peer import Peer, Player
 from truc_server.spectating.recent_records import Item, Tail, packed_facts, record_frame
 from truc_server.spectating.spectator_feed import Showing
 from truc_server.storage import AddRecord, Write
-from truc_server.tables.codes import label
-from truc_server.tables.seats import Lineup, Made
+from truc_server.table_data.codes import label
+from truc_server.table_data.seats import Lineup, Made
 from truc_server.timing.clock import now_ms
 from truc_server.timing.timers import Alarm
 

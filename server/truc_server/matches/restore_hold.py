@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 
 from truc_server.net.peer import Peer, TooSoonError
-from truc_server.tables.codes import label
+from truc_server.table_data.codes import label
 
 AGAIN_MS: Final = 1_000  # after this, what is not put off may be tried again
 MOST_PUT_OFF: Final = 32  # acts of one match; a seat owes no more than a few

@@ -17,7 +17,7 @@ from truc_server.net.admission import Reason
 from truc_server.operation.figures import Shape, Spread
 from truc_server.storage import PlayerKind
 from truc_server.storage.journal import MAX_WAITING
-from truc_server.tables.seats import State
+from truc_server.table_data.seats import State
 
 
 class Seen(NamedTuple):

@@ -19,8 +19,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
 from truc_protocol.wire.connection import Connection, Role
 from truc_protocol.wire.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
-from truc_server.house import House
-from truc_server.net.peer import LINGER_S, TooSoonError
+from truc_server.net.peer import LINGER_S, Surroundings, TooSoonError
 from truc_server.settings.settings import Limits
 from truc_server.timing.rate_limits import Meter, site_of
 
@@ -41,7 +40,7 @@ Reason = Literal["banned", "full", "address", "site", "pace"]
 class Door:
     """Who may come in, by address."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: Surroundings) -> None:
         self._house = house
         self._is_tls = house.settings.listen.tls
         self._networks: Counter[str] = Counter()

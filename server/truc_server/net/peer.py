@@ -19,8 +19,10 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
 from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
-from truc_server.house import House
-from truc_server.net.outbox import LOW_BYTES, Outbox
+from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox
+from truc_server.net.sanctions import Sanctions
+from truc_server.operation.figures import Figures
+from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind, SaveGuest
 from truc_server.timing.rate_limits import Bucket, network_of
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from truc_protocol.wire.handshake import Challenge
     from truc_server.net.grease import Grease
     from truc_server.net.tls import Encrypted
-    from truc_server.timing.timers import Timer
+    from truc_server.timing.timers import Timer, Timers
 
 LOGIN_OUTBOX: Final = (
     65_536  # bytes that may wait for a client that is not logged in: a hello of any length, and a goodbye
@@ -109,6 +111,45 @@ class Watched(Protocol):
         ...
 
 
+class Surroundings(Protocol):
+    """What a connection needs of the running server."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        ...
+
+    @property
+    def figures(self) -> Figures:
+        """What has happened so far."""
+        ...
+
+    @property
+    def sanctions(self) -> Sanctions:
+        """Who is shut out or muted now."""
+        ...
+
+    @property
+    def grease(self) -> "Grease | None":
+        """What is put into everything that is sent, to test clients."""
+        ...
+
+    @property
+    def flusher(self) -> Flusher:
+        """What empties the outboxes."""
+        ...
+
+    @property
+    def timers(self) -> "Timers":
+        """What calls when it is time."""
+        ...
+
+    @property
+    def gate(self) -> int:
+        """The batch of the journal that a frame queued now waits for."""
+        ...
+
+
 class Peer:
     """One connection.
 
@@ -128,7 +169,7 @@ class Peer:
 
     def __init__(
         self,
-        house: House,
+        house: Surroundings,
         wire: socket.socket,
         address: str,
         *,

@@ -30,7 +30,7 @@ from truc_server.matches.game import Game
 from truc_server.matches.restore_hold import Hold
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.storage import PlayerKind
-from truc_server.tables.codes import label
+from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
 
 log = structlog.get_logger()

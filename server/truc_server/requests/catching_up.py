@@ -20,8 +20,8 @@ from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
 from truc_server.spectating.recent_records import Tail, record_frame
 from truc_server.spectating.spectator_feed import Shown
 from truc_server.storage import AddRecord, StoreError
+from truc_server.table_data.seats import setup_message, terms_message
 from truc_server.tables.giving_up import give_up
-from truc_server.tables.seats import setup_message, terms_message
 from truc_server.tables.table import Table
 
 PAGE: Final = 64  # records read at once

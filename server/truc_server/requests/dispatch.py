@@ -68,8 +68,8 @@ from truc_server.operation.logs import Seldom
 from truc_server.requests import acts, catching_up, company, forgetting, history, login, seating, standings
 from truc_server.storage import StoreError
 from truc_server.storage.journal import JournalStoppedError
-from truc_server.tables.codes import label
-from truc_server.tables.options import played
+from truc_server.table_data.codes import label
+from truc_server.table_data.options import played
 from truc_server.timing.clock import now_ms
 
 log = structlog.get_logger()

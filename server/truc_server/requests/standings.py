@@ -15,7 +15,7 @@ from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.settings.abilities import STANDINGS_PAGE
 from truc_server.storage import Standing as Stored
 from truc_server.storage.ratings import Skill
-from truc_server.tables.options import played, wrong_seats
+from truc_server.table_data.options import played, wrong_seats
 
 _MOST: Final = 1_000_000_000  # places that may be left out: no database has to count further
 

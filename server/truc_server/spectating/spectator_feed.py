@@ -31,11 +31,11 @@ from truc_server.net.peer import Peer, tag_of
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import Line, Notice
 from truc_server.spectating.recent_records import Item, Tail, record_frame, record_of
-from truc_server.spectating.stored_pages import PAGE
 from truc_server.storage import AddRecord, PastMatch, PlayerKind
-from truc_server.tables.codes import label
-from truc_server.tables.options import HAND, LATE
-from truc_server.tables.seats import Lineup, setup_message
+from truc_server.storage.page_reader import PAGE
+from truc_server.table_data.codes import label
+from truc_server.table_data.options import HAND, LATE
+from truc_server.table_data.seats import Lineup, setup_message
 from truc_server.timing.clock import now_ms
 from truc_server.timing.timers import Alarm
 

@@ -22,7 +22,7 @@ from truc_server.matches.acceptance import RefusedBodyError, check_length, check
 from truc_server.matches.stored import save_secrets
 from truc_server.net.peer import RefusedError
 from truc_server.storage import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
-from truc_server.tables.seats import Made, Seated
+from truc_server.table_data.seats import Made, Seated
 
 
 class GuestSeat(NamedTuple):

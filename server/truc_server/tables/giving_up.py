@@ -11,7 +11,7 @@ import structlog
 from truc_server.house import House
 from truc_server.matches.game import Game
 from truc_server.storage import EndMatch
-from truc_server.tables.codes import label
+from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 

@@ -15,7 +15,7 @@ from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.spectating.audience import Audience
 from truc_server.storage import PlayerKind
-from truc_server.tables.options import LATE
+from truc_server.table_data.options import LATE
 
 MOST: Final = 8  # stand by at one table; the next to come takes the place of the first
 

@@ -13,8 +13,8 @@ from truc_server.matches.acceptance import Accepted, Signed, accept_substitute
 from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.storage import AddPlayer
-from truc_server.tables.codes import label
-from truc_server.tables.seats import Seated, seat_row
+from truc_server.table_data.codes import label
+from truc_server.table_data.seats import Seated, seat_row
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 

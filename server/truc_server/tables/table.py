@@ -5,7 +5,7 @@ are fixed from the moment terms go out until the match is over.
 """
 
 from contextlib import suppress
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 import trio
@@ -17,16 +17,13 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver, TableClosed, TableState
 from truc_protocol.setup import Setup
 from truc_server.house import House
-from truc_server.lobby.following import Register
 from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.spectating.spectator_feed import Showing
 from truc_server.storage import ClearSeat, DropSecrets, DropTable, DropTerms, PlayerKind, SaveTable, Write
 from truc_server.storage.journal import JournalStoppedError
-from truc_server.tables.chat import TableChat
-from truc_server.tables.codes import label
-from truc_server.tables.gathering import Gathering, gather
-from truc_server.tables.seats import (
+from truc_server.table_data.codes import label
+from truc_server.table_data.seats import (
     Lineup,
     Made,
     Seated,
@@ -42,6 +39,8 @@ from truc_server.tables.seats import (
     table_state,
     terms_message,
 )
+from truc_server.tables.chat import TableChat
+from truc_server.tables.gathering import Gathering, gather
 from truc_server.tables.standby import Standins
 from truc_server.tables.talk import Talk
 from truc_server.timing.timers import Alarm
@@ -49,6 +48,22 @@ from truc_server.timing.timers import Alarm
 SEATS_MAY_CHANGE: Final = ("open", "over")
 
 log = structlog.get_logger()
+
+
+class Register(Protocol):
+    """Where tables are listed, and what it is told of them."""
+
+    def changed(self, table: "Table") -> None:
+        """Note that a table has changed."""
+        ...
+
+    def vacated(self, table: "Table") -> None:
+        """Note that the vacant seats of a match have changed."""
+        ...
+
+    def closed(self, table: "Table", notice: TableClosed) -> None:
+        """Take out a table that is gone."""
+        ...
 
 
 class Table:

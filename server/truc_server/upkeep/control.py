@@ -16,7 +16,7 @@ class Control(NamedTuple):
 
     Attributes:
         drain: set when the server is to let hands end and then stop.
-        reread: reads the settings again, from where they were read at the start; raises a `SettingsFailure`.
+        reread: reads the settings again, from where they were read at the start; raises a `SettingsError`.
         on_end: called when the server begins to say goodbye, and can be asked for nothing more.
     """
 

@@ -11,11 +11,11 @@ import structlog
 import trio
 
 from truc_protocol.errors import Code
+from truc_server.connections.listeners import Net
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.lobby.sanctions import Sanctions, in_force
-from truc_server.net.listeners import Net
 from truc_server.net.peer import Peer, Player
+from truc_server.net.sanctions import Sanctions, in_force
 from truc_server.requests.forgetting import vacate
 from truc_server.storage import Sanction, StoreError
 from truc_server.timing.clock import now_ms

@@ -18,13 +18,13 @@ import trio
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
 from truc_protocol.wire.transport import ALPN
+from truc_server.connections.reading import Reader
 from truc_server.house import House
 from truc_server.identity.certificate import Tls
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.accepting import Entrance, plain, stream_of
 from truc_server.net.admission import Door
 from truc_server.net.peer import Peer
-from truc_server.net.reading import Reader
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.requests.dispatch import Reception
 from truc_server.settings.settings import Listen, Settings

@@ -10,7 +10,7 @@ from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import Terms as MatchTerms
 from truc_server.net.peer import Player, RefusedError
 from truc_server.storage import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
-from truc_server.tables.options import Chosen, Options
+from truc_server.table_data.options import Chosen, Options
 from truc_server.timing.clock import now_ms
 
 State = Literal["open", "terms", "playing", "over"]

@@ -1,0 +1,1 @@
+"""Every open connection, and who answers what it says."""

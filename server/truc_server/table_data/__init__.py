@@ -1,0 +1,1 @@
+"""What a table is, as values: its code, its options, its seats."""
