@@ -36,10 +36,10 @@ from truc_server.storage import (
 )
 from truc_server.storage.backups import Restored
 from truc_server.table_data.codes import label
-from truc_server.tables.gathering import Gathering, gather_again
-from truc_server.tables.giving_up import give_up
 from truc_server.table_data.options import Chosen, Defaults, choose, kept, played, terms
 from truc_server.table_data.seats import Lineup, Made, Seated
+from truc_server.tables.gathering import Gathering, gather_again
+from truc_server.tables.giving_up import give_up
 from truc_server.tables.table import Table
 from truc_server.timing.timers import Alarm
 
