@@ -1,13 +1,68 @@
-"""How the suite is spread over the machine, and what any test may need of it."""
+"""How the suite is spread over the machine, which tests need processes or sockets, and what any test may need."""
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 _FULL = Path("/dev/full")
+_HERE = Path(__file__).parent
+_STARTS_OR_CONNECTS = {
+    "subprocess.Popen",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "socket.bind",
+    "socket.connect",
+}
+
+# What needs no process and no socket, and so is the loop of whoever works on the code: folders, and files of others.
+_IN_THE_LOOP = {"rules", "perft", "protocol", "bots"}
+_FILES_IN_THE_LOOP = {
+    "client/test_address.py",
+    "client/test_check_failed.py",
+    "client/test_folding.py",
+    "client/test_home.py",
+    "client/test_nothing_in_english.py",
+    "client/test_picture.py",
+    "client/test_prompt.py",
+    "client/test_pseudo.py",
+    "client/test_public_names.py",
+    "client/test_recognition.py",
+    "client/test_screen.py",
+    "client/test_screen_of_pauses.py",
+    "client/test_screen_of_substitutes.py",
+    "client/test_session_picture.py",
+    "client/test_spelling.py",
+    "client/test_stages.py",
+    "client/test_store.py",
+    "client/test_table_options.py",
+    "client/test_wrapping.py",
+    "conform/test_raw_seat.py",
+    "server/test_audience.py",
+    "server/test_identity.py",
+    "server/test_late.py",
+    "server/test_limits_page.py",
+    "server/test_lobby_page.py",
+    "server/test_logs.py",
+    "server/test_meters.py",
+    "server/test_options_page.py",
+    "server/test_refusals.py",
+    "server/test_running_clock.py",
+    "server/test_sparing.py",
+    "server/test_store_played.py",
+    "server/test_store_ratings.py",
+    "server/test_store_terms.py",
+    "server/test_subjects.py",
+    "system/test_reporting.py",
+    "test_docs.py",
+    "test_rules_docs.py",
+}
+
+_in_a_test_of_the_loop = False
 
 gc.disable()  # while tests are collected: of what is made then, nothing is garbage
 
@@ -24,6 +79,30 @@ def full() -> Iterator[int]:
 def pytest_xdist_auto_num_workers() -> int:
     """Return twice as many workers as there are cores: many tests spend most of their time waiting for processes."""
     return 2 * (os.cpu_count() or 1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs processes or sockets, by the place of its file."""
+    for item in items:
+        place = item.path.relative_to(_HERE)
+        if place.parts[0] not in _IN_THE_LOOP and place.as_posix() not in _FILES_IN_THE_LOOP:
+            item.add_marker("process")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Hold a test of the loop to what the loop promises, its fixtures too."""
+    global _in_a_test_of_the_loop  # noqa: PLW0603 -- an audit hook is one for the interpreter and cannot be removed
+    _in_a_test_of_the_loop = item.get_closest_marker("process") is None
+
+
+def _refuse(event: str, _arguments: tuple[object, ...]) -> None:
+    """Refuse a process or a socket to a test of the loop."""
+    if event in _STARTS_OR_CONNECTS and _in_a_test_of_the_loop:
+        raise RuntimeError(f"a test without the mark `process` came to {event}")
+
+
+sys.addaudithook(_refuse)
 
 
 def pytest_collection_finish() -> None:

@@ -76,8 +76,8 @@ def test_scenario_of_the_rules_page_passes(tmp_path, capsys):
 def test_ci_runs_the_test_line_of_the_readme():
     readme = (ROOT / "README.md").read_text()
     lines = [line for line in readme.splitlines() if "-m pytest" in line]
-    assert len(lines) == 1
+    assert [line.partition("-m pytest ")[2] for line in lines] == ["-q -n auto", '-q -n 2 -m "not process"']
     words = shlex.split(lines[0])
     assert words[:3] == ["python3", "-m", "venv"]
-    assert words[-3:] == ["-m", "pytest", "-q"]
+    assert words[-5:] == ["-m", "pytest", "-q", "-n", "auto"]
     assert "grep -m 1 -- '-m pytest' README.md" in (ROOT / ".ci/run").read_text()

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from truc_docs.protocol.games import page_of
 from truc_rules import KINDS, TABLE_OPTIONS, preset, presets
@@ -81,7 +82,7 @@ def test_failure_of_the_page_is_what_the_runner_says(tmp_path, capsys, monkeypat
     assert capsys.readouterr().out == told
 
 
-@pytest.mark.parametrize("param", CONTRADICTED)
+@each_row("param", CONTRADICTED)
 def test_param_that_may_contradict_another_is_told_of(param):
     assert f"`{param}" in FITTING
 
@@ -154,7 +155,7 @@ def test_readme_lists_every_preset_once_in_order():
     assert re.findall(r"^\| \[`([a-z0-9-]+)`\]", README, re.MULTILINE) == list(presets())
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_row_of_a_game_is_what_its_data_says(name):
     variant, row = preset(name), game_rows()[name]
     ladder = (
@@ -185,7 +186,7 @@ def test_game_that_is_only_named_is_told_of(game):
     assert re.search(rf"^\| [^|]*{game}", UNDESCRIBED, re.MULTILINE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "word",
     [
         "envido",

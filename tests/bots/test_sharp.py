@@ -4,7 +4,7 @@ import random
 from itertools import count
 from math import inf
 
-import pytest
+from rows import each_row
 from rules.chance import TABLES, some_state
 from rules.played import dealt, options, played
 
@@ -21,7 +21,7 @@ def chosen(match, seat, seed, effort=QUICK):
     return lines[Sharp(seed, effort).choose(match, seat, lines)]
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 def test_every_game_is_played_by_its_options(name, seats):
     for seed in range(3):
         match = some_state(preset(name), seats, seed)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 from client.serving import RealServer
+from rows import each_row
 
 import truc_client
 from truc_protocol.audit import examine
@@ -29,7 +30,7 @@ def command_lines() -> list[str]:
     return [line for line in lines if line.startswith("truc ")]
 
 
-@pytest.mark.parametrize("line", command_lines())
+@each_row("line", command_lines())
 def test_command_line_of_the_docs_is_understood(line) -> None:
     command, arguments = main, shlex.split(line)[1:]
     while isinstance(command, click.Group):

@@ -15,6 +15,7 @@ from client.pseudo import LANG, speak, unsaid, words_of
 from client.terminals import Terminal
 from msgspec.structs import replace
 from rich.console import Console
+from rows import each_row
 
 from truc_client import TableClosed, open_home
 from truc_client.errors import CheckFailedError, ChoiceError, Kept, RefusedError, StoppedError
@@ -107,7 +108,7 @@ def truc(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command",
     [
         "keys show",
@@ -318,7 +319,7 @@ def test_terminal_says_nothing_of_its_own(tmp_path, real_server) -> None:
     assert unsaid(shown, ["north", options, r"^> \?", r"^> quit", "truc play --guest"]) == []
 
 
-@pytest.mark.parametrize("code", [*Code, "unheard_of"])
+@each_row("code", [*Code, "unheard_of"])
 def test_refusal_says_nothing_of_its_own(code) -> None:
     assert unsaid(str(RefusedError(code, "7 8 9")).told(LANG), [rf"\b{code}\b"]) == []
 
@@ -338,7 +339,7 @@ def test_failure_says_nothing_of_its_own(error) -> None:
     assert unsaid(str(error).told(LANG)) == []
 
 
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
+@each_row("path", TRANSCRIPTS)
 def test_verdict_says_nothing_of_its_own(path) -> None:
     verdict = verify_file(path)
     told = "\n".join(verdict_lines(verdict, Speech(LANG)))

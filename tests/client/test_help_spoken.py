@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 from click.testing import CliRunner
+from rows import each_row
 
 from truc_terminal.commands import helping
 from truc_terminal.commands.helping import Help, click_in, help_in, paragraphs
@@ -96,7 +97,7 @@ def given(text: str) -> set[str]:
     return {*re.findall(r"\{(\w+)", text)} | counted | ({"choices"} if "choice}" in text else set())
 
 
-@pytest.mark.parametrize(("path", "command"), [*commands(main)], ids=str)
+@each_row("path, command", [*commands(main)])
 def test_help_says_nothing_that_is_not_translated(made_up, path, command) -> None:
     told = truc(*path, "--help").output
     asked = helping.translated(command, "en")  # click keeps in a command the help that it was first asked for

@@ -8,6 +8,7 @@ import pytest
 import trio
 from client.pictured import dealt, played, stands, told
 from rich.console import Console
+from rows import each_row
 
 from truc_client import (
     ChatSaid,
@@ -213,7 +214,7 @@ def test_whom_each_card_waits_for_is_not_told() -> None:
     assert shown(Waiting((1,), None, "sub")) == "waiting for somebody to step in for east\n"
 
 
-@pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.stem)
+@each_row("transcript", TRANSCRIPTS)
 def test_every_match_can_be_watched_from_its_first_record_to_its_last(transcript) -> None:
     annotator = Annotator(transcript.read_bytes())
     records = list(annotator.records())

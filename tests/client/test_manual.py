@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+from rows import each_row
 
 from truc_terminal.commands.helping import help_in
 from truc_terminal.main import main
@@ -53,7 +54,7 @@ def test_page_in_another_language_is_in_it_throughout() -> None:
     assert english == []
 
 
-@pytest.mark.parametrize(("name", "command"), [*commands(main, "truc")])
+@each_row("name, command", [*commands(main, "truc")])
 def test_page_says_every_option_with_its_help(name, command) -> None:
     page = read(pages()[f"{name}.1"])
     options = [param for param in command.params if isinstance(param, click.Option)]

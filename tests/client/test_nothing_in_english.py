@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 
-import pytest
+from rows import each_row
 
 import truc_protocol
 from truc_client import errors
@@ -115,7 +115,7 @@ def is_style(text: str) -> bool:
     return text in ("bold", "dim", "red", "yellow", "green", "cyan", "magenta", "italic")
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
+@each_row("path", modules())
 def test_module_says_nothing_in_english(path) -> None:
     if name_of(path) not in TOLD_OTHERWISE:
         assert english(path) == LINES_FOR_PROGRAMS.get(name_of(path), [])

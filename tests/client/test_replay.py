@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from client.test_terminal import Terminal
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
+from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_terminal.main import main
@@ -42,7 +43,7 @@ def walked(course: Course, keys: str, at: int = 0) -> tuple[Walk, int]:
         return step_through(Replay(course, "en", is_plain=False), at, keys=typed, screen=DummyOutput())
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each_row("file", FILES)
 def test_every_record_of_every_transcript_has_a_page(file) -> None:
     course = course_of(file.read_bytes(), lang="en")
     for at, told in enumerate(pages(course)):
@@ -89,7 +90,7 @@ def test_all_cards_are_open_unless_a_seat_is_named(french) -> None:
     assert [len(re.findall(r"\?\?", pages(french, seat)[dealt])) for seat in (0, 1)] == [3, 3]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each_row("file", FILES)
 def test_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
     course = course_of(file.read_bytes(), lang="en")
     for stage, told in zip(course.stages, pages(course, 1), strict=True):
@@ -100,7 +101,7 @@ def test_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
         assert not {card for card in hidden if card} & set(line.split())
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each_row("file", FILES)
 def test_drawn_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
     course = course_of(file.read_bytes(), lang="en")
     replay = Replay(course, "en", is_plain=True, seat=1)

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from client.browser import browser, needs_browser
 from protocol.forge import small
 from protocol.peers import Player, Table
+from rows import each_row
 
 from truc_protocol.transcript import write_transcript
 from truc_terminal.main import main
@@ -49,7 +50,7 @@ def page_of(name: str, lang: str = "en") -> str:
     return page(course_of((VECTORS / f"{name}.truc").read_bytes(), lang=lang), lang=lang)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each_row("file", FILES)
 def test_page_has_every_hand_and_record_and_refers_to_nothing_outside_it(file) -> None:
     course = course_of(file.read_bytes(), lang="en")
     read = Reader(page(course, lang="en"))
@@ -59,7 +60,7 @@ def test_page_has_every_hand_and_record_and_refers_to_nothing_outside_it(file) -
     assert set(read.links) <= {f"#{name}" for name in read.ids}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each_row("file", FILES)
 def test_card_that_took_a_trick_is_marked(file) -> None:
     course = course_of(file.read_bytes(), lang="en")
     won = [trick for hand in hand_views(course, "en") for row in hand.rows for trick in row.tricks]

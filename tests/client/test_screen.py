@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rows import each_row
 
 from truc_client import (
     CardsDealt,
@@ -130,8 +131,8 @@ def test_name_cannot_write_to_the_terminal() -> None:
     assert "\x1b" not in shown(players=("\x1b[2Jnorth", "[bold]east"))
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("help_text", ["explain_end", "not_your_turn", "resting"])
+@each_row("lang", LANGUAGES)
+@each_row("help_text", ["explain_end", "not_your_turn", "resting"])
 def test_help_names_the_chat_in_every_language(lang, help_text) -> None:
     assert "chat TEXT" in catalogue(lang).screen[help_text]
 

@@ -2,6 +2,7 @@
 
 import pytest
 from click.testing import CliRunner
+from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_client.home.store import Store
@@ -54,14 +55,14 @@ def truc(*words: str):
     return CliRunner().invoke(main, words)
 
 
-@pytest.mark.parametrize("words", WITHOUT_ADDRESS)
+@each_row("words", WITHOUT_ADDRESS)
 def test_only_server_known_is_meant_and_said_in_one_line(know, words) -> None:
     know(NOBODY)
     told = truc(*words)
     assert told.stderr == f"{SAID}truc: cannot reach {NOBODY}: Connection refused\n"
 
 
-@pytest.mark.parametrize("words", WITHOUT_ADDRESS)
+@each_row("words", WITHOUT_ADDRESS)
 def test_of_several_servers_known_one_must_be_named(know, words) -> None:
     know(NOBODY, "cards.example:7373")
     told = truc(*words)
@@ -69,7 +70,7 @@ def test_of_several_servers_known_one_must_be_named(know, words) -> None:
     assert (told.exit_code, told.stderr) == (1, expected)
 
 
-@pytest.mark.parametrize("words", WITHOUT_ADDRESS)
+@each_row("words", WITHOUT_ADDRESS)
 def test_without_a_server_known_one_must_be_named(home, words) -> None:
     told = truc(*words)
     assert (told.exit_code, told.stderr) == (1, "truc: expected the ADDRESS of a server\n")

@@ -8,6 +8,7 @@ from functools import cache
 
 import click
 import pytest
+from rows import each_row
 
 from truc_commands.manual import pages, write_pages
 from truc_conform.main import main as conform
@@ -45,7 +46,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize(("program", "name", "command"), ALL, ids=[name for _, name, _ in ALL])
+@each_row("program, name, command", ALL)
 def test_list_of_commands_is_cut_off_nowhere(program, name, command) -> None:
     shown = command.get_help(click.Context(command, info_name=name, max_content_width=80, terminal_width=80))
     assert "..." not in shown.partition("\nCommands:\n")[2]
@@ -56,7 +57,7 @@ def test_every_command_has_a_page(program, main) -> None:
     assert {f"{name}.1" for name, _ in commands(main, program)} == set(pages(main, program))
 
 
-@pytest.mark.parametrize(("program", "name", "command"), ALL, ids=[name for _, name, _ in ALL])
+@each_row("program, name, command", ALL)
 def test_page_says_every_option_with_its_help(program, name, command) -> None:
     page = read(pages_of(program)[f"{name}.1"])
     options = [param for param in command.params if isinstance(param, click.Option)]

@@ -1,8 +1,8 @@
 import re
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
+from rows import each_row
 
 from truc_conform import client_cases, server_cases
 from truc_conform.main import main
@@ -19,7 +19,7 @@ def anchors(page: Path) -> set[str]:
     return set(plain)
 
 
-@pytest.mark.parametrize("clause", sorted({case.clause for case in CASES}))
+@each_row("clause", sorted({case.clause for case in CASES}))
 def test_clause_of_every_case_is_a_heading_of_its_page(clause) -> None:
     page, _, heading = clause.partition("#")
     assert heading in anchors(DOCS / page)

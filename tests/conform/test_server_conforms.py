@@ -4,6 +4,7 @@ import re
 
 import pytest
 import trio
+from rows import each_row
 from server.conftest import QUICK, changed, running
 
 from truc_conform import server_cases
@@ -157,7 +158,7 @@ def test_names_of_cases_are_distinct():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("case", server_cases.CASES, ids=lambda case: case.name)
+@each_row("case", server_cases.CASES)
 def test_case_has_a_level_a_clause_and_an_expectation(case):
     assert re.fullmatch(r"S[0-3]\.[a-z0-9-]+", case.name)
     assert re.fullmatch(r"[a-z./-]+\.md#[a-z0-9_-]+", case.clause)

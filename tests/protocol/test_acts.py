@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from protocol.peers import Table
+from rows import each_row
 
 from truc_protocol.acts import Move, SlotOpening, read_act, write_args
 from truc_protocol.checks import CheckError
@@ -30,12 +31,12 @@ def action(kind: str, args: list) -> Action:
     return read_act(1, kind, args, deck=40).action
 
 
-@pytest.mark.parametrize("kind", Kind)
+@each_row("kind", Kind)
 def test_every_kind_is_read_in_the_shape_of_its_row(kind):
     assert action(str(kind), ARGS[KINDS[kind]]).kind is kind
 
 
-@pytest.mark.parametrize("kind", Kind)
+@each_row("kind", Kind)
 def test_every_kind_refuses_the_args_of_no_shape(kind):
     with pytest.raises(CheckError, match="C2"):
         read_act(1, str(kind), [[], [], []], deck=40)
@@ -58,8 +59,8 @@ def test_cut_leaves_its_place_to_the_deal():
     assert read_act(1, "cut", [12], deck=40) == Move(Action(Seat(1), Kind.CUT), (), 12)
 
 
-@pytest.mark.parametrize(
-    ("kind", "args"),
+@each_row(
+    "kind, args",
     [
         ("bluff", []),
         ("stand", [1]),

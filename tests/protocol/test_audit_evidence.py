@@ -7,6 +7,7 @@ from protocol.forge import altered, cheat, leaves_of, until, with_card
 from protocol.peers import Table, secret
 from protocol.rewriting import forked
 from protocol.shared import blind_table, sharing_table
+from rows import each_row
 
 from truc_protocol import boxes
 from truc_protocol.audit import Judgement
@@ -116,7 +117,7 @@ def in_another_order(table: Table) -> bytes:
     return sealed(table, plain(table, *reversed(hand(table))))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "box",
     [
         not_authentic,
@@ -132,7 +133,6 @@ def in_another_order(table: Table) -> bytes:
         of_another_salt,
         in_another_order,
     ],
-    ids=lambda make: make.__name__,
 )
 def test_complaint_about_a_garbled_box_is_upheld(box: Callable[[Table], bytes]):
     table, record = at_deal()

@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from rows import each_row
 from vectors.transcripts.make import FOLDER, SCRIPTS, play
 
 from truc_protocol.audit import AuditError, Auditor, Result, verify
@@ -88,7 +89,7 @@ def test_kept_transcript_comes_to_its_verdict(name):
     assert (verdict.result, verdict.level, verdict.reason) == COMES_TO[name]
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@each_row("name", SCRIPTS)
 def test_kept_transcript_is_small(name):
     assert len(FILES[name]) < 40_000
 

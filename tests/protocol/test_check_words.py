@@ -1,6 +1,7 @@
 """What a failed check means to a player: every check has its words."""
 
 import pytest
+from rows import each_row
 
 from truc_protocol.checks import CHECKS
 from truc_words import LANGUAGES, catalogue, told, words_of_check
@@ -11,8 +12,8 @@ def test_every_check_has_its_words():
     assert list(words.wrong) == list(words.means) == list(CHECKS)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("check", CHECKS)
+@each_row("lang", LANGUAGES)
+@each_row("check", CHECKS)
 def test_words_are_three_whole_sentences(check, lang):
     for sentence in (told(words, lang) for words in words_of_check(check)):
         assert sentence[0].isupper()
@@ -36,7 +37,7 @@ def test_words_are_told_as_one_text():
     assert told(str(words), "es") == " ".join(told(sentence, "es") for sentence in words)
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@each_row("check", CHECKS)
 def test_words_are_those_of_players(check):
     told = str(words_of_check(check)).lower()
     assert not [

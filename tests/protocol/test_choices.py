@@ -1,4 +1,5 @@
 import pytest
+from rows import each_row
 
 from truc_protocol.boxes import BoxError, Option
 from truc_protocol.choices import check_option
@@ -13,8 +14,8 @@ def play(slot: int, opening: Opening, ask: int | str | None = None) -> tuple:
     return (slot, *opening, ask)
 
 
-@pytest.mark.parametrize(
-    ("kind", "args", "line"),
+@each_row(
+    "kind, args, line",
     [
         ("play", play(0, OWN[0]), "play 7e"),
         ("play", play(2, OWN[2], 2), "play 1b raise 2"),

@@ -4,6 +4,7 @@ import re
 
 import msgspec
 import pytest
+from rows import each_row
 
 from truc_docs.protocol.registries import capabilities_page
 from truc_protocol.errors import Code
@@ -42,9 +43,7 @@ def test_every_message_has_a_course(direction):
     assert set(COURSES[direction]) == {row.tag for row in MESSAGES if row.direction is direction}
 
 
-@pytest.mark.parametrize(
-    ("direction", "tag"), [(direction, tag) for direction in Direction for tag in COURSES[direction]]
-)
+@each_row("direction, tag", [(direction, tag) for direction in Direction for tag in COURSES[direction]])
 def test_course_names_only_what_exists(direction, tag):
     named = set(re.findall(r"`([^`]+)`", COURSES[direction][tag].then))
     states = {"open", "terms", "playing", "over"}
@@ -67,7 +66,7 @@ def test_codes_of_every_request_are_not_repeated():
     assert not any(set(course.errors) & {*EVERY} for course in COURSES[Direction.TO_SERVER].values())
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda capability: capability.name)
+@each_row("capability", CAPABILITIES)
 def test_capability_brings_messages_that_exist(capability):
     assert set(capability.brings) <= TAGS
     assert is_name(capability.name)

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from rows import each_row
 
 from protocol import edwards
 from truc_protocol.crypto import curve
@@ -20,7 +21,7 @@ def test_generated_keys_have_prime_order(number):
     assert admissible(signing_key_from_seed(bytes([number] * 32)).public)
 
 
-@pytest.mark.parametrize("encoded", sorted(SMALL_ORDER), ids=bytes.hex)
+@each_row("encoded", sorted(SMALL_ORDER))
 def test_points_of_small_order_have_not(encoded):
     assert not admissible(encoded)
 
@@ -41,7 +42,7 @@ def test_encoding_splits_into_y_and_sign():
     assert curve.split_encoding((5).to_bytes(31, "little") + b"\x80") == (5, 1)
 
 
-@pytest.mark.parametrize("torsion", sorted(SMALL_ORDER), ids=bytes.hex)
+@each_row("torsion", sorted(SMALL_ORDER))
 def test_sum_of_a_key_and_a_point_of_small_order_has_prime_order_where_that_is_the_identity(torsion):
     small, key = edwards.decode(torsion), edwards.decode(BASE)
     if small is not None:  # some are encodings of a y beyond the field

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import dec, enc
@@ -14,7 +15,7 @@ FRENCH = rule_document(preset("truc-french"))
 ITEMS = dec(FRENCH)
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_document_alone_rebuilds_the_variant(name):
     assert read_document(rule_document(preset(name))) == preset(name)
 
@@ -33,7 +34,7 @@ def test_params_stand_in_ascending_order():
     assert names == sorted(names)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "document",
     [
         b"",
@@ -67,8 +68,8 @@ def test_document_longer_than_the_limit_is_refused():
         read_document(bytes(MAX_DOCUMENT + 1))
 
 
-@pytest.mark.parametrize("at", range(len(ITEMS[5])), ids=[name for name, _ in ITEMS[5]])
-@pytest.mark.parametrize("value", [[[["deep"]]], b"bytes", 2**53 - 1], ids=["nested", "bytes", "huge"])
+@each_row("at", range(len(ITEMS[5])))
+@each_row("value", [[[["deep"]]], b"bytes", 2**53 - 1])
 def test_senseless_param_is_refused_or_read(at, value):
     params = [*ITEMS[5][:at], [ITEMS[5][at][0], value], *ITEMS[5][at + 1 :]]
     document = enc([*ITEMS[:5], params])

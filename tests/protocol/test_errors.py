@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from rows import each_row
 
 from truc_protocol.errors import REGISTRY, Code, LocalError, Outcome, ProtocolError, RemoteError
 
@@ -11,19 +12,19 @@ def test_every_code_has_one_row():
     assert tuple(REGISTRY) == tuple(Code)
 
 
-@pytest.mark.parametrize("code", Code)
+@each_row("code", Code)
 def test_code_is_lower_snake_case(code):
     assert re.fullmatch("[a-z]+(_[a-z]+)*", code.value)
 
 
-@pytest.mark.parametrize("code", Code)
+@each_row("code", Code)
 def test_row_says_what_it_means_and_what_to_do(code):
     row = REGISTRY[code]
     assert row.meaning.endswith(".")
     assert row.remedy.endswith(".")
 
 
-@pytest.mark.parametrize("code", Code)
+@each_row("code", Code)
 def test_row_belongs_to_the_first_protocol(code):
     assert REGISTRY[code].since == 1
 

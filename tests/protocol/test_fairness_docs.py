@@ -6,7 +6,7 @@ import typing
 from pathlib import Path
 
 import msgspec
-import pytest
+from rows import each_row
 
 from protocol import (
     test_attacks_bodies,
@@ -102,7 +102,7 @@ def forged() -> list[str]:
     return [parameter.values[0].check for mark in marks for parameter in mark.args[1]]
 
 
-@pytest.mark.parametrize("check", [f"C{number}" for number in range(1, 33)])
+@each_row("check", [f"C{number}" for number in range(1, 33)])
 def test_every_check_of_a_record_has_a_forgery(check):
     assert check in forged()
 

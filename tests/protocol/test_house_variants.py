@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from truc_protocol.documents import read_document, rule_document
 from truc_rules import Redeal, VariantError, preset, presets, variant_from_fields
@@ -110,8 +111,8 @@ def test_written_text_with_a_delete_character_is_toml():
     assert tomllib.loads(variant_file(replace(CATALAN, words="a\x7fb")))["words"] == "a\x7fb"
 
 
-@pytest.mark.parametrize(
-    ("fields", "problem"),
+@each_row(
+    "fields, problem",
     [
         ("ladder = [1, 1]", "ladder: expected two or more rising stakes, got [1, 1]"),
         ("ladder = [3, 2]", "ladder: expected two or more rising stakes, got [3, 2]"),
@@ -160,8 +161,8 @@ def test_contradiction_names_file_field_expected_and_got(fields, problem):
     assert ", got " in told
 
 
-@pytest.mark.parametrize(
-    ("fields", "problem"),
+@each_row(
+    "fields, problem",
     [
         ("match = true", "match: expected a number from 0 on, got true"),
         ("match = 2.5", "match: expected a number from 0 on, got 2.5"),
@@ -198,8 +199,8 @@ def test_value_of_a_wrong_kind_names_file_field_expected_and_got(fields, problem
     assert told.startswith(f"club.toml: {problem}")
 
 
-@pytest.mark.parametrize(
-    ("fields", "problem"),
+@each_row(
+    "fields, problem",
     [
         ("laddr = [1, 2]", "laddr: expected a field of a variant, got laddr; the nearest is ladder"),
         (

@@ -3,6 +3,7 @@
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from rows import each_row
 
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.keys import KeyFileError, SealError, WeakKeyError
@@ -112,7 +113,7 @@ def test_there_are_14_encodings_of_small_order():
     assert len(keys.SMALL_ORDER) == 14
 
 
-@pytest.mark.parametrize("public", sorted(keys.SMALL_ORDER), ids=bytes.hex)
+@each_row("public", sorted(keys.SMALL_ORDER))
 def test_small_order_is_blacklisted(public):
     assert keys.blacklisted(public)
 
@@ -225,7 +226,7 @@ def test_sealed_bytes_open_only_with_everything_right(key, nonce, aad):
         keys.unseal(key, nonce, box, aad)
 
 
-@pytest.mark.parametrize("at", range(21))
+@each_row("at", range(21))
 def test_sealed_bytes_with_a_bit_flipped_do_not_open(at):
     box = bytearray(keys.seal(SECRET, NONCE, b"cards"))
     box[at] ^= 1

@@ -4,6 +4,7 @@ import pytest
 from protocol.forge import altered, small, until
 from protocol.peers import Table
 from protocol.shared import sharing_table
+from rows import each_row
 
 from truc_protocol.bodies import Call, Close, Deal, End, Release
 from truc_protocol.ledger import Due, due, learn, missing, next_call, next_share, roles, score
@@ -20,8 +21,8 @@ def named(*, index: int = 1, **opts) -> Table:
     return table.run(until=lambda ledger: ledger.phase == "between")
 
 
-@pytest.mark.parametrize(
-    ("table", "awaited"),
+@each_row(
+    "table, awaited",
     [
         (Table(), Due.CALL),
         (Table().to("called"), Due.PLAYERS),

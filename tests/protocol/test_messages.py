@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from rows import each_row
 
 from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import pack, unpack
@@ -55,12 +56,12 @@ def refused(fields, direction=TO_SERVER):
     return caught.value
 
 
-@pytest.mark.parametrize(("direction", "message"), EXAMPLES, ids=lambda value: type(value).__name__)
+@each_row("direction, message", EXAMPLES)
 def test_message_survives_the_way_there_and_back(direction, message):
     assert decode(encode(message), direction) == message
 
 
-@pytest.mark.parametrize(("direction", "message"), EXAMPLES, ids=lambda value: type(value).__name__)
+@each_row("direction, message", EXAMPLES)
 def test_message_is_sent_in_its_shortest_form(direction, message):
     assert encode(message) == pack(unpack(encode(message)))
 
@@ -71,7 +72,7 @@ def test_tables_in_an_answer_are_sent_in_their_shortest_form():
     assert answer == pack(unpack(answer))
 
 
-@pytest.mark.parametrize(("direction", "message"), EXAMPLES, ids=lambda value: type(value).__name__)
+@each_row("direction, message", EXAMPLES)
 def test_unknown_field_is_passed_over(direction, message):
     assert decode(pack(unpack(encode(message)) | {"x-later": [1, {"a": None}]}), direction) == message
 

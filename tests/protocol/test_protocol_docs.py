@@ -6,6 +6,7 @@ from typing import get_args
 
 import msgspec
 import pytest
+from rows import each_row
 
 from truc_docs.protocol.examples import EXAMPLES
 from truc_docs.protocol.messages import PARTS
@@ -124,7 +125,7 @@ def test_readme_lists_every_chapter():
     assert {path.name for path in CHAPTERS} - {"README.md"} <= set(listed)
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
+@each_row("path", CHAPTERS)
 def test_links_between_chapters_lead_somewhere(path):
     names = re.findall(r"\]\(([a-z-]+\.md)", path.read_text(encoding="utf-8"))
     assert all((DOCS / name).exists() for name in names)
@@ -148,7 +149,7 @@ def test_links_to_headings_lead_to_one(path):
     assert [(page.name, anchor) for page, anchor in targets if anchor not in anchors(page)] == []
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
+@each_row("path", CHAPTERS)
 def test_codes_named_in_a_chapter_exist(path):
     known = {code.value for code in Code} | {row.tag for row in MESSAGES}
     forms = [form.message for row in MESSAGES for form in row.forms]
@@ -164,7 +165,7 @@ def test_codes_named_in_a_chapter_exist(path):
 # Transport
 
 
-@pytest.mark.parametrize(("received", "answer"), rows(chapter("transport.md"), "bytes"))
+@each_row("received, answer", rows(chapter("transport.md"), "bytes"))
 def test_first_bytes_get_the_answer_of_the_chapter(received, answer):
     (failure,) = Connection(Role.SERVER).receive(bytes.fromhex(received))
     assert answer == ("one line of text" if failure.line else failure.code)
@@ -246,7 +247,7 @@ def test_fields_drawn_in_play_exist():
 # Facts
 
 
-@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
+@each_row("event", get_args(Event))
 def test_fact_of_every_event_is_listed_with_its_fields(event):
     values = [(0,) if name == "cards" else 0 for name in event._fields]
     fact = meaning._event_fact(event(*values), ("7e",))

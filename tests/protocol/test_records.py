@@ -2,6 +2,7 @@ import msgspec
 import pytest
 from protocol.forge import until
 from protocol.peers import Table
+from rows import each_row
 
 from truc_protocol import records
 from truc_protocol.bodies import AnyBody, Call, Rekey, Release, Resign
@@ -50,13 +51,13 @@ def test_signer_is_the_server_the_seat_or_the_role_named(body, role):
     assert signer_of(body) == role
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.body.__name__)
+@each_row("kind", KINDS)
 def test_bound_kinds_begin_with_match_position_and_head(kind):
     names = [info.name for info in msgspec.structs.fields(kind.body)]
     assert (names[:3] == ["mid", "k", "head"]) == (kind.binding is not Binding.SETUP)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.body.__name__)
+@each_row("kind", KINDS)
 def test_setup_kinds_stand_in_the_setup_alone(kind):
     assert (Phase.SETUP in kind.phases) == (kind.binding is Binding.SETUP)
 

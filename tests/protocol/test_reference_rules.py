@@ -8,6 +8,7 @@ from runpy import run_module
 from shutil import copytree
 
 import pytest
+from rows import each_row
 
 from truc_docs.protocol.games import differences, families, family_page, introduction, page_of, told
 from truc_docs.protocol.rules import parameters_page
@@ -90,7 +91,7 @@ def test_every_game_of_an_introduction_is_a_preset_of_it(file):
     assert named == [name for name in presets() if preset(name).words == file.stem]
 
 
-@pytest.mark.parametrize("name", [name for name, _ in params(preset("truc-french"))])
+@each_row("name", [name for name, _ in params(preset("truc-french"))])
 def test_param_is_listed_with_its_shape_and_meaning(name):
     (row,) = [line for line in chapter("All params").splitlines() if line.startswith(f"| `{name}` |")]
     assert all(cell.strip() for cell in row.strip("|").split(" | "))
@@ -112,7 +113,7 @@ def test_field_of_a_group_is_listed(field):
     assert f"\n| `{field}` |" in page()
 
 
-@pytest.mark.parametrize("name", [name for name, _ in params(preset("truc-french"))])
+@each_row("name", [name for name, _ in params(preset("truc-french"))])
 def test_every_preset_has_one_value_of_every_param(name):
     rows = [
         line.strip("|").split(" | ")
@@ -143,8 +144,8 @@ def test_value_without_a_majority_names_its_presets():
     )
 
 
-@pytest.mark.parametrize("known", presets())
-@pytest.mark.parametrize("name", ["hand_rule", "concede", "ask_window", "tie_leader", "accept"])
+@each_row("known", presets())
+@each_row("name", ["hand_rule", "concede", "ask_window", "tie_leader", "accept"])
 def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
     variant = preset(known)
     assert " ".join(SENTENCES[name](variant)) in values_told()[name, getattr(variant, name)]

@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 
 import pytest
+from rows import each_row
 
 from truc_rules import Envido, Flor, LastPoint, Redeal, Variant, params, preset, presets
 from truc_words.rules_page import CHAPTERS, games, rules_page, summary, variant_summary
@@ -55,7 +56,7 @@ def test_every_table_belongs_to_a_rule():
     assert set(TABLES) <= set(SENTENCES)
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_every_field_of_every_group_is_told(name):
     """A changed field changes the page: what a group holds is said in full."""
     variant = preset(name)
@@ -68,13 +69,13 @@ def test_every_field_of_every_group_is_told(name):
                 assert rules_page(changed) != rules_page(variant), f"{group}.{field.name}"
 
 
-@pytest.mark.parametrize("name", games())
+@each_row("name", games())
 def test_every_game_has_a_page_and_a_summary(name):
     assert rules_page(preset(name)).startswith(f"# {name}\n")
     assert "players" in summary(name)
 
 
-@pytest.mark.parametrize("name", games())
+@each_row("name", games())
 def test_page_has_no_empty_sentence(name):
     assert [
         line for line in rules_page(preset(name)).splitlines() if line in ("*", "* ") or "None" in line
@@ -94,8 +95,8 @@ def test_house_variant_has_a_summary():
     assert variant_summary(replace(CATALAN, name="house", match=5)).endswith("to 12, best of 5")
 
 
-@pytest.mark.parametrize(
-    ("variant", "sentence"),
+@each_row(
+    "variant, sentence",
     [
         # cards
         (
@@ -240,8 +241,8 @@ def test_value_of_a_rule_has_its_sentence(variant, sentence):
     assert sentence in rules_page(variant)
 
 
-@pytest.mark.parametrize(
-    ("variant", "words"),
+@each_row(
+    "variant, words",
     [
         (LANES, "cuts the pack"),
         (CATALAN, "proposes new ones"),
@@ -364,7 +365,7 @@ def test_sign_has_the_cards_that_make_it_true(name, sign, cards):
     ]
 
 
-@pytest.mark.parametrize("name", [name for name in presets() if preset(name).signals is not None])
+@each_row("name", [name for name in presets() if preset(name).signals is not None])
 def test_every_sign_is_in_the_table_in_words(name):
     rows = {row[0]: row[1] for row in cells(preset(name), "Signs and talk")}
     assert all(rows[f"`{word}`"] != word for word in preset(name).signals.vocabulary)
@@ -380,8 +381,8 @@ def test_every_phrase_is_told():
     assert [row.split("`")[1] for row in rows] == ["come", "come-here"]
 
 
-@pytest.mark.parametrize(
-    ("variant", "word"),
+@each_row(
+    "variant, word",
     [
         (CATALAN, ("`raise 3`", "retruc")),
         (CATALAN, ("eldest", "mà")),
@@ -399,7 +400,6 @@ def test_every_phrase_is_told():
         (FRENCH, ("`raise rest`", "mon reste")),
         (PUT, ("`raise rest`", "I put")),
     ],
-    ids=lambda value: value.name if isinstance(value, Variant) else value[0],
 )
 def test_word_of_a_game_is_told(variant, word):
     assert word in cells(variant, "The words")

@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import islice, permutations, product
 
 import pytest
+from rows import each_row
 
 from truc_protocol.codec import digest
 from truc_protocol.crypto.shuffle import accepted_below, draw, pick, shuffle, stream
@@ -15,13 +16,13 @@ from truc_rules import preset, presets
 SEED = bytes(range(32))
 
 
-@pytest.mark.parametrize("bound", range(2, 257))
+@each_row("bound", range(2, 257))
 def test_all_residues_have_equally_many_accepted_bytes(bound):
     counts = Counter(octet % bound for octet in range(accepted_below(bound)))
     assert counts == dict.fromkeys(range(bound), 256 // bound)
 
 
-@pytest.mark.parametrize("bound", range(2, 257))
+@each_row("bound", range(2, 257))
 def test_draw_takes_exactly_the_accepted_bytes(bound):
     marker = 0  # accepted by every bound, so each draw ends
     drawn = [draw(iter((octet, marker)), bound) for octet in range(256)]

@@ -3,6 +3,7 @@ import struct
 import msgpack
 import pytest
 from protocol.peers import Table
+from rows import each_row
 
 from truc_protocol import transcript
 from truc_protocol.audit import Result, verify
@@ -59,8 +60,8 @@ def test_long_signature_within_an_item_is_refuted():
     assert (verdict.result, verdict.refutation.check) == (Result.REFUTED, "C2")
 
 
-@pytest.mark.parametrize(
-    ("file", "named"),
+@each_row(
+    "file, named",
     [
         (b"", "starts with"),
         (b"truc transcript 2\n" + FILE[len(MAGIC) :], "starts with"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from protocol.recomputing import value
+from rows import each_row
 from vectors.make import FILES
 from vectors.shape import text_of
 
@@ -269,12 +270,12 @@ def cases():
     for name in NAMES:
         for group in read(name)["testGroups"]:
             for test in group["tests"]:
-                yield pytest.param(group, test, id=f"{name}-{test['tcId']}-{test['comment']}")
+                yield name, test, group
 
 
-@pytest.mark.parametrize(("group", "test"), list(cases()))
-def test_vector_is_recomputed(group, test):
-    assert outcome(group, test) == test["result"]
+@each_row("name, test, group", cases())
+def test_vector_is_recomputed(name, test, group):
+    assert outcome(group, test) == test["result"], name
 
 
 @pytest.mark.parametrize("name", NAMES)

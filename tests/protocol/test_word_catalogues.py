@@ -8,6 +8,7 @@ from typing import get_args
 
 import msgspec
 import pytest
+from rows import each_row
 
 from truc_protocol.facts import RECORD_FACTS, fact_name
 from truc_rules import Event, Kind, preset, presets
@@ -170,7 +171,7 @@ def test_no_sentence_is_for_an_unknown_fact() -> None:
     assert {key.partition("-")[0] for key in catalogue("en").facts} <= known
 
 
-@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
+@each_row("event", get_args(Event))
 def test_sentence_fills_in_fields_of_its_event_only(event) -> None:
     what = fact_name(event.__name__)
     assert {*filled_in(catalogue("en").facts[what])} <= {*event._fields, "unit", "partner"}
@@ -189,7 +190,7 @@ def test_every_reason_for_points_has_a_word() -> None:
     assert reasons <= catalogue("en").reasons.keys()
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_every_rank_of_a_pack_has_words(name) -> None:
     assert {card[:-1] for card in preset(name).pack} <= catalogue("en").ranks.keys()
 
@@ -203,7 +204,7 @@ def test_french_has_a_space_before_a_semicolon() -> None:
     assert [path for path, text in said("fr").items() if re.search("[^ ];", text)] == []
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_every_preset_has_a_set_of_local_words(name) -> None:
     assert preset(name).words in local_sets()
 
@@ -265,8 +266,8 @@ def test_unknown_language_is_an_error_that_lists_the_known() -> None:
         catalogue("xx")
 
 
-@pytest.mark.parametrize(
-    ("given", "environment", "lang"),
+@each_row(
+    "given, environment, lang",
     [
         ("pt", {"LC_ALL": "fr_FR.UTF-8"}, "pt"),
         (None, {"LC_ALL": "fr_FR.UTF-8", "LANG": "es_ES.UTF-8"}, "fr"),

@@ -3,6 +3,7 @@
 from typing import get_args
 
 import pytest
+from rows import each_row
 
 from truc_protocol.facts import fact_name
 from truc_rules import Event
@@ -15,8 +16,8 @@ def told(what: str, lang: str = "en", words: str = "", **fields) -> str:
     return tell({"what": what, **fields}, PLAYERS, str, Speech(lang, words))
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
+@each_row("lang", LANGUAGES)
+@each_row("event", get_args(Event))
 def test_every_event_is_told(event, lang) -> None:
     what = fact_name(event.__name__)
     cards = {"card": "7e", "cards": ["7e", "6e"], "call": "envido", "order": "low", "reason": "hand"}
@@ -59,8 +60,8 @@ def test_fact_is_told_with_the_word_of_the_game(what, fields, sentence) -> None:
     assert told(what, words="argentine", **fields) == sentence
 
 
-@pytest.mark.parametrize(
-    ("what", "fields", "sentence"),
+@each_row(
+    "what, fields, sentence",
     [
         ("dealt", {"each": 3}, "everybody is dealt 3 cards"),
         ("card_count_chosen", {"seat": 0, "each": 1}, "north deals 1 card each"),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import each_row
 
 from truc_rules import preset, presets
 from truc_words import LANGUAGES
@@ -11,14 +12,14 @@ from truc_words.words_page import words_page
 HOUSE = "the words of a house"
 
 
-@pytest.mark.parametrize("name", presets())
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("name", presets())
+@each_row("lang", LANGUAGES)
 def test_every_preset_has_a_page_of_words(name, lang) -> None:
     assert "{" not in words_page(preset(name), lang)
 
 
-@pytest.mark.parametrize(
-    ("name", "row"),
+@each_row(
+    "name, row",
     [
         ("truco-argentino", "| `raise 2` | **truco**: pedir 2 | Pide jugar por más."),
         ("truco-argentino-flor", "| `flor` | **flor**: cantar tres cartas de un palo |"),

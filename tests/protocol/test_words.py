@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from truc_rules import Kind
 from truc_words import (
@@ -29,8 +30,8 @@ def called(line: str, lang: str, words: str, answering: str = "", **hints) -> st
     return move_label(line, hints, str, Speech(lang, words), answering=answering)
 
 
-@pytest.mark.parametrize(
-    ("line", "hints", "label"),
+@each_row(
+    "line, hints, label",
     [
         ("play 7e", {}, "play 7e"),
         ("play 7e", {"stake": 2}, "play 7e (the hand is worth 2)"),
@@ -61,8 +62,8 @@ def test_move_is_labelled(line, hints, label) -> None:
     assert move_label(line, hints) == label
 
 
-@pytest.mark.parametrize(
-    ("words", "line", "answering", "own"),
+@each_row(
+    "words, line, answering, own",
     [
         ("catalan", "raise 2", "", "truc"),
         ("catalan", "raise 3", "", "retruc"),
@@ -168,8 +169,8 @@ def test_cards_are_shown_as_the_caller_wants() -> None:
     assert move_label("play 7e", {}, lambda card: f"<{card}>") == "play <7e>"
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("kind", Kind)
+@each_row("lang", LANGUAGES)
+@each_row("kind", Kind)
 def test_every_kind_of_move_has_a_label_in_every_language(kind, lang) -> None:
     argument = {"play": " 7e", "raise": " 2", "order": " 7", "points": " 33", "claim": " 1"}.get(kind, "")
     assert "{" not in called(f"{kind}{argument}", lang, "argentine")

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from rows import each_row
 from rules.chance import random_match, random_steps
 
 from truc_rules import KINDS, Action, ArgShape, Kind, MoveError, Seat, move_line, parse_move, preset, presets
@@ -17,7 +18,7 @@ LINES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("line", LINES)
+@each_row("line", LINES)
 def test_every_move_of_the_notation_is_read_and_written_back(line):
     assert move_line(CATALAN, parse_move(CATALAN, Seat(1), line)) == line
 
@@ -31,7 +32,7 @@ def test_every_kind_has_its_shape_in_the_one_table():
     assert set(KINDS.values()) == set(ArgShape)
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_every_action_of_a_match_goes_into_a_line_and_back(name):
     variant, chance = preset(name), random.Random(3)
     for step in random_steps(random_match(variant, variant.players[-1], chance), chance):
@@ -49,8 +50,8 @@ def test_spaces_do_not_matter():
     assert parse_move(CATALAN, Seat(0), "  raise   2 ") == Action(Seat(0), Kind.RAISE, (), 2)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
+@each_row(
+    "line, said",
     [
         ("", "expected one of play, .* got ''"),
         ("sing", "expected one of play, .* got 'sing'"),

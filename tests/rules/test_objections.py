@@ -1,6 +1,7 @@
 """A call beside the stake that is refused says why in the game's terms: one row or more for every kind of call."""
 
 import pytest
+from rows import each_row
 from rules.played import action, dealt, given, played
 
 from truc_rules import (
@@ -52,9 +53,7 @@ def refused(match, chosen):
     return caught.value.code, str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("match", "line", "said"),
-    [
+@each_row("match, line, said", [
         (SHOWING, "0 envido", "seat 0 cannot envido: there is no envido in le-truc"),
         (played(ENVIDO, "0 raise 2", "1 accept"), "0 envido", "seat 0 cannot envido: a higher stake is accepted already"),
         (played(CALLED, "1 decline"), "0 real-envido", "seat 0 cannot real-envido: envido is closed for this hand"),
@@ -111,8 +110,7 @@ def refused(match, chosen):
         (played(TRUT, "0 raise trut", "1 accept"), "0 raise trut", "seat 0 cannot raise to trut: the stake is the whole trut already"),
         (played(TRUT, "0 raise trut"), "1 raise 2", "seat 1 cannot raise to 2: the stake trut is not accepted yet, expected accept or decline"),
         (ENVIDO, "0 resign", "seat 0 cannot resign: expected raise or play or concede or envido or real-envido or falta-envido"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_call_that_is_refused_says_why(match, line, said):
     assert refused(match, action(match, line)) == ("illegal_action", said)
 

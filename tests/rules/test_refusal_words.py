@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import each_row
 from rules.played import action, dealt, played
 
 from truc_rules import Action, IllegalActionError, Kind, Seat, apply, new_match, preset
@@ -26,9 +27,7 @@ def refused(match, chosen):
     return caught.value.code, str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("match", "line", "code", "said"),
-    [
+@each_row("match, line, code, said", [
         (BEGUN, "0 cut", "not_your_turn", "seat 0 cannot cut: expected seat 2 to cut or tap"),
         (BEGUN, "2 stand", "illegal_action", "seat 2 cannot stand: expected cut or tap"),
         (played(BEGUN, "2 tap"), "2 deal 1", "not_your_turn", "seat 2 cannot deal 1: expected seat 3 to deal three cards or one"),
@@ -66,8 +65,7 @@ def refused(match, chosen):
         (played(CATALAN_4, "0 raise 2"), "2 accept", "not_your_turn", "seat 2 cannot accept: expected seat 1 or seat 3 to answer the ask for 2"),
         (dealt(CATALAN, *TWO, score=(11, 0), before=["0 cut"]), "1 accept", "not_your_turn", "seat 1 cannot accept: expected seat 0 to answer whether its side plays at its last point"),
         (played(dealt(CATALAN, *TWO, score=(11, 0), before=["0 cut"]), "0 accept"), "0 raise 2", "illegal_action", "seat 0 cannot raise to 2: there is no betting in this hand any more"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_refusal_says_what_was_expected_and_what_came(match, line, code, said):
     assert refused(match, action(match, line)) == (code, said)
 

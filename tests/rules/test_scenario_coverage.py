@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from truc_rules import TABLE_OPTIONS, presets
 
@@ -55,7 +56,7 @@ def is_cited(paragraph):
     return any(whole.search(cited) for cited in CITED)
 
 
-@pytest.mark.parametrize("paragraph", [each for each in PARAGRAPHS if each not in ELSEWHERE])
+@each_row("paragraph", [each for each in PARAGRAPHS if each not in ELSEWHERE])
 def test_paragraph_is_cited_by_a_scenario(paragraph):
     assert is_cited(paragraph)
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from rows import each_row
 
 from truc_rules.scenario.runner import main, run
 from truc_rules.scenario.text import ScenarioError, scenarios
@@ -38,8 +39,8 @@ def last_line(text):
     return len(text.splitlines())
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
+@each_row(
+    "lines, said",
     [
         ("0 stand\nplay 8h", "expected a move, an assertion or a deal, got play 8h"),
         ("stand 0", "expected a move, an assertion or a deal, got stand 0"),
@@ -120,8 +121,8 @@ def test_a_line_that_fails_says_what_was_expected_and_what_came(lines, said):
     assert re.search(said, message), message
 
 
-@pytest.mark.parametrize(
-    ("text", "number", "said"),
+@each_row(
+    "text, number, said",
     [
         (
             "scenario X\n",
@@ -349,6 +350,7 @@ def test_without_paths_it_says_how_it_is_called(capsys):
     assert "python -m truc_rules.scenario.runner PATH..." in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_it_runs_as_a_module(tmp_path):
     path = written(tmp_path, "one.scenario", FRENCH + "next 1\n")
     done = subprocess.run(

@@ -1,6 +1,7 @@
 """The numbers of players that the sources describe, and no others: rules.md 13b.18, 13.36, 14."""
 
 import pytest
+from rows import each_row
 
 from truc_rules import preset, presets
 from truc_rules.scenario.runner import run
@@ -13,13 +14,13 @@ def test_le_truc_is_for_two():
     assert {preset(name).players for name in presets() if name.startswith("le-truc")} == {(2,)}
 
 
-@pytest.mark.parametrize("name", TRUC)
+@each_row("name", TRUC)
 def test_no_truc_is_offered_for_other_seats_than_the_sources_describe(name):
     assert set(preset(name).players) <= {2, 4}
 
 
-@pytest.mark.parametrize("seats", [3, 5, 6])
-@pytest.mark.parametrize("name", TRUC)
+@each_row("seats", [3, 5, 6])
+@each_row("name", TRUC)
 def test_a_truc_for_three_five_or_six_cannot_be_set_up(name, seats):
     (scenario,) = scenarios(f"scenario X\nvariant {name}\nseats {seats}\n")
     with pytest.raises(ScenarioError, match="seats"):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import each_row
 from rules.played import dealt, known, played
 
 from truc_rules import (
@@ -45,7 +46,7 @@ def refusal(match, seat, word):
     return caught.value
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_words_of_a_preset_are_in_the_vocabulary(name):
     signals = preset(name).signals
     assert signals is None or set(signals.vocabulary) <= set(SIGNS)

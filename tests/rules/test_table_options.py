@@ -1,6 +1,7 @@
 """Table options of rules.md 14b: what each changes, and where it is refused."""
 
 import pytest
+from rows import each_row
 
 from truc_rules import Redeal, VariantError, preset, with_options
 
@@ -39,8 +40,8 @@ def test_redeals_by_number_and_by_pack():
     assert with_options(FRENCH, {"redeals": 0}).redeal is None
 
 
-@pytest.mark.parametrize(
-    ("variant", "name", "value", "said"),
+@each_row(
+    "variant, name, value, said",
     [
         (FRENCH, "colour", "red", "colour: expected one of the options reveal, .*redeals"),
         (FRENCH, "pica", "on", "pica: expected a game of six with envido, got truc-french"),
@@ -73,8 +74,8 @@ def test_an_option_that_does_not_fit_is_refused_with_its_reason(variant, name, v
 ARGENTINE, SIX, MINEIRO = (preset(name) for name in ("truco-argentino", "truco-argentino-6", "truco-mineiro"))
 
 
-@pytest.mark.parametrize(
-    ("variant", "name", "value", "said"),
+@each_row(
+    "variant, name, value, said",
     [
         (ARGENTINE, "falta", "all", "falta: expected leader, malas-game or malas-15, got 'all'"),
         (FRENCH, "falta", "leader", "falta: expected a game with envido, got truc-french"),

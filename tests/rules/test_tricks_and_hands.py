@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from rows import each_row
 from rules.played import dealt, played
 
 from truc_rules import preset
@@ -25,12 +26,12 @@ def outcome(variant, row, each=3):
     return {0: "A", 1: "B"}.get(found, found)
 
 
-@pytest.mark.parametrize(("row", "winner"), PUT_ROWS.items())
+@each_row("row, winner", PUT_ROWS.items())
 def test_put_rule_as_in_the_table(row, winner):
     assert outcome(PUT, row) == winner
 
 
-@pytest.mark.parametrize(("row", "winner"), PUT_ROWS.items())
+@each_row("row, winner", PUT_ROWS.items())
 def test_put_rule_leaves_the_hand_open_until_the_last_trick(row, winner):
     assert all(outcome(PUT, row[:length]) == "open" for length in range(1, len(row)))
 

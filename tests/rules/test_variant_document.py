@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 
 import pytest
+from rows import each_row
 
 from truc_rules import (
     ENGINE,
@@ -31,13 +32,13 @@ def as_lists(value):
     return [as_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_a_preset_comes_back_from_its_params(name):
     variant = preset(name)
     assert variant_from_params(name, variant.version, variant.pack, params(variant)) == variant
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_a_preset_comes_back_from_lists_as_a_document_has_them(name):
     variant = preset(name)
     assert (
@@ -45,7 +46,7 @@ def test_a_preset_comes_back_from_lists_as_a_document_has_them(name):
     )
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_names_are_ascending_and_different(name):
     names = [entry[0] for entry in params(preset(name))]
     assert names == sorted(set(names))
@@ -67,8 +68,8 @@ def test_an_unknown_preset_is_answered_with_those_like_it():
         preset("put-2")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
+@each_row(
+    "name, value, said",
     [
         ("players", 2, "players: expected a list, got 2"),
         ("players", [2, "4"], 'players: expected a number from 1 on, got "4"'),
@@ -111,8 +112,8 @@ def test_an_unknown_field_is_refused_by_name():
         variant_from_params("x", 1, CATALAN.pack, (*params(CATALAN), ("colour", True)))
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
+@each_row(
+    "changes, said",
     [
         ({"ladder": (1, 2, 2)}, "ladder: expected two or more rising stakes"),
         ({"ladder": (3, 2)}, "ladder: expected two or more rising stakes"),

@@ -1,6 +1,7 @@
 """What a seat may see, and the figures beside its options."""
 
 import pytest
+from rows import each_row
 from rules.played import action, dealt, played
 
 from truc_rules import Seat, deciders, hints, is_blind, new_match, preset, view, with_options
@@ -47,8 +48,8 @@ CUT = {"before": ["0 cut"]}
 SPANISH = ("3o 7e 4b", "2o 1e 5c")
 
 
-@pytest.mark.parametrize(
-    ("match", "line", "figures"),
+@each_row(
+    "match, line, figures",
     [
         (played(dealt(FRENCH, *HANDS), "0 stand"), "0 raise 2", {"stake": 2, "declined": 1}),
         (played(dealt(FRENCH, *HANDS), "0 stand"), "0 raise rest", {"stake": "game", "declined": 1}),

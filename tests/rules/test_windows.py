@@ -1,6 +1,7 @@
 """Where a hand seems to wait for seats that may have nothing to say (rules.md 13b.3: a flor must be declared)."""
 
 import pytest
+from rows import each_row
 from rules.played import action, dealt, played
 
 from truc_rules import Seat, apply, has_windows, is_window, new_match, preset, presets, unseen
@@ -37,7 +38,7 @@ def test_a_window_stays_open_while_a_partner_of_the_holder_is_unheard():
     assert opens(match, "0 flor")
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_only_games_with_flor_have_windows(name):
     game = preset(name)
     match = new_match(game, seats=min(game.players), dealer=Seat(0))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import trio
+from rows import each_row
 from server.acting import act, card, hand_in, paused
 from server.admins import host_says
 from server.conftest import QUICK, changed, holder_of, in_hand, running
@@ -408,7 +409,7 @@ def test_no_row_of_the_registry_is_missing():
     assert {row.code for row in ROWS} | set(TIMED) == set(REGISTRY)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row.code))
+@each_row("row", ROWS)
 def test_row_has_the_flags_of_the_registry(row):
     told = row.answer or row.goodbye
     assert told["retryable"] is REGISTRY[row.code].retryable

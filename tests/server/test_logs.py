@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import pytest
 import structlog
+from rows import each_row
 
 from truc_server.operation.logs import SECRET, WITHHELD, Seldom, configure, withhold_secrets
 from truc_server.settings.settings import Logs
@@ -122,7 +123,7 @@ class TestSecrets:
     def test_bytes_are_told_by_their_length(self):
         assert safe(body=b"12345") == {"body": "(5 bytes withheld)"}
 
-    @pytest.mark.parametrize("word", sorted(SECRET))
+    @each_row("word", sorted(SECRET))
     def test_value_under_a_secret_name_is_withheld(self, word):
         assert safe(**{f"match_{word}": "7e"}) == {f"match_{word}": WITHHELD}
 

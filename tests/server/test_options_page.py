@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
@@ -92,7 +93,7 @@ def possible(name: str, value: int | str) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("name", "value"), TAKEN)
+@each_row("name, value", TAKEN)
 def test_value_of_a_house_rule_is_possible(name, value):
     assert possible(name, value)
 

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from truc_server.settings.setting_keys import KEYS, SECTIONS, expected
 from truc_server.settings.settings import MatchDefaults, Settings, SettingsError
@@ -43,12 +44,12 @@ class TestDefaults:
     def test_substitute_is_a_word_of_opts(self):
         assert MatchDefaults(when_gone="substitute").opts()[4] == 1
 
-    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    @each_row("key", KEYS.values())
     def test_every_default_is_in_range(self, key):
         given = load(file=None, environ={}, flags={key.name: ("--flag", key.default)})
         assert given == Settings()
 
-    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    @each_row("key", KEYS.values())
     def test_every_key_is_described_in_one_sentence(self, key):
         assert re.fullmatch(r"[A-Z].{10,}\.", key.description)
 
@@ -286,7 +287,7 @@ class TestPrinted:
         text = re.sub(r"(?m)^#(?=\w)", "", settings_text(Settings()))
         assert (from_text(text), len(tomllib.loads(text))) == (Settings(), 6 + len(SECTIONS))
 
-    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    @each_row("key", KEYS.values())
     def test_file_explains_every_key(self, key):
         assert f"# {key.description} [{key.variable}]\n#{key.name.rpartition('.')[2]} = " in settings_text(
             Settings()
@@ -316,7 +317,7 @@ class TestPrinted:
         given = from_text('[store]\nurl = "postgresql://truc:hush@host/truc"')
         assert 'url = "postgresql://truc:***@host/truc"' in settings_text(given)
 
-    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    @each_row("key", KEYS.values())
     def test_expected_says_something_of_every_key(self, key):
         assert "None" not in expected(key)
 
@@ -324,7 +325,7 @@ class TestPrinted:
 class TestHostingPage:
     PAGE = (Path(__file__).parents[2] / "docs" / "hosting" / "settings.md").read_text("utf-8")
 
-    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    @each_row("key", KEYS.values())
     def test_every_setting_stands_on_the_page_as_it_is(self, key):
         default = json.dumps(key.default, ensure_ascii=False)
         assert f"\n| `{key.name}` | `{default}` | {expected(key)} | {key.description} |\n" in self.PAGE
