@@ -3,6 +3,8 @@
 A script bends it: `recast` says what leaves in the place of a message, `cut` how its bytes arrive, and `intercepts` see
 what the client said before the server answers it. What the client does wrong is noted as a fault and answered as a
 real server would; the script says which faults count. For a client that watches, puppets play the whole match.
+
+How many connections of one client are still open.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -12,9 +14,8 @@ import trio
 from msgspec.structs import replace
 
 from truc_conform import playing
-from truc_conform.endings import Endings
-from truc_conform.observations import AnyAct, Fault, Heard, subject
-from truc_conform.puppets import Player
+from truc_conform.playing import Player
+from truc_conform.result import AnyAct, Fault, Heard, subject
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, TOKEN
 from truc_protocol.bodies import Deal
@@ -54,6 +55,31 @@ from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import open_terms
 from truc_protocol.wire.connection import Failure
 from truc_rules import Action, RulesError
+
+
+class Endings:
+    """The connections of one client to a scripted server."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._change = trio.Event()
+
+    def begin(self) -> None:
+        """Count a connection that has begun."""
+        self._open += 1
+
+    def end(self) -> None:
+        """Count a connection that has ended."""
+        self._open -= 1
+        self._change.set()
+        self._change = trio.Event()
+
+    async def wait_all(self, seconds: float) -> None:
+        """Wait, so long at most, until every connection has ended: what a client sent before exiting may still come."""
+        with trio.move_on_after(seconds):
+            while self._open:
+                await self._change.wait()
+
 
 TARGET: Final = 2
 """A target that makes a match short."""

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from truc_conform.observations import tag_of_body
+from truc_conform.result import tag_of_body
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Body, Deal, Rule
 from truc_protocol.codec import dec

@@ -1,8 +1,14 @@
-"""What the kit finds: cases, what came of each, and its verdict in one word. Nothing here runs a case or prints."""
+"""What the kit finds: cases, what came of each, and its verdict in one word. Nothing here runs a case or prints.
+
+What a stage writes down about a client, and what the client's messages are about.
+"""
 
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, NamedTuple
+
+from truc_protocol.codec import EncodingError, dec
+from truc_protocol.messages import ClientMessage, GuestAct, SignedAct
 
 
 class Verdict(StrEnum):
@@ -84,3 +90,41 @@ def tally(results: Iterable[Result]) -> dict[Verdict, int]:
     """Count the results by verdict; every verdict has a count."""
     verdicts = [result.verdict for result in results]
     return {verdict: verdicts.count(verdict) for verdict in Verdict}
+
+
+AnyAct = SignedAct | GuestAct
+
+
+class Fault(NamedTuple):
+    """Something that the client did wrong: under which code, and in words."""
+
+    code: str
+    message: str
+
+
+class Heard(NamedTuple):
+    """A message of the client: on which connection, and after how many messages of the server."""
+
+    link: int
+    sent: int
+    message: ClientMessage
+
+
+def subject(message: ClientMessage) -> str:
+    """Name what a message is about, for the cases that judge it."""
+    match message:
+        case SignedAct(match=None):
+            return "seat"
+        case SignedAct(body=body):
+            return tag_of_body(body)
+        case _:
+            return type(message).__name__
+
+
+def tag_of_body(body: bytes) -> str:
+    """Return the kind that a body says it is; "" if it says none."""
+    try:
+        tag = dec(body)[0]
+    except (EncodingError, IndexError, TypeError):
+        return ""
+    return tag.removeprefix("truc/1/") if isinstance(tag, str) else ""

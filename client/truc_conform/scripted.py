@@ -13,8 +13,8 @@ import trio
 import trio.testing
 
 from truc_conform import playing
-from truc_conform.observations import AnyAct
-from truc_conform.puppets import Player, secret
+from truc_conform.playing import Player, secret
+from truc_conform.result import AnyAct
 from truc_conform.shown import CODE, ENCODED_INFO, TOKEN, open_options, table_state
 from truc_protocol.bodies import Guest, Rekey, Sub
 from truc_protocol.boxes import Option, counter, private_key, seal_options

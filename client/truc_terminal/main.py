@@ -8,13 +8,13 @@ import click
 from truc_commands.completion import completion_command
 from truc_commands.program import listed
 from truc_terminal.commands.helping import SpokenGroup
-from truc_terminal.screen.spelling import spell_nearest
+from truc_terminal.screen.glyphs import spell_nearest
 
 _COMMANDS: Final = listed(
     ("demo", "truc_terminal.commands.demo:demo", "Play a match against bots on this machine, and verify it."),
     ("play", "truc_terminal.commands.play:play", "Play at a server, in person."),
     ("create", "truc_terminal.commands.create:create", "Open a table, and invite others."),
-    ("join", "truc_terminal.commands.join:join", "Sit down at a table, by its link."),
+    ("join", "truc_terminal.commands.create:join", "Sit down at a table, by its link."),
     ("watch", "truc_terminal.commands.watch:watch", "Watch a table to the end of its match."),
     ("tables", "truc_terminal.commands.tables:tables", "List the public tables of a server."),
     ("leaderboard", "truc_terminal.commands.ratings:leaderboard", "Show who is best in a game at a server."),

@@ -8,7 +8,7 @@ do, and `apply` does it and returns the next match with what happened.
 from truc_rules.cards.packs import CARDS_EACH, Card, card_named, card_names
 from truc_rules.cards.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
 from truc_rules.contests.claims import is_score_open
-from truc_rules.contests.windows import has_windows, is_window, unseen
+from truc_rules.contests.dispatch import has_windows, is_window, unseen
 from truc_rules.deals.deal import is_blind, lowest_slot, named, slot_of, turn_count
 from truc_rules.errors import (
     CardError,
@@ -19,7 +19,6 @@ from truc_rules.errors import (
     UnknownOptionError,
     VariantError,
 )
-from truc_rules.match.hints import hints
 from truc_rules.match.machines import deciders, deciders_in_view
 from truc_rules.match.match import (
     apply,
@@ -34,7 +33,7 @@ from truc_rules.match.match import (
     settled,
 )
 from truc_rules.match.rulings import apply_ruled, ruled
-from truc_rules.match.views import View, view
+from truc_rules.match.views import View, hints, view
 from truc_rules.positions.actions import KINDS, REST, TRUT, Action, ArgShape, Kind
 from truc_rules.positions.events import Event
 from truc_rules.positions.hand import Hand

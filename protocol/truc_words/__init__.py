@@ -5,17 +5,33 @@ nothing is decided by them. The caller passes names and cards in, as it knows ho
 from others goes through `printable` or `shown_name` first.
 """
 
-from truc_words.catalogue import LANGUAGES, Catalogue, LanguageError, MoveWords, catalogue
-from truc_words.checks import CheckWords, words_of_check
+from truc_words.catalogue import (
+    LANGUAGES,
+    PLAIN,
+    Catalogue,
+    LanguageError,
+    LocalWords,
+    MoveWords,
+    catalogue,
+    chosen_language,
+    local_sets,
+    local_words,
+)
 from truc_words.facts import as_told, tell
-from truc_words.language import chosen_language
-from truc_words.local import PLAIN, LocalWords, local_sets, local_words
 from truc_words.moves import move_label, move_meaning, own_label
-from truc_words.names import joined, printable, shown_name, side_name
-from truc_words.scores import half_label, score_label
-from truc_words.sentences import Sentence, told
-from truc_words.signs import phrase_label, sign_label
-from truc_words.speech import ENGLISH, Speech
+from truc_words.sentences import CheckWords, Sentence, told, words_of_check
+from truc_words.speech import (
+    ENGLISH,
+    Speech,
+    half_label,
+    joined,
+    phrase_label,
+    printable,
+    score_label,
+    shown_name,
+    side_name,
+    sign_label,
+)
 
 __all__ = [
     "ENGLISH",

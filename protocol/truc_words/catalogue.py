@@ -1,14 +1,17 @@
 """The catalogues: all that is said to people, in two files per language: the game and the table, and all around them.
 
-Every catalogue has the same keys and fills in the same names; a test keeps them in step. A game's own words are not
-here but in its local set.
+Every catalogue has the same keys and fills in the same names; a test keeps them in step. A game's own words are in its
+local set, in its own tongue. A variant names its set in `words`, which changes no rule. A house variant may name a set that is not known here; that is
+empty, and the game is told in the plain words of the catalogues.
+
+Here it is also chosen in which language a player is spoken to.
 """
 
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -124,3 +127,77 @@ def read_catalogue(lang: str) -> dict[str, Any]:
 def read_text(name: str) -> str:
     """Return the text of a file beside this module."""
     return files("truc_words").joinpath(name).read_text(encoding="utf-8")
+
+
+class LocalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A game's own words."""
+
+    tongue: str | None = None
+    """The language the set is in; None if there is no set."""
+    leaders: Literal["captain", "governor"] = "captain"
+    """What the leaders of the two sides of a hand are."""
+    next_sits: Literal["left", "right"] = "right"
+    """On which side of a player the next one to play sits; only for drawing a table, nothing else depends on it."""
+    moves: Mapping[str, str] = {}
+    """By move line, by kind and step of the stake, or by the catalogues' keys."""
+    facts: Mapping[str, str] = {}
+    """A word for what happened, by the catalogues' keys."""
+    reasons: Mapping[str, str] = {}
+    """Why points were scored."""
+    signs: Mapping[str, str] = {}
+    """What is claimed, by word of the vocabulary."""
+    gestures: Mapping[str, str] = {}
+    """Which of the catalogues' gestures signs it, by word of the vocabulary."""
+    phrases: Mapping[str, str] = {}
+    """By quick phrase."""
+    terms: Mapping[str, str] = {}
+    """Roles and things of the game."""
+    counts: Mapping[str, tuple[str, str]] = {}
+    """What is counted: one, several."""
+    halves: Mapping[Literal["low", "high"], tuple[str, str]] = {}
+    """How points of the lower and of the upper half of a game are counted: one, several."""
+    names: Mapping[str, tuple[str, ...]] = {}
+    """Other names of a variant, by its name."""
+
+
+PLAIN: Final = LocalWords()
+
+
+@cache
+def local_sets() -> Mapping[str, LocalWords]:
+    """Return all sets, by name."""
+    return msgspec.convert(tomllib.loads(read_text("local.toml")), dict[str, LocalWords])
+
+
+def local_words(name: str) -> LocalWords:
+    """Return the set called `name`, an empty one if there is none."""
+    return local_sets().get(name, PLAIN)
+
+
+_LOCALE: Final = ("LC_ALL", "LC_MESSAGES", "LANG")
+_PREFERRED: Final = "LANGUAGE"  # a list, heeded by GNU programs unless the locale is C
+_NONE: Final = ("", "c", "posix")
+_DEFAULT: Final = "en"
+
+
+def chosen_language(given: str | None, environment: Mapping[str, str]) -> str:
+    """Return the language given, else the first in the environment that there is a catalogue for, else English.
+
+    Raises:
+        LanguageError: There is no catalogue for the language given.
+    """
+    if given is not None:
+        catalogue(given)
+        return given
+    locale = next((environment[name] for name in _LOCALE if environment.get(name)), "")
+    if _language_of(locale) in _NONE:
+        return _DEFAULT
+    wanted = map(_language_of, [*environment.get(_PREFERRED, "").split(":"), locale])
+    return next((lang for lang in wanted if lang in LANGUAGES), _DEFAULT)
+
+
+def _language_of(locale: str) -> str:
+    """Return the language of a locale: `ca` of `ca_ES.UTF-8@valencia`."""
+    for sign in ".@_-":
+        locale = locale.partition(sign)[0]
+    return locale.lower()

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from truc_words.moves import ShowCard, local_label
-from truc_words.names import joined, side_name
-from truc_words.speech import ENGLISH, Speech
+from truc_words.speech import ENGLISH, Speech, joined, side_name
 
 Fact = Mapping[str, Any]
 

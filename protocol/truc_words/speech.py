@@ -1,10 +1,16 @@
-"""How to speak to somebody: in their language, with the words of the game that is played."""
+"""How to speak to somebody: in their language, with the words of the game that is played.
 
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+Names of players, and other text that came from others, made fit to be shown.
 
-from truc_words.catalogue import Catalogue, catalogue
-from truc_words.local import LocalWords, local_words
+What signs and quick phrases are called: in the words of the game, explained in the listener's language.
+
+How a game says its score: in points, in units and points, or in points of a lower and an upper half.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from truc_words.catalogue import Catalogue, LocalWords, catalogue, local_words
 from truc_words.sentences import Sentence
 
 
@@ -81,3 +87,80 @@ class Speech(NamedTuple):
 
 
 ENGLISH: Final = Speech("en")
+
+
+_LONGEST_NAME: Final = 24
+
+
+def printable(text: str) -> str:
+    """Return text that came from others without what a terminal would obey."""
+    return "".join(sign for sign in text if sign.isprintable())
+
+
+def shown_name(name: str, seat: int) -> str:
+    """Return a player's name as it may be shown: printable, short, never empty."""
+    return printable(name).strip()[:_LONGEST_NAME] or f"seat {seat}"
+
+
+def joined(names: Sequence[str], speech: Speech) -> str:
+    """Return several names as one: the last two with a word between them, those before them with commas."""
+    return speech.catalogue.said["and"].join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def side_name(side: int, players: Sequence[str], speech: Speech = ENGLISH) -> str:
+    """Return how a side is called: by the names of its seats."""
+    return joined(players[side::2], speech)
+
+
+def sign_label(word: str, lang: str, words: str) -> str:
+    """Return what a sign claims, and by which gesture it is made where the game has one."""
+    speech = Speech(lang, words)
+    plain = speech.catalogue.signs.get(word, printable(word))
+    own = speech.local.signs.get(word, plain)
+    gesture = speech.catalogue.gestures.get(speech.local.gestures.get(word, ""))
+    notes = [note for note in (plain if own != plain else None, gesture) if note]
+    return speech.noted(own, notes)
+
+
+def phrase_label(phrase: str, lang: str, words: str) -> str:
+    """Return what is said, and what it means."""
+    speech = Speech(lang, words)
+    plain = speech.catalogue.phrases.get(phrase)
+    if plain is None:
+        return printable(phrase)
+    own = speech.local.phrases.get(phrase, plain.label)
+    return f"{own} ({plain.meaning.rstrip('.')})"
+
+
+SideScore = tuple[int, int, int]
+
+
+def score_label(score: SideScore, target: int, speech: Speech) -> str:
+    """Return the score of a side, [games, upper, points], in a game to `target` points."""
+    games, upper, points = score
+    notes = [*_halves(points, target, speech)]
+    if games:
+        notes.append(speech.counted("game", games))
+    said = _points(upper, points, speech)
+    return speech.noted(said, notes)
+
+
+def _points(upper: int, points: int, speech: Speech) -> str:
+    if not upper and "unit" not in speech.local.counts:
+        return str(points)
+    return joined([speech.counted("unit", upper), speech.counted("point", points)], speech)
+
+
+def _halves(points: int, target: int, speech: Speech) -> Iterator[str]:
+    if points and speech.local.halves and target:
+        yield half_label(points, target, speech)
+
+
+def half_label(points: int, target: int, speech: Speech) -> str:
+    """Return points as a game that is counted in halves says them: of 30, 8 as `8 malas` and 21 as `6 buenas`."""
+    # rules.md 8.1
+    middle = target // 2
+    which: Literal["low", "high"] = "low" if points <= middle else "high"
+    n = points if which == "low" else points - middle
+    one, several = speech.local.halves[which]
+    return (one if n == 1 else several).format(n=n)

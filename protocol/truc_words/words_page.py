@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from truc_rules import Kind, Variant
 from truc_words.moves import move_meaning, own_label, plain_label
-from truc_words.signs import phrase_label, sign_label
-from truc_words.speech import Speech
+from truc_words.speech import Speech, phrase_label, sign_label
 
 _BETWEEN_HANDS = (Kind.PAUSE, Kind.RESUME, Kind.RESIGN)
 _ENVIDO = ("envido", "real-envido", "falta-envido", "points 33", "good", "silent")

@@ -28,7 +28,7 @@ def speak(patch: Patch = setattr) -> None:
     """Make the language known; `patch` sets an attribute, such as `monkeypatch.setattr`."""
     catalogues = import_module("truc_words.catalogue")
     read = catalogues.read_catalogue
-    for module in (catalogues, import_module("truc_words.language")):
+    for module in (catalogues, import_module("truc_words.catalogue")):
         patch(module, "LANGUAGES", (*LANGUAGES, LANG))
     patch(
         catalogues, "read_catalogue", lambda lang: bracketed_all(read("en")) if lang == LANG else read(lang)

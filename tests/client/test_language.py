@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from truc_rules import preset
-from truc_terminal.commands.asking import asked
+from truc_terminal.commands.common import asked
 from truc_terminal.main import main
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from truc_client.home.home import open_home
-from truc_terminal.commands.afterwards import tell_commands
+from truc_terminal.commands.common import tell_commands
 from truc_terminal.main import main
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES

@@ -20,8 +20,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from rich.console import Console
 
 from truc_client.happenings import Waiting
-from truc_terminal.screen.above import Above
-from truc_terminal.screen.prompt import Drawn, Prompt, folded
+from truc_terminal.screen.prompt import Above, Drawn, Prompt, folded
 from truc_terminal.screen.questions import Key, Question
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.speaking import spelled

@@ -31,7 +31,7 @@ from truc_terminal.replay_model.board import (
     with_sign,
 )
 from truc_terminal.replay_model.faces import faces_of, short
-from truc_terminal.screen.answers import find_choice
+from truc_terminal.screen.questions import find_choice
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, Speech, catalogue
 

@@ -28,7 +28,7 @@ from truc_protocol.messages import (
     Unwatch,
     Watch,
 )
-from truc_terminal.commands.asking import asked
+from truc_terminal.commands.common import asked
 from truc_terminal.commands.listing import table_line
 from truc_terminal.commands.play import Seating, Wish, _farewell, _sit_down, _step_in
 from truc_terminal.main import main

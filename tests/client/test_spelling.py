@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from truc_terminal.screen.spelling import spell_nearest
+from truc_terminal.screen.glyphs import spell_nearest
 
 
 @pytest.mark.parametrize(

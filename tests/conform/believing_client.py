@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import msgpack
 
-from truc_conform.puppets import Player
+from truc_conform.playing import Player
 from truc_protocol.bodies import Ack, Call, End
 from truc_protocol.boxes import BoxError, open_options, private_key
 from truc_protocol.codec import sha256

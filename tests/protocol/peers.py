@@ -5,7 +5,7 @@ Everything random comes from a seed, so that a test's transcript is the same on 
 
 import random
 
-from truc_conform.puppets import Player, here, secret
+from truc_conform.playing import Player, here, secret
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Auditor
 from truc_protocol.bodies import Body, Guest, Rule

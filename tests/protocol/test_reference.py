@@ -13,7 +13,7 @@ from truc_docs.protocol.states import connection_page
 from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Info, SeatState
 from truc_protocol.wire.connection import TRANSITIONS, State
-from truc_words.field_lines import field_lines
+from truc_words.variant_files import field_lines
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 

@@ -8,7 +8,7 @@ from rows import each_row
 from rules.played import dealt, played
 
 from truc_rules import preset
-from truc_rules.tricks.tricks import verdict
+from truc_rules.tricks.play import verdict
 
 STANDARD = preset("truc-lanes")
 PUT = replace(STANDARD, hand_rule="put")

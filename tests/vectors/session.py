@@ -16,7 +16,7 @@ from rich.console import Console
 from vectors.retold import Decision, happenings
 
 from truc_rules import Seat
-from truc_terminal.screen.answers import numbered
+from truc_terminal.screen.questions import numbered
 from truc_terminal.screen.screen import Screen
 
 TRANSCRIPT: Final = Path(__file__).with_name("session.truc")

@@ -10,9 +10,8 @@ from truc_conform.client_cases import cheats
 from truc_conform.client_cases.keyed import without_key
 from truc_conform.client_harness import Stage
 from truc_conform.forging import deal_body
-from truc_conform.observations import tag_of_body
 from truc_conform.playing import signed_position
-from truc_conform.result import Outcome, Verdict, failed
+from truc_conform.result import Outcome, Verdict, failed, tag_of_body
 from truc_conform.scenes import Exit, Scene, needing, one, said, unended
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
 from truc_protocol.messages import Resume, SignedAct

@@ -22,8 +22,8 @@ from truc_conform.forging import (
     resigned,
     ruled_out,
 )
-from truc_conform.observations import AnyAct, tag_of_body
-from truc_conform.puppets import Player, secret
+from truc_conform.playing import Player, secret
+from truc_conform.result import AnyAct, tag_of_body
 from truc_conform.scenes import at_first
 from truc_protocol import dealing
 from truc_protocol.bodies import Act, Body, Close, Deal, End

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from truc_conform.client_cases.seated import OnChoice, on_choice
 from truc_conform.client_harness import Stage
 from truc_conform.grease import greased, raw
-from truc_conform.observations import AnyAct, tag_of_body
 from truc_conform.playing import signed_position
-from truc_conform.result import Case, Outcome, Verdict, failed
+from truc_conform.result import AnyAct, Case, Outcome, Verdict, failed, tag_of_body
 from truc_conform.scenes import (
     ALIVE,
     CLOSING_S,

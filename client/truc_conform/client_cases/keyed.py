@@ -10,9 +10,8 @@ from truc_conform.client_cases.interrupted import sent_away
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import Stage
 from truc_conform.forging import greeted_again
-from truc_conform.observations import tag_of_body
-from truc_conform.puppets import secret
-from truc_conform.result import Case, Outcome, Verdict, failed
+from truc_conform.playing import secret
+from truc_conform.result import Case, Outcome, Verdict, failed, tag_of_body
 from truc_conform.scenes import (
     Exit,
     Judge,

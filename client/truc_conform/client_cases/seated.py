@@ -9,8 +9,7 @@ import trio
 
 from truc_conform.client_harness import Stage
 from truc_conform.grease import raw, strange_error
-from truc_conform.observations import AnyAct, tag_of_body
-from truc_conform.result import Case, Outcome, Verdict, failed
+from truc_conform.result import AnyAct, Case, Outcome, Verdict, failed, tag_of_body
 from truc_conform.scenes import (
     Arrange,
     Exit,

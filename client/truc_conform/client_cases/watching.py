@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from truc_conform.client_harness import Stage
 from truc_conform.forging import place_of
 from truc_conform.grease import raw
-from truc_conform.observations import tag_of_body
-from truc_conform.result import Outcome, Verdict, failed
+from truc_conform.result import Outcome, Verdict, failed, tag_of_body
 from truc_conform.scenes import (
     Exit,
     at_first,

@@ -26,8 +26,7 @@ from truc_terminal.commands.common import (
     told_player,
     usage_error,
 )
-from truc_terminal.commands.house_bot import serve, until_ended
-from truc_terminal.commands.reporting import result_of, tell_trouble
+from truc_terminal.commands.house_bot import result_of, serve, tell_trouble, until_ended
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.stepping_in import find_vacant
 from truc_terminal.styles import STYLES, style_option

@@ -1,12 +1,17 @@
 """What every command shares: its language, one-line failures, the player's home and name, and table options.
 
 The language is that of `--lang`, else of the locale; everything that a command prints is in it.
+
+Yes-or-no questions, at a terminal or to a script: in the player's language, with `y` and `n` valid in every one.
+
+What a player is told after a match: how to look at it again.
 """
 
 import getpass
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import IO, Any, Final, TypeVar
 
@@ -15,8 +20,10 @@ import trio
 
 from truc_client.home.account import Delay, NewKey, Player
 from truc_client.home.home import Home, default_root, has_seed, kept_name, master_seed, open_home
+from truc_terminal.screen.person import QUIT, Lines
+from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.wrapping import wrapped
-from truc_words import LANGUAGES, LanguageError, Sentence, chosen_language, printable, told
+from truc_words import LANGUAGES, LanguageError, Sentence, catalogue, chosen_language, printable, told
 
 T = TypeVar("T")
 
@@ -153,3 +160,48 @@ def table_options(pairs: tuple[str, ...]) -> dict[str, int | str]:
         is_number = value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS
         options[name] = int(value) if is_number else value
     return options
+
+
+def meant(text: str, lang: str) -> bool | None:
+    """Return whether an answer means yes; None if it means neither yes nor no."""
+    words, answer = catalogue(lang), text.strip().casefold()
+    if answer in ("y", *words.yes):
+        return True
+    return False if answer in ("n", *words.no) else None
+
+
+async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **values: object) -> bool | None:
+    """Ask until the answer is yes or no; an empty line means the default; None if the player leaves."""
+    while True:
+        screen.note(key, "bold", **values)
+        text = (await lines.receive()).text
+        if not text:
+            return default if text is not None else None
+        if text.strip().casefold() in QUIT:
+            return None
+        answer = meant(text, screen.lang)
+        if answer is not None:
+            return answer
+        screen.note("y_or_n", "red")
+
+
+def confirmed(question: Sentence, lang: str) -> bool:
+    """Ask on standard input, before there is a screen; an empty line means no, end of input ends the command."""
+    while True:
+        text = click.prompt(told(question, lang), default="", show_default=False, prompt_suffix=" ", err=True)
+        answer = meant(text, lang) if text else False
+        if answer is not None:
+            return answer
+        click.echo(told(Sentence("screen.y_or_n"), lang), err=True)
+
+
+_DIGITS: Final = 6
+"""How many digits of a match's id are shown: enough to find it in a home, few enough for a line of 80 columns."""
+
+
+def tell_commands(screen: Screen, transcript: Path) -> None:
+    """Name the commands that show the match of a transcript kept in the home."""
+    match = transcript.name[:_DIGITS]
+    screen.note(
+        "look_again", "dim", replay=f"truc replay {match}", report=f"truc report {match} -o {match}.html"
+    )

@@ -1,14 +1,14 @@
-"""`truc create`: open a table, pass its link on, and play with whoever comes."""
+"""`truc create` opens a table, passes its link on, and plays with whoever comes; `truc join` sits down by such a link."""
 
 from typing import Final, Unpack
 
 import click
 
 from truc_terminal.commands.common import OPTION_HELP, spoken, table_options, usage_error
-from truc_terminal.commands.manner import Manner, manner_options
+from truc_terminal.commands.listing import TableClock, read_clock
 from truc_terminal.commands.play import Seating, Wish, play_at
-from truc_terminal.commands.server_lookup import game_meant
-from truc_terminal.commands.table_clock import TableClock, read_clock
+from truc_terminal.commands.server_lookup import game_meant, table_meant
+from truc_terminal.commands.terminal import Manner, manner_options
 from truc_words import Sentence, told
 
 _TWICE: Final = {"decision_ms": "--clock", "bank_ms": "--clock", "reveal": "--reveal"}
@@ -74,3 +74,20 @@ def _chosen(
     for name in named.keys() & options.keys():
         raise usage_error(Sentence("commands.said_twice", option=_TWICE[name], name=name))
     return {**named, **options}
+
+
+@click.command(short_help="Sit down at a table, by its link.")
+@click.argument("link")
+@click.argument("code", required=False)
+@manner_options
+def join(*, link: str, code: str | None, **manner: Unpack[Manner]) -> None:
+    """Sit down at the table of a LINK that you were given: truc join truc://HOST:7373/K7PQA#FINGERPRINT.
+
+    Or at the table with a CODE: truc join HOST K7PQA; `truc tables HOST` lists those that are public. If you have a seat
+    there you go on with it; where a match has lost a player you are asked whether you step in.
+
+    With one server known a CODE alone will do.
+    """
+    where, table = table_meant(link, code)
+    wish = Wish(table, None, None, {}, private=False, rekey=False)
+    play_at(where, wish, **manner)

@@ -25,9 +25,8 @@ from truc_client.home.home import Home, open_home
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 from truc_terminal.advice import sharp_advice
-from truc_terminal.commands.afterwards import tell_commands
-from truc_terminal.commands.common import FailedError, lang_option, own_home, player_name, run
-from truc_terminal.commands.game_files import game_called
+from truc_terminal.commands.common import FailedError, lang_option, own_home, player_name, run, tell_commands
+from truc_terminal.commands.rules import game_called
 from truc_terminal.commands.terminal import (
     color_option,
     ended_as_by_ctrl_c,

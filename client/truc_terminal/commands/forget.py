@@ -8,9 +8,9 @@ from truc_client.address import Address
 from truc_client.connecting import connect
 from truc_client.home.home import Home, has_seed
 from truc_client.home.store import Store
-from truc_terminal.commands.asking import confirmed
 from truc_terminal.commands.common import (
     FailedError,
+    confirmed,
     lang_option,
     own_home,
     player_name,

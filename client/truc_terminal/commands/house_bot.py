@@ -3,6 +3,8 @@
 It may play at several tables at once, each in its own task: an error at one ends that one alone, with one line. After a
 restart it goes on with every seat it has. Invariant: at each table it does one thing at a time; of the calls that come
 meanwhile it answers the newest afterwards, as somebody else may have taken the seat it was called to.
+
+What a bot prints: the result of a match on standard output, trouble on standard error.
 """
 
 import signal
@@ -27,14 +29,50 @@ from truc_client.errors import (
     RefusedError,
     ServerKeyError,
 )
-from truc_client.happenings import Called, Happening, MatchEnded, MatchStarted, Substituted, TableChanged
+from truc_client.happenings import (
+    Called,
+    Happening,
+    Interrupted,
+    MatchEnded,
+    MatchStarted,
+    Substituted,
+    TableChanged,
+    TranscriptSetAside,
+)
 from truc_client.home.account import Player
 from truc_client.table import Table
+from truc_client.verifying import result_line
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.messages import SeatHeld
-from truc_terminal.commands.reporting import complain, result_of, tell_trouble
+from truc_terminal.commands.common import spoken, tell
 from truc_terminal.commands.stepping_in import is_alone, sit_by, stand_by
-from truc_words import Sentence
+from truc_words import Sentence, Speech, shown_name
+
+
+def complain(text: str) -> None:
+    """Print what went wrong."""
+    tell(text, err=True)
+
+
+def tell_trouble(happening: Happening) -> None:
+    """Print what went wrong at a table without ending it."""
+    match happening:
+        case Interrupted(reason):
+            complain(Sentence("connecting.connecting_again", reason=reason))
+        case TranscriptSetAside(path, reason):
+            complain(Sentence("connecting.set_aside", reason=reason, path=path))
+        case _:
+            pass
+
+
+def result_of(ended: MatchEnded) -> str:
+    """Return the line that says how a match ended and where its transcript is."""
+    verdict = ended.verdict
+    names = [shown_name(name, seat) for seat, name in enumerate(verdict.players)]
+    line = result_line(verdict, names, Speech(spoken()))
+    found = {"result": verdict.result, "level": verdict.level, "path": ended.transcript}
+    return Sentence("commands.bot_result", told=line, **found).told(spoken())
+
 
 _AGAIN_S: Final = 5.0  # before an unreachable server is tried again, or up to twice as long
 _PATIENCE_S: Final = 300.0  # how long a seat is kept at a table where no match begins

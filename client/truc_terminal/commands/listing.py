@@ -1,8 +1,11 @@
 """Tables of a server at a glance: the game, who sits there, since when, the clock, and the options chosen.
 
 A person at a terminal sees columns, a script gets one line for each table. Tables with a seat to take come first.
+
+The clock of a table in short: `30+120` is 30 seconds for a decision and 120 in the bank.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -15,9 +18,41 @@ from truc_protocol.messages import SeatState, TableState
 from truc_protocol.setup import read_opts
 from truc_terminal.commands.company import has_free_seat
 from truc_terminal.commands.stepping_in import vacant_seats
-from truc_terminal.commands.table_clock import TableClock
 from truc_terminal.screen.wrapping import wrapped
-from truc_words import ENGLISH, Speech, printable, shown_name
+from truc_words import ENGLISH, Sentence, Speech, printable, shown_name
+
+_FORM: Final = re.compile(r"(?P<decision>[0-9]{1,5})(\+(?P<bank>[0-9]{1,5}))?")
+_NONE: Final = "none"
+_SECOND: Final = 1000
+_LONGEST_S: Final = 86_400
+
+
+class TableClock(NamedTuple):
+    """The times of a table, under the names of its options; 0 for a decision means no limit."""
+
+    decision_ms: int
+    bank_ms: int
+
+    def __str__(self) -> str:
+        if not self.decision_ms:
+            return _NONE
+        return "+".join(f"{ms / _SECOND:g}" for ms in self if ms)
+
+
+def read_clock(text: str) -> TableClock:
+    """Read a clock.
+
+    Raises:
+        ValueError: The text is no clock; the message says what was expected.
+    """
+    if text == _NONE:
+        return TableClock(0, 0)
+    if found := _FORM.fullmatch(text):
+        decision, bank = int(found["decision"]), int(found["bank"] or 0)
+        if 0 < decision <= _LONGEST_S and bank <= _LONGEST_S:
+            return TableClock(decision * _SECOND, bank * _SECOND)
+    raise ValueError(Sentence("commands.clock_expected", most=_LONGEST_S, none=_NONE, got=repr(text)))
+
 
 _MINUTE_MS: Final = 60_000
 _HOUR_MIN: Final = 60

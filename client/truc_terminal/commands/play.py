@@ -1,51 +1,210 @@
-"""`truc play`: sit down at a table, in person."""
+"""`truc play`: sit down at a table, in person.
+
+After a match it asks for another one. Meanwhile the player is told who leaves and who has said yes.
+
+Invariant: only a no gives the seat up; a player who leaves without an answer finds it again.
+
+Before, it comes back to a seat that is the player's: which one first, whether it can be played from here, and which seats others have taken.
+
+Taking a seat ends the session of whoever plays it, which may be another home with the same key. Invariant: no seat is
+taken before it was looked at, and none for a home that cannot play it.
+"""
 
 import sys
-from enum import Enum
+from enum import Enum, auto
 from typing import Final, NamedTuple, Unpack
 
 import click
+import trio
 
 from truc_client.address import Address
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
+from truc_client.happenings import SeatTakenOver, TableClosed
 from truc_client.home.home import keep_name
+from truc_client.home.store import Joined
+from truc_client.home.transcripts import path_of
+from truc_client.matches.standing import NOT_HERE, PLAYED_ELSEWHERE
 from truc_client.table import Table
+from truc_client.table_preview import Glance
 from truc_client.verifying import quoted
-from truc_protocol.messages import TableState
+from truc_protocol.errors import Code
+from truc_protocol.messages import SeatHeld, TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
-from truc_terminal.commands.afterwards import tell_commands
-from truc_terminal.commands.asking import asked
-from truc_terminal.commands.coming_back import Place, check_here, places, tell_lost_seats
 from truc_terminal.commands.common import (
     OPTION_HELP,
+    asked,
     lang_option,
     own_home,
     player_name,
     run,
     spoken,
     table_options,
+    tell_commands,
     tell_first_use,
     told_player,
     usage_error,
 )
 from truc_terminal.commands.company import has_free_seat, tell_invite, told_of_waiting
-from truc_terminal.commands.manner import Manner, guest_option, name_option, teach_option
-from truc_terminal.commands.rematch import Another, another
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.stepping_in import agrees_to_step_in, look_on, show_terms, wanted
 from truc_terminal.commands.terminal import (
+    Manner,
     color_option,
     ended_as_by_ctrl_c,
+    guest_option,
     lines_of,
+    name_option,
     own_screen,
     plain_option,
+    teach_option,
 )
 from truc_terminal.screen.lessons import teaching_at
 from truc_terminal.screen.person import Lines, Person
 from truc_terminal.screen.screen import Screen
-from truc_words import Sentence, Speech
+from truc_words import Sentence, Speech, shown_name
+
+
+class Another(Enum):
+    """The outcome of the question."""
+
+    YES = auto()
+    NO = auto()
+    LEFT = auto()
+    """The input has ended: the seat stays the player's."""
+    CLOSED = auto()
+    """The table was closed, or the seat taken over, before there was an answer."""
+
+
+_ANSWERS: Final = {True: Another.YES, False: Another.NO, None: Another.LEFT}
+
+
+async def another(table: Table, screen: Screen, lines: Lines) -> Another:
+    """Ask whether to play another match at a table."""
+    answer = Another.CLOSED
+    async with trio.open_nursery() as nursery:
+
+        async def follow() -> None:
+            await _follow(table, screen)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(follow)
+        answer = _ANSWERS[await asked(screen, lines, "another", default=True)]
+        nursery.cancel_scope.cancel()
+    return answer
+
+
+async def _follow(table: Table, screen: Screen) -> None:
+    """Tell what happens at a table, until the player no longer has a seat there."""
+    told: frozenset[int] = frozenset()
+    async for happening in table:
+        screen.show(happening)
+        if isinstance(happening, TableClosed | SeatTakenOver):
+            return
+        told |= _tell_ready(table, screen, told)
+
+
+def _tell_ready(table: Table, screen: Screen, told: frozenset[int]) -> frozenset[int]:
+    """Tell which of the others have newly agreed to another match; return their seats."""
+    if table.state is None or table.state.state == "playing":
+        return frozenset()
+    others = (seat for seat in table.state.seats if seat.ready and seat.seat != table.seat)
+    new = {seat.seat: shown_name(seat.name or "", seat.seat) for seat in others if seat.seat not in told}
+    for name in new.values():
+        screen.note("wants_another", "dim", name=name)
+    return frozenset(new)
+
+
+class Place(NamedTuple):
+    """A seat that the player holds, and what its table shows."""
+
+    held: SeatHeld
+    glance: Glance
+
+    @property
+    def is_played(self) -> bool:
+        """Whether a match is on there, as far as can be seen."""
+        state = self.glance.state
+        return self.held.match is not None and (state is None or state.state == "playing")
+
+    @property
+    def is_online(self) -> bool:
+        """Whether another connection of the player has the seat now."""
+        return self.glance.is_online(self.held.seat)
+
+
+async def places(connection: Connection, code: str | None) -> tuple[Place, ...]:
+    """Return every seat of the player, or those at one table: running matches first, seats without a match last."""
+    seats = [held for held in connection.held if code in (None, held.table)]
+    found = [Place(held, await connection.glance(held.table)) for held in seats]
+    return tuple(sorted(found, key=lambda place: (not place.is_played, place.held.match is None)))
+
+
+def check_here(connection: Connection, place: Place) -> None:
+    """Check that a match can be played from this home, as far as can be seen without taking the seat.
+
+    Raises:
+        ClientError: The secrets in force are not here.
+    """
+    mid = place.held.match
+    if mid is None or connection.session.account.is_guest or not place.is_played:
+        return
+    own, store = _own_box_keys(connection, place.held), connection.session.account.store
+    if not own and (place.glance.state is not None or store.playing(mid) is None):
+        raise ClientError(NOT_HERE)
+    in_force = place.glance.box_key(mid, place.held.seat)
+    if own and in_force is not None and in_force not in own:
+        raise ClientError(PLAYED_ELSEWHERE)
+
+
+def _own_box_keys(connection: Connection, held: SeatHeld) -> frozenset[bytes]:
+    store = connection.session.account.store
+    return frozenset(
+        chain.x
+        for joined in store.held(connection.session.first_spk)
+        if joined.code == held.table and joined.mid in (None, held.match)
+        for chain in store.chains(joined.th)
+    )
+
+
+async def tell_lost_seats(connection: Connection, code: str | None, screen: Screen) -> None:
+    """Name each seat that somebody else has taken in a match whose end this home has not seen.
+
+    Raises:
+        ClientError: The seat is at the table asked for, and the match is still on.
+    """
+    if connection.session.account.is_guest:
+        return
+    matches = {held.match for held in connection.held}
+    for joined in connection.session.account.store.held(connection.session.first_spk):
+        if joined.mid is None or joined.mid in matches or code not in (None, joined.code):
+            continue
+        glance = await connection.glance(joined.code)
+        told = _lost(connection, joined, joined.mid, glance)
+        if told is None:
+            continue
+        if code is not None and (glance.state is None or glance.state.state == "playing"):
+            raise ClientError(told)
+        screen.say(told, "yellow")
+
+
+def _lost(connection: Connection, joined: Joined, mid: bytes, glance: Glance) -> Sentence | None:
+    """Return the sentence about a seat that somebody else has; None if the table no longer shows that match."""
+    state = glance.state
+    if state is None and (glance.refused is None or glance.refused.code != Code.PRIVATE_TABLE):
+        return None
+    if state is not None and state.match != mid:
+        return None
+    successor = glance.successor(mid, joined.seat)
+    if successor is None:
+        told = Sentence("commands.seat_taken", table=joined.code)
+    else:
+        who = {"name": shown_name(successor.name, joined.seat), "k": successor.k}
+        told = Sentence("commands.seat_taken_by", table=joined.code, **who)
+    path = path_of(connection.session.account.home.transcripts, mid)
+    return Sentence("commands.transcript_so_far", told=told, path=path) if path.exists() else told
+
 
 _FOR_NEW_TABLE: Final = "--variant, --quick, --seats, --option, --private"
 _DEFAULT_VARIANT: Final = "truc-catalan"

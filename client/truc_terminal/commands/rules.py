@@ -1,7 +1,10 @@
-"""`truc rules`: the list of games, and the rules of one game, wherever it is described."""
+"""`truc rules`: the list of games, and the rules of one game, wherever it is described.
+
+Variant files given to commands: read, or refused with what is wrong.
+"""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import click
 
@@ -11,13 +14,56 @@ from truc_protocol.documents import read_document
 from truc_protocol.messages import VariantOffer
 from truc_protocol.transcript import MAX_FILE, read_document_item
 from truc_terminal.commands.common import FailedError, lang_option, spoken
-from truc_terminal.commands.game_files import VARIANT_FILE, read_text
 from truc_terminal.commands.reading import asked
 from truc_words import ENGLISH, Sentence, printable, told
 from truc_words.house_variants import HouseVariantError, preset_called, read_variant
 from truc_words.rules_page import games, rules_page, summary
 from truc_words.variant_files import variant_file
 from truc_words.words_page import words_page
+
+VARIANT_FILE: Final = ".toml"
+
+
+class Game(NamedTuple):
+    """A game by its name, with how many may play it, and the text that describes it unless it is a preset."""
+
+    name: str
+    players: tuple[int, ...]
+    text: str | None
+
+
+def read_text(file: str) -> str:
+    """Read the text of a file.
+
+    Raises:
+        FailedError: It cannot be read, or is not text.
+    """
+    try:
+        return Path(file).read_text("utf-8")
+    except OSError as error:
+        raise FailedError(Sentence("failures.cannot_read", path=file, reason=error.strerror)) from error
+    except UnicodeDecodeError as error:
+        raise FailedError(
+            Sentence("failures.cannot_read", path=file, reason=Sentence("failures.no_text"))
+        ) from error
+
+
+def game_called(given: str) -> Game:
+    """Return a preset by its name, or the game that a file describes.
+
+    Raises:
+        FailedError: There is no such game, or the file is wrong; the message says how.
+    """
+    try:
+        if not given.endswith(VARIANT_FILE):
+            variant = preset_called(given, Sentence("failures.others_in_files"))
+            return Game(variant.name, variant.players, None)
+        text = read_text(given)
+        variant = read_variant(text, given)
+        return Game(variant.name, variant.players, text)
+    except HouseVariantError as error:
+        raise FailedError(str(error)) from error
+
 
 _TRANSCRIPT: Final = ".truc"
 

@@ -21,7 +21,7 @@ from truc_client.table import Table
 from truc_protocol.errors import Code
 from truc_protocol.messages import TableState
 from truc_protocol.setup import read_opts
-from truc_terminal.commands.asking import asked
+from truc_terminal.commands.common import asked
 from truc_terminal.screen.person import Lines
 from truc_terminal.screen.screen import Screen
 from truc_words import Sentence, shown_name

@@ -1,18 +1,21 @@
-"""The terminal of a player: its options (`--plain`, `--no-color`), where lines come from, and leaving it as it was."""
+"""The terminal of a player: its options (`--plain`, `--no-color`), where lines come from, and leaving it as it was.
+
+How a player comes to a table and is spoken to: the options shared by every command that sits down in person.
+"""
 
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, redirect_stderr, redirect_stdout
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import click
 import trio
 from rich.console import Console
 
-from truc_terminal.commands.common import spoken
+from truc_terminal.commands.common import lang_option, spoken
 from truc_terminal.screen.person import Lines, Typed, typed_lines
 from truc_terminal.screen.screen import Screen
 
@@ -111,3 +114,25 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     signal.raise_signal(signal.SIGINT)
+
+
+class Manner(TypedDict):
+    """The values of those options."""
+
+    name: str | None
+    guest: bool
+    plain: bool
+    no_color: bool
+    teach: bool
+
+
+name_option: Final = click.option("--name", help="The name shown to others.")
+guest_option: Final = click.option("--guest", is_flag=True, help="Play without a key.")
+teach_option: Final = click.option(
+    "--teach", is_flag=True, help="Explain why things happen, and what each option means."
+)
+
+
+def manner_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command all of those options."""
+    return name_option(guest_option(lang_option(plain_option(color_option(teach_option(command))))))

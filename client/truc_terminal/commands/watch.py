@@ -9,8 +9,7 @@ import click
 from truc_client.address import Address
 from truc_client.connecting import connect
 from truc_client.home.account import Player
-from truc_terminal.commands.afterwards import tell_commands
-from truc_terminal.commands.common import lang_option, own_player, run
+from truc_terminal.commands.common import lang_option, own_player, run, tell_commands
 from truc_terminal.commands.server_lookup import table_meant
 from truc_terminal.commands.terminal import (
     color_option,

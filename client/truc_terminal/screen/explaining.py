@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 
 from truc_client.happenings import Choice, YourTurn
 from truc_terminal.replay_model.board import Board, answering
-from truc_terminal.screen.answers import grouped, meanings
 from truc_terminal.screen.drawing import Setting, short_label
-from truc_terminal.screen.questions import option_label
+from truc_terminal.screen.questions import grouped, meanings, option_label
 from truc_words import Speech, move_meaning, phrase_label, printable, sign_label
 
 TABLE: Final = "table"

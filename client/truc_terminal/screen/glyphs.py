@@ -2,9 +2,14 @@
 
 Each is one column wide, except `opened` in ASCII. Which set a terminal needs is judged by its encoding and its name,
 without asking it.
+
+Text on an output without UTF-8, which lacks some characters: those it lacks are replaced by the nearest in ASCII.
 """
 
-from typing import Final, Literal, NamedTuple
+import codecs
+import io
+import unicodedata
+from typing import Final, Literal, NamedTuple, TextIO
 
 _FEW_SIGNS: Final = ("dumb", "linux", "vt")
 """The first letters of the names of terminals that lack some suits: dumb ones, the Linux console, and the oldest."""
@@ -75,3 +80,36 @@ ASCII: Final = Glyphs(
 def needs_ascii(encoding: str, terminal: str) -> bool:
     """Tell whether a terminal with this encoding and name ($TERM) needs ASCII only."""
     return not encoding.lower().startswith("utf") or terminal.startswith(_FEW_SIGNS)
+
+
+_ERRORS: Final = "truc-nearest"
+_NEAREST: Final = {
+    "“": '"',
+    "”": '"',
+    "«": '"',
+    "»": '"',
+    "\N{LEFT SINGLE QUOTATION MARK}": "'",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "\N{EN DASH}": "-",
+    "\N{EM DASH}": "-",
+}
+"""Replacements for characters that are not a letter with an accent."""
+
+
+def spell_nearest(output: TextIO) -> None:
+    """Make sure that printing never fails because a character is missing."""
+    if isinstance(output, io.TextIOWrapper) and not output.encoding.lower().startswith("utf"):
+        codecs.register_error(_ERRORS, _nearest)
+        output.reconfigure(errors=_ERRORS)
+
+
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_in_ascii, error.object[error.start : error.end])), error.end
+
+
+def _in_ascii(sign: str) -> str:
+    """Return a character in ASCII, a letter without its accents; a question mark if nothing is near."""
+    plain = unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode()
+    return _NEAREST.get(sign) or plain or "?"

@@ -14,9 +14,8 @@ from truc_client.happenings import Choice, Fact, MatchStarted, YourTurn
 from truc_client.table import Table
 from truc_terminal.advice import Advice
 from truc_terminal.replay_model.board import Board, Laid, answering
-from truc_terminal.screen.answers import numbered
 from truc_terminal.screen.drawing import Setting, short_label
-from truc_terminal.screen.questions import option_label
+from truc_terminal.screen.questions import numbered, option_label
 from truc_words import move_meaning
 from truc_words.primer import Primer
 

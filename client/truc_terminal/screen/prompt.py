@@ -3,8 +3,14 @@
 It runs in its own thread, from which lines come one by one. Invariant: it ends only by `stop`, at the end of the
 input or with the loss of the terminal, and then the terminal is as it was before; so whoever started it waits for its
 end.
+
+What is printed while a prompt is shown: it appears above the prompt, once and in order, in whole lines.
+
+Printing never waits for the terminal. Invariant: what was written is shown by `release`, or by the next one, even if
+the prompt ends in between.
 """
 
+import io
 import os
 import signal
 import sys
@@ -13,7 +19,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from textwrap import wrap
-from typing import Final, NamedTuple
+from threading import Lock
+from typing import Final, NamedTuple, TextIO
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, run_in_terminal
@@ -29,10 +36,68 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.utils import get_cwidth
 
-from truc_terminal.screen.above import Above
 from truc_terminal.screen.questions import Key, Question
 from truc_terminal.screen.wrapping import spaced, together
 from truc_words import printable
+
+
+class Above(io.TextIOBase):
+    """A stream that replaces the terminal's and calls `wake` when there is a line to show.
+
+    Attributes:
+        encoding: the encoding of the terminal.
+        errors: how characters that the terminal cannot show are handled.
+    """
+
+    encoding: str = ""
+    errors: str | None = None
+
+    def __init__(self, terminal: TextIO, wake: Callable[[], None]) -> None:
+        self.encoding = terminal.encoding
+        self.errors = terminal.errors
+        self._terminal = terminal
+        self._wake = wake
+        self._lock = Lock()
+        self._kept = ""
+
+    def isatty(self) -> bool:
+        """Tell whether this is a terminal."""
+        return self._terminal.isatty()
+
+    def fileno(self) -> int:
+        """Return the descriptor of the terminal, from which its size is read."""
+        return self._terminal.fileno()
+
+    def writable(self) -> bool:
+        """Tell that this can be written to."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Keep a text until it can be shown."""
+        with self._lock:
+            self._kept += text
+        if "\n" in text:
+            self._wake()
+        return len(text)
+
+    def release(self) -> None:
+        """Show every whole line kept; call it only while nobody else uses the terminal."""
+        with self._lock:
+            lines, newline, self._kept = self._kept.rpartition("\n")
+        self._show(lines + newline)
+
+    def close(self) -> None:
+        """Show what is left, even if it is not a whole line."""
+        with self._lock:
+            rest, self._kept = self._kept, ""
+        self._show(rest)
+
+    def _show(self, text: str) -> None:
+        if text:
+            with suppress(OSError):  # the terminal is gone, and its reader too
+                self._terminal.write(text)
+                self._terminal.flush()
+
 
 _LONGEST: Final = 1000  # characters of a line; more must be an accidental paste
 _BETWEEN_KEYS: Final = 3

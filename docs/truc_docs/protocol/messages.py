@@ -29,7 +29,7 @@ from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.messages.info import Limits, VariantOffer
 from truc_protocol.messages.wire import Form, Row
 from truc_protocol.wire.capabilities import BROUGHT_BY
-from truc_words.field_lines import field_texts, summary
+from truc_words.variant_files import field_texts, summary
 
 PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     Software,

@@ -11,7 +11,7 @@ from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.wire.capabilities import CAPABILITIES, RESERVED, Capability
 from truc_rules import Event
-from truc_words.field_lines import summary
+from truc_words.variant_files import summary
 
 _TOPICS: Final[Mapping[Topic, str]] = MappingProxyType(
     {

@@ -18,7 +18,7 @@ from truc_docs.protocol.value_words import NO_RULE, groups, meanings, members
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_rules import SIGNS, Variant, params, preset, presets
-from truc_words.field_lines import own_lines
+from truc_words.variant_files import own_lines
 
 _EXAMPLE: Final = "truc-french"
 _WORDS: Final[Mapping[object, str]] = {bool: "bool", int: "u", str: "t", NoneType: "nil"}

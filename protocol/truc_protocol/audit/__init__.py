@@ -9,10 +9,10 @@ from truc_protocol.audit.cross_audit import (
     Together,
     TranscriptExamined,
     examine,
+    verify,
 )
 from truc_protocol.audit.equivocation import Equivocation, compare
 from truc_protocol.audit.evidence import Judgement, Weighed
-from truc_protocol.audit.file import verify
 from truc_protocol.audit.hands import ClosedHand
 from truc_protocol.audit.own import Accepted, OwnSeat
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, is_preset

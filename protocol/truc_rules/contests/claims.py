@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from truc_rules.cards.seats import Seat, other_side, seats_from, side_of
-from truc_rules.contests.holders import holds, may_hold
+from truc_rules.contests.values import holds, may_hold
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import Event, FlorClaimed, FlorClaimSettled, PointsScored
 from truc_rules.positions.hand import Hand, Phase, Step, players

@@ -2,6 +2,11 @@
 
 Flor comes before envido, envido before an unanswered ask for the stake (rules.md 8.2): a call is pushed on top of what
 it comes before.
+
+Windows: where a hand, as everybody sees it, waits for seats that may have nothing to say.
+
+Only a seat that holds a flor declares one. Whoever knows all cards knows at once when nobody does, and could go on in
+the same moment; but going on would tell what nobody has said (rules.md 13b.3). So whoever keeps the time asks here.
 """
 
 from typing import assert_never
@@ -9,8 +14,16 @@ from typing import assert_never
 from truc_rules.cards.seats import Seat
 from truc_rules.contests import claims, envido, flor, saying
 from truc_rules.positions.actions import Action, Kind
-from truc_rules.positions.hand import ContestOffer, ContraflorAsk, EnvidoAsk, FlorRound, Saying, Step
-from truc_rules.positions.match import Match
+from truc_rules.positions.hand import (
+    ContestOffer,
+    ContraflorAsk,
+    EnvidoAsk,
+    FlorRound,
+    Saying,
+    Step,
+    with_dealt,
+)
+from truc_rules.positions.match import Match, with_hand
 
 
 def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
@@ -80,3 +93,26 @@ def answer(match: Match, action: Action, offer: ContestOffer) -> Step:
 def comes_before(offer: object, kind: Kind) -> bool:
     """Tell whether a call does not answer `offer` but opens a contest that is decided before it."""
     return not isinstance(offer, FlorRound if kind is Kind.FLOR else EnvidoAsk)
+
+
+def has_windows(match: Match) -> bool:
+    """Tell whether what a seat may do in this game can depend on what only it sees."""
+    return match.variant.flor is not None
+
+
+def unseen(match: Match) -> Match:
+    """Return the match as everybody sees it: without the cards that have not been played or shown."""
+    dealt, left = match.hand.dealt, match.hand.row.left
+    cards = tuple(
+        tuple(
+            None if slot in left[seat] and (seat, card) not in dealt.shown else card
+            for slot, card in enumerate(held)
+        )
+        for seat, held in enumerate(dealt.cards)
+    )
+    return with_hand(match, with_dealt(match.hand, dealt._replace(cards=cards)))
+
+
+def is_window(match: Match) -> bool:
+    """Tell whether the hand of an `unseen` match waits for seats that may have nothing to say."""
+    return flor.waits_for_unknown(match)

@@ -10,8 +10,8 @@ from typing import Final
 from truc_rules.cards.seats import SIDES, Seat, Side, opponents_from, other_side, seats_from, side_of
 from truc_rules.contests import saying
 from truc_rules.contests.claims import is_score_open
-from truc_rules.contests.holders import has_turn, holds, is_sure, may_hold, unheard
 from truc_rules.contests.saying import AWARD_FLOR, FLOR_POINTS
+from truc_rules.contests.values import has_turn, holds, is_sure, may_hold, unheard
 from truc_rules.positions.actions import Action, Kind, yes_or_no
 from truc_rules.positions.events import (
     ContraflorAccepted,

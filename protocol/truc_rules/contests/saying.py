@@ -7,8 +7,7 @@ partner. Nothing is said automatically. envido.py and flor.py deal with what was
 from functools import cache
 
 from truc_rules.cards.seats import Seat, Side, other_side, side_of
-from truc_rules.contests.holders import has_turn, is_sure
-from truc_rules.contests.values import ENVIDO_VALUES, FLOR_VALUES, envido_value, flor_value
+from truc_rules.contests.values import ENVIDO_VALUES, FLOR_VALUES, envido_value, flor_value, has_turn, is_sure
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import Event, KeptSilent, PointsScored, ValueSaid, ValueYielded
 from truc_rules.positions.hand import Contests, Saying, Step, players, with_offers
