@@ -2,18 +2,17 @@
 
 from secrets import randbits
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 import trio
 
 from truc_server.identity.identity import Identity
+from truc_server.net.floods import Pace
 from truc_server.net.grease import Grease
 from truc_server.net.outbox import Flusher
-from truc_server.net.pacing import Pace
 from truc_server.net.sanctions import Sanctions
+from truc_server.net.verifying import Verifier
 from truc_server.operation.disk import Disk
 from truc_server.operation.figures import Figures
-from truc_server.requests.verifying import Verifier
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import Catalogue
 from truc_server.storage import Lease, Store, StoreError, Write
@@ -26,8 +25,6 @@ from truc_server.timing.timers import Timers
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from truc_server.net.peer import Peer
-
 
 class House:
     """One running server.
@@ -38,7 +35,6 @@ class House:
             nobody sees what is not durable.
         pace: how fast pages of the store or the lobby go to one address.
         sanctions: who is shut out or muted now.
-        refused_talk: the connections of muted players whose attempt to talk is already in the log.
         drained_by: when at the latest the draining server says goodbye; None while it does not drain.
         unasked: the matches that were stopped when the next call was due and nobody had asked for time, each with its
             position.
@@ -79,7 +75,6 @@ class House:
         self.pages = Pages()
         self.pace = Pace(settings.limits)
         self.sanctions = Sanctions.of(settings.access)
-        self.refused_talk: WeakSet[Peer] = WeakSet()
         self.drained_by: float | None = None
         self.unasked: Mapping[bytes, int] = {}
         self.grease = Grease(randbits(64)) if settings.grease else None

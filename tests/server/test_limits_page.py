@@ -10,7 +10,7 @@ from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
 from truc_server.connections import reading
 from truc_server.lobby import lobby, presence
 from truc_server.matches import acceptance
-from truc_server.net import pacing, peer
+from truc_server.net import floods, peer
 from truc_server.requests import company
 from truc_server.settings import abilities, settings
 from truc_server.storage import KEPT_LINES
@@ -77,7 +77,7 @@ def test_figures_before_login_are_those_of_the_server():
 
 def test_pages_of_one_address_are_those_of_the_server():
     connections = settings.Limits().connections_per_address
-    assert f"{pacing.BURST * connections} such pages at once, and then {connections} a second" in TEXT
+    assert f"{floods.BURST * connections} such pages at once, and then {connections} a second" in TEXT
 
 
 def test_figure_after_login_is_that_of_the_settings():

@@ -5,7 +5,7 @@ import trio
 from server.conftest import in_hand
 from server.visitors import keyed
 
-from truc_server.net.pacing import BURST, Pace
+from truc_server.net.floods import BURST, Pace
 from truc_server.settings.settings import Limits
 from truc_server.spectating.recent_records import Tail
 

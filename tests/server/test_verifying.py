@@ -13,8 +13,8 @@ from server.rawclient import RawClient
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
-from truc_server.requests import verifying
-from truc_server.requests.verifying import MOST, Verifier
+from truc_server.net import verifying
+from truc_server.net.verifying import MOST, Verifier
 from truc_server.timing.poller import Poller
 
 

@@ -4,7 +4,7 @@ Synchronous. Invariant: the indexes of tables here follow from the tables; nothi
 """
 
 from bisect import bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -16,7 +16,6 @@ from truc_protocol.messages import Create, Draining, LobbyState, SeatHeld, Seek,
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import Variant
 from truc_server.house import House
-from truc_server.lobby import seeking
 from truc_server.lobby.following import Following
 from truc_server.lobby.house_bots import Calls, Filling
 from truc_server.lobby.names import Names
@@ -29,9 +28,9 @@ from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import Chosen, Defaults, Options, choose, played
-from truc_server.table_data.seats import Made
+from truc_server.table_data.seats import Made, admits
 from truc_server.tables.substitutes import substitute
-from truc_server.tables.table import Table
+from truc_server.tables.table import SEATS_MAY_CHANGE, Table
 from truc_server.timing.clock import now_ms
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
@@ -131,7 +130,7 @@ class Lobby:
         """
         game = played(self._house.catalogue, wanted.variant)
         public = (self._tables[code] for code in self._public)
-        for table in seeking.suitable(
+        for table in suitable(
             public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
         ):
             if self._choose(game, table.made.seats, wanted.options)[0] == table.made.chosen:
@@ -372,3 +371,33 @@ class Lobby:
 
 def _draining(by: float) -> Draining:
     return Draining(left_ms=max(0, round((by - trio.current_time()) * 1_000)))
+
+
+def suitable(
+    tables: Iterable[Table], player: Player, *, variant: str, seats: int | None, options: Options
+) -> list[Table]:
+    """Return the tables that a player may be given, the best first: their own, else the one with the fewest free seats.
+
+    Nobody is given a seat beside people who are all away. Of tables with equally many, the one where more players are
+    connected comes first, then the one that has stood longest.
+    """
+    found = (table for table in tables if _fits(table, variant, seats, options) and _has_room(table, player))
+    return sorted(found, key=lambda table: _rank(table, player))
+
+
+def _fits(table: Table, variant: str, seats: int | None, options: Options) -> bool:
+    made = table.made
+    same_game = made.chosen.variant.name == variant and made.options == options
+    return same_game and not made.private and seats in (None, made.seats)
+
+
+def _has_room(table: Table, player: Player) -> bool:
+    if table.state not in SEATS_MAY_CHANGE:
+        return False
+    free = None in table.seats and admits(table.seats, player, guests=table.made.chosen.opts.guests)
+    return (free and bool(table.audience.online)) or table.seat_of(player) is not None
+
+
+def _rank(table: Table, player: Player) -> tuple[bool, int, int, int, str]:
+    strange = table.seat_of(player) is None
+    return strange, table.seats.count(None), -len(table.audience.online), table.made.created_ms, table.code

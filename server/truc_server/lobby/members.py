@@ -14,9 +14,9 @@ import structlog
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
-from truc_server.house import House
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.settings.settings import Settings
+from truc_server.net.sanctions import Sanctions
+from truc_server.settings.settings import Access, Settings
 from truc_server.storage import Invite, Member, Store
 from truc_server.timing.clock import now_ms
 
@@ -36,53 +36,53 @@ def is_closed(settings: Settings) -> bool:
     return settings.access.members != "anyone"
 
 
-def check_guest(house: House) -> None:
+def check_guest(settings: Settings) -> None:
     """Check that a guest may log in.
 
     Raises:
         RefusedError: Only players with a key may.
     """
-    if not admits_guests(house.settings):
+    if not admits_guests(settings):
         raise RefusedError(Code.GUESTS_NOT_ALLOWED, "this server admits only players with a key")
 
 
-def check_banned(house: House, player: Player) -> None:
+def check_banned(sanctions: Sanctions, player: Player) -> None:
     """Check that the host has not shut a player out; addresses are checked before anybody logs in.
 
     Raises:
         RefusedError: The host has.
     """
-    if player.tag in house.sanctions.banned.tags:
+    if player.tag in sanctions.banned.tags:
         raise RefusedError(Code.BANNED, f"the host has shut {player.tag} out")
 
 
-def check_muted(house: House, peer: Peer, player: Player) -> None:
+def check_muted(sanctions: Sanctions, peer: Peer, player: Player) -> None:
     """Check that the host lets a player talk, from where they are.
 
     Raises:
         RefusedError: They may play, but not talk.
     """
-    if not house.sanctions.is_muted(tag=player.tag, address=peer.address):
+    if not sanctions.is_muted(tag=player.tag, address=peer.address):
         return
-    if peer not in house.refused_talk:
-        house.refused_talk.add(peer)
+    if not peer.is_refused_talk:
+        peer.is_refused_talk = True
         log.info("muted", subject=player.tag, address=peer.address)
     raise RefusedError(Code.MUTED, "the host lets you play but not talk, so nobody was told of it")
 
 
-def check_member(house: House, public: bytes, code: str | None) -> None:
+def check_member(store: Store, access: Access, public: bytes, code: str | None) -> None:
     """Check that a key may log in to a closed server, and make it a member if it comes with a good invite; blocks.
 
     Raises:
         RefusedError: It is not a member, and has no good invite.
     """
-    mode, own = house.settings.access.members, fingerprint(public)
-    if house.store.is_member(own):
+    mode, own = access.members, fingerprint(public)
+    if store.is_member(own):
         return
     if mode == "keys" or code is None:
         wanted = "ask the host to admit it" if mode == "keys" else "ask the host for an invite"
         raise RefusedError(Code.KEY_NOT_ALLOWED, f"the key {own} is no member of this server: {wanted}")
-    if not house.store.use_invite(hash_of(code), Member(own, now_ms())):
+    if not store.use_invite(hash_of(code), Member(own, now_ms())):
         message = "the invite is unknown, used up or too old: ask the host for another"
         raise RefusedError(Code.KEY_NOT_ALLOWED, message, field="invite")
 

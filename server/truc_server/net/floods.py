@@ -18,6 +18,8 @@ from truc_server.settings.abilities import (
     LISTS_SECONDS,
 )
 from truc_server.settings.abilities import LISTS as MOST_LISTS
+from truc_server.settings.settings import Limits
+from truc_server.timing.rate_limits import Meter
 
 
 class TooMuchTalkError(TooSoonError):
@@ -133,3 +135,22 @@ def _wait(allowed: Allowed, spoken: tuple[Spoken, ...], size: int, now: float) -
         if len(rest) < allowed.times and sum(one.size for one in rest) + size <= allowed.total:
             return spoken[past - 1].moment + allowed.seconds - now if past else 0.0
     raise ValueError(f"expected at most {allowed.total} at once, got {size}")
+
+
+_MINUTE_S: Final = 60
+BURST: Final = 10  # pages at once, for each connection that an address may have; then one a second for each
+
+
+class Pace:
+    """The pages that every address was given lately."""
+
+    def __init__(self, limits: Limits) -> None:
+        connections = limits.connections_per_address
+        self._pages = Meter[str](_MINUTE_S * connections, burst=BURST * connections)
+
+    async def wait_page(self, network: str) -> None:
+        """Wait until an address may have one more page."""
+        now = trio.current_time()
+        while wait_ms := self._pages.pay(network, now):
+            await trio.sleep(wait_ms / 1000)
+            now = trio.current_time()

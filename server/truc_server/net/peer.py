@@ -165,6 +165,7 @@ class Peer:
         watched: what this connection watches.
         wanted: capabilities of the server that this client has asked for.
         ignored: tags of the players this one wants to hear nothing from.
+        is_refused_talk: whether the log has it that this player is muted and has tried to talk.
     """
 
     def __init__(
@@ -193,6 +194,7 @@ class Peer:
         self.watched: frozenset[Watched] = frozenset()
         self.wanted: tuple[str, ...] = ()
         self.ignored: set[str] = set()
+        self.is_refused_talk = False
         self._house = house
         self._pinged: float | None = None
         self._pings = 0

@@ -93,7 +93,7 @@ async def _tell_tables(house: House, lobby: Lobby, peer: Peer) -> None:
 def _say(house: House, lobby: Lobby, peer: Peer, player: Player, message: Chat) -> None:
     table = None if message.table is None else lobby.table(message.table)
     _check_place(house, lobby, peer, table)
-    members.check_muted(house, peer, player)
+    members.check_muted(house.sanctions, peer, player)
     text = chat.cleaned(message.text)
     lobby.floods.pay(peer, player, len(text))
     if table is None:

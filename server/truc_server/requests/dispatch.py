@@ -282,7 +282,7 @@ class Reception:
                 acts.wish(self._lobby, peer, player, message)
             case BoxedSign() | OpenSign() | Say():
                 if isinstance(message, Say):  # signs are part of partners' play
-                    members.check_muted(self._house, peer, player)
+                    members.check_muted(self._house.sanctions, peer, player)
                 acts.speak(self._lobby, peer, player, message)
             case _:
                 raise RefusedError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")

@@ -131,10 +131,11 @@ async def enter_known(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -
     """
     player = _proved(house, peer, login)
     if members.is_closed(house.settings):
-        await trio.to_thread.run_sync(members.check_member, house, player.id, login.invite)
+        access = house.settings.access
+        await trio.to_thread.run_sync(members.check_member, house.store, access, player.id, login.invite)
     if player.id in lobby.presence.ignoring:
         peer.ignored |= await trio.to_thread.run_sync(house.store.ignored, player.id)
-    members.check_banned(house, player)  # a ban may have been imposed meanwhile
+    members.check_banned(house.sanctions, player)  # a ban may have been imposed meanwhile
     if peer.is_open and _may_come(house, lobby, peer, player):
         _enter(lobby, peer, login.id, lobby.named(player))
 
@@ -146,7 +147,7 @@ def _proved(house: House, peer: Peer, login: KeyLogin) -> Player:
     name = None if login.name is None else normalised(login.name)
     public = check_login(login, peer.challenge)
     player = Player(PlayerKind.KEY, public, name or default_name(public))
-    members.check_banned(house, player)
+    members.check_banned(house.sanctions, player)
     return player
 
 
@@ -161,7 +162,7 @@ def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) ->
     Raises:
         RefusedError: The server takes no guests, or not under this name.
     """
-    members.check_guest(house)
+    members.check_guest(house.settings)
     newcomer = Player(PlayerKind.GUEST, token_bytes(_ID_BYTES), normalised(login.name))
     if not _may_come(house, lobby, peer, newcomer):
         return
@@ -184,14 +185,14 @@ async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn
     Raises:
         RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
     """
-    members.check_guest(house)
+    members.check_guest(house.settings)
     with lobby.forgotten_meanwhile() as forgotten:
         await house.journal.wait_durable(house.gate)  # then the store knows who was forgotten before
         known = await house.tokens.guest(_hash(login.token))
     if known is None or known.id in forgotten:
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
     player = Player(PlayerKind.GUEST, known.id, known.name)
-    members.check_banned(house, player)
+    members.check_banned(house.sanctions, player)
     if peer.is_open and _may_come(house, lobby, peer, player):
         see_again(house, known)
         _enter(lobby, peer, login.id, lobby.named(player), login.token)
