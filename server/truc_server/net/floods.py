@@ -142,7 +142,11 @@ BURST: Final = 10  # pages at once, for each connection that an address may have
 
 
 class Pace:
-    """The pages that every address was given lately."""
+    """The pages of the store or the lobby that every address was given lately; whoever wants many waits.
+
+    A page costs the server a hundred times what asking for it costs, and anybody may ask on many connections. Nobody is
+    refused: the answer takes longer, and nothing else of that connection is handled meanwhile.
+    """
 
     def __init__(self, limits: Limits) -> None:
         connections = limits.connections_per_address
