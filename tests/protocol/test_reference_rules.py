@@ -115,12 +115,9 @@ def test_field_of_a_group_is_listed(field):
 
 @each_row("name", [name for name, _ in params(preset("truc-french"))])
 def test_every_preset_has_one_value_of_every_param(name):
-    rows = [
-        line.strip("|").split(" | ")
-        for line in chapter("The presets").splitlines()
-        if line.startswith(f"| `{name}` |")
-    ]
-    words = [word.strip() for *_, users in rows for word in users.split(", ")]
+    (row,) = [line for line in chapter("The presets").splitlines() if line.startswith(f"| `{name}` |")]
+    users = [told.rpartition(": ")[2] for told in row.strip("| ").split(" | ")[1].split("; ")]
+    words = [word.strip() for named in users for word in named.split(", ")]
     named = [
         name for word in words for name in (families()[word[2:-2]] if "**" in word else (word.strip("`"),))
     ]
@@ -131,14 +128,12 @@ def test_every_preset_has_one_value_of_every_param(name):
 
 
 def test_value_of_a_preset_stands_beside_its_name():
-    assert '| `hand_rule` | `"put"` | `put` |' in chapter("The presets")
-    assert '| `hand_rule` | `"standard"` | all others |' in chapter("The presets")
-    assert '| `reveal` | `"hand"` | all |' in chapter("The presets")
+    assert '| `hand_rule` | `"standard"`: all others; `"put"`: `put` |' in chapter("The presets")
+    assert '| `reveal` | `"hand"`: all |' in chapter("The presets")
 
 
 def test_value_without_a_majority_names_its_presets():
-    assert '| `tie_leader` | `"spoiler"` | **trut** |' in chapter("The presets")
-    assert "| `words` | `" in chapter("The presets")
+    assert '; `"spoiler"`: **trut** |' in chapter("The presets")
     assert not any(
         line.startswith("| `words` |") and "others" in line for line in chapter("The presets").splitlines()
     )
@@ -167,11 +162,20 @@ def test_value_that_no_preset_need_have_is_told(path, value, words):
     assert words in values_told()[path, value]
 
 
-def test_value_without_a_line_means_that_there_is_no_rule():
-    rows = chapter("Values in words")
-    told_of = [(path, words) for path, _, words in meanings() if f"| `{path}` |" in rows and words in rows]
-    assert all(words != NO_RULE for _, words in told_of)
-    assert len(told_of) == len([words for words in values_told().values() if words != NO_RULE])
+@pytest.mark.parametrize(
+    ("path", "value"), [(path, value) for path, value, words in meanings() if words != NO_RULE]
+)
+def test_value_is_told_here_or_on_the_page_of_a_game_that_has_it(path, value):
+    name, _, field = path.partition(".")
+    row = f"| `{path}` | `{json.dumps(value)}` | {values_told()[path, value]} |"
+    owns = [(known, getattr(preset(known), name)) for known in presets()]
+    users = [known for known, own in owns if (getattr(own, field, None) if field else own) == value]
+    assert (row in chapter("Values that no preset has")) == (not users)
+    assert all(
+        sentence in family_page(FOLDER, page_of(known))
+        for known in users[:1]
+        for sentence in SENTENCES[name](preset(known))
+    )
 
 
 def test_values_of_a_param_are_told_apart():

@@ -1,8 +1,8 @@
 """The pages of docs/rules that are made from the code: `python -m truc_docs.protocol.rules DIR`.
 
 parameters.md describes the rule document's params: their types come from the fields of a variant, their meaning from
-the lines under them and the sentences of the rules page, their values from the presets. The page of every family is
-made in games.py.
+the lines under them, their values from the presets. Only a value that no preset has is told in sentences: the page of
+its family, made in games.py, tells any other.
 """
 
 import json
@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from truc_docs.protocol.games import GENERATED, families, family_page
-from truc_docs.protocol.value_words import NO_RULE, groups, meanings, members
+from truc_docs.protocol.value_words import groups, members, unused_values
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_rules import SIGNS, Variant, params, preset, presets
@@ -36,8 +36,8 @@ The rule document of a match says by which rules it is played; its SHA-256 is in
 * A *group* is again an array of pairs [name, value], every name of the group exactly once, in ascending order. The
   names with a dot below stand in it without the part before the dot: `scoring` is
   `[["end_check", "immediate"], ["target", 12]]`.
-* A program that does not play the rules needs only the few params that section 3 of the
-  [specification](../fairness/specification.md#3-setup) names.
+* A program that does not play the rules needs only the few params named in
+  [section 3](../fairness/specification.md#3-setup) of the specification.
 * A card is its index in `pack`; the pack belongs to the document, not to the params. A seat counts for side seat mod 2.
 """
 
@@ -69,37 +69,32 @@ A document whose values contradict each other is refused too (C5). It must hold 
 """
 
 _IN_WORDS: Final = """
-Figures are those of a preset: 16 and 30 stand for a target, 15 for half of one, which is rounded down. No preset has a
-sentence for this:
-
-* a covered card (`cover_from_trick`) is weaker than all others, and equal to another covered one;
-* in a flor that is a run the numbers of the pack follow each other in ascending order; where a rank is no number, the
-  ranks do as they first stand in the pack.
-
-A value of `false`, `"none"` or the like that has no line here means that there is no such rule.
-
-What no param changes is on the pages of the games: tricks and asks on each, the cut and the last point on
-[truc-catalan](truc-catalan.md), envido, flor and duels on [truco-argentino-6-flor](truco-argentino.md#truco-argentino-6-flor), the
-turn-up and shared cards on [truco-paulista](truco-paulista.md), new cards, the remainder and governors on
-[truc-partnership](truc-french.md#truc-partnership), units on [trut](trut.md).
+What a value means in play stands on the page of each game that has it, beside the name of the param. These values no
+preset has; 16 and 30 stand for a target, 15 for half of one, rounded down. `false`, `"none"` and the like mean that
+there is no such rule. A covered card (`cover_from_trick`) is weaker than all others and equal to another covered one.
+In a run of a flor the numbers of the pack follow each other; ranks that are no numbers do as they first stand in the pack.
 """
 
 _PRESETS: Final = """
-Every value of every param, with the presets that have it; a name in bold stands for its whole family, all that are on
-one page. The page says the same in sentences.
+The commonest value comes first; a name in bold stands for its whole family, all that are on one page.
 """
 
 
 def parameters_page() -> str:
-    """Write parameters.md: every param, what each value means, and the values of every preset."""
+    """Write parameters.md: every param, the values that no preset has, and those of every preset."""
     lines = ["# The params of the rule document", "", GENERATED, _INTRO]
     lines += ["## All params", "", "| param | value | meaning |", "|---|---|---|", *_param_rows()]
     lines += ["", "## What must fit together", _CONTRADICTIONS, _signs(), ""]
-    lines += ["## Values in words", _IN_WORDS, "| param | value | in words |", "|---|---|---|"]
+    lines += ["## Values that no preset has", _IN_WORDS, "| param | value | in words |", "|---|---|---|"]
+    lines += [f"| `{path}` | {_code(value)} | {words} |" for path, value, words in unused_values()]
     lines += [
-        f"| `{path}` | {_code(value)} | {words} |" for path, value, words in meanings() if words != NO_RULE
+        "",
+        "## The presets",
+        _PRESETS,
+        "| param | values and their presets |",
+        "|---|---|",
+        *_preset_rows(),
     ]
-    lines += ["", "## The presets", _PRESETS, "| param | value | presets |", "|---|---|---|", *_preset_rows()]
     lines += ["", *_packs()]
     lines += ["## Their documents", "", "Without any table option:", "", *_documents()]
     lines += ["", f"The document of `{_EXAMPLE}`, as JSON with `null` for nil:", "", *_example()]
@@ -147,14 +142,14 @@ def _values(name: str) -> tuple[tuple[str, object], ...]:
 
 
 def _preset_rows() -> Iterator[str]:
-    """Write every value of every param with the presets that have it, the commonest first."""
+    """Write a row for every param: its values with the presets that have each, the commonest first."""
     for name in (name for name, _ in _values(_EXAMPLE)):
         users: dict[str, list[str]] = {}
         for known in presets():
             users.setdefault(_code(dict(_values(known))[name]), []).append(f"`{known}`")
         ranked = sorted(users.items(), key=lambda entry: -len(entry[1]))
-        for value, names in ranked:
-            yield f"| `{name}` | {value} | {_whose(names)} |"
+        told = "; ".join(f"{value}: {_whose(names)}" for value, names in ranked)
+        yield f"| `{name}` | {told} |"
 
 
 def _signs() -> str:
@@ -184,8 +179,8 @@ def _by_family(names: list[str]) -> Iterator[str]:
 def _packs() -> Iterator[str]:
     """Write every pack once, its cards by index."""
     for pack in dict.fromkeys(preset(name).pack for name in presets()):
-        users = ", ".join(f"`{name}`" for name in presets() if preset(name).pack == pack)
-        yield f"The pack of {users}, card 0 first:"
+        users = [f"`{name}`" for name in presets() if preset(name).pack == pack]
+        yield f"The pack of {', '.join(_by_family(users))}, card 0 first:"
         yield from ("", "```", *_suits(pack), "```", "")
 
 

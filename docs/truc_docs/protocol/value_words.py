@@ -1,4 +1,4 @@
-"""What each value of a param says on the page of a game, for the reference; found by trying it in every preset.
+"""What each value of a param says on the page of a game, found by trying it in every preset.
 
 A value means those of its sentences that the other values do not all bring in the same game.
 """
@@ -34,6 +34,19 @@ def meanings() -> Iterator[tuple[str, Value, str]]:
         told = {value: _meaning(value, games) for value in values}
         if len(values) > 1 and any(told.values()):
             yield from ((path, value, words or NO_RULE) for value, words in told.items())
+
+
+def unused_values() -> Iterator[tuple[str, Value, str]]:
+    """Yield what `meanings` has of the values that no preset has, and so no page of a game tells."""
+    for path, value, words in meanings():
+        if words != NO_RULE and not any(_has(preset(name), path, value) for name in presets()):
+            yield path, value, words
+
+
+def _has(variant: Variant, path: str, value: Value) -> bool:
+    name, _, field = path.partition(".")
+    own = getattr(variant, name)
+    return bool((getattr(own, field, None) if field else own) == value)
 
 
 def _choices() -> Iterator[tuple[str, tuple[Value, ...]]]:
