@@ -103,7 +103,7 @@ async def _run(
             await tasks.start(keep.run)
             tasks.start_soon(_stop_when_failed, house, stop)
             tasks.start_soon(guest_retention.prune_daily, house, lobby)
-            tasks.start_soon(retention.prune_daily, house)
+            tasks.start_soon(retention.prune_daily, house.store, lambda: house.settings)
             listeners = await open_listeners(house.settings.listen)
             await _open_page(house, lobby, tasks)
             port = port_of(listeners)

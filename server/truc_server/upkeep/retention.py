@@ -4,13 +4,13 @@ One at a time, each in a transaction of its own, with a pause after it: what is 
 Invariant: a match is kept as a whole or deleted as a whole, even if the process is killed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import structlog
 import trio
 
-from truc_server.house import House
+from truc_server.settings.settings import Settings
 from truc_server.storage import Store, StoreError
 from truc_server.timing.clock import now_ms
 
@@ -42,18 +42,19 @@ def deletions(store: Store, *, before_ms: int) -> Iterator[bool]:
             return
 
 
-async def prune_daily(house: House) -> None:
-    """Delete the matches that are older than the host keeps them, at once and then every day."""
+async def prune_daily(store: Store, in_force: Callable[[], Settings]) -> None:
+    """Delete the matches that are older than the settings in force keep them, at once and then every day."""
     while True:
-        days = house.settings.store.keep_days
-        if days and not house.settings.access.moved_to:
-            await _prune(house, days)
+        settings = in_force()
+        days = settings.store.keep_days
+        if days and not settings.access.moved_to:
+            await _prune(store, days)
         await trio.sleep(DAY_S)
 
 
-async def _prune(house: House, days: int) -> None:
+async def _prune(store: Store, days: int) -> None:
     deleted = 0
-    steps = deletions(house.store, before_ms=days_ago(days))
+    steps = deletions(store, before_ms=days_ago(days))
     try:
         while (is_gone := await trio.to_thread.run_sync(next, steps, None)) is not None:
             deleted += is_gone
