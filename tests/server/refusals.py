@@ -1,7 +1,7 @@
 """Which codes answer which requests, as seen on the connections of servers while a test runs."""
 
 from truc_protocol.errors import Code
-from truc_protocol.messages import Direction, tag_of
+from truc_protocol.messages import Direction
 from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.wire.capabilities import BROUGHT_BY
 from truc_protocol.wire.connection import Connection, Role
@@ -12,9 +12,9 @@ def unlisted_refusals(monkeypatch):
     asked, unlisted = {}, []
     open_request, refuse = Connection._open, Connection.refuse
 
-    def note_request(connection, request):
-        asked[connection, request.id] = tag_of(request)
-        open_request(connection, request)
+    def note_request(connection, request, tag):
+        asked[connection, request.id] = tag
+        open_request(connection, request, tag)
 
     def note_refusal(connection, refused):
         tag = asked.get((connection, refused.re))

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 import msgspec
 
 from truc_protocol.bodies import Call, Deal, Open, SeatTaken, Share, SideScore
-from truc_protocol.newest import remembered
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, Setup, commitments
 from truc_rules import Action, Match, Seat, awaits_deal, deciders, is_hand_over, owed_shares, owed_shows
@@ -214,7 +213,6 @@ class Due(Enum):
     PLAYERS = "players"
 
 
-@remembered
 def due(ledger: Ledger) -> Due:
     """Tell what the match waits for."""
     phase = ledger.phase

@@ -182,13 +182,14 @@ class Connection:
         Raises:
             LocalError: The state does not allow it, it answers no open request, or it is too long.
         """
-        state = self._next_state(self.role, message)
+        tag = tag_of(message)
+        state = self._next_state(self.role, message, tag)
         if state is None:
-            raise LocalError(f"{self.role} cannot send {tag_of(message)} in state {self.state}")
+            raise LocalError(f"{self.role} cannot send {tag} in state {self.state}")
         encoded = self._to_bytes(message)
         frame = to_frame(encoded, self._limit_out)
         try:
-            self._track(message)
+            self._track(message, tag)
         except RemoteError as error:
             raise LocalError(error.message) from error
         if state is not self.state:
@@ -236,16 +237,17 @@ class Connection:
                 return None  # docs/protocol/evolution.md: a client passes over notices it does not know
             raise
         sender = _PEER[self.role]
-        state = self._next_state(sender, message)
+        tag = tag_of(message)
+        state = self._next_state(sender, message, tag)
         if state is None:
             raise self._out_of_step(message)
-        self._track(message)
+        self._track(message, tag)
         if state is not self.state:
             self._enter(state, sender, message, frame)
         return message
 
-    def _next_state(self, sender: Role, message: AnyMessage) -> State | None:
-        event = FATAL if isinstance(message, Refusal) and message.close else tag_of(message)
+    def _next_state(self, sender: Role, message: AnyMessage, tag: str) -> State | None:
+        event = FATAL if isinstance(message, Refusal) and message.close else tag
         return TRANSITIONS.get((self.state, sender, event))
 
     def _out_of_step(self, message: AnyMessage) -> RemoteError:
@@ -257,12 +259,11 @@ class Connection:
             code, f"expected {expected} in state {self.state}, got {tag}", field="t", re=number
         )
 
-    def _track(self, message: AnyMessage) -> None:
+    def _track(self, message: AnyMessage, tag: str) -> None:
         """Open a request or close the one that `message` answers."""
         if isinstance(message, Request):
-            self._open(message)
+            self._open(message, tag)
         elif isinstance(message, _REPLY) and message.re is not None:
-            tag = tag_of(message)
             replies = self._outstanding.get(message.re)
             if replies is None or (tag != "error" and tag not in replies):
                 raise RemoteError(
@@ -272,7 +273,7 @@ class Connection:
                 )
             del self._outstanding[message.re]
 
-    def _open(self, request: Request) -> None:
+    def _open(self, request: Request, tag: str) -> None:
         if request.id in self._outstanding:
             raise RemoteError(
                 Code.BAD_MESSAGE, f"expected a new request id, got {request.id}, still open", field="id"
@@ -283,7 +284,7 @@ class Connection:
                 f"expected at most {MAX_OUTSTANDING} requests without a reply",
                 re=request.id,
             )
-        self._outstanding[request.id] = _REPLIES[tag_of(request)]
+        self._outstanding[request.id] = _REPLIES[tag]
 
     def _fail(self, error: RemoteError) -> Failure:
         """Turn the peer's error into a value; a request that was not opened yet is opened, so that it can be refused."""

@@ -29,7 +29,6 @@ from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Due, Folded, Ledger, box_public, due, fold
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, Waiting
-from truc_protocol.newest import remembered
 from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import (
@@ -114,9 +113,33 @@ class Sealer:
         return key
 
 
-def open_actions(ledger: Ledger) -> tuple[tuple[Action, ...], ...]:
+class Position(NamedTuple):
+    """A ledger, with what is asked of it again and again before the next record.
+
+    Attributes:
+        deciding: the rules' state, if the rules say what comes next.
+        holders: the seats that hold the decision the match waits for.
+        in_view: those of `holders` whom everybody can tell.
+    """
+
+    ledger: Ledger
+    deciding: Match | None
+    holders: tuple[int, ...]
+    in_view: tuple[int, ...]
+
+
+def position(ledger: Ledger) -> Position:
+    """Return a ledger as the position that seats decide in."""
+    match = _deciding(ledger)
+    if match is None:
+        return Position(ledger, None, (), ())
+    return Position(ledger, match, deciders(match), deciders_in_view(match))
+
+
+def open_actions(here: Position) -> tuple[tuple[Action, ...], ...]:
     """Return, by seat, every action that it may choose from now."""
-    match = ledger.match if may_show(ledger) else _deciding(ledger)
+    ledger = here.ledger
+    match = ledger.match if may_show(ledger) else here.deciding
     if match is None:
         return ((),) * ledger.seats
     return tuple([legal(match, Seat(seat)) for seat in range(match.seats)])
@@ -130,19 +153,6 @@ def may_show(ledger: Ledger) -> bool:
     return ledger.match is not None and is_hand_over(ledger.match)
 
 
-def holders(ledger: Ledger) -> tuple[int, ...]:
-    """Return the seats that hold the decision the match waits for."""
-    match = _deciding(ledger)
-    return () if match is None else deciders(match)
-
-
-def holders_in_view(ledger: Ledger) -> tuple[int, ...]:
-    """Return those of `holders` whom everybody can tell."""
-    match = _deciding(ledger)
-    return () if match is None else deciders_in_view(match)
-
-
-@remembered
 def _deciding(ledger: Ledger) -> Match | None:
     """Return the rules' state, if the rules say what comes next."""
     if not (ledger.phase is _HAND or ledger.phase is _BETWEEN) or ledger.pause.active:
@@ -161,7 +171,7 @@ def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[A
 
 
 def options_message(
-    ledger: Ledger,
+    here: Position,
     sealer: Sealer,
     dealer: Dealer,
     moment: Moment,
@@ -171,9 +181,9 @@ def options_message(
     cut: int,
 ) -> BoxedOptions | OpenOptions:
     """Return the options of a seat; a box may hold none."""
-    table, match, at, offer, holding, left = moment
+    ledger, (table, match, at, offer, holding, left) = here.ledger, moment
     must = seat in holding
-    secret = _WAITS if not must and seat in holders(ledger) else ()
+    secret = _WAITS if not must and seat in here.holders else ()
     rules = _rules(ledger)
     if box_public(ledger, seat) is None:
         choices = tuple([_choice(rules, action, secret) for action in actions])
@@ -186,12 +196,12 @@ def options_message(
     return BoxedOptions(table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, box=box)
 
 
-def comes_always(ledger: Ledger, seat: int) -> bool:
+def comes_always(here: Position, seat: int) -> bool:
     """Tell whether a seat is sent options even if it has none: being sent some would otherwise tell what it holds."""
-    match = ledger.match
+    ledger, match = here.ledger, here.ledger.match
     if match is None or not has_windows(match) or box_public(ledger, seat) is None:
         return False
-    return ledger.phase is Phase.HAND and bool(match.hand.dealt.cards) and _deciding(ledger) is not None
+    return ledger.phase is Phase.HAND and bool(match.hand.dealt.cards) and here.deciding is not None
 
 
 def _choice(match: Match, action: Action, secret: Hints) -> Choice:
@@ -279,10 +289,10 @@ class Asking:
         self._options: tuple[int, tuple[tuple[Action, ...], ...]] | None = None
         self._cut: tuple[int, int] | None = None
 
-    def options(self, ledger: Ledger, seat: int) -> tuple[Action, ...]:
+    def options(self, here: Position, seat: int) -> tuple[Action, ...]:
         """Return what a seat may choose from at this position: its options, with which its answer is compared too."""
-        if self._options is None or self._options[0] != ledger.k:
-            self._options = (ledger.k, open_actions(ledger))
+        if self._options is None or self._options[0] != here.ledger.k:
+            self._options = (here.ledger.k, open_actions(here))
         return self._options[1][seat]
 
     def cut(self, ledger: Ledger) -> int:
@@ -309,28 +319,28 @@ class Asking:
                 self.show_cards(ledger, seat, of=share.giver)
 
     def ask(
-        self, ledger: Ledger, waiting: Waiting | None, offer: int, window: Window | None, seats: Iterable[int]
+        self, here: Position, waiting: Waiting | None, offer: int, window: Window | None, seats: Iterable[int]
     ) -> bytes | None:
         """Ask seats; tell those that need not answer whom the match waits for, and return the frame that says so."""
         notice = None if waiting is None else broadcast_frame(waiting)
-        moment = self._moment(ledger, offer, waiting)
+        moment = self._moment(here.ledger, offer, waiting)
         for seat in seats:
             peer = self._audience.live(seat)
-            if peer is not None and not self._must_answer(peer, ledger, window, moment, seat) and notice:
+            if peer is not None and not self._must_answer(peer, here, window, moment, seat) and notice:
                 peer.send_frame(notice)
         return notice
 
     def _must_answer(
-        self, peer: Peer, ledger: Ledger, window: Window | None, moment: Moment, seat: int
+        self, peer: Peer, here: Position, window: Window | None, moment: Moment, seat: int
     ) -> bool:
         """Send a seat its options, if it has or may have any; tell whether it has some and this is no secret."""
         # in an open window only seats with something to say are asked
-        is_asked_now = window is None or is_asked(window, ledger, seat)
-        actions = self.options(ledger, seat) if is_asked_now else ()
-        is_secret = seat not in moment.holders and comes_always(ledger, seat)
+        is_asked_now = window is None or is_asked(window, here.ledger, seat)
+        actions = self.options(here, seat) if is_asked_now else ()
+        is_secret = seat not in moment.holders and comes_always(here, seat)
         if actions or is_secret:
-            sealer, dealer, cut = self._sealer, self._dealer, self.cut(ledger)
-            peer.notify(options_message(ledger, sealer, dealer, moment, seat, actions=actions, cut=cut))
+            sealer, dealer, cut = self._sealer, self._dealer, self.cut(here.ledger)
+            peer.notify(options_message(here, sealer, dealer, moment, seat, actions=actions, cut=cut))
         return bool(actions) and not is_secret
 
     def _moment(self, ledger: Ledger, offer: int, waiting: Waiting | None) -> Moment:

@@ -25,7 +25,7 @@ from truc_protocol.messages import Waiting
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_SUBSTITUTE, Opts
 from truc_rules import Kind
-from truc_server.matches.choices import holders, holders_in_view, may_show, open_actions
+from truc_server.matches.choices import Position, may_show, open_actions, position
 from truc_server.net.peer import RefusedError
 
 
@@ -94,6 +94,7 @@ class Waits:
     """The time of one match.
 
     Attributes:
+        here: the newest position.
         now: what is waited for; None if a record of the server is due, or nothing more will come.
         clocks: what each seat has left after the newest record.
         offer: the position of the record that opened the present decision.
@@ -102,7 +103,7 @@ class Waits:
     """
 
     def __init__(self, ledger: Ledger, *, between_ms: int) -> None:
-        self._ledger = ledger
+        self._ledger, self.here = ledger, position(ledger)
         self._opts = ledger.setup.terms.opts
         self.clocks = full(self._opts, ledger.seats)
         self.offer = 0
@@ -128,7 +129,7 @@ class Waits:
             return pacing
         if self._holder is not None:
             left = left_ms(self.clocks, self._opts, self._holder)
-            return Wait("decision", holders_in_view(ledger), left)
+            return Wait("decision", self.here.in_view, left)
         if silent := missing(ledger):
             return Wait("release", silent, self._opts.release_ms)
         return self._hold()
@@ -149,7 +150,7 @@ class Waits:
     def awaits(self, seat: int) -> bool:
         """Tell whether the match waits for a seat or its partners, as far as that seat can tell."""
         seats = () if self.now is None else self.now.seats
-        return seat in holders(self._ledger) or any(other % 2 == seat % 2 for other in seats)
+        return seat in self.here.holders or any(other % 2 == seat % 2 for other in seats)
 
     @property
     def left_ms(self) -> int | None:
@@ -220,7 +221,7 @@ class Waits:
         """Tell whether the server holds back a record to give people time: the deal, or what ends a hand."""
         if self._between_ms == 0 or self.is_over:
             return False
-        return _deals_unasked(self._ledger) or _may_be_shown(self._ledger)
+        return _deals_unasked(self._ledger) or _may_be_shown(self.here)
 
     def _hold(self) -> Wait | None:
         """Return for whom the next call is held back."""
@@ -281,11 +282,10 @@ class Waits:
         self, ledger: Ledger, body: AnyBody, timed: Clocks, now: float, *, window_ms: int | None = None
     ) -> None:
         """Go on from a record that is taken at this moment; with `window_ms` it opens a window of that length."""
-        self._ledger, self.clocks = ledger, timed
+        self._ledger, self.here, self.clocks = ledger, position(ledger), timed
         self._has_window = bool(window_ms)
         self.is_over = self._is_restored = False
-        holding = holders(ledger)
-        self._holder = holding[0] if holding else None
+        self._holder = self.here.holders[0] if self.here.holders else None
         if opens_decision(body):
             self.offer = ledger.k - 1
         rests = ledger.pause.active and not isinstance(body, Rule)
@@ -361,8 +361,8 @@ def _deals_unasked(ledger: Ledger) -> bool:
     return ledger.phase is _CALLED and not any(ledger.contributors[1:]) and due(ledger) is Due.DEAL
 
 
-def _may_be_shown(ledger: Ledger) -> bool:
+def _may_be_shown(here: Position) -> bool:
     """Tell whether a hand is over and somebody may still show cards that its close leaves closed."""
-    if ledger.opens_at_close or not may_show(ledger):
+    if here.ledger.opens_at_close or not may_show(here.ledger):
         return False
-    return any(open_actions(ledger))
+    return any(open_actions(here))

@@ -17,6 +17,7 @@ from truc_protocol.facts import Fact, means
 from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
 from truc_protocol.match_secrets import new_root
 from truc_protocol.records import Phase, Record, parse, parse_own
+from truc_rules import Action
 from truc_server.house import House
 from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
 from truc_server.matches.choices import Asking, Sealer, Window, window
@@ -188,6 +189,10 @@ class Game:
         is_between = self.ledger.hand is None and self.ledger.phase is not _CALLED
         self._showing.took(self._shown, item, body, at_ms=at_ms, is_between=is_between)
 
+    def options(self, seat: int) -> tuple[Action, ...]:
+        """Return what a seat may choose from at this position."""
+        return self.asking.options(self._waits.here, seat)
+
     def drive(self) -> None:
         """Add every record that is the server's to make, then ask the seats that have a choice."""
         self._advance()
@@ -213,7 +218,7 @@ class Game:
 
     def _ask(self, seats: Iterable[int]) -> bytes | None:
         waiting, window = self._waits.notice(self._table), self._open_window
-        return self.asking.ask(self.ledger, waiting, self._waits.offer, window, seats)
+        return self.asking.ask(self._waits.here, waiting, self._waits.offer, window, seats)
 
     @property
     def _open_window(self) -> Window | None:

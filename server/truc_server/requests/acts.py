@@ -95,39 +95,38 @@ def _hold(table: Table, player: Player, message: SignedAct | GuestAct) -> Hold |
 
 def _look(table: Table, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> Looked | Accepted:
     """Make the cheap comparisons, or tell where the record already stands."""
-    is_newcomer = table.standins.seat_of(peer) is not None
-    record = Record(_seat(table, peer, player) + 1, message.body, message.sig)
+    standing_by = table.standins.seat_of(peer)
+    record = _record(table.own_seat(player) if standing_by is None else standing_by, player, message)
+    if standing_by is None:
+        return look(_game(table, mid, player), record)
+    return look_at_newcomer(_game(table, mid), record, player)
+
+
+def _record(seat: int, player: Player, message: SignedAct) -> Record:
     if player.kind is not PlayerKind.KEY:
         raise RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
-    if is_newcomer:
-        return look_at_newcomer(_game(table, mid), record, player)
-    return look(_game(table, mid, player), record)
-
-
-def _seat(table: Table, peer: Peer, player: Player) -> int:
-    """Return the seat that a player has or stands by for."""
-    standing_by = table.standins.seat_of(peer)
-    return table.own_seat(player) if standing_by is None else standing_by
+    return Record(seat + 1, message.body, message.sig)
 
 
 def _take(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, found: Signed) -> bool:
     """Take a record whose signature is good into the match as it stands now."""
     table = lobby.table(message.table)
-    if found.record.signer != _seat(table, peer, player) + 1:
+    standing_by = table.standins.seat_of(peer)
+    seat = table.own_seat(player) if standing_by is None else standing_by
+    if found.record.signer != seat + 1:
         raise RefusedError(
             Code.NOT_SEATED, f"expected a player who still has their seat at table {table.code}"
         )
-    is_newcomer = table.standins.seat_of(peer) is not None
-    game = _game(table, mid, None if is_newcomer else player)
-    accepted = lobby.substitute(table, game, peer, player, found) if is_newcomer else accept(game, found)
-    return _answer(peer, game, message, accepted)
+    if standing_by is None:
+        game = _game(table, mid, player)
+        return _answer(peer, game, message, accept(game, found))
+    game = _game(table, mid)
+    return _answer(peer, game, message, lobby.substitute(table, game, peer, player, found))
 
 
 def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
     table = lobby.table(message.table)
-    record = Record(table.own_seat(player) + 1, message.body, message.sig)
-    if player.kind is not PlayerKind.KEY:
-        raise RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
+    record = _record(table.own_seat(player), player, message)
     if table.gathering is None:
         raise RefusedError(Code.TERMS_REFUSED, "there are no terms to be signed now")
     fresh = table.gathering.sign(record.signer - 1, record)
