@@ -10,7 +10,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 _SERVER = str(ROOT / "server")
 _PROJECT = (_SERVER, str(ROOT / "protocol"))
-_ROUNDS = str(ROOT / "server" / "truc_server" / "net" / "poller.py")
+_ROUNDS = "poller.py"
 """Not counted: how many rounds there are depends on when the threads beside the main one are done."""
 
 
@@ -47,7 +47,7 @@ class Trace:
 
 
 def _is_counted(file: str) -> bool:
-    return file.startswith(_PROJECT) and file != _ROUNDS
+    return file.startswith(_PROJECT) and Path(file).name != _ROUNDS
 
 
 def _is_of_server(frame) -> bool:

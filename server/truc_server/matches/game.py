@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import structlog
 import trio
 
-from truc_protocol.bodies import Act, AnyBody, Close, Deal, Proxy, Rule, Share, Void
+from truc_protocol.bodies import Act, AnyBody, Close, Deal, End, Proxy, Rule, Share, Void
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import Fact, means
@@ -126,7 +126,10 @@ class Game:
         now = trio.current_time()
         timed = self._waits.timed(folded.ledger, body, now)
         row = AddRecord(self.mid, before.k, *record, packed_facts(facts), now_ms(), timed.to_bytes())
-        self._house.write(*also, row, *ending(self._house, self.setup, body, is_public=self._is_public))
+        last = (
+            ending(self._house, self.setup, body, is_public=self._is_public) if isinstance(body, End) else ()
+        )
+        self._house.write(*also, row, *last)
         frame = record_frame(self._table, row)
         self.ledger = folded.ledger
         self._note(body, timed, now, opens)
@@ -149,12 +152,11 @@ class Game:
         """Return what a record means, as far as everybody can tell now, and what could not be told before."""
         untold = () if self._window is None else self._window.later
         told = opens or folded
-        return means(body, told.ledger, untold + told.events, self._opened(body))
+        opened = self._opened() if isinstance(body, Close) and body.link is not None else None
+        return means(body, told.ledger, untold + told.events, opened)
 
-    def _opened(self, body: AnyBody) -> DealtCards | None:
-        """Return the cards of the hand that is still open, if a record lays them all open."""
-        if not isinstance(body, Close) or body.link is None:
-            return None
+    def _opened(self) -> DealtCards:
+        """Return the cards of the hand that is still open, and that a record now lays all open."""
         seats = range(self.ledger.seats)
         return DealtCards(tuple(self.dealer.openings(self.ledger, seat) for seat in seats), (), 0)
 
@@ -195,21 +197,22 @@ class Game:
 
     def drive(self) -> None:
         """Add every record that is the server's to make, then ask the seats that have a choice."""
-        self._advance()
-        if not self.hold.is_on:
+        if self._advance():
             self._ask_all()
 
-    def _advance(self) -> None:
+    def _advance(self) -> bool:
+        """Add every record that is the server's to make; False if the match is held."""
         self._meet()
         self._tell_changes()
         if self.hold.is_on:
-            return
+            return False
         while self._step():
             self._tell_changes()
         if self._is_stored:
             self._alarm.set(self._waits.moment)
         if self.is_over:
             self._on_end()
+        return True
 
     def _ask_all(self) -> None:
         notice = self._ask(range(self.ledger.seats))

@@ -8,7 +8,7 @@ like any other.
 
 from collections.abc import Iterator
 
-from truc_protocol.bodies import AnyBody, End, SeatTaken
+from truc_protocol.bodies import End, SeatTaken
 from truc_protocol.crypto.keys import fingerprint, seal_at_rest
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.setup import Setup
@@ -17,12 +17,10 @@ from truc_server.storage import EndMatch, RatedPlayer, RateMatch, SaveSecrets
 from truc_server.timing.clock import now_ms
 
 
-def ending(house: House, setup: Setup, body: AnyBody, *, is_public: bool) -> tuple[EndMatch | RateMatch, ...]:
-    """Return what is stored beside a record: nothing, except for the last one."""
-    if not isinstance(body, End):
-        return ()
-    result = _result(setup, body) if is_public and house.settings.ratings else ()
-    return (EndMatch(setup.mid, body.reason, now_ms()), *result)
+def ending(house: House, setup: Setup, end: End, *, is_public: bool) -> tuple[EndMatch | RateMatch, ...]:
+    """Return what is stored beside the last record."""
+    result = _result(setup, end) if is_public and house.settings.ratings else ()
+    return (EndMatch(setup.mid, end.reason, now_ms()), *result)
 
 
 def _result(setup: Setup, end: End) -> tuple[RateMatch, ...]:

@@ -42,6 +42,7 @@ SNAPSHOT: Final = "snapshot"
 _TAGS_REMEMBERED: Final = 4_096
 _TAG_LENGTH: Final = 20  # of a guest: 100 bits, so that nobody can make a second guest with the same tag
 
+_READY, _CLOSED = State.READY, State.CLOSED  # looked up once: a lookup in an Enum is slow
 log = structlog.get_logger()
 
 
@@ -214,7 +215,7 @@ class Peer:
     @property
     def is_open(self) -> bool:
         """Whether anything may still be said."""
-        return self.connection.is_open and not self.outbox.is_broken
+        return self.connection.state is not _CLOSED and not self.outbox.is_broken
 
     def send(self, message: ServerMessage) -> None:
         """Queue a message."""
@@ -225,7 +226,7 @@ class Peer:
 
     def send_frame(self, frame: bytes) -> None:
         """Queue a frame that goes to many; it reaches only those who are logged in."""
-        if self.connection.is_ready:
+        if self.connection.state is _READY:
             if self._grease is not None:
                 self._push_grease(self._grease)
                 frame = self._grease.frame(frame)
