@@ -21,8 +21,8 @@ from truc_protocol.messages import Direction
 from truc_protocol.wire import connection
 from truc_protocol.wire.frames import FrameSplitter
 from truc_server.lobby import lobby
-from truc_server.net import peer
-from truc_server.requests import company, login, verifying
+from truc_server.net import peer, verifying
+from truc_server.requests import company, login
 from truc_server.requests import history as past
 from truc_server.spectating import recent_records as tail
 from truc_server.spectating import spectator_feed as showing
