@@ -1,1 +1,1 @@
-"""What keeps a server running: logs, disk, limits of the process, draining, upkeep."""
+"""What surrounds a running server: logs, figures, disk, limits of the process, the service manager."""
