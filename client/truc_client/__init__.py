@@ -18,7 +18,6 @@ keeps. `course`, `report`, `terminal` and `cli` are for people, and the library 
 
 from truc_client.address import Address, parse_address
 from truc_client.bots import Chooser, careful, careless, play_match, simple_bot
-from truc_client.calls import HOUSE_BOTS, Calls
 from truc_client.connecting import WANT, connect
 from truc_client.connection import Connection
 from truc_client.errors import (
@@ -68,6 +67,7 @@ from truc_client.home.account import Delay, NewKey, Player
 from truc_client.home.home import Home, default_root, open_home
 from truc_client.lobby import Lobby
 from truc_client.past import Past, PastRecord
+from truc_client.reports import HOUSE_BOTS, Calls
 from truc_client.table import Table
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result, Verdict

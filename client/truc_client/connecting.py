@@ -11,7 +11,6 @@ from typing import Final
 import trio
 
 from truc_client.address import Address, parse_address
-from truc_client.calls import HOUSE_BOTS
 from truc_client.connection import Connection
 from truc_client.home.account import Player, open_account
 from truc_client.line.dialing import Dial, dial_tcp
@@ -19,6 +18,7 @@ from truc_client.line.entering import Demands
 from truc_client.line.line import Line
 from truc_client.line.link import leaves
 from truc_client.line.opening import PATIENCE_S, Visit, come_in
+from truc_client.reports import HOUSE_BOTS
 from truc_client.session import Session
 
 WANT: Final = ("snapshot",)

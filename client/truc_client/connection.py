@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from truc_client.address import Address
-from truc_client.calls import HOUSE_BOTS, Calls
 from truc_client.errors import ClientError, ConnectError, LostError
 from truc_client.line.link import Build
 from truc_client.lobby import Lobby, LobbyFollowing
 from truc_client.matches.standing import Wish
 from truc_client.paging import list_matches, list_players, list_standings, list_tables
 from truc_client.past import Past, fetch_transcript, free_path
+from truc_client.reports import HOUSE_BOTS, Calls
 from truc_client.session import Session
 from truc_client.table import Table
 from truc_client.table_preview import Glance, look

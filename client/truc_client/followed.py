@@ -5,10 +5,9 @@ A fault at one table ends that table alone. Invariant: a table has one `Followin
 
 from typing import TYPE_CHECKING, Final
 
-from truc_client.calls import called
 from truc_client.errors import ClientError
 from truc_client.happenings import Called
-from truc_client.reports import Reports
+from truc_client.reports import Reports, called
 from truc_client.table_session import Following
 from truc_protocol.messages import BotWanted, Draining, PlayersWanted, SeatHeld, ServerMessage, TableState
 

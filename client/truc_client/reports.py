@@ -1,18 +1,23 @@
-"""What happens at one table or in the lobby, in order, for whoever follows it, until it ends for this client.
+"""What happens at one table or in the lobby, in order, for whoever follows it, until it ends for this client; and calls to bots.
 
 Reporting never waits; what is not read piles up, to a limit. Invariant: nothing is reported after the end.
 """
 
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, assert_never
 
 import trio
 
 from truc_client.errors import ClientError, LostError
+from truc_client.happenings import Called
+from truc_protocol.messages import BotWanted, PlayersWanted
 from truc_words import Sentence
 
 Told = TypeVar("Told")
 
 MAX_HAPPENINGS: Final = 65_536
+
+HOUSE_BOTS: Final = "house-bots"
+"""The capability that `connect` must want for the server to call."""
 
 
 class Reports(Generic[Told]):
@@ -60,3 +65,36 @@ class Reports(Generic[Told]):
             if self.failure is not None:
                 raise self.failure from None
             raise StopAsyncIteration from None
+
+
+class Calls:
+    """The calls to this bot, to be iterated with `async for`; made by a connection's `calls`."""
+
+    # A call is an offer, not an order. A bot that joins a match stands by, as anybody may, and the first record that can
+    # stand gets the seat; a free seat goes to whoever joins first. The server calls again when a bot comes back, so that it
+    # misses nothing while its connection is gone; some calls come twice.
+
+    def __init__(self, reports: Reports[Called]) -> None:
+        self._reports = reports
+
+    def __aiter__(self) -> "Calls":
+        return self
+
+    async def __anext__(self) -> Called:
+        """Return the next call.
+
+        Raises:
+            ClientError: The connection is gone for good.
+        """
+        return await self._reports.next()
+
+
+def called(message: BotWanted | PlayersWanted) -> Called:
+    """Return a call as the bot is told it."""
+    match message:
+        case BotWanted():
+            return Called(message.table, message.match, message.seat, message.variant, message.left_ms)
+        case PlayersWanted():
+            return Called(message.table, None, message.seat, message.variant)
+        case _:
+            assert_never(message)

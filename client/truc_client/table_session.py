@@ -6,10 +6,21 @@ The connection hands in every message; nothing here waits. Whatever fails a chec
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, assert_never
 
 from truc_client.errors import ClientError, NotPlayedError, RefusedError, TakenOverError, UnboundError
-from truc_client.happenings import Happening, Interrupted, Resumed, SeatTakenOver, TableChanged, TableClosed
+from truc_client.happenings import (
+    Away,
+    Happening,
+    Interrupted,
+    PhraseSaid,
+    Resumed,
+    SeatTakenOver,
+    ServerDraining,
+    TableChanged,
+    TableClosed,
+)
+from truc_client.lobby import chat_said
 from truc_client.matches.accepting import Accepting
 from truc_client.matches.agreement import Agreement
 from truc_client.matches.catching_up import CatchingUp
@@ -17,17 +28,20 @@ from truc_client.matches.playing import Playing
 from truc_client.matches.retry_limit import Doubts
 from truc_client.matches.seatmatch import SeatMatch
 from truc_client.matches.setting_up import MatchMaker
-from truc_client.matches.side_notices import Aside, Beside
 from truc_client.matches.standing import Standing, Wish
 from truc_client.reports import Reports
 from truc_protocol import messages
 from truc_protocol.errors import Code
+from truc_protocol.messages import Away as AwayNotice
 from truc_protocol.messages import (
+    ChatLine,
+    Draining,
     Join,
     MatchRecord,
     Ok,
     Refusal,
     Resume,
+    Said,
     SeatHeld,
     ServerMessage,
     Setup,
@@ -40,6 +54,7 @@ from truc_protocol.messages import (
 if TYPE_CHECKING:
     from truc_client.session import Session
 
+Aside = Said | ChatLine | AwayNotice | Draining
 _BESIDE = TableState | messages.SeatTakenOver | Aside  # they tell nothing of what a match may lack
 _FROM_THE_START: Final = -1
 
@@ -371,3 +386,36 @@ class Following:
         """Stop following: close the transcript and end the iteration."""
         self.playing.drop_match()
         self._finish()
+
+
+class Beside:
+    """What one table hears; lines of chat that a server repeats on a new connection are told once."""
+
+    def __init__(self, say: Callable[[Happening], None]) -> None:
+        self._say = say
+        self._newest = -1  # line of the chat
+
+    def hear(self, aside: Aside, match: SeatMatch | None) -> None:
+        """Tell what was said; `match` is the one followed now."""
+        match aside:
+            case Said():
+                self._say(PhraseSaid(aside.seat, aside.phrase))
+            case ChatLine():
+                self._chat(aside)
+            case AwayNotice():
+                self._tell_away(aside, match)
+            case Draining():
+                self._say(ServerDraining(aside.left_ms))
+            case _:
+                assert_never(aside)
+
+    def _chat(self, line: ChatLine) -> None:
+        """Tell a line of chat that is news: they have ascending numbers."""
+        if line.n is None or line.n > self._newest:
+            self._newest = self._newest if line.n is None else line.n
+            self._say(chat_said(line))
+
+    def _tell_away(self, away: AwayNotice, match: SeatMatch | None) -> None:
+        """Tell who is away; once the match is over nobody is, whatever notices were still on their way."""
+        if match is None or match.mid != away.match or not match.is_over:
+            self._say(Away(away.seat, away.online, away.missed, away.claim_in_ms))

@@ -18,7 +18,6 @@ import click
 import trio
 
 from truc_client.address import Address
-from truc_client.calls import HOUSE_BOTS
 from truc_client.connecting import WANT, connect
 from truc_client.connection import Connection
 from truc_client.errors import (
@@ -40,6 +39,7 @@ from truc_client.happenings import (
     TranscriptSetAside,
 )
 from truc_client.home.account import Player
+from truc_client.reports import HOUSE_BOTS
 from truc_client.table import Table
 from truc_client.verifying import result_line
 from truc_protocol.crypto.keys import fingerprint
