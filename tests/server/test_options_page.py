@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rows import each_row
 
+from truc_docs.protocol.games import families
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
 from truc_server.net.peer import RefusedError
@@ -15,6 +16,16 @@ from truc_server.table_data.options import CLAIM, CLAIMS, RANGES, READERS, TRANS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "protocol" / "options.md").read_text(encoding="utf-8")
+
+
+def games_named(cell: str) -> list[str]:
+    """Return the games that a cell names, all of a family for a name in bold."""
+    words = cell.split(", ")
+    return [
+        name
+        for word in words
+        for name in (families()[word.strip("*")] if "**" in word else [word.strip("`")])
+    ]
 
 
 def rows(chapter: str) -> list[list[str]]:
@@ -109,7 +120,7 @@ def test_value_beyond_those_of_a_house_rule_is_not_possible(name, value):
 def test_orders_are_those_of_the_rules():
     told = re.findall(r'^\| `"([a-z0-9-]+)"` \| (\d+) cards: (.*) \| (.*) \|$', PAGE, re.MULTILINE)
     for name, size, users, order in told:
-        for user in users.replace("`", "").split(", "):
+        for user in games_named(users):
             changed = with_options(preset(user), {"order": name})
             assert (len(changed.pack), " ".join(changed.order)) == (int(size), order)
     (listed,) = (row[1] for row in HOUSE_RULES if row[0] == "`order`")
