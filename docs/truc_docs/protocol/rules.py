@@ -29,13 +29,12 @@ The rule document of a match says by which rules it is played; its SHA-256 is in
 
     ["truc/1/rules", engine u, variant t, version u, pack [t], params [[name t, value]]]
 
-* `params` has every name of the table below exactly once, in ascending order of name, and no other. A document with
-  an `engine` other than 1 is to be refused, as is one that lacks a param or has a value that is not listed (C5).
-* In the column *value* `u` is an unsigned integer, `t` a str, `bool` true or false, `nil` nil, `[x]` an array of x. Words
-  in quotes are strs; no other word is allowed.
-* A *group* is again an array of pairs [name, value], every name of the group exactly once, in ascending order. The
-  names with a dot below stand in it without the part before the dot: `scoring` is
-  `[["end_check", "immediate"], ["target", 12]]`.
+* `params` has every name of the table below exactly once, in ascending order, and no other. A document with an `engine`
+  other than 1 is refused, as is one that lacks a param or has a value that is not listed (C5).
+* In the column *value* `u` is an unsigned integer, `t` a str, `[x]` an array of x. Words in quotes are strs; no other
+  word is allowed.
+* A *group* is again such an array, every name of the group exactly once, in ascending order. The names with a dot stand in
+  it without the part before the dot: `scoring` is `[["end_check", "immediate"], ["points_per_unit", 0], ["target", 12]]`.
 * A program that does not play the rules needs only the few params named in
   [section 3](../fairness/specification.md#3-setup) of the specification.
 * A card is its index in `pack`; the pack belongs to the document, not to the params. A seat counts for side seat mod 2.
@@ -96,7 +95,13 @@ def parameters_page() -> str:
         *_preset_rows(),
     ]
     lines += ["", *_packs()]
-    lines += ["## Their documents", "", "Without any table option:", "", *_documents()]
+    lines += [
+        "## Their documents",
+        "",
+        "Without any table option: name, version, bytes and SHA-256.",
+        "",
+        *_documents(),
+    ]
     lines += ["", f"The document of `{_EXAMPLE}`, as JSON with `null` for nil:", "", *_example()]
     return "\n".join(lines) + "\n"
 
@@ -190,11 +195,11 @@ def _suits(pack: tuple[str, ...]) -> Iterator[str]:
 
 
 def _documents() -> Iterator[str]:
-    yield "| preset | version | bytes | SHA-256 |"
-    yield "|---|---|---|---|"
+    yield "```"
     for name in presets():
         document = rule_document(preset(name))
-        yield f"| `{name}` | {preset(name).version} | {len(document)} | `{sha256(document).hex()}` |"
+        yield f"{name} {preset(name).version} {len(document)} {sha256(document).hex()}"
+    yield "```"
 
 
 def _example() -> Iterator[str]:
