@@ -12,6 +12,7 @@ import trio
 
 from truc_client.address import Address, parse_address
 from truc_client.connection import Connection
+from truc_client.followed import Followed
 from truc_client.home.account import Player, open_account
 from truc_client.line.dialing import Dial, dial_tcp
 from truc_client.line.entering import Demands
@@ -60,12 +61,13 @@ async def connect(
         try:
             async with trio.open_nursery() as nursery:
                 line = Line(visit, entered)
-                session = Session(account, line, entered, nursery, is_called=HOUSE_BOTS in want)
-                nursery.start_soon(line.run, session)
+                session = Session(account, line, entered, nursery)
+                followed = Followed(session, is_called=HOUSE_BOTS in want)
+                nursery.start_soon(line.run, followed)
                 try:
-                    yield Connection(session)
+                    yield Connection(session, followed)
                 finally:
-                    session.close()
+                    followed.close()
                 nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             raise _own_error(group) from None

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from truc_client.address import Address
 from truc_client.errors import ClientError, ConnectError, LostError
+from truc_client.followed import Followed, LobbyFollowing
 from truc_client.line.link import Build
-from truc_client.lobby import Lobby, LobbyFollowing
+from truc_client.lobby import Lobby
 from truc_client.matches.standing import Wish
 from truc_client.paging import list_matches, list_players, list_standings, list_tables
 from truc_client.past import Past, fetch_transcript, free_path
@@ -44,10 +45,12 @@ class Connection:
 
     Attributes:
         session: what the tables work with; not for programs.
+        feed: what the line tells of tables and lobby; not for programs.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, feed: Followed) -> None:
         self.session = session
+        self.feed = feed
         self._tables: dict[Following, Table] = {}
 
     @property
@@ -103,7 +106,7 @@ class Connection:
     @property
     def followed(self) -> tuple[Table, ...]:
         """Every table followed now."""
-        return tuple(self._table(following) for following in self.session.followed.tables.values())
+        return tuple(self._table(following) for following in self.feed.tables.values())
 
     async def tables(self, variant: str | None = None) -> tuple[TableState, ...]:
         """Return every public table."""
@@ -179,23 +182,21 @@ class Connection:
     async def _sit_down(self, build: Build) -> Table:
         """Follow the table that a reply names, beginning with what was shown of it before the reply."""
         found: list[Following] = []
-        self.session.followed.begin_seeking()
+        self.feed.begin_seeking()
         try:
             await self.session.request(build, lambda answer: found.append(self._claim(answer)))
         finally:
-            self.session.followed.end_seeking()
+            self.feed.end_seeking()
         return self._table(found[0])
 
     def _claim(self, answer: Ok) -> Following:
         if answer.table is None:
             raise LostError(Sentence("failures.table_without_code"), again=False)
-        following = Following(self.session, answer.table, answer.seat)
-        self.session.followed.claim(following)
-        return following
+        return self.feed.claim(answer.table, answer.seat)
 
     def _table(self, following: Following) -> Table:
         """Return the public table of a following, the same object as long as it is followed."""
-        live = self.session.followed.tables.values()
+        live = self.feed.tables.values()
         self._tables = {each: table for each, table in self._tables.items() if each in live}
         return self._tables.setdefault(following, Table(self.session, following))
 
@@ -206,8 +207,8 @@ class Connection:
             RefusedError: There is no such table, or that seat is not free.
             LostError: The connection was lost meanwhile.
         """
-        is_followed = code in self.session.followed.tables
-        following = self.session.return_to(code, seat)
+        is_followed = code in self.feed.tables
+        following = self.feed.return_to(code, seat)
 
         def seated(answer: Ok) -> None:
             if answer.seat is None:
@@ -226,7 +227,7 @@ class Connection:
         Raises:
             RefusedError: There is no such table, or it admits no watchers.
         """
-        following = self.session.follow(code, None)
+        following = self.feed.follow(code, None)
         return await self._follow(following, lambda n: Watch(id=n, table=code))
 
     async def _follow(
@@ -249,11 +250,11 @@ class Connection:
 
     async def glance(self, code: str) -> Glance:
         """Look at a table for a moment, as a watcher, without joining it."""
-        glance = self.session.followed.glances[code] = Glance()
+        glance = self.feed.glances[code] = Glance()
         try:
             await look(self.session.line, code, glance)
         finally:
-            del self.session.followed.glances[code]
+            del self.feed.glances[code]
         return glance
 
     async def resume(self, held: SeatHeld, *, rekey: bool = False) -> Table:
@@ -267,7 +268,7 @@ class Connection:
         """
         if held.match is None:
             return await self.join(held.table, held.seat)
-        following = self.session.return_to(held.table, held.seat)
+        following = self.feed.return_to(held.table, held.seat)
         following.take_back(held.seat)
         following.come_back(held.match, Wish.REKEY if rekey else Wish.LOOK_ON)
         return self._table(following)
@@ -278,15 +279,15 @@ class Connection:
         Raises:
             RefusedError: This server has no lobby to follow.
         """
-        following = self.session.followed.lobby
+        following = self.feed.lobby
         if following is None:
-            following = self.session.followed.lobby = LobbyFollowing()
+            following = self.feed.lobby = LobbyFollowing()
             try:
                 await self.session.request(lambda n: FollowLobby(id=n))
             except ClientError:
-                self.session.followed.lobby = None
+                self.feed.lobby = None
                 raise
-        return Lobby(self.session, following)
+        return Lobby(self.session, self.feed, following)
 
     def calls(self) -> Calls:
         """Hear the server's calls to its host's own bots to take seats, as they come, and all again on reconnecting.
@@ -294,7 +295,7 @@ class Connection:
         Raises:
             ClientError: `connect` was not told to want `house-bots`.
         """
-        reports = self.session.followed.calls
+        reports = self.feed.calls
         if reports is None:
             raise ClientError(Sentence("failures.calls_unwanted", name=repr(HOUSE_BOTS)))
         return Calls(reports)

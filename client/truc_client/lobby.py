@@ -1,99 +1,20 @@
-"""The lobby as a player follows it: `async for` yields how full the server is, what is said, and every table change.
-
-It comes back automatically with the connection: everything is shown again, and a table that is not has closed
-meanwhile. Nothing of the lobby is stored.
-"""
+"""The lobby as a player follows it: `async for` yields how full the server is, what is said, and every table change."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from truc_client.errors import ClientError, RefusedError
-from truc_client.happenings import (
-    MEANWHILE,
-    ChatSaid,
-    Interrupted,
-    LobbyChanged,
-    LobbyHappening,
-    TableChanged,
-    TableClosed,
-)
-from truc_client.reports import Reports
-from truc_protocol import messages
-from truc_protocol.messages import (
-    Chat,
-    ChatLine,
-    FollowLobby,
-    LobbyState,
-    Ok,
-    Refusal,
-    ServerMessage,
-    TableState,
-)
-
-if TYPE_CHECKING:
-    from truc_client.session import Session
-
-
-class LobbyFollowing:
-    """What the server says about the lobby, as it comes."""
-
-    def __init__(self) -> None:
-        self.state: LobbyState | None = None
-        self.tables: dict[str, TableState] = {}
-        self.reports = Reports[LobbyHappening]()
-        self._unseen: set[str] = set()
-
-    def handle(self, message: ServerMessage) -> None:
-        """Take a message; what is not about the lobby is ignored."""
-        match message:
-            case LobbyState():
-                self.state = message
-                self.reports.say(LobbyChanged(message))
-            case TableState(private=False):
-                self.tables[message.table] = message
-                self._unseen.discard(message.table)
-                self.reports.say(TableChanged(message))
-            case messages.TableClosed():
-                self._close(message.table, message.reason)
-            case ChatLine(table=None):
-                self.reports.say(chat_said(message))
-            case _:
-                pass
-
-    def interrupted(self, reason: str) -> None:
-        """Note that the connection is gone for now; what was shown may be stale."""
-        self._unseen = set(self.tables)
-        self.reports.say(Interrupted(reason))
-
-    def reconnected(self, session: "Session") -> None:
-        """Ask for everything again; a table that is not shown again has closed meanwhile."""
-
-        def answered(answer: Ok | Refusal) -> None:
-            match answer:
-                case Ok():
-                    for code in sorted(self._unseen):
-                        self._close(code, MEANWHILE)
-                case Refusal():
-                    self.fail(RefusedError(answer.code, answer.msg))
-
-        session.post(lambda n: FollowLobby(id=n), answered)
-
-    def _close(self, code: str, reason: str) -> None:
-        self._unseen.discard(code)
-        if self.tables.pop(code, None) is not None:
-            self.reports.say(TableClosed(reason, code))
-
-    def fail(self, error: ClientError) -> None:
-        """End with an error."""
-        self.reports.fail(error)
+from truc_client.followed import Followed, LobbyFollowing
+from truc_client.happenings import LobbyHappening
+from truc_client.session import Session
+from truc_protocol.messages import Chat, FollowLobby, LobbyState, TableState
 
 
 class Lobby:
     """The lobby of a server; made by a connection's `lobby`."""
 
-    def __init__(self, session: "Session", following: LobbyFollowing) -> None:
+    def __init__(self, session: Session, followed: Followed, following: LobbyFollowing) -> None:
         self._session = session
+        self._followed = followed
         self._following = following
 
     def __aiter__(self) -> "Lobby":
@@ -127,11 +48,6 @@ class Lobby:
 
     async def leave(self) -> None:
         """Stop following the lobby; the iteration ends."""
-        self._session.followed.lobby = None
+        self._followed.lobby = None
         self._following.reports.finish()
         await self._session.request(lambda n: FollowLobby(id=n, off=True))
-
-
-def chat_said(line: ChatLine) -> ChatSaid:
-    """Return a line of chat as a happening."""
-    return ChatSaid(line.player, line.name, line.text, line.table, line.seat, line.n, line.ago_ms)

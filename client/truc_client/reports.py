@@ -8,8 +8,8 @@ from typing import Final, Generic, TypeVar, assert_never
 import trio
 
 from truc_client.errors import ClientError, LostError
-from truc_client.happenings import Called
-from truc_protocol.messages import BotWanted, PlayersWanted
+from truc_client.happenings import Called, ChatSaid
+from truc_protocol.messages import BotWanted, ChatLine, PlayersWanted
 from truc_words import Sentence
 
 Told = TypeVar("Told")
@@ -98,3 +98,8 @@ def called(message: BotWanted | PlayersWanted) -> Called:
             return Called(message.table, None, message.seat, message.variant)
         case _:
             assert_never(message)
+
+
+def chat_said(line: ChatLine) -> ChatSaid:
+    """Return a line of chat as a happening."""
+    return ChatSaid(line.player, line.name, line.text, line.table, line.seat, line.n, line.ago_ms)

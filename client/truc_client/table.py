@@ -107,7 +107,7 @@ class Table:
 
     def close(self) -> None:
         """Stop following the table, without telling the server: one keeps one's seat."""
-        self._session.drop(self.code)
+        self._following.drop()
         self._following.close()
 
     async def choose(self, choice: Choice, *, place: int | None = None) -> None:

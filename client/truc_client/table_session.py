@@ -20,7 +20,6 @@ from truc_client.happenings import (
     TableChanged,
     TableClosed,
 )
-from truc_client.lobby import chat_said
 from truc_client.matches.accepting import Accepting
 from truc_client.matches.agreement import Agreement
 from truc_client.matches.catching_up import CatchingUp
@@ -29,7 +28,7 @@ from truc_client.matches.retry_limit import Doubts
 from truc_client.matches.seatmatch import SeatMatch
 from truc_client.matches.setting_up import MatchMaker
 from truc_client.matches.standing import Standing, Wish
-from truc_client.reports import Reports
+from truc_client.reports import Reports, chat_said
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import Away as AwayNotice
@@ -62,7 +61,9 @@ _FROM_THE_START: Final = -1
 class Following:
     """One table followed, with or without a seat."""
 
-    def __init__(self, session: "Session", code: str, seat: int | None) -> None:
+    def __init__(
+        self, session: "Session", among: "dict[str, Following]", code: str, seat: int | None
+    ) -> None:
         self.code = code
         self.seat = seat
         self.state: TableState | None = None
@@ -72,6 +73,7 @@ class Following:
         self.playing = Playing(session, code, self.reports, self.fail, self.guard)
         self._accepting = Accepting(session, code, self.agreement, self.maker, self.fail)
         self._session = session
+        self._among = among
         self._say = self.reports.say
         self._beside = Beside(self.reports.say)
         self._doubts = Doubts(self.playing, self.maker, self.fail)
@@ -371,8 +373,12 @@ class Following:
         self.reports.fail(error)
         self._give_up()
 
+    def drop(self) -> None:
+        """Be followed no longer."""
+        self._among.pop(self.code, None)
+
     def _give_up(self) -> None:
-        self._session.drop(self.code)
+        self.drop()
         if self.match is not None:
             self.match.close()
         self._finish()

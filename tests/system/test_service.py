@@ -230,7 +230,7 @@ async def test_server_that_the_watchdog_ends_leaves_a_traceback_without_values(t
         assert await server.wait() == -signal.SIGABRT
     left = server.log.read_text()
     assert "Fatal Python error: Aborted" in left
-    assert re.search(r'main\.py", line \d+ in run$', left, re.MULTILINE)
+    assert re.search(r'run\.py", line \d+ in run$', left, re.MULTILINE)
 
 
 @filtering
