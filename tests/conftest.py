@@ -103,7 +103,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Hold a test of the loop to what the loop promises, its fixtures too."""
-    global _in_a_test_of_the_loop  # noqa: PLW0603 -- an audit hook is one for the interpreter and cannot be removed
+    global _in_a_test_of_the_loop
     _in_a_test_of_the_loop = item.get_closest_marker("process") is None
 
 
