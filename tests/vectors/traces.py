@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from vectors.traced import NAMES, PLAYER_SEEDS, SERVER_SEED, Frame, Script, Trace, traced
 
+from truc_docs.protocol.games import page_of
 from truc_protocol import boxes
 from truc_protocol.bodies import AnyBody, Deal, Table
 from truc_protocol.codec import dec, unpack
@@ -169,7 +170,9 @@ def index() -> str:
     """Write the page that lists the others."""
     lines = ["# Traces", "", _GENERATED, _INDEX, "| page | game | |", "|---|---|---|"]
     for family, (title, script) in HANDS.items():
-        game = f"[`{script.variant}`](../../../docs/rules/{script.variant}.md)"
+        main = page_of(script.variant)
+        place = f"{main}.md" if script.variant == main else f"{main}.md#{script.variant}"
+        game = f"[`{script.variant}`](../../../docs/rules/{place})"
         lines.append(f"| [{family}.md]({family}.md) | {game} | {title} |")
     return "\n".join(lines) + "\n"
 
