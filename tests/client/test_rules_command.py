@@ -139,7 +139,7 @@ class Wordless:
 
 async def test_answer_without_a_document_is_an_error() -> None:
     with pytest.raises(ConnectError, match="no rule document"):
-        await Connection(Wordless()).rules("club-truc")
+        await Connection(Wordless(), None).rules("club-truc")
 
 
 class Liar:
@@ -150,7 +150,7 @@ class Liar:
 
 
 async def test_document_is_handed_on_as_it_came() -> None:
-    assert await Connection(Liar()).rules("club-truc") == b"none"
+    assert await Connection(Liar(), None).rules("club-truc") == b"none"
 
 
 @pytest.mark.slow
