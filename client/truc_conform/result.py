@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 
 
 class Level(StrEnum):
-    """How much a client must be able to do; client_cases.py says which other levels each includes."""
+    """How much a client must be able to do; client_cases says which other levels each includes."""
 
     C0 = "C0"
     C1 = "C1"

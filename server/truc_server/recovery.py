@@ -2,7 +2,7 @@
 
 A running match is folded again from its records, with the deals recomputed from the sealed secrets; if the fold and the
 secrets disagree, that match stops and nothing else does. A match under way in a restored backup is held until every seat
-has been heard (matches/holding.py). Terms that were out are out again, with what was signed; if they cannot be, fresh
+has been heard (matches/restore_hold.py). Terms that were out are out again, with what was signed; if they cannot be, fresh
 ones are. Invariant: a table keeps its game by the stored rule document, whatever the variants folder says now.
 """
 

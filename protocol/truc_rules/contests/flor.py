@@ -1,7 +1,7 @@
 """Flor: who declares one and when, how the others answer, and what every end of the contest pays (rules.md 8.6).
 
 The values are said in saying.py; claims.py deals with a flor that was kept quiet. As far as the cards are known here,
-nobody without a flor is waited for (holders.py).
+nobody without a flor is waited for (values.py).
 """
 
 from functools import cache

@@ -1,4 +1,4 @@
-"""The assertions of scenario files: what must hold of the match at a line. scenario.py plays the moves before it."""
+"""The assertions of scenario files: what must hold of the match at a line. runner.py plays the moves before it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""The text of scenario files: titles, lines, comments. scenario.py knows what a line means."""
+"""The text of scenario files: titles, lines, comments. runner.py knows what a line means."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

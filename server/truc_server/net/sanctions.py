@@ -1,6 +1,6 @@
 """Whom the host has shut out or muted: the lists of the settings, and what is imposed by command.
 
-A value: what is in force at one moment. upkeep.py reads it again and again, and cuts off those who are shut out.
+A value: what is in force at one moment. upkeep/sanction_watch.py reads it again and again, and cuts off those who are shut out.
 """
 
 from collections.abc import Iterable

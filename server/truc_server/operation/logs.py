@@ -2,7 +2,7 @@
 
 Invariants: no secret passes: no bytes, whatever they are; no value whose name has a word of `SECRET`; and tracebacks are
 plain, without the values of variables. A line that cannot be written, as when the disk is full, harms nobody. No event
-fills the disk, however often it happens (sparing.py). What an event's own text says is the caller's responsibility:
+fills the disk, however often it happens (`Sparing`). What an event's own text says is the caller's responsibility:
 texts are constants, values go into fields.
 """
 
