@@ -14,7 +14,7 @@ from truc_server.net.verifying import Verifier
 from truc_server.operation.disk import Disk
 from truc_server.operation.figures import Figures
 from truc_server.settings.settings import Settings
-from truc_server.settings.variants import Catalogue
+from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, Store, StoreError, Write
 from truc_server.storage.guest_tokens import Tokens
 from truc_server.storage.journal import Journal, Starts
@@ -50,7 +50,7 @@ class House:
     def __init__(
         self,
         settings: Settings,
-        catalogue: Catalogue,
+        catalogue: VariantCatalogue,
         identity: Identity,
         store: Store,
         lease: Lease,

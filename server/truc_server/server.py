@@ -27,7 +27,7 @@ from truc_server.operation import notify
 from truc_server.operation.disk import Disk
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import Settings
-from truc_server.settings.variants import Catalogue
+from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, Store, StoreError
 from truc_server.storage.backups import read_restored
 from truc_server.timing.clock import now_ms
@@ -47,7 +47,7 @@ async def serve(
     identity: Identity,
     announce: Callable[[int], None],
     *,
-    catalogue: Catalogue,
+    catalogue: VariantCatalogue,
     control: Control | None = None,
 ) -> None:
     """Serve until cancelled, or drained by `control`; then say goodbye and end with everything stored.

@@ -18,8 +18,8 @@ from truc_rules import preset
 from truc_server.identity.identity import Identity
 from truc_server.server import serve
 from truc_server.settings.folder import Folder
-from truc_server.settings.settings import Limits, Listen, Settings, Tables
-from truc_server.settings.variants import Catalogue
+from truc_server.settings.settings import LimitSettings, ListenSettings, Settings, TableSettings
+from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import open_store
 
 GAME = "truco-argentino"
@@ -27,9 +27,9 @@ BOTS = ("east", "south", "west")
 _ANSWERS = 1
 _SETTINGS = Settings(
     name="Casa",
-    listen=Listen(hosts=("127.0.0.1",), port=0),
-    limits=Limits(requests_per_s=10_000, burst=10_000),
-    tables=Tables(between_hands_ms=0, window_ms=0, drain_s=0),
+    listen=ListenSettings(hosts=("127.0.0.1",), port=0),
+    limits=LimitSettings(requests_per_s=10_000, burst=10_000),
+    tables=TableSettings(between_hands_ms=0, window_ms=0, drain_s=0),
 )
 
 
@@ -37,7 +37,7 @@ _SETTINGS = Settings(
 async def serving(folder: Path, seed: str) -> AsyncIterator[str]:
     """Run a server in a folder, whose secrets come from a seed; yields its address."""
     identity = Identity(signing_key_from_seed(b"\x01" * 32), b"\x03" * 32)
-    catalogue = Catalogue({GAME: preset(GAME)})
+    catalogue = VariantCatalogue({GAME: preset(GAME)})
     send, receive = trio.open_memory_channel[int](1)
     store = open_store(url(folder))
 

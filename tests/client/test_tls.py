@@ -32,7 +32,7 @@ from truc_client.line.dialing import dial_tcp
 from truc_protocol.audit import Result
 from truc_protocol.crypto.certificates import make_certificate
 from truc_server.operation import logs
-from truc_server.settings.settings import Logs
+from truc_server.settings.settings import LogSettings
 
 pytestmark = pytest.mark.slow
 TLS = changed(QUICK, listen={"tls": True})
@@ -168,7 +168,7 @@ def forged(tmp_path) -> ssl.SSLContext:
 
 async def stop_of(relay: Relay, player: Player, scheme: str, nursery: trio.Nursery) -> str:
     """Connect through a relay, in vain; returns why."""
-    logs.configure(Logs(), shown := StringIO())
+    logs.configure(LogSettings(), shown := StringIO())
     await nursery.start(relay.run)
     with pytest.raises(ServerKeyError) as stopped:
         async with connect(link(relay, scheme), player):
@@ -231,7 +231,7 @@ async def test_whoever_says_that_a_server_encrypts_must_be_it(server, player) ->
 
 
 async def test_address_with_encryption_of_a_server_in_clear_names_the_right_one(tmp_path, player) -> None:
-    logs.configure(Logs(), shown := StringIO())
+    logs.configure(LogSettings(), shown := StringIO())
     async with running(tmp_path / "data", QUICK) as server:
         with pytest.raises(ConnectError) as refused:
             async with connect(link(server), player):

@@ -10,7 +10,7 @@ from server.conftest import QUICK, changed, running
 from truc_conform import server_cases
 from truc_conform.result import Verdict
 from truc_conform.server_visit import Address, read_address
-from truc_server.settings.settings import Limits
+from truc_server.settings.settings import LimitSettings
 
 PATIENCE_S = 8.0
 CASES = {group: [each.case for each in cases] for group, cases in server_cases.GROUPS.items()}
@@ -34,7 +34,9 @@ UNJUDGED = {
 }
 """What a run this short, against an open server that has everything, only tells."""
 
-ORDINARY = changed(QUICK, limits={"requests_per_s": Limits().requests_per_s, "burst": Limits().burst})
+ORDINARY = changed(
+    QUICK, limits={"requests_per_s": LimitSettings().requests_per_s, "burst": LimitSettings().burst}
+)
 
 
 async def judged(path, cases, settings=QUICK, *, hands=20) -> dict[str, Verdict]:

@@ -21,15 +21,22 @@ from truc_server.identity.identity import load_identity
 from truc_server.operation import logs
 from truc_server.server import serve
 from truc_server.settings.folder import Folder, open_folder
-from truc_server.settings.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
+from truc_server.settings.settings import (
+    LimitSettings,
+    ListenSettings,
+    LogSettings,
+    MatchDefaults,
+    Settings,
+    TableSettings,
+)
 from truc_server.settings.variants import read_catalogue
 from truc_server.storage import Store, open_store
 from truc_server.storage.archive import Archive, open_archive
 
 QUICK = Settings(
-    listen=Listen(hosts=("127.0.0.1",), port=0),
-    tables=Tables(between_hands_ms=0, window_ms=0),
-    limits=Limits(
+    listen=ListenSettings(hosts=("127.0.0.1",), port=0),
+    tables=TableSettings(between_hands_ms=0, window_ms=0),
+    limits=LimitSettings(
         requests_per_s=10_000,
         burst=10_000,
         connections_per_address=100,
@@ -144,7 +151,7 @@ def any_port(monkeypatch):
 @pytest.fixture(autouse=True)
 def plain_logs():
     """Log as a server does, and not with the values of variables in tracebacks."""
-    logs.configure(Logs(), sys.stderr)
+    logs.configure(LogSettings(), sys.stderr)
     yield
     structlog.reset_defaults()
 

@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_server.connections.listeners import open_listeners, port_of
 from truc_server.net.accepting import AGAIN_S, AT_ONCE, Entrance, attended
 from truc_server.operation import logs
-from truc_server.settings.settings import Listen, Logs
+from truc_server.settings.settings import ListenSettings, LogSettings
 from truc_server.timing.poller import Poller
 from truc_server.timing.timers import Timers
 
@@ -34,7 +34,7 @@ class Came:
         self.addresses.append(other_end[0])
 
     async def open(self) -> int:
-        listeners = await open_listeners(Listen(hosts=("127.0.0.1",), port=0))
+        listeners = await open_listeners(ListenSettings(hosts=("127.0.0.1",), port=0))
         port = port_of(listeners)
         self.entrance.open(listeners)
         return port
@@ -123,7 +123,7 @@ async def test_who_has_given_up_before_keeps_nobody_out(came, failing):
 async def test_system_that_accepts_nobody_does_so_later_and_it_is_said_once(
     came, failing, mock_clock, number
 ):
-    logs.configure(Logs(), shown := StringIO())
+    logs.configure(LogSettings(), shown := StringIO())
     failing.extend(OSError(number, os.strerror(number)) for _ in range(3))
     (other,) = await connect(await came.open())
     before = len(came.wires)

@@ -28,7 +28,7 @@ from truc_server.main import main
 from truc_server.operation import logs
 from truc_server.settings.folder import Folder
 from truc_server.settings.setting_keys import KEYS
-from truc_server.settings.settings import Logs, Settings
+from truc_server.settings.settings import LogSettings, Settings
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)
@@ -43,7 +43,7 @@ async def server(tmp_path):
 
 @pytest.fixture
 def shown():
-    logs.configure(Logs(level="info"), text := StringIO())
+    logs.configure(LogSettings(level="info"), text := StringIO())
     return text
 
 

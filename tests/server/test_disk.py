@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from truc_server.operation import disk as disk_module
 from truc_server.operation.disk import LOOK_S, MB, Disk, free_bytes
-from truc_server.settings.settings import Database
+from truc_server.settings.settings import StoreSettings
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 PATIENT = changed(QUICK, limits={"idle_s": 3600})
@@ -41,11 +41,13 @@ class TestDisk:
         self, tmp_path, statvfs, free_mb, is_nearly_full
     ):
         fill(statvfs, free_mb)
-        disk = Disk(tmp_path, Database())
+        disk = Disk(tmp_path, StoreSettings())
         await disk.look()
         assert disk.is_nearly_full is is_nearly_full
 
-    @pytest.mark.parametrize("database", [Database(spare_mb=0), Database(url="postgresql://elsewhere")])
+    @pytest.mark.parametrize(
+        "database", [StoreSettings(spare_mb=0), StoreSettings(url="postgresql://elsewhere")]
+    )
     async def test_nothing_is_spared_for_nobody(self, tmp_path, statvfs, database):
         fill(statvfs, 0)
         disk = Disk(tmp_path, database)
@@ -53,7 +55,7 @@ class TestDisk:
         assert not disk.is_nearly_full
 
     async def test_log_has_each_change_once(self, tmp_path, statvfs):
-        disk = Disk(tmp_path, Database())
+        disk = Disk(tmp_path, StoreSettings())
         with capture_logs() as logged:
             for free_mb in (100, 10, 9, 100, 100):
                 fill(statvfs, free_mb)
@@ -61,7 +63,7 @@ class TestDisk:
         assert [entry["event"] for entry in logged] == ["disk_nearly_full", "disk_has_room"]
 
     async def test_disk_that_cannot_be_looked_at_is_as_it_was(self, tmp_path, statvfs):
-        disk = Disk(tmp_path, Database())
+        disk = Disk(tmp_path, StoreSettings())
         fill(statvfs, 1)
         await disk.look()
         statvfs.fails = True

@@ -25,7 +25,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_protocol.errors import REGISTRY, Code
 from truc_server.operation import logs
-from truc_server.settings.settings import Logs, Settings
+from truc_server.settings.settings import LogSettings, Settings
 from truc_server.upkeep.control import Control
 
 HELLO = {"t": "hello", "id": 1, "proto": [1], "want": [], "cn": bytes(32)}
@@ -440,7 +440,7 @@ BOMBS = {
 
 @pytest.fixture
 def shown():
-    logs.configure(Logs(level="info"), text := StringIO())
+    logs.configure(LogSettings(level="info"), text := StringIO())
     return text
 
 

@@ -11,7 +11,7 @@ from server.conftest import QUICK, changed, running
 
 from truc_server.lobby import guest_retention as guests
 from truc_server.operation import logs
-from truc_server.settings.settings import Logs
+from truc_server.settings.settings import LogSettings
 from truc_server.storage import Store, StoreError
 from truc_server.timing.clock import now_ms
 
@@ -228,7 +228,7 @@ async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, pruned, mon
         raise StoreError("cannot write to it")
 
     monkeypatch.setattr(Store, "prune_guests", fail)
-    logs.configure(Logs(level="info"), shown := StringIO())
+    logs.configure(LogSettings(level="info"), shown := StringIO())
     async with running(tmp_path / "data") as server:
         await pruned.wait()
         guest = await server.seat(keyed=False)

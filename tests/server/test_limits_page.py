@@ -39,7 +39,7 @@ def test_figures_of_the_lobby_are_those_of_the_server():
         "matches in an answer to `matches`": abilities.MATCHES_PAGE,
         "seconds of delay for who watches": settings.MAX_DELAY_S,
         f"lists of all tables, by `lobby`, to one player in {abilities.LISTS_SECONDS} seconds": abilities.LISTS,
-        "tables at which one player may have a seat": settings.Limits().seats_per_player,
+        "tables at which one player may have a seat": settings.LimitSettings().seats_per_player,
         "options of a table": msgspec.inspect.type_info(Create).fields[3].type.max_length,
     }
 
@@ -49,7 +49,7 @@ def test_pace_of_phrases_and_signs_is_that_of_the_server():
 
 
 def test_figures_of_an_address_are_those_of_the_settings():
-    limits = settings.Limits()
+    limits = settings.LimitSettings()
     assert stated("of one address") == {
         "open connections": limits.connections_per_address,
         "connections in a minute": limits.connects_per_min,
@@ -59,7 +59,7 @@ def test_figures_of_an_address_are_those_of_the_settings():
 
 
 def test_figures_of_a_player_are_those_of_the_settings():
-    limits = settings.Limits()
+    limits = settings.LimitSettings()
     assert stated("of one player") == {
         "tables opened in a minute, by `create` or `seek`": limits.tables_per_min,
         "open tables": limits.tables_per_player,
@@ -70,18 +70,18 @@ def test_figures_before_login_are_those_of_the_server():
     assert stated("of a connection before `welcome`") == {
         "bytes that wait to be understood": LOGIN_LIMIT + LENGTH_BYTES + reading.CHUNK,
         "bytes that wait to be sent": peer.LOGIN_OUTBOX,
-        "seconds until `welcome`": settings.Limits().login_s,
+        "seconds until `welcome`": settings.LimitSettings().login_s,
         "mistakes": 1,
     }
 
 
 def test_pages_of_one_address_are_those_of_the_server():
-    connections = settings.Limits().connections_per_address
+    connections = settings.LimitSettings().connections_per_address
     assert f"{floods.BURST * connections} such pages at once, and then {connections} a second" in TEXT
 
 
 def test_figure_after_login_is_that_of_the_settings():
-    assert f"After `welcome` {settings.Limits().outbox_bytes} bytes" in TEXT
+    assert f"After `welcome` {settings.LimitSettings().outbox_bytes} bytes" in TEXT
 
 
 def test_longest_body_is_that_of_the_server():

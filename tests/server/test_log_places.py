@@ -14,7 +14,7 @@ from truc_protocol.bodies import Act
 from truc_protocol.crypto import keys
 from truc_server.operation import logs
 from truc_server.requests import acts as acting
-from truc_server.settings.settings import Logs
+from truc_server.settings.settings import LogSettings
 
 TIGHT = changed(QUICK, limits={"outbox_bytes": 65_536}, log={"level": "debug"})
 
@@ -27,7 +27,7 @@ def settings():
 @pytest.fixture
 def lines():
     """Return what reads the log so far: every line of an event."""
-    logs.configure(Logs(format="json", level="debug"), stream := StringIO())
+    logs.configure(LogSettings(format="json", level="debug"), stream := StringIO())
 
     def read(event: str) -> list[dict]:
         told = map(json.loads, stream.getvalue().splitlines())

@@ -9,7 +9,7 @@ import structlog
 from rows import each_row
 
 from truc_server.operation.logs import SECRET, WITHHELD, Seldom, configure, withhold_secrets
-from truc_server.settings.settings import Logs
+from truc_server.settings.settings import LogSettings
 
 CARD = b"\x07\xff secret bytes"
 
@@ -24,7 +24,7 @@ def logged(
     log_format: str = "json", level: str = "info"
 ) -> tuple[structlog.typing.FilteringBoundLogger, io.StringIO]:
     stream = io.StringIO()
-    configure(Logs(format=log_format, level=level), stream)
+    configure(LogSettings(format=log_format, level=level), stream)
     return structlog.get_logger(), stream
 
 
@@ -167,7 +167,7 @@ class FullStream(io.StringIO):
 
 
 def test_line_that_cannot_be_written_harms_nobody():
-    configure(Logs(), FullStream())
+    configure(LogSettings(), FullStream())
     structlog.get_logger().warning("disk_full")
 
 

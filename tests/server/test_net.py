@@ -16,7 +16,7 @@ from truc_protocol.wire.handshake import authenticate
 from truc_server.connections import listeners as net
 from truc_server.net.peer import TICK_S
 from truc_server.operation import logs
-from truc_server.settings.settings import Listen, Logs
+from truc_server.settings.settings import ListenSettings, LogSettings
 
 NAN = b"\x82\xa1t\xa4ping\xa1n\xcb\x7f\xf8" + bytes(6)
 DUPLICATE = b"\x82\xa1t\xa4ping\xa1t\xa4ping"
@@ -283,7 +283,7 @@ async def test_address_may_connect_again_after_one_connection_has_ended(tmp_path
 
 
 async def test_kernel_keeps_little_for_who_does_not_read():
-    (listener,) = await net.open_listeners(Listen(hosts=("127.0.0.1",), port=0))
+    (listener,) = await net.open_listeners(ListenSettings(hosts=("127.0.0.1",), port=0))
     with listener, socket.create_connection(("127.0.0.1", net.port_of([listener]))):
         accepted, _ = listener.accept()
         with accepted:
@@ -364,13 +364,13 @@ async def test_repeats_of_one_seat_record_without_end_end_the_connection(tmp_pat
 
 
 async def test_login_is_logged_with_the_tag_that_bans_take(server):
-    logs.configure(Logs(), shown := StringIO())
+    logs.configure(LogSettings(), shown := StringIO())
     client = await ready(server)
     assert f"tag='{client.welcome['player']}'" in shown.getvalue()
 
 
 async def test_token_is_not_in_the_log(server):
-    logs.configure(Logs(level="debug"), shown := StringIO())
+    logs.configure(LogSettings(level="debug"), shown := StringIO())
     client = await ready(server)
     assert "login" in shown.getvalue()
     assert client.welcome["token"] not in shown.getvalue()

@@ -18,7 +18,7 @@ from truc_server.identity.passphrases import change_passphrase, passphrase_of, r
 from truc_server.identity.rotation import roll
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
-from truc_server.settings.settings import Database, Settings
+from truc_server.settings.settings import Settings, StoreSettings
 
 OLD, NEW = "a long enough passphrase", "quite another passphrase"
 NOW = 1_790_000_000
@@ -54,7 +54,7 @@ def words(path: Path, passphrase: str = OLD, mode: int = 0o600) -> Path:
 
 
 def named(path: Path) -> Settings:
-    return Settings(store=Database(passphrase_file=str(path)))
+    return Settings(store=StoreSettings(passphrase_file=str(path)))
 
 
 def key_files(folder: Folder) -> list[Path]:

@@ -16,7 +16,7 @@ from truc_protocol.audit import Result
 from truc_server.main import main
 from truc_server.operation import logs
 from truc_server.settings.folder import locked
-from truc_server.settings.settings import Logs
+from truc_server.settings.settings import LogSettings
 from truc_server.storage import AddPlayer, EndMatch, PlayerKind, SaveSecrets, Store, StoreError, open_store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import retention
@@ -295,7 +295,7 @@ async def test_match_of_a_table_where_somebody_sits_can_be_come_back_to(tmp_path
 @pytest.mark.slow
 async def test_what_was_deleted_is_in_the_log(tmp_path):
     await left(tmp_path / "data", 31)
-    logs.configure(Logs(level="info"), shown := Shown("matches_pruned"))
+    logs.configure(LogSettings(level="info"), shown := Shown("matches_pruned"))
     async with running(tmp_path / "data", KEEPING):
         with trio.fail_after(10):
             await shown.has_it.wait()
@@ -313,7 +313,7 @@ async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, monkeypatch
         raise StoreError("cannot write to it")
 
     monkeypatch.setattr(Store, "delete_match", fail)
-    logs.configure(Logs(level="info"), shown := StringIO())
+    logs.configure(LogSettings(level="info"), shown := StringIO())
     async with running(tmp_path / "data", KEEPING) as server:
         await wait(failed)
         seats = await in_hand(server)

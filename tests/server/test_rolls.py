@@ -32,7 +32,7 @@ from truc_server.identity.key_files import IdentityError
 from truc_server.identity.rotation import roll
 from truc_server.operation import logs
 from truc_server.settings.folder import Folder, FolderError, open_folder
-from truc_server.settings.settings import Logs
+from truc_server.settings.settings import LogSettings
 
 NOW = 1_790_000_000
 STRANGER = signing_key_from_seed(b"s" * 32)
@@ -367,7 +367,7 @@ def test_nothing_is_signed_with_an_earlier_key_given_up(folder, first):
 async def test_log_of_a_server_with_changed_keys_shows_no_secret(folder, first, capsys):
     identity = rolled(folder)
     revoked(folder, STRANGER)
-    logs.configure(Logs(level="debug"), sys.stderr)
+    logs.configure(LogSettings(level="debug"), sys.stderr)
     async with running(folder.root) as server:
         await server.match(2)
     logged = capsys.readouterr().err

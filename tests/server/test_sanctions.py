@@ -13,7 +13,7 @@ from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.main import main
 from truc_server.net.sanctions import Sanctions, in_force
 from truc_server.operation import logs
-from truc_server.settings.settings import Access, Logs
+from truc_server.settings.settings import AccessSettings, LogSettings
 from truc_server.storage import Sanction, SanctionKind, Store, StoreError
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.timing.clock import now_ms
@@ -69,7 +69,7 @@ def readings(monkeypatch):
 
 @pytest.fixture
 def shown():
-    logs.configure(Logs(level="info"), text := StringIO())
+    logs.configure(LogSettings(level="info"), text := StringIO())
     return text
 
 
@@ -384,9 +384,9 @@ class TestValue:
         assert in_force([order(BAN, "a")], 10**15) == (order(BAN, "a"),)
 
     def test_mute_shuts_nobody_out(self):
-        sanctions = Sanctions.of(Access(), [order(MUTE, OWN)])
+        sanctions = Sanctions.of(AccessSettings(), [order(MUTE, OWN)])
         assert (sanctions.banned.tags, sanctions.has_banned(HERE)) == (frozenset(), False)
 
     def test_ban_mutes_nobody(self):
-        sanctions = Sanctions.of(Access(), [order(BAN, OWN)])
+        sanctions = Sanctions.of(AccessSettings(), [order(BAN, OWN)])
         assert not sanctions.is_muted(tag=OWN, address=HERE)

@@ -15,7 +15,7 @@ from truc_protocol import dealer
 from truc_protocol.bodies import Act, Close, Deal, Proxy, Rule
 from truc_protocol.records import parse
 from truc_server.operation import logs
-from truc_server.settings.settings import Logs
+from truc_server.settings.settings import LogSettings
 
 pytestmark = pytest.mark.slow
 
@@ -135,7 +135,7 @@ async def test_options_of_a_keyed_seat_have_the_same_length_whatever_it_holds(se
 
 
 async def test_no_card_and_no_salt_is_in_the_log(server, salts):
-    logs.configure(Logs(level="debug"), shown := StringIO())
+    logs.configure(LogSettings(level="debug"), shown := StringIO())
     seats = await server.match(2, "truc-french", guests=(0, 1), boxed=False, options={"match": 1})
     await together(*(seat.play for seat in seats))
     text = shown.getvalue()

@@ -6,11 +6,11 @@ from server.visitors import guest, keyed
 
 from truc_server.lobby.table_limits import MadeTables
 from truc_server.net.peer import Player, RefusedError
-from truc_server.settings.settings import Limits
+from truc_server.settings.settings import LimitSettings
 from truc_server.storage import PlayerKind
 
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
-LIMITS = Limits(tables_per_min=2, tables_per_player=3, tables_per_address=4)
+LIMITS = LimitSettings(tables_per_min=2, tables_per_player=3, tables_per_address=4)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from truc_protocol.wire.transport import ALPN, COME_LATER, SHUT_OUT
 from truc_server.connections.listeners import Net
 from truc_server.net.tls import HANDSHAKE_BYTES
 from truc_server.operation import logs
-from truc_server.settings.settings import Logs
+from truc_server.settings.settings import LogSettings
 
 TLS = changed(QUICK, listen={"tls": True})
 TRANSPORT = Path(__file__).parents[2] / "docs" / "protocol" / "transport.md"
@@ -121,7 +121,7 @@ async def test_client_that_names_another_protocol_is_told_and_closed(server, nam
 async def test_older_tls_is_refused(server):
     older = context(ALPN)
     older.maximum_version = ssl.TLSVersion.TLSv1_2
-    logs.configure(Logs(), shown := StringIO())
+    logs.configure(LogSettings(), shown := StringIO())
     with pytest.raises(trio.BrokenResourceError) as refused:
         await encrypted(server, older)
     assert refused.value.__cause__.reason == "TLSV1_ALERT_PROTOCOL_VERSION"
@@ -172,7 +172,7 @@ async def test_handshake_that_is_not_begun_is_cut_in_time_and_counted_out(tmp_pa
         client = await server.connect()
         await wait_all_tasks_blocked()
         tasks = trio.lowlevel.current_statistics().tasks_living
-        logs.configure(Logs(), shown := StringIO())
+        logs.configure(LogSettings(), shown := StringIO())
         mock_clock.jump(10.01)
         assert await everything(client.stream) == b""
         await wait_all_tasks_blocked()
@@ -197,7 +197,7 @@ async def test_handshake_is_part_of_the_time_for_a_login(server, mock_clock):
 
 async def test_handshake_without_end_is_cut(server):
     client = await server.connect()
-    logs.configure(Logs(), shown := StringIO())
+    logs.configure(LogSettings(), shown := StringIO())
     hello = b"\x01" + (100_000).to_bytes(3, "big") + bytes(100_000)  # of the length it says it has
     records = b"".join(
         b"\x16\x03\x01" + len(part).to_bytes(2, "big") + part
@@ -221,7 +221,7 @@ async def test_client_that_never_reads_is_cut(tmp_path):
     settings = changed(TLS, limits={"outbox_bytes": 65_536})
     async with running(tmp_path / "data", settings) as server:
         client = await ready(server)
-        logs.configure(Logs(), shown := StringIO())
+        logs.configure(LogSettings(), shown := StringIO())
         try:
             with trio.move_on_after(20) as patience:
                 for n in range(200_000):

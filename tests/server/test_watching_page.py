@@ -11,7 +11,7 @@ from server.asking import figures_of, get, telling
 from server.conftest import QUICK
 
 from truc_server.metrics import page
-from truc_server.metrics.measures import MEASURES, Kind
+from truc_server.metrics.measures import MEASURES, MeasureKind
 from truc_server.operation.logs import OF_ADDRESS, OF_EVENT
 
 HOSTING = Path(__file__).parents[2] / "docs" / "hosting"
@@ -59,7 +59,7 @@ async def test_counters_and_labels_are_named_as_the_table_says(server):
     }
     del kinds["truc_build_info"]
     assert kinds == {one.name: one.kind.name.lower() for one in MEASURES}
-    assert all(one.name.endswith("_total") == (one.kind is Kind.COUNTER) for one in MEASURES)
+    assert all(one.name.endswith("_total") == (one.kind is MeasureKind.COUNTER) for one in MEASURES)
 
 
 async def test_alerts_name_figures_that_are_served(server):

@@ -31,8 +31,14 @@ from truc_rules import preset
 from truc_server.identity.identity import Identity
 from truc_server.server import serve
 from truc_server.settings.folder import Folder
-from truc_server.settings.settings import Limits, Listen, MatchDefaults, Settings, Tables
-from truc_server.settings.variants import Catalogue
+from truc_server.settings.settings import (
+    LimitSettings,
+    ListenSettings,
+    MatchDefaults,
+    Settings,
+    TableSettings,
+)
+from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import open_store
 
 NOW = 1_790_000_000
@@ -41,9 +47,9 @@ PLAYER_SEEDS = (b"\x02" * 32, b"\x04" * 32)
 NAMES = ("Ana", "Ben", "Cleo", "Dora")
 SETTINGS = Settings(
     name="Casa",
-    listen=Listen(hosts=("127.0.0.1",), port=0),
-    limits=Limits(burst=10_000),
-    tables=Tables(between_hands_ms=0),
+    listen=ListenSettings(hosts=("127.0.0.1",), port=0),
+    limits=LimitSettings(burst=10_000),
+    tables=TableSettings(between_hands_ms=0),
     match=MatchDefaults(links=64),
 )
 _PATIENCE_S = 1_000_000  # of a clock that stands still
@@ -263,7 +269,7 @@ def traced(script: Script) -> Trace:
 async def _traced(script: Script, path: Path, clock: MockClock) -> Trace:
     folder = Folder(path)
     identity = Identity(keys.signing_key_from_seed(SERVER_SEED), b"\x03" * 32)
-    catalogue = Catalogue({script.variant: preset(script.variant)})
+    catalogue = VariantCatalogue({script.variant: preset(script.variant)})
     store = open_store(f"sqlite:///{path / 'truc.db'}")
     ports: list[int] = []
     listening = trio.Event()

@@ -48,7 +48,7 @@ _YOU: Final = 0  # the seat of whoever opens a table
 _BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
 
 
-class Wanted(NamedTuple):
+class DemoOptions(NamedTuple):
     """The match that is asked for."""
 
     variant: str
@@ -89,7 +89,7 @@ def demo(
         players = "/".join(map(str, game.players))
         raise FailedError(Sentence("commands.seats_expected", game=game.name, players=players, got=seats))
     keep, shown = own_home(), player_name(name, own_home())
-    wanted = Wanted(game.name, seats, STYLES[style], teach)
+    wanted = DemoOptions(game.name, seats, STYLES[style], teach)
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
@@ -177,7 +177,7 @@ async def _stop(process: trio.Process) -> None:
                 await pipe.aclose()
 
 
-async def _play(address: str, folder: Path, you: Player, screen: Screen, wanted: Wanted) -> Path | None:
+async def _play(address: str, folder: Path, you: Player, screen: Screen, wanted: DemoOptions) -> Path | None:
     """Play the match, and return its transcript; None if the player has left."""
     variant, seats, style, teach = wanted
     screen.say(Sentence("connecting.own_server", address=address))

@@ -24,7 +24,7 @@ from truc_words.words_page import words_page
 VARIANT_FILE: Final = ".toml"
 
 
-class Game(NamedTuple):
+class ListedGame(NamedTuple):
     """A game by its name, with how many may play it, and the text that describes it unless it is a preset."""
 
     name: str
@@ -48,7 +48,7 @@ def read_text(file: str) -> str:
         ) from error
 
 
-def game_called(given: str) -> Game:
+def game_called(given: str) -> ListedGame:
     """Return a preset by its name, or the game that a file describes.
 
     Raises:
@@ -57,10 +57,10 @@ def game_called(given: str) -> Game:
     try:
         if not given.endswith(VARIANT_FILE):
             variant = preset_called(given, Sentence("failures.others_in_files"))
-            return Game(variant.name, variant.players, None)
+            return ListedGame(variant.name, variant.players, None)
         text = read_text(given)
         variant = read_variant(text, given)
-        return Game(variant.name, variant.players, text)
+        return ListedGame(variant.name, variant.players, text)
     except HouseVariantError as error:
         raise FailedError(str(error)) from error
 

@@ -29,7 +29,7 @@ from truc_words import Sentence, Speech, printable
 _TICK_S: Final = 20.0
 
 
-class Seen(NamedTuple):
+class TableSeen(NamedTuple):
     """A table as it was shown, and the time of that in seconds."""
 
     state: TableState
@@ -52,14 +52,14 @@ class FollowedTables:
     def __init__(self, variant: str | None, lang: str) -> None:
         self._variant = variant
         self._speech = Speech(lang)
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, TableSeen] = {}
         self._told: dict[str, str] = {}
 
     def take(self, happening: LobbyHappening, at: float) -> Iterator[str]:
         """Take what happened in the lobby, at a time in seconds; yield a line for each change."""
         match happening:
             case TableChanged(state) if self._variant in (None, state.variant):
-                self._seen[state.table] = Seen(state, at)
+                self._seen[state.table] = TableSeen(state, at)
                 line = table_line(replace(state, age_ms=None))
                 if self._told.get(state.table) != line:
                     yield table_line(state)

@@ -35,7 +35,7 @@ class Band(NamedTuple):
     height: float
 
 
-class Mark(NamedTuple):
+class ChartMark(NamedTuple):
     """A line across the drawing at a score."""
 
     y: float
@@ -47,7 +47,7 @@ class Curve(NamedTuple):
 
     lines: tuple[str, str]
     bands: tuple[Band, ...]
-    marks: tuple[Mark, ...]
+    marks: tuple[ChartMark, ...]
     first: int
     step: float
     width: int = WIDTH
@@ -80,7 +80,7 @@ def curve_of(course: Course, speech: Speech) -> Curve | None:
         for hand, stake, value in zip(course.hands, stakes, worth, strict=True)
     )
     scores = (0, *([target // 2] if target % 2 == 0 else ()), target)
-    marks = tuple(Mark(_y(points, most), f"{points / unit:g}") for points in scores)
+    marks = tuple(ChartMark(_y(points, most), f"{points / unit:g}") for points in scores)
     return Curve(lines, bands, marks, first, step)
 
 

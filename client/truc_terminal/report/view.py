@@ -19,7 +19,7 @@ _QUIET: Final = ("release", "ack")
 """Records that change nothing on the table: steps skip them."""
 
 
-class Span(NamedTuple):
+class StagedText(NamedTuple):
     """A text that holds from stage `start` until stage `end`; if that is None, for good."""
 
     text: str
@@ -44,9 +44,9 @@ class SeatView(NamedTuple):
     is_dealer: bool
     cards: tuple[CardView, ...]
     before: tuple[tuple[CardView, ...], int] | None
-    turns: tuple[Span, ...]
-    acts: tuple[Span, ...]
-    says: tuple[Span, ...]
+    turns: tuple[StagedText, ...]
+    acts: tuple[StagedText, ...]
+    says: tuple[StagedText, ...]
 
 
 class LaidView(NamedTuple):
@@ -64,7 +64,7 @@ class TrickView(NamedTuple):
     """A trick: its cards in order, who took it, from the stage that ended it, and the seat whose card did."""
 
     laid: tuple[LaidView, ...]
-    taken: Span | None
+    taken: StagedText | None
     best: int | None
 
 
@@ -72,8 +72,8 @@ class RowView(NamedTuple):
     """The tricks of a hand, or of one duel in it; for a duel also who plays whom, and what came of it."""
 
     tricks: tuple[TrickView, ...]
-    duel: Span | None = None
-    outcome: tuple[Span, ...] = ()
+    duel: StagedText | None = None
+    outcome: tuple[StagedText, ...] = ()
 
 
 class Tick(NamedTuple):
@@ -83,7 +83,7 @@ class Tick(NamedTuple):
     opened: int | None
 
 
-class Entry(NamedTuple):
+class ReportEntry(NamedTuple):
     """A record in the list beside the table."""
 
     stage: int
@@ -106,11 +106,11 @@ class HandView(NamedTuple):
     seats: tuple[SeatView, ...]
     rows: tuple[RowView, ...]
     turned_up: str | None
-    stakes: tuple[Span, ...]
-    scores: tuple[tuple[str, tuple[Span, ...]], ...]
+    stakes: tuple[StagedText, ...]
+    scores: tuple[tuple[str, tuple[StagedText, ...]], ...]
     outcome: tuple[str, ...]
     ticks: tuple[Tick, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[ReportEntry, ...]
 
 
 def hand_views(course: Course, lang: str) -> Iterator[HandView]:
@@ -119,7 +119,7 @@ def hand_views(course: Course, lang: str) -> Iterator[HandView]:
         yield _hand_view(course, hand, course.stages[hand.first : hand.last + 1], lang)
 
 
-def entries_before(course: Course, lang: str) -> tuple[Entry, ...]:
+def entries_before(course: Course, lang: str) -> tuple[ReportEntry, ...]:
     """Return the records before the first hand."""
     first = course.hands[0].first if course.hands else len(course.stages)
     return tuple(_entry(stage, lang) for stage in course.stages[:first])
@@ -150,14 +150,14 @@ def _hand_view(course: Course, hand: PlayedHand, stages: Sequence[Stage], lang: 
     )
 
 
-def _spans(told_at: Iterable[tuple[int, str]]) -> tuple[Span, ...]:
+def _spans(told_at: Iterable[tuple[int, str]]) -> tuple[StagedText, ...]:
     """Return the texts of the stages as spans, leaving out the empty ones."""
     changes: list[tuple[int, str]] = []
     for at, text in told_at:
         if not changes or changes[-1][1] != text:
             changes.append((at, text))
-    spans = [Span(text, at, after) for (at, text), (after, _) in pairwise(changes)]
-    spans.extend(Span(text, at, None) for at, text in changes[-1:])
+    spans = [StagedText(text, at, after) for (at, text), (after, _) in pairwise(changes)]
+    spans.extend(StagedText(text, at, None) for at, text in changes[-1:])
     return tuple(span for span in spans if span.text)
 
 
@@ -185,7 +185,7 @@ def _seat_view(seat: int, name: str, stages: Sequence[Stage], speech: Speech) ->
         cards=_cards(newest, deals[-1] if deals else 0),
         before=(_cards(older, deals[-2]), deals[-1]) if len(deals) > 1 else None,
         turns=_spans((stage.number, _turn(stage, seat, speech)) for stage in stages),
-        acts=tuple(Span("", at.number, at.number + 1) for at in stages if at.record.seat == seat),
+        acts=tuple(StagedText("", at.number, at.number + 1) for at in stages if at.record.seat == seat),
         says=_spans((stage.number, _says(stage, seat)) for stage in stages),
     )
 
@@ -218,9 +218,9 @@ def _rows(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Iter
         yield RowView(tuple(view for _, view in tricks))
     for number, facts in duels:
         seats = (facts[0][1]["seat"], facts[0][1]["opponent"])
-        met = Span(" - ".join(names[seat] for seat in seats), number, None)
+        met = StagedText(" - ".join(names[seat] for seat in seats), number, None)
         scored = tuple(
-            Span(Telling(stage.record, speech.lang).told(fact), stage.number, None)
+            StagedText(Telling(stage.record, speech.lang).told(fact), stage.number, None)
             for stage, fact in facts
             if fact["what"] in _SCORED
         )
@@ -259,12 +259,12 @@ def _laid(it: Laid, name: str, stages: Sequence[Stage], start: int) -> LaidView:
     return LaidView(it.seat, name, known, start, is_covered=True, opened=opened)
 
 
-def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Span | None:
+def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> StagedText | None:
     trick = stages[-1].tricks[n]
     if not trick.is_over:
         return None
     over = next(at.number for at in stages if len(at.tricks) > n and at.tricks[n].is_over)
-    return Span(taker(trick.side, names, speech), over, None)
+    return StagedText(taker(trick.side, names, speech), over, None)
 
 
 def _ticks(hand: PlayedHand, stages: Sequence[Stage], speech: Speech) -> Iterator[Tick]:
@@ -275,9 +275,9 @@ def _ticks(hand: PlayedHand, stages: Sequence[Stage], speech: Speech) -> Iterato
     yield Tick(said["deal"], hand.recomputed)
 
 
-def _entry(stage: Stage, lang: str) -> Entry:
+def _entry(stage: Stage, lang: str) -> ReportEntry:
     record, telling = stage.record, Telling(stage.record, lang)
-    return Entry(
+    return ReportEntry(
         stage=stage.number,
         place=record.place,
         kind=record.kind,

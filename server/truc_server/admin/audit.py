@@ -21,7 +21,7 @@ class Caller(NamedTuple):
     pid: int | None
 
 
-class Entry(NamedTuple):
+class AdminLogEntry(NamedTuple):
     """One command: what was asked, and what came of it."""
 
     caller: Caller
@@ -41,7 +41,7 @@ class Entry(NamedTuple):
         return msgspec.json.encode(fields) + b"\n"
 
 
-def note(file: Path, entry: Entry) -> None:
+def note(file: Path, entry: AdminLogEntry) -> None:
     """Add a line to a file; blocks.
 
     Raises:

@@ -16,7 +16,7 @@ import msgspec
 import structlog
 import trio
 
-from truc_server.admin.audit import Caller, Entry, note
+from truc_server.admin.audit import AdminLogEntry, Caller, note
 from truc_server.admin.desk import Desk
 from truc_server.admin.requests import (
     MAX_REPLY,
@@ -24,8 +24,8 @@ from truc_server.admin.requests import (
     AdminError,
     AdminRequest,
     Answer,
-    Close,
-    Tables,
+    CloseTable,
+    FindTables,
     check_length,
     read,
 )
@@ -95,7 +95,7 @@ class _Counter(NamedTuple):
         outcome = "ok" if answer["ok"] else str(answer["error"])
         command, arguments = _said(request)
         log.info("admin", command=command, uid=caller.uid, pid=caller.pid, outcome=outcome, **arguments)
-        entry = Entry(caller, command, arguments, outcome)
+        entry = AdminLogEntry(caller, command, arguments, outcome)
         try:
             await trio.to_thread.run_sync(note, self.folder.admin_log, entry)
         except OSError as error:
@@ -186,6 +186,6 @@ def _said(request: AdminRequest | None) -> tuple[str, dict[str, object]]:
         return "?", {}
     fields: dict[str, object] = msgspec.to_builtins(request)
     arguments = {name: value for name, value in fields.items() if name != "command"}
-    for name in _CODES & arguments.keys() if isinstance(request, Tables | Close) else ():
+    for name in _CODES & arguments.keys() if isinstance(request, FindTables | CloseTable) else ():
         arguments[name] = label(str(arguments[name]))
     return str(fields["command"]), arguments

@@ -17,13 +17,13 @@ from truc_server.admin.requests import (
     AdminRequest,
     Answer,
     Ban,
-    Close,
+    CloseTable,
     Drain,
+    FindTables,
     Kick,
     Mute,
     Reload,
     Status,
-    Tables,
     Unban,
     Unmute,
     Who,
@@ -142,13 +142,13 @@ class Desk(NamedTuple):
             StoreError: The store has not taken it.
         """
         match request:
-            case Who() | Tables() | Status():
+            case Who() | FindTables() | Status():
                 return self._show(request)
             case Ban() | Mute() | Unban() | Unmute():
                 return await self._sanction(request)
             case Kick(subject):
                 return self._kick(_subject(subject))
-            case Close(table):
+            case CloseTable(table):
                 return self._close(table)
             case Drain():
                 return self._drain()
@@ -157,11 +157,11 @@ class Desk(NamedTuple):
                     self.house, self.lobby, self.net, self.upkeep, self.control, folder=self.folder
                 )
 
-    def _show(self, request: Who | Tables | Status) -> Answer:
+    def _show(self, request: Who | FindTables | Status) -> Answer:
         match request:
             case Who(text):
                 return page(connections(self.net, text))
-            case Tables(text):
+            case FindTables(text):
                 return page(tables(self.lobby, text))
             case Status():
                 return self._status()

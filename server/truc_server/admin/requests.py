@@ -28,7 +28,7 @@ class Who(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="co
     text: Text = ""
 
 
-class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="tables"):
+class FindTables(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="tables"):
     """List tables; with `text` those whose code, state, variant or name of a player has it."""
 
     text: Text = ""
@@ -66,7 +66,7 @@ class Unmute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     subject: Named
 
 
-class Close(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="close"):
+class CloseTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="close"):
     """Close a table; a match under way ends without a winner."""
 
     table: Named
@@ -84,7 +84,7 @@ class Status(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     """Show the state of the server."""
 
 
-AdminRequest = Who | Tables | Kick | Ban | Mute | Unban | Unmute | Close | Drain | Reload | Status
+AdminRequest = Who | FindTables | Kick | Ban | Mute | Unban | Unmute | CloseTable | Drain | Reload | Status
 Answer = dict[str, object]
 
 

@@ -13,8 +13,8 @@ import msgspec
 
 from truc_server.admin.requests import AdminError, check_length
 from truc_server.commands.command_line import (
-    Failure,
-    SettingsFailure,
+    CommandError,
+    WrongSettingsError,
     data_option,
     data_root,
     for_a_while,
@@ -154,7 +154,7 @@ def _ask(
             raise click.exceptions.Exit(1)
         return
     if not answer["ok"]:
-        raise Failure(str(answer["error"]))
+        raise CommandError(str(answer["error"]))
     for line in lines(answer):
         click.echo(line)
 
@@ -163,15 +163,15 @@ def _folder(file: Path | None, flags: Mapping[str, object]) -> Folder:
     """Return where the server runs, whatever else the settings for its next start say."""
     try:
         return Folder(data_root(load_settings(file, flags, needs={"data"})))
-    except SettingsFailure as error:
-        raise SettingsFailure(f"{error}; with --data FOLDER no settings are read") from error
+    except WrongSettingsError as error:
+        raise WrongSettingsError(f"{error}; with --data FOLDER no settings are read") from error
 
 
 def _answer(folder: Folder, request: Mapping[str, object]) -> bytes:
     """Return the line that a running server answers with.
 
     Raises:
-        Failure: There is no answer.
+        CommandError: There is no answer.
     """
     path = folder.admin_socket
     try:
@@ -182,15 +182,15 @@ def _answer(folder: Folder, request: Mapping[str, object]) -> bytes:
             stream.sendall(msgspec.json.encode(request) + b"\n")
             return _line(stream)
     except AdminError as error:
-        raise Failure(str(error)) from error
+        raise CommandError(str(error)) from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
-        raise Failure(f"no server is running in {folder.root}: nobody answers at {path}") from error
+        raise CommandError(f"no server is running in {folder.root}: nobody answers at {path}") from error
     except PermissionError as error:
-        raise Failure(f"{path} is not this user's: run it as the server's user, or as root") from error
+        raise CommandError(f"{path} is not this user's: run it as the server's user, or as root") from error
     except TimeoutError as error:
-        raise Failure(f"the server has not answered within {_PATIENCE_S:g} seconds") from error
+        raise CommandError(f"the server has not answered within {_PATIENCE_S:g} seconds") from error
     except OSError as error:
-        raise Failure(f"{path}: {error.strerror}") from error
+        raise CommandError(f"{path}: {error.strerror}") from error
 
 
 def _line(stream: socket.socket) -> bytes:
@@ -198,7 +198,7 @@ def _line(stream: socket.socket) -> bytes:
     while not received.endswith(b"\n"):
         chunk = stream.recv(_CHUNK)
         if not chunk:
-            raise Failure("the server has ended before it answered")
+            raise CommandError("the server has ended before it answered")
         received += chunk
     return bytes(received[:-1])
 

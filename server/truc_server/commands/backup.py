@@ -9,7 +9,7 @@ import click
 
 from truc_server.commands.command_line import (
     STORED,
-    SettingsFailure,
+    WrongSettingsError,
     data_option,
     data_root,
     failures,
@@ -44,7 +44,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
     """
     settings = load_settings(file, flags, needs=STORED | _CERTIFICATE)
     if settings.store.url:
-        raise SettingsFailure(
+        raise WrongSettingsError(
             "expected the database in the data folder, got store.url: back that one up with its own tools,"
             " and after it copy the keys"
         )
@@ -80,7 +80,7 @@ def restore(
         return
     settings = load_settings(file, flags, needs=STORED)
     if settings.store.url:
-        raise SettingsFailure("expected a server with its database in the data folder, got store.url")
+        raise WrongSettingsError("expected a server with its database in the data folder, got store.url")
     with failures():
         folder = open_folder(data_root(settings))
         manifest, chosen = restore_into(source, folder, wanted)

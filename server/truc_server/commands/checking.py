@@ -33,7 +33,7 @@ from truc_server.identity.passphrases import passphrase_of, read_passphrase
 from truc_server.identity.rotation import made_at
 from truc_server.operation import disk
 from truc_server.operation.process import allowed_files, needed_files
-from truc_server.settings.findings import Finding, note, right, wrong
+from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, FolderError, lock_holder, why_closed
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantsError, read_catalogue
@@ -93,7 +93,7 @@ _RULES: Final = (
 )
 
 
-def contradictions(settings: Settings) -> Iterator[Finding]:
+def contradictions(settings: Settings) -> Iterator[CheckResult]:
     """Say which settings do not go together."""
     for rule in _RULES:
         if rule.applies(settings):
@@ -112,7 +112,7 @@ _MISSING: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 _SLACK_S: Final = 60  # by which a file may seem newer than now
 
 
-class Place(NamedTuple):
+class ListenAddress(NamedTuple):
     """Where something listens, and in which section of the settings that is; alone if it is the section's only one."""
 
     section: str
@@ -129,7 +129,7 @@ class Place(NamedTuple):
         return f"{self.section}: port {self.port} of {self.host}"
 
 
-def look_at_name(settings: Settings) -> Iterator[Finding]:
+def look_at_name(settings: Settings) -> Iterator[CheckResult]:
     """Look at the address that players are told."""
     public, port = settings.listen.public_host, settings.listen.port
     if is_local(settings):
@@ -142,15 +142,15 @@ def look_at_name(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def look_at_ports(settings: Settings) -> Iterator[Finding]:
+def look_at_ports(settings: Settings) -> Iterator[CheckResult]:
     """Try to listen where the server will, on every address."""
     for host in settings.listen.hosts:
-        yield from _try(Place("listen", host, settings.listen.port, len(settings.listen.hosts) == 1))
+        yield from _try(ListenAddress("listen", host, settings.listen.port, len(settings.listen.hosts) == 1))
     if settings.metrics.port:
-        yield from _try(Place("metrics", settings.metrics.host, settings.metrics.port))
+        yield from _try(ListenAddress("metrics", settings.metrics.host, settings.metrics.port))
 
 
-def look_at_socket(folder: Folder) -> Iterator[Finding]:
+def look_at_socket(folder: Folder) -> Iterator[CheckResult]:
     """Check that the path of the socket of `truc-server admin` is short enough."""
     length = len(os.fsencode(folder.admin_socket.absolute()))
     if length > MAX_PATH:
@@ -160,7 +160,7 @@ def look_at_socket(folder: Folder) -> Iterator[Finding]:
         )
 
 
-def look_at_clock(folder: Folder, now: float) -> Finding:
+def look_at_clock(folder: Folder, now: float) -> CheckResult:
     """Check that the clock is not behind what has happened; `now` is Unix time in seconds."""
     if datetime.fromtimestamp(now, UTC).year < _YEAR:
         return wrong(f"clock: it says {_moment(now)}: set it, bans, invites and changes of the key go by it")
@@ -182,7 +182,7 @@ def _moment(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def _try(place: Place) -> Iterator[Finding]:
+def _try(place: ListenAddress) -> Iterator[CheckResult]:
     try:
         found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
@@ -202,7 +202,7 @@ def _try(place: Place) -> Iterator[Finding]:
             yield _why(place, error)
 
 
-def _why(place: Place, error: OSError) -> Finding:
+def _why(place: ListenAddress, error: OSError) -> CheckResult:
     if error.errno == errno.EADDRINUSE:
         return wrong(f"{place} is in use by another program: stop it, or change {place.section}.port")
     if error.errno == errno.EACCES:
@@ -214,7 +214,7 @@ def _why(place: Place, error: OSError) -> Finding:
     return wrong(f"{place} cannot be listened on: {error.strerror}; change {place.setting}")
 
 
-def look_at_keys(settings: Settings, folder: Folder, now: int) -> Iterator[Finding]:
+def look_at_keys(settings: Settings, folder: Folder, now: int) -> Iterator[CheckResult]:
     """Look at the identity keys, the key for secrets and the passphrase; `now` is Unix time in seconds."""
     try:
         if folder.identity.exists() or folder.database.exists():
@@ -227,14 +227,14 @@ def look_at_keys(settings: Settings, folder: Folder, now: int) -> Iterator[Findi
         yield wrong(f"keys: cannot read {error.filename}: {error.strerror}")
 
 
-def _look_at_new(passphrase_file: str) -> Iterator[Finding]:
+def _look_at_new(passphrase_file: str) -> Iterator[CheckResult]:
     if passphrase_file:
         read_passphrase(Path(passphrase_file).expanduser())
     sealed = f", sealed with the passphrase in {passphrase_file}" if passphrase_file else ""
     yield right(f"keys: will be made at the first start{sealed}")
 
 
-def _look_at_used(settings: Settings, folder: Folder, now: int) -> Iterator[Finding]:
+def _look_at_used(settings: Settings, folder: Folder, now: int) -> Iterator[CheckResult]:
     identity = read_public(folder)
     check_in_force(identity)
     yield from _look_at_seals(settings, folder)
@@ -242,7 +242,7 @@ def _look_at_used(settings: Settings, folder: Folder, now: int) -> Iterator[Find
     yield from _look_at_clock(identity, now)
 
 
-def _look_at_seals(settings: Settings, folder: Folder) -> Iterator[Finding]:
+def _look_at_seals(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     plain = unsealed_files(folder)
     is_sealed = folder.identity not in plain
     if is_sealed and plain:
@@ -258,7 +258,7 @@ def _look_at_seals(settings: Settings, folder: Folder) -> Iterator[Finding]:
         yield right(f"passphrase: {settings.store.passphrase_file} opens the keys")
 
 
-def _look_at_clock(identity: PublicIdentity, now: int) -> Iterator[Finding]:
+def _look_at_clock(identity: PublicIdentity, now: int) -> Iterator[CheckResult]:
     if identity.rotations and now < (made := made_at(identity.rotations[-1])):
         days = -(-(made - now) // 86_400)
         yield wrong(
@@ -280,7 +280,7 @@ def check(file: Path | None, **flags: object) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _look(settings: Settings) -> Iterator[Finding]:
+def _look(settings: Settings) -> Iterator[CheckResult]:
     folder, now = Folder(data_root(settings)), time.time()
     yield from contradictions(settings)
     yield from look_at_name(settings)
@@ -301,7 +301,7 @@ def _look(settings: Settings) -> Iterator[Finding]:
     yield look_at_clock(folder, now)
 
 
-def _look_at_database(settings: Settings, folder: Folder) -> Finding:
+def _look_at_database(settings: Settings, folder: Folder) -> CheckResult:
     # Slow to import, and needed by `check` alone.
     from truc_server.storage.engine import inspect_server
     from truc_server.storage.files import closed_file
@@ -321,7 +321,7 @@ def _look_at_database(settings: Settings, folder: Folder) -> Finding:
     return _found(found)
 
 
-def _found(found: "Inspection") -> Finding:
+def _found(found: "Inspection") -> CheckResult:
     if found.problem is not None:
         return wrong(f"database: {found.problem}")
     if found.is_newer:
@@ -334,7 +334,7 @@ def _found(found: "Inspection") -> Finding:
     return right(f"database: sound, schema {found.revision}{older}")
 
 
-def _no_database(folder: Folder) -> Finding:
+def _no_database(folder: Folder) -> CheckResult:
     if folder.identity.exists():
         return note(
             "database: not there: the next start makes an empty one, as it should after truc-server init;"
@@ -343,7 +343,7 @@ def _no_database(folder: Folder) -> Finding:
     return right("database: will be made at the first start")
 
 
-def _look_at_disk(settings: Settings, folder: Folder) -> Finding:
+def _look_at_disk(settings: Settings, folder: Folder) -> CheckResult:
     free_mb = disk.free_bytes(folder.root) // disk.MB
     spare_mb = settings.store.spare_mb
     text = f"disk: {free_mb} MB free, store.spare_mb keeps {spare_mb} of them from new tables and matches"
@@ -351,14 +351,14 @@ def _look_at_disk(settings: Settings, folder: Folder) -> Finding:
     return wrong(f"{text}: none begins until there is room") if is_nearly_full else right(text)
 
 
-def _look_at_start(settings: Settings, folder: Folder) -> Iterator[Finding]:
+def _look_at_start(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     try:
         check_may_start(folder, moved_to=settings.access.moved_to)
     except FolderError as error:
         yield wrong(f"start: {error}")
 
 
-def _look_at_lock(settings: Settings, folder: Folder) -> Iterator[Finding]:
+def _look_at_lock(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     try:
         holder = lock_holder(folder)
     except FolderError as error:
@@ -372,7 +372,7 @@ def _look_at_lock(settings: Settings, folder: Folder) -> Iterator[Finding]:
     yield from look_at_ports(settings)
 
 
-def _look_at_files(settings: Settings) -> Finding:
+def _look_at_files(settings: Settings) -> CheckResult:
     needed, allowed = needed_files(settings), allowed_files()
     limit = "any number" if allowed is None else str(allowed)
     text = f"open files: {needed} needed for limits.connections, {limit} allowed (ulimit -Hn)"
@@ -381,7 +381,7 @@ def _look_at_files(settings: Settings) -> Finding:
     return wrong(f"{text}: raise the limit or lower limits.connections")
 
 
-def _look_at_folder(folder: Folder) -> Finding:
+def _look_at_folder(folder: Folder) -> CheckResult:
     mode = stat.S_IMODE(folder.root.stat().st_mode)
     if why := why_closed(folder.root):
         return wrong(f"data folder: expected to read and write {folder.root}, got {why}")
@@ -392,7 +392,7 @@ def _look_at_folder(folder: Folder) -> Finding:
     return right(f"data folder: {folder.root}")
 
 
-def _look_at_variants(folder: Folder) -> Iterator[Finding]:
+def _look_at_variants(folder: Folder) -> Iterator[CheckResult]:
     try:
         catalogue = read_catalogue(folder.variants)
     except VariantsError as error:

@@ -20,7 +20,7 @@ from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.settings_file import FILE_VARIABLE, load
 
 
-class Failure(click.ClickException):
+class CommandError(click.ClickException):
     """Something that ends the command: one line, exit status 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
@@ -28,15 +28,15 @@ class Failure(click.ClickException):
         click.echo(f"truc-server: {self.message}", file=file, err=file is None)
 
 
-class SettingsFailure(Failure):
+class WrongSettingsError(CommandError):
     """A wrong setting or variant; exit status 2."""
 
     exit_code = 2
 
 
-def refused(error: OSError) -> Failure:
+def refused(error: OSError) -> CommandError:
     """Return the error that ends a command that the system refuses something."""
-    return Failure(_said(error))
+    return CommandError(_said(error))
 
 
 class Flag(NamedTuple):
@@ -92,7 +92,7 @@ def load_settings(
     """Return the settings in force, from file, environment and flags; those that are not needed have their defaults.
 
     Raises:
-        SettingsFailure: One of those that are needed is wrong.
+        WrongSettingsError: One of those that are needed is wrong.
     """
     given = _given(flags)
     path = None if all(_overrides_file(name, given) for name in needs) else settings_path(file, flags)
@@ -100,25 +100,25 @@ def load_settings(
         text = None if path is None else (str(path), path.read_text("utf-8"))
         return load(file=text, environ=os.environ, flags=given, needs=needs)
     except SettingsError as error:
-        raise SettingsFailure(str(error)) from error
+        raise WrongSettingsError(str(error)) from error
     except UnicodeDecodeError as error:
-        raise SettingsFailure(f"cannot read the settings file {path}: expected UTF-8") from error
+        raise WrongSettingsError(f"cannot read the settings file {path}: expected UTF-8") from error
     except OSError as error:
-        raise SettingsFailure(f"cannot read the settings file {path}: {error.strerror}") from error
+        raise WrongSettingsError(f"cannot read the settings file {path}: {error.strerror}") from error
 
 
 def new_settings(flags: Mapping[str, object]) -> Settings:
     """Return the settings of a new server: from flags alone, except the data folder, which the environment may name.
 
     Raises:
-        SettingsFailure: One of them is wrong.
+        WrongSettingsError: One of them is wrong.
     """
     variable = KEYS["data"].variable
     environ = {variable: os.environ[variable]} if variable in os.environ else {}
     try:
         return load(file=None, environ=environ, flags=_given(flags))
     except SettingsError as error:
-        raise SettingsFailure(str(error)) from error
+        raise WrongSettingsError(str(error)) from error
 
 
 def _given(flags: Mapping[str, object]) -> dict[str, tuple[str, object]]:
@@ -148,12 +148,12 @@ def failures() -> Iterator[None]:
     try:
         yield
     except expected as error:
-        raise Failure(_said(error)) from error
+        raise CommandError(_said(error)) from error
     except BaseExceptionGroup as group:
         known, other = group.split(expected)
         if known is None or other is not None:
             raise
-        raise Failure("; ".join(map(_said, _leaves(known)))) from group
+        raise CommandError("; ".join(map(_said, _leaves(known)))) from group
 
 
 def _said(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from truc_protocol.documents import game_of
 from truc_protocol.transcript import file_name, write_transcript
 from truc_server.commands.command_line import (
     STORED,
-    Failure,
+    CommandError,
     data_option,
     data_root,
     failures,
@@ -31,10 +31,10 @@ from truc_server.settings.settings import Settings
 from truc_server.settings.subjects import is_player, normal_subject
 
 if TYPE_CHECKING:
-    from truc_server.storage.archive import Archive, PlayedMatch
+    from truc_server.storage.archive import Archive, ArchivedMatch
 
 
-class State(StrEnum):
+class FileState(StrEnum):
     """What has become of a file: it is new, was there already, has got more records, or has something else in it."""
 
     WRITTEN = "written"
@@ -58,27 +58,27 @@ def open_target(folder: Path) -> Path:
     return folder
 
 
-def export_file(path: Path, content: bytes) -> State:
+def export_file(path: Path, content: bytes) -> FileState:
     """Write a file, unless it is there already; one that lacks its end gets it."""
     try:
         there = path.read_bytes()
     except FileNotFoundError:
         return _write(path, content)
     if there == content:
-        return State.KEPT
+        return FileState.KEPT
     if not content.startswith(there):
-        return State.DIFFERS
+        return FileState.DIFFERS
     move(_beside(path, content), path)
-    return State.LONGER
+    return FileState.LONGER
 
 
-def _write(path: Path, content: bytes) -> State:
+def _write(path: Path, content: bytes) -> FileState:
     unfinished = _beside(path, content)
     try:
         os.link(unfinished, path)  # unlike a rename it replaces nothing
     finally:
         unfinished.unlink()
-    return State.WRITTEN
+    return FileState.WRITTEN
 
 
 def _beside(path: Path, content: bytes) -> Path:
@@ -104,7 +104,7 @@ _WIDTH: Final = 7  # of a state
 _UNREADABLE: Final = "-"  # for the game of a document that this version cannot read
 
 
-class Wanted(NamedTuple):
+class MatchFilter(NamedTuple):
     """Which matches are asked for; with None and nothing named, all that are over."""
 
     named: tuple[str, ...]
@@ -117,8 +117,8 @@ class Wanted(NamedTuple):
 class Exported(NamedTuple):
     """A match that was asked for, and what has become of it."""
 
-    state: State
-    match: "PlayedMatch"
+    state: FileState
+    match: "ArchivedMatch"
     variant: str | None
     records: int
 
@@ -151,11 +151,11 @@ def export(file: Path | None, dest: Path, *, as_json: bool, data: str | None, **
             click.echo(_facts(archive, exported) if as_json else _line(exported))
             states.append(exported.state)
     click.echo(_summary(states, target), err=True)
-    if State.DIFFERS in states:
+    if FileState.DIFFERS in states:
         raise click.exceptions.Exit(1)
 
 
-def _wanted(*, named: tuple[str, ...], player: str | None, **others: Any) -> Wanted:
+def _wanted(*, named: tuple[str, ...], player: str | None, **others: Any) -> MatchFilter:
     if named and (player or any(others.values())):
         raise click.UsageError(
             "--match says which matches: expected no --since, --until, --variant or --player"
@@ -170,7 +170,7 @@ def _wanted(*, named: tuple[str, ...], player: str | None, **others: Any) -> Wan
         raise click.BadParameter(
             f"--player: expected a fingerprint, a key or the tag of a guest, got {player!r}"
         )
-    return Wanted(named, player=who, **others)
+    return MatchFilter(named, player=who, **others)
 
 
 def _archive(settings: Settings) -> "closing[Archive]":
@@ -181,7 +181,7 @@ def _archive(settings: Settings) -> "closing[Archive]":
     return closing(open_archive(settings.store.url or f"sqlite:///{folder.database}"))
 
 
-def _export_all(archive: "Archive", target: Path, wanted: Wanted) -> Iterator[Exported]:
+def _export_all(archive: "Archive", target: Path, wanted: MatchFilter) -> Iterator[Exported]:
     for match in _matches(archive, wanted):
         variant = game_of(match.document)
         if wanted.variant not in {None, variant}:
@@ -193,7 +193,7 @@ def _export_all(archive: "Archive", target: Path, wanted: Wanted) -> Iterator[Ex
             yield Exported(state, match, variant, len(records))
 
 
-def _matches(archive: "Archive", wanted: Wanted) -> "Iterator[PlayedMatch]":
+def _matches(archive: "Archive", wanted: MatchFilter) -> "Iterator[ArchivedMatch]":
     # Slow to import.
     from truc_server.storage.archive import Span
 
@@ -204,14 +204,14 @@ def _matches(archive: "Archive", wanted: Wanted) -> "Iterator[PlayedMatch]":
     yield from archive.over(Span(_ms(wanted.since), _ms(wanted.until)), players=players)
 
 
-def _match(archive: "Archive", digits: str) -> "PlayedMatch":
+def _match(archive: "Archive", digits: str) -> "ArchivedMatch":
     found = archive.named(digits)
     if not found:
-        raise Failure(f"no match {digits} is kept")
+        raise CommandError(f"no match {digits} is kept")
     if len(found) > 1:
-        raise Failure(f"{len(found)} matches begin with {digits}: give more of its digits")
+        raise CommandError(f"{len(found)} matches begin with {digits}: give more of its digits")
     if found[0].ended_ms is None:
-        raise Failure(f"match {digits} is not over")
+        raise CommandError(f"match {digits} is not over")
     return found[0]
 
 
@@ -257,7 +257,7 @@ def _facts(archive: "Archive", exported: Exported) -> str:
     return json.dumps(facts)
 
 
-def _summary(states: Sequence[State], target: Path) -> str:
-    counted = ", ".join(f"{states.count(state)} {state}" for state in State if state in states)
+def _summary(states: Sequence[FileState], target: Path) -> str:
+    counted = ", ".join(f"{states.count(state)} {state}" for state in FileState if state in states)
     many = f"{len(states)} {'match' if len(states) == 1 else 'matches'}"
     return f"{target}: {many}{f': {counted}' if counted else ''}"

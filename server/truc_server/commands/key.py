@@ -22,7 +22,7 @@ from truc_protocol.records import Record, parse
 from truc_protocol.wire.handshake import revoke as give_up
 from truc_server.commands.command_line import (
     STORED,
-    Failure,
+    CommandError,
     data_option,
     data_root,
     failures,
@@ -218,7 +218,7 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
         try:
             public = accept_revocation(folder, _text(given))
         except KeyFileError as error:
-            raise Failure(f"{given.name}: expected a revocation: {_plain(error)}") from error
+            raise CommandError(f"{given.name}: expected a revocation: {_plain(error)}") from error
         click.echo(f"{fingerprint(public)} was given up; heeded from the next start on")
         _warn(folder, public)
 
@@ -246,7 +246,7 @@ def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: objec
         with locked(folder):
             before = sealing_passphrase(settings, folder)
             if remove and before is None:
-                raise Failure(f"the keys in {folder.root} have no passphrase")
+                raise CommandError(f"the keys in {folder.root} have no passphrase")
             after = None if remove else _new_passphrase(new)
             change_passphrase(folder, before, after)
     if after is None:
@@ -266,12 +266,12 @@ def _new_passphrase(new: Path | None) -> str:
     if new is not None:
         return read_passphrase(new)
     if not is_at_terminal():
-        raise Failure("the new passphrase: expected --new FILE, or a terminal to ask at")
+        raise CommandError("the new passphrase: expected --new FILE, or a terminal to ask at")
     answer: str = click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
     try:
         return checked(answer)
     except ValueError as error:
-        raise Failure(str(error)) from error
+        raise CommandError(str(error)) from error
 
 
 def _plain(error: KeyFileError) -> str:
@@ -303,4 +303,4 @@ def _write_new(path: Path, text: str) -> None:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(text)
     except OSError as error:
-        raise Failure(f"cannot write {path}: {error.strerror}") from error
+        raise CommandError(f"cannot write {path}: {error.strerror}") from error

@@ -12,8 +12,8 @@ import click
 
 from truc_server.commands.command_line import (
     STORED,
-    Failure,
-    SettingsFailure,
+    CommandError,
+    WrongSettingsError,
     data_option,
     data_root,
     failures,
@@ -49,7 +49,7 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
     """
     settings = load_settings(file, flags)
     if settings.access.members != "invite" and (uses or days):
-        raise SettingsFailure(
+        raise WrongSettingsError(
             'an invite needs access.members = "invite"; here access.members ='
             f' "{settings.access.members}", and nobody is asked for one'
         )
@@ -107,7 +107,7 @@ def withdraw_invite(file: Path | None, mark: str, **flags: object) -> None:
         ]
         if len(found) != 1:
             what = "more than one invite has" if found else "no good invite has"
-            raise Failure(f"{what} the mark {mark!r}")
+            raise CommandError(f"{what} the mark {mark!r}")
         store.withdraw(found[0].code_hash)
     click.echo(f"{found[0].code_hash.hex()[:_MARK_CHARS]} is withdrawn")
 
@@ -161,7 +161,7 @@ def remove_member(file: Path | None, key: str, **flags: object) -> None:
     with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
         was_member = store.expel(who)
     if not was_member:
-        raise Failure(f"{who} is no member")
+        raise CommandError(f"{who} is no member")
     click.echo(f"{who} is no member any more")
 
 

@@ -15,8 +15,8 @@ import click
 
 from truc_server.commands.command_line import (
     STORED,
-    Failure,
-    SettingsFailure,
+    CommandError,
+    WrongSettingsError,
     data_option,
     data_root,
     failures,
@@ -61,11 +61,11 @@ def compact(file: Path | None, **flags: object) -> None:
     """Write the database anew without what was deleted, while the server is stopped."""
     settings = load_settings(file, flags, needs=STORED)
     if settings.store.url:
-        raise SettingsFailure("store.url names another database than truc.db: use what belongs to it")
+        raise WrongSettingsError("store.url names another database than truc.db: use what belongs to it")
     with failures():
         folder = used_folder(data_root(settings))
         if not folder.database.exists():
-            raise Failure(f"expected a database, there is none at {folder.database}")
+            raise CommandError(f"expected a database, there is none at {folder.database}")
         with locked(folder):
             before, after = _compact(folder)
     click.echo(f"{folder.database}: {before / disk.MB:.1f} MB before, {after / disk.MB:.1f} MB now")
@@ -82,14 +82,14 @@ def _compact(folder: Folder) -> tuple[int, int]:
             database.execute("VACUUM")
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.Error as error:
-        raise Failure(f"cannot write {folder.database} anew: {error}") from error
+        raise CommandError(f"cannot write {folder.database} anew: {error}") from error
     return before, folder.database.stat().st_size
 
 
 def _check_room(folder: Folder, needed: int) -> None:
     free = disk.free_bytes(folder.root)
     if free < needed:
-        raise Failure(
+        raise CommandError(
             f"expected {needed // disk.MB} MB free on the disk of {folder.root}, got {free // disk.MB} MB"
         )
 

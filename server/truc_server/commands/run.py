@@ -21,7 +21,7 @@ import trio
 
 from truc_commands.completion import complete_values
 from truc_server.commands.command_line import (
-    SettingsFailure,
+    WrongSettingsError,
     data_option,
     data_root,
     failures,
@@ -36,7 +36,7 @@ from truc_server.operation.process import collect_when_grown, needed_files, rais
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.setting_keys import words_of
 from truc_server.settings.settings import Settings, SettingsError
-from truc_server.settings.variants import Catalogue, VariantsError, read_catalogue
+from truc_server.settings.variants import VariantCatalogue, VariantsError, read_catalogue
 from truc_server.storage.backups import check_may_start
 from truc_server.timing.clock import RunningClock
 from truc_server.upkeep.control import Control
@@ -100,7 +100,7 @@ async def _serve(
     store: "Store",
     identity: Identity,
     *,
-    catalogue: Catalogue,
+    catalogue: VariantCatalogue,
     reread: Callable[[], Settings],
 ) -> None:
     # Slow to import, and needed by this command alone.
@@ -155,15 +155,15 @@ async def _stop_on_signal(
 def _reread(file: Path | None, flags: Mapping[str, object]) -> Settings:
     try:
         return load_settings(file, flags)
-    except SettingsFailure as error:
+    except WrongSettingsError as error:
         raise SettingsError(error.message) from error
 
 
-def _catalogue(folder: Folder) -> Catalogue:
+def _catalogue(folder: Folder) -> VariantCatalogue:
     try:
         return read_catalogue(folder.variants)
     except VariantsError as error:
-        raise SettingsFailure(str(error)) from error
+        raise WrongSettingsError(str(error)) from error
 
 
 def _store(url: str) -> "closing[Store]":

@@ -11,7 +11,7 @@ import click
 
 from truc_server.commands.command_line import (
     STORED,
-    Failure,
+    CommandError,
     data_option,
     failures,
     for_a_while,
@@ -20,7 +20,7 @@ from truc_server.commands.command_line import (
     span_hours,
 )
 from truc_server.commands.members import minute, used_store
-from truc_server.settings.settings import Access
+from truc_server.settings.settings import AccessSettings
 from truc_server.settings.subjects import normal_subject
 from truc_server.timing.clock import now_ms
 
@@ -111,11 +111,11 @@ def _lift(kind: str, state: str, *, file: Path | None, subject: str, **flags: ob
     with failures(), used_store(settings) as store:
         was_imposed = store.lift(whom, SanctionKind(kind))
     if not was_imposed:
-        raise Failure(f"{whom} is not {state} by command{_hint(whom, settings.access, kind)}")
+        raise CommandError(f"{whom} is not {state} by command{_hint(whom, settings.access, kind)}")
     click.echo(f"{whom} is not {state} any more")
 
 
-def _hint(whom: str, access: Access, kind: str) -> str:
+def _hint(whom: str, access: AccessSettings, kind: str) -> str:
     """Return where a subject is to be taken out of the settings, if it is listed there."""
     name, listed = ("banned", access.banned) if kind == "ban" else ("muted", access.muted)
     return f": it stands in access.{name}" if whom in map(normal_subject, listed) else ""
@@ -130,7 +130,7 @@ def _subject(written: str) -> str:
     return found
 
 
-def _listed(access: Access) -> Iterator[str]:
+def _listed(access: AccessSettings) -> Iterator[str]:
     yield from (_line("ban", subject, "in access.banned") for subject in access.banned)
     yield from (_line("mute", subject, "in access.muted") for subject in access.muted)
 

@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from truc_server.commands.command_line import (
-    Failure,
+    CommandError,
     data_option,
     data_root,
     failures,
@@ -62,7 +62,7 @@ def init(file: Path | None, **flags: object) -> None:
         folder = Folder(data_root(settings).absolute())
         path = _absolute(named) if named else folder.settings
         if path.exists():
-            raise Failure(f"{path} is there already: nothing was changed")
+            raise CommandError(f"{path} is there already: nothing was changed")
         open_folder(folder.root)
         with locked(folder):
             identity = load_identity(folder, passphrase_of(settings, folder))

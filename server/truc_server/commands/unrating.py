@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from truc_server.admin.audit import Caller, Entry, note
+from truc_server.admin.audit import AdminLogEntry, Caller, note
 from truc_server.commands.command_line import (
     STORED,
-    Failure,
+    CommandError,
     data_option,
     data_root,
     failures,
@@ -35,7 +35,7 @@ def unrate(file: Path | None, key: str, **flags: object) -> None:
     with failures(), used_store(settings) as store:
         games = store.unrate(who)
         if not games:
-            raise Failure(f"{who} is not rated")
+            raise CommandError(f"{who} is not rated")
         _note(used_folder(data_root(settings)).admin_log, who, games)
     counted = "1 rating is" if games == 1 else f"{games} ratings are"
     click.echo(f"{who} stands on no leaderboard any more: {counted} gone")
@@ -44,6 +44,6 @@ def unrate(file: Path | None, key: str, **flags: object) -> None:
 def _note(log: Path, who: str, games: int) -> None:
     caller = Caller(os.getuid(), os.getpid())
     try:
-        note(log, Entry(caller, "unrate", {"subject": who, "ratings": games}, "ok"))
+        note(log, AdminLogEntry(caller, "unrate", {"subject": who, "ratings": games}, "ok"))
     except OSError as error:
         click.echo(f"it is done, but cannot be noted in {log}: {error.strerror}", err=True)

@@ -27,7 +27,7 @@ from truc_server.net.admission import Door
 from truc_server.net.peer import Peer
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.requests.dispatch import Reception
-from truc_server.settings.settings import Listen, Settings
+from truc_server.settings.settings import ListenSettings, Settings
 from truc_server.timing.rate_limits import network_of
 
 KERNEL_BYTES: Final = 65_536
@@ -38,7 +38,7 @@ _MISSING_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 log = structlog.get_logger()
 
 
-async def open_listeners(listen: Listen) -> list[socket.socket]:
+async def open_listeners(listen: ListenSettings) -> list[socket.socket]:
     """Listen on every address of the settings, all on one port.
 
     Raises:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import structlog
 
 from truc_protocol.wire.transport import ALPN
-from truc_server.settings.findings import Finding, note, right, wrong
+from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, write_private
-from truc_server.settings.settings import Listen, Settings
+from truc_server.settings.settings import ListenSettings, Settings
 
 if TYPE_CHECKING:
     from truc_protocol.crypto.certificates import Certificate
@@ -51,7 +51,7 @@ class _Files(NamedTuple):
     key: Path
 
 
-def open_tls(listen: Listen, folder: Folder, now: int) -> Tls | None:
+def open_tls(listen: ListenSettings, folder: Folder, now: int) -> Tls | None:
     """Return what connections are encrypted with, or None if they are not; makes a certificate if one is due.
 
     Raises:
@@ -69,7 +69,7 @@ def open_tls(listen: Listen, folder: Folder, now: int) -> Tls | None:
     return _load(made)
 
 
-def look_at_certificate(settings: Settings, folder: Folder) -> Iterator[Finding]:
+def look_at_certificate(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     """Say what is wrong with the certificate; changes nothing."""
     listen, now = settings.listen, int(time.time())
     if not listen.tls:
@@ -83,7 +83,7 @@ def look_at_certificate(settings: Settings, folder: Folder) -> Iterator[Finding]
         yield wrong(f"TLS: {error}")
 
 
-def _own(listen: Listen) -> _Files | None:
+def _own(listen: ListenSettings) -> _Files | None:
     """Return the files of the host's own certificate, if there is one."""
     if listen.certificate:
         chain = Path(listen.certificate).expanduser()
@@ -115,7 +115,7 @@ def _check_dates(files: _Files, certificate: "Certificate", now: int) -> None:
         )
 
 
-def _look_at_own(files: _Files, now: int) -> Finding:
+def _look_at_own(files: _Files, now: int) -> CheckResult:
     certificate = _read(files)
     _check_dates(files, certificate, now)
     _context(files)
@@ -127,7 +127,7 @@ def _look_at_own(files: _Files, now: int) -> Finding:
     return note(f"{text}: renew it soon") if certificate.ends < now + NEAR_S else right(text)
 
 
-def _made(folder: Folder, now: int) -> Finding:
+def _made(folder: Folder, now: int) -> CheckResult:
     """Tell about the certificate made here; changes nothing."""
     files = _Files(folder.certificate, folder.certificate)
     if _is_due(files, now):

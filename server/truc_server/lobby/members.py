@@ -16,7 +16,7 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.net.sanctions import Sanctions
-from truc_server.settings.settings import Access, Settings
+from truc_server.settings.settings import AccessSettings, Settings
 from truc_server.storage import Invite, Member, Store
 from truc_server.timing.clock import now_ms
 
@@ -70,7 +70,7 @@ def check_muted(sanctions: Sanctions, peer: Peer, player: Player) -> None:
     raise RefusedError(Code.MUTED, "the host lets you play but not talk, so nobody was told of it")
 
 
-def check_member(store: Store, access: Access, public: bytes, code: str | None) -> None:
+def check_member(store: Store, access: AccessSettings, public: bytes, code: str | None) -> None:
     """Check that a key may log in to a closed server, and make it a member if it comes with a good invite; blocks.
 
     Raises:

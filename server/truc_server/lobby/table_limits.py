@@ -11,7 +11,7 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_server.net.peer import Player, RefusedError, TooSoonError
-from truc_server.settings.settings import Limits
+from truc_server.settings.settings import LimitSettings
 from truc_server.timing.rate_limits import Meter
 
 _Key = TypeVar("_Key", bytes, str)
@@ -20,18 +20,18 @@ _Key = TypeVar("_Key", bytes, str)
 class MadeTables:
     """Who has made the tables that are open."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: LimitSettings) -> None:
         self._by: Counter[bytes] = Counter()
         self._from: Counter[str] = Counter()
         self._network_of: dict[str, str] = {}  # by the code of the table
         self._set(limits)
 
-    def _set(self, limits: Limits) -> None:
+    def _set(self, limits: LimitSettings) -> None:
         self._limits = limits
         self._pace = Meter[bytes](limits.tables_per_min)
         self._crowd = Meter[str](max(limits.tables_per_min, limits.tables_per_address))
 
-    def renew(self, limits: Limits) -> None:
+    def renew(self, limits: LimitSettings) -> None:
         """Count against other limits from now on."""
         if limits != self._limits:
             self._set(limits)

@@ -28,7 +28,7 @@ class Seen(NamedTuple):
     late_s: Spread
 
 
-class Kind(Enum):
+class MeasureKind(Enum):
     """What a metric does: counters only rise, gauges go up and down."""
 
     COUNTER = auto()
@@ -44,7 +44,7 @@ class Measure(NamedTuple):
     """One metric; `label` is what tells its figures apart."""
 
     name: str
-    kind: Kind
+    kind: MeasureKind
     text: str
     read: Callable[[Seen], Value]
     label: str | None = None
@@ -75,88 +75,90 @@ def _connections(seen: Seen) -> Value:
 MEASURES: Final = (
     Measure(
         "truc_healthy",
-        Kind.GAUGE,
+        MeasureKind.GAUGE,
         "1 while /health says ok, 0 otherwise.",
         lambda seen: health(seen.house).is_well,
     ),
     Measure(
         "truc_connections",
-        Kind.GAUGE,
+        MeasureKind.GAUGE,
         "Open connections: not logged in yet (login), or logged in (ready).",
         _connections,
         label="state",
     ),
     Measure(
         "truc_connections_opened_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Connections that were let in, and have agreed on TLS where listen.tls is on.",
         lambda seen: seen.house.figures.connections,
     ),
     Measure(
         "truc_tls_failures_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Connections that were let in and have not agreed on TLS, although listen.tls is on.",
         lambda seen: seen.house.figures.unencrypted,
     ),
     Measure(
         "truc_certificate_ends_seconds",
-        Kind.GAUGE,
+        MeasureKind.GAUGE,
         "When the certificate that new connections are shown ends, in seconds since 1970; 0 while listen.tls is off.",
         lambda seen: seen.house.figures.certificate_ends,
     ),
     Measure(
         "truc_turned_away_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Connections that were not let in, by the reason: banned, full (limits.connections), address "
         "(limits.connections_per_address), site (a tenth of limits.connections), pace (limits.connects_per_min).",
         lambda seen: _all_of(get_args(Reason), seen.house.figures.turned_away),
         label="reason",
     ),
-    Measure("truc_players", Kind.GAUGE, "Players who are logged in.", lambda seen: len(seen.lobby.presence)),
+    Measure(
+        "truc_players", MeasureKind.GAUGE, "Players who are logged in.", lambda seen: len(seen.lobby.presence)
+    ),
     Measure(
         "truc_logins_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Logins, by the kind of player.",
         lambda seen: _all_of(PlayerKind, seen.house.figures.logins),
         label="kind",
     ),
     Measure(
         "truc_tables",
-        Kind.GAUGE,
+        MeasureKind.GAUGE,
         "Tables: waiting for players (open), for signatures (terms), with a match that is played (playing) or over.",
         _all_states,
         label="state",
     ),
     Measure(
         "truc_acts_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Acts that seats have signed (key) or chosen (guest) and the server has accepted.",
         lambda seen: _all_of(PlayerKind, seen.house.figures.acts),
         label="kind",
     ),
     Measure(
         "truc_act_seconds",
-        Kind.HISTOGRAM,
+        MeasureKind.HISTOGRAM,
         "Time from when an act was read until it was durable and sent out.",
         lambda seen: seen.house.figures.act_s.shape(),
     ),
     Measure(
         "truc_errors_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "What was answered with an error, by its code.",
         lambda seen: _all_of(Code, seen.house.figures.errors),
         label="code",
     ),
     Measure(
         "truc_goodbyes_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Connections that the server has ended of its own accord, by the code of its bye.",
         lambda seen: _all_of(Code, seen.house.figures.goodbyes),
         label="code",
     ),
     Measure(
         "truc_slow_consumers_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Connections that were cut because they do not read: more waits than limits.outbox_bytes (full), or "
         "nothing was taken for long (stuck).",
         lambda seen: {"full": seen.house.figures.cut, "stuck": seen.house.flusher.stuck},
@@ -164,55 +166,55 @@ MEASURES: Final = (
     ),
     Measure(
         "truc_frames_dropped_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Frames for watchers dropped for want of room; the watcher is sent the state later instead.",
         lambda seen: seen.house.figures.dropped,
     ),
     Measure(
         "truc_received_bytes_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Bytes of the protocol that clients have sent, without what TLS adds.",
         lambda seen: seen.house.figures.received,
     ),
     Measure(
         "truc_sent_bytes_total",
-        Kind.COUNTER,
+        MeasureKind.COUNTER,
         "Bytes of the protocol that clients were sent, without what TLS adds.",
         lambda seen: seen.house.flusher.sent,
     ),
     Measure(
         "truc_append_seconds",
-        Kind.HISTOGRAM,
+        MeasureKind.HISTOGRAM,
         "How long one commit of the journal took.",
         lambda seen: seen.house.journal.commits_s.shape(),
     ),
     Measure(
         "truc_append_writes",
-        Kind.HISTOGRAM,
+        MeasureKind.HISTOGRAM,
         "How many writes one commit of the journal had.",
         lambda seen: seen.house.journal.sizes.shape(),
     ),
     Measure(
         "truc_journal_waiting_writes",
-        Kind.GAUGE,
+        MeasureKind.GAUGE,
         f"Writes that wait for a commit; with {MAX_WAITING} the journal is behind.",
         lambda seen: seen.house.journal.waiting,
     ),
     Measure(
         "truc_loop_lag_seconds",
-        Kind.HISTOGRAM,
+        MeasureKind.HISTOGRAM,
         "How late the event loop is, measured four times a second; the log reports more than a second as `stood_still`.",
         lambda seen: seen.late_s.shape(),
     ),
     Measure(
         "truc_disk_nearly_full",
-        Kind.GAUGE,
+        MeasureKind.GAUGE,
         "1 while less than store.spare_mb is free, and no table or match begins.",
         lambda seen: seen.house.disk.is_nearly_full,
     ),
     Measure(
         "truc_disk_free_bytes",
-        Kind.GAUGE,
+        MeasureKind.GAUGE,
         "What is free on the disk of the data folder, looked at every 10 seconds.",
         lambda seen: seen.house.disk.free,
     ),

@@ -22,7 +22,7 @@ from truc_server.metrics.scrape import CONTENT_TYPE, text_of
 from truc_server.net.accepting import Entrance, attended, plain
 from truc_server.operation.figures import SECONDS as BOUNDS
 from truc_server.operation.figures import Spread
-from truc_server.settings.settings import Metrics
+from truc_server.settings.settings import MetricsSettings
 
 CONNECTIONS: Final = 16
 SECONDS: Final = 5.0
@@ -47,7 +47,7 @@ class Answer(NamedTuple):
 Source = Callable[[], Awaitable[Answer]]
 
 
-class Told(NamedTuple):
+class CachedText(NamedTuple):
     """The text of the metrics, and when it was made."""
 
     text: bytes
@@ -65,7 +65,7 @@ async def run(
     metrics = house.settings.metrics
     listeners = await _listeners(metrics)
     late_s = Spread(BOUNDS)
-    page = Page(house, lobby, late_s)
+    page = MetricsPage(house, lobby, late_s)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch, late_s)
         log.info("metrics_listening", host=metrics.host, port=metrics.port)
@@ -75,7 +75,7 @@ async def run(
             await trio.sleep_forever()
 
 
-async def _listeners(metrics: Metrics) -> list[socket.socket]:
+async def _listeners(metrics: MetricsSettings) -> list[socket.socket]:
     try:
         return [
             plain(listener) for listener in await trio.open_tcp_listeners(metrics.port, host=metrics.host)
@@ -85,12 +85,12 @@ async def _listeners(metrics: Metrics) -> list[socket.socket]:
         raise OSError(f"metrics.port: cannot listen on {where}: {error.strerror}") from error
 
 
-class Page:
+class MetricsPage:
     """What one server says about itself."""
 
     def __init__(self, house: House, lobby: Lobby, late_s: Spread) -> None:
         self._seen = Seen(house, lobby, late_s)
-        self._told = Told(b"", float("-inf"))
+        self._told = CachedText(b"", float("-inf"))
         self._one = trio.Lock()
         self._open = 0
 
@@ -137,7 +137,7 @@ class Page:
         async with self._one:
             if trio.current_time() >= self._told.moment + FRESH_S:
                 moment, readings = trio.current_time(), read(self._seen)
-                self._told = Told(await trio.to_thread.run_sync(text_of, readings), moment)
+                self._told = CachedText(await trio.to_thread.run_sync(text_of, readings), moment)
         return Answer(HTTPStatus.OK, self._told.text, CONTENT_TYPE)
 
 

@@ -21,19 +21,19 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from truc_protocol.wire.handshake import PROTOCOLS
-from truc_server.metrics.measures import Kind, Measure, Reading
+from truc_server.metrics.measures import Measure, MeasureKind, Reading
 from truc_server.operation.figures import Shape
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
 _Family = CounterMetricFamily | GaugeMetricFamily
-_FAMILIES: Final[Mapping[Kind, type[_Family]]] = {
-    Kind.COUNTER: CounterMetricFamily,
-    Kind.GAUGE: GaugeMetricFamily,
+_FAMILIES: Final[Mapping[MeasureKind, type[_Family]]] = {
+    MeasureKind.COUNTER: CounterMetricFamily,
+    MeasureKind.GAUGE: GaugeMetricFamily,
 }
 
 
-class Told(Collector):
+class ReadingsCollector(Collector):
     """The server's own metrics, as they were when they were read."""
 
     def __init__(self, readings: Sequence[Reading]) -> None:
@@ -49,7 +49,7 @@ class Told(Collector):
 def text_of(readings: Sequence[Reading]) -> bytes:
     """Return the text; blocks."""
     registry = CollectorRegistry()
-    registry.register(Told(readings))
+    registry.register(ReadingsCollector(readings))
     ProcessCollector(registry=registry)
     GCCollector(registry=registry)
     return generate_latest(registry)

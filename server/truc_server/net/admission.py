@@ -20,7 +20,7 @@ from truc_protocol.messages import Refusal, refusal
 from truc_protocol.wire.connection import Connection, Role
 from truc_protocol.wire.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
 from truc_server.net.peer import LINGER_S, Surroundings, TooSoonError
-from truc_server.settings.settings import Limits
+from truc_server.settings.settings import LimitSettings
 from truc_server.timing.rate_limits import Meter, site_of
 
 _SITES: Final = 10  # that it takes to fill the server
@@ -49,7 +49,7 @@ class Door:
         self._lingering = 0
         self.renew(house.settings.limits)
 
-    def renew(self, limits: Limits) -> None:
+    def renew(self, limits: LimitSettings) -> None:
         """Start counting anew, against these limits, how fast connections come and logins fail."""
         burst = max(limits.connects_per_min, _TWICE * limits.connections_per_address)
         self._connects = Meter[str](limits.connects_per_min, burst=burst)

@@ -18,7 +18,7 @@ from truc_server.settings.abilities import (
     LISTS_SECONDS,
 )
 from truc_server.settings.abilities import LISTS as MOST_LISTS
-from truc_server.settings.settings import Limits
+from truc_server.settings.settings import LimitSettings
 from truc_server.timing.rate_limits import Meter
 
 
@@ -148,7 +148,7 @@ class Pace:
     refused: the answer takes longer, and nothing else of that connection is handled meanwhile.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: LimitSettings) -> None:
         connections = limits.connections_per_address
         self._pages = Meter[str](_MINUTE_S * connections, burst=BURST * connections)
 

@@ -6,7 +6,7 @@ A value: what is in force at one moment. upkeep/sanction_watch.py reads it again
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from truc_server.settings.settings import Access
+from truc_server.settings.settings import AccessSettings
 from truc_server.settings.subjects import Subjects
 from truc_server.storage import Sanction, SanctionKind
 
@@ -18,7 +18,7 @@ class Sanctions(NamedTuple):
     muted: Subjects
 
     @classmethod
-    def of(cls, access: Access, imposed: Iterable[Sanction] = ()) -> "Sanctions":
+    def of(cls, access: AccessSettings, imposed: Iterable[Sanction] = ()) -> "Sanctions":
         """Return what settings say and what is imposed; all of that is taken to be in force."""
         ours = tuple(imposed)
         return cls(

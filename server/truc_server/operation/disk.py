@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 import trio
 
-from truc_server.settings.settings import Database
+from truc_server.settings.settings import StoreSettings
 
 LOOK_S: Final = 10.0
 MB: Final = 1_000_000
@@ -27,13 +27,13 @@ class Disk:
         is_nearly_full: whether less is free than is to be kept free.
     """
 
-    def __init__(self, folder: Path, database: Database) -> None:
+    def __init__(self, folder: Path, database: StoreSettings) -> None:
         self.free = 0
         self.is_nearly_full = False
         self._folder = folder
         self.renew(database)
 
-    def renew(self, database: Database) -> None:
+    def renew(self, database: StoreSettings) -> None:
         """Keep free what these settings say, from the next look on."""
         self._spare = 0 if database.url else database.spare_mb * MB
 

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TextIO, cast
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
-from truc_server.settings.settings import Logs
+from truc_server.settings.settings import LogSettings
 from truc_server.timing.rate_limits import network_of
 
 OF_ADDRESS: Final = 30  # lines of one event that one address causes in a minute
@@ -148,7 +148,7 @@ class _Lenient:
             self._stream.flush()
 
 
-def configure(logs: Logs, stream: TextIO) -> None:
+def configure(logs: LogSettings, stream: TextIO) -> None:
     """Send the log to `stream`, in the format and from the level of the settings."""
     structlog.configure(
         processors=[
@@ -182,7 +182,7 @@ def _set_traceback_in(_logger: WrappedLogger, _method: str, event: EventDict) ->
     return {**event, "exception": indent(shown, "  ")}
 
 
-def _renderers(logs: Logs, stream: TextIO) -> list[Any]:
+def _renderers(logs: LogSettings, stream: TextIO) -> list[Any]:
     match logs.format:
         case "json":
             return [structlog.processors.JSONRenderer()]

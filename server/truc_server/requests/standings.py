@@ -13,7 +13,7 @@ from truc_protocol.messages import Leaderboard, Profile, Standing
 from truc_server.house import House
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.settings.abilities import STANDINGS_PAGE
-from truc_server.storage import Standing as Stored
+from truc_server.storage import RankedRating as Stored
 from truc_server.storage.ratings import Skill
 from truc_server.table_data.options import played, wrong_seats
 

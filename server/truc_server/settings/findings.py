@@ -6,7 +6,7 @@ Invariant: what is wrong says what to do about it.
 from typing import NamedTuple
 
 
-class Finding(NamedTuple):
+class CheckResult(NamedTuple):
     """One thing that was looked at; a note is right, but worth knowing."""
 
     is_right: bool
@@ -20,16 +20,16 @@ class Finding(NamedTuple):
         return f"{mark:5}  {self.text}"
 
 
-def right(text: str) -> Finding:
+def right(text: str) -> CheckResult:
     """Return a finding that all is well."""
-    return Finding(is_right=True, text=text)
+    return CheckResult(is_right=True, text=text)
 
 
-def note(text: str) -> Finding:
+def note(text: str) -> CheckResult:
     """Return a finding that a host should know."""
-    return Finding(is_right=True, text=text, is_note=True)
+    return CheckResult(is_right=True, text=text, is_note=True)
 
 
-def wrong(text: str) -> Finding:
+def wrong(text: str) -> CheckResult:
     """Return a finding that something must be done about."""
-    return Finding(is_right=False, text=text)
+    return CheckResult(is_right=False, text=text)

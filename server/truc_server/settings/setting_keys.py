@@ -15,7 +15,7 @@ from truc_server.settings.settings import Settings
 PREFIX: Final = "TRUC_"
 
 
-class Key(NamedTuple):
+class SettingKey(NamedTuple):
     """One setting: its dotted name, its type with range and description, and its default."""
 
     name: str
@@ -33,7 +33,7 @@ class Key(NamedTuple):
         return next((meta.description for meta in _metas(self.type) if meta.description), "")
 
 
-def expected(key: Key) -> str:
+def expected(key: SettingKey) -> str:
     """Say which values a setting takes."""
     kind, takes = plain(key.type), _extra(key, "takes")
     if takes is not None:
@@ -63,38 +63,38 @@ def _metas(annotated: object) -> tuple[Meta, ...]:
     return tuple(meta for meta in get_args(annotated)[1:] if isinstance(meta, Meta))
 
 
-def max_bytes(key: Key) -> int:
+def max_bytes(key: SettingKey) -> int:
     """Return how many bytes of UTF-8 a str setting may have."""
     return int(_extra(key, "max_bytes") or 0)
 
 
-def admits(key: Key, value: object) -> bool:
+def admits(key: SettingKey, value: object) -> bool:
     """Tell whether a setting takes a value of its type, by rules that types and ranges cannot express."""
     check: Callable[[object], bool] | None = _extra(key, "admits")
     return check is None or check(value)
 
 
-def strays(key: Key, value: Iterable[str]) -> list[str]:
+def strays(key: SettingKey, value: Iterable[str]) -> list[str]:
     """Return the entries of a list that the setting does not take."""
     check: Callable[[str], bool] | None = _extra(key, "each")
     return [] if check is None else [entry for entry in value if not check(entry)]
 
 
-def _extra(key: Key, name: str) -> Any:
+def _extra(key: SettingKey, name: str) -> Any:
     return next((meta.extra[name] for meta in _metas(key.type) if meta.extra and name in meta.extra), None)
 
 
-def _bound(key: Key, name: str) -> int | None:
+def _bound(key: SettingKey, name: str) -> int | None:
     return next((bound for meta in _metas(key.type) if (bound := getattr(meta, name)) is not None), None)
 
 
-def _keys(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[Key]:
+def _keys(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[SettingKey]:
     for field in msgspec.structs.fields(struct):
         if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
             yield from _keys(field.type, f"{prefix}{field.name}.")
         else:
-            yield Key(prefix + field.name, field.type, field.default)
+            yield SettingKey(prefix + field.name, field.type, field.default)
 
 
-KEYS: Final[Mapping[str, Key]] = {key.name: key for key in _keys(Settings)}
+KEYS: Final[Mapping[str, SettingKey]] = {key.name: key for key in _keys(Settings)}
 SECTIONS: Final = frozenset(name.rpartition(".")[0] for name in KEYS) - {""}

@@ -75,7 +75,7 @@ _SUBJECTS: Final = {
 }
 
 
-class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ListenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the server listens, and what it is called from outside."""
 
     hosts: Annotated[
@@ -114,7 +114,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
 
 
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one player, one address and everybody together may use."""
 
     connections: Annotated[int, Meta(ge=1, le=1_000_000, description="Open connections in all.")] = 10_000
@@ -155,7 +155,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 100
 
 
-class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TableSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How tables live."""
 
     expiry_s: Annotated[
@@ -265,7 +265,7 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AccessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who may come in."""
 
     members: Annotated[
@@ -315,14 +315,14 @@ class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
 
 
-class Chat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ChatSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where players may talk."""
 
     tables: Annotated[bool, Meta(description="Whether tables have a chat.")] = True
     lobby: Annotated[bool, Meta(description="Whether the lobby has a chat.")] = True
 
 
-class Logs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is written to standard error."""
 
     format: Annotated[
@@ -335,7 +335,7 @@ class Logs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = "info"
 
 
-class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MetricsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the server publishes figures about itself."""
 
     port: Annotated[
@@ -351,7 +351,7 @@ class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = "127.0.0.1"
 
 
-class Database(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where matches are kept."""
 
     url: Annotated[
@@ -415,12 +415,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="Add unknown fields, facts and notices to everything that is sent, to test clients."
         ),
     ] = False
-    listen: Listen = Listen()
-    limits: Limits = Limits()
-    tables: Tables = Tables()
+    listen: ListenSettings = ListenSettings()
+    limits: LimitSettings = LimitSettings()
+    tables: TableSettings = TableSettings()
     match: MatchDefaults = MatchDefaults()
-    access: Access = Access()
-    chat: Chat = Chat()
-    log: Logs = Logs()
-    metrics: Metrics = Metrics()
-    store: Database = Database()
+    access: AccessSettings = AccessSettings()
+    chat: ChatSettings = ChatSettings()
+    log: LogSettings = LogSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    store: StoreSettings = StoreSettings()

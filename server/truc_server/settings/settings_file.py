@@ -18,7 +18,7 @@ from truc_server.settings.setting_keys import (
     KEYS,
     PREFIX,
     SECTIONS,
-    Key,
+    SettingKey,
     admits,
     expected,
     max_bytes,
@@ -147,7 +147,7 @@ def _check_foreign(variable: str, needs: Collection[str]) -> None:
         raise SettingsError(f"{_told(variable)}: unknown variable; the nearest is {ours[like[0]].variable}")
 
 
-def _value(key: Key, found: _Found) -> object:
+def _value(key: SettingKey, found: _Found) -> object:
     value = found.value
     if found.is_text and get_origin(plain(key.type)) is tuple:
         value = [part.strip() for part in str(value).split(",") if part.strip()]
@@ -170,11 +170,11 @@ def _size(value: object) -> int:
     return sum(len(str(text).encode()) for text in texts)
 
 
-def _refusal(key: Key, found: _Found) -> str:
+def _refusal(key: SettingKey, found: _Found) -> str:
     return f"{_refused(key, found)}, got {_shown(_without_password(key, found.value))}"
 
 
-def _refused(key: Key, found: _Found) -> str:
+def _refused(key: SettingKey, found: _Found) -> str:
     return f"{found.where()}: {key.name} expected {expected(key)}"
 
 
@@ -206,11 +206,11 @@ def value_of(settings: Any, name: str) -> Any:
     return settings
 
 
-def _shown_value(key: Key, settings: Settings) -> object:
+def _shown_value(key: SettingKey, settings: Settings) -> object:
     return _without_password(key, value_of(settings, key.name))
 
 
-def _without_password(key: Key, value: object) -> object:
+def _without_password(key: SettingKey, value: object) -> object:
     return re.sub(r"(//[^:/@]*):[^@]*@", r"\1:***@", str(value)) if key.name == "store.url" else value
 
 

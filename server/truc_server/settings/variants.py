@@ -27,7 +27,7 @@ class VariantsError(Exception):
         super().__init__("; ".join(self.problems))
 
 
-class Catalogue(NamedTuple):
+class VariantCatalogue(NamedTuple):
     """Every game of a server, by name."""
 
     games: Mapping[str, Variant]
@@ -63,7 +63,7 @@ class Catalogue(NamedTuple):
         return tuple(VariantOffer(name=name, seats=game.players) for name, game in self.games.items())
 
 
-def read_catalogue(folder: Path) -> Catalogue:
+def read_catalogue(folder: Path) -> VariantCatalogue:
     """Read the host's games and add them to the presets; a folder that is not there has none.
 
     Raises:
@@ -85,7 +85,7 @@ def read_catalogue(folder: Path) -> Catalogue:
         games[variant.name], origins[variant.name] = variant, source
     if problems:
         raise VariantsError(problems)
-    return Catalogue(games)
+    return VariantCatalogue(games)
 
 
 def _files(folder: Path) -> Sequence[Path]:

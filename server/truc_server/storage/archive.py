@@ -24,7 +24,7 @@ _IN_ORDER: Final = (matches.c.ended_ms, matches.c.mid)
 _HEX: Final = 64  # digits of a match's id
 
 
-class PlayedMatch(NamedTuple):
+class ArchivedMatch(NamedTuple):
     """A match in the archive; one without an end is still being played, or was given up."""
 
     mid: bytes
@@ -56,7 +56,7 @@ class Archive:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def over(self, span: Span, *, players: Sequence[bytes] | None = None) -> Iterator[PlayedMatch]:
+    def over(self, span: Span, *, players: Sequence[bytes] | None = None) -> Iterator[ArchivedMatch]:
         """Yield the matches that are over, in the order they ended; with `players`, only those they have played."""
         query = _MATCHES.where(*_within(span)).order_by(*_IN_ORDER).limit(_PAGE)
         if players is not None:
@@ -64,14 +64,14 @@ class Archive:
             query = query.where(matches.c.mid.in_(played))
         page = self._read(query)
         while page:
-            yield from map(PlayedMatch._make, page)
+            yield from map(ArchivedMatch._make, page)
             last = (page[-1].ended_ms, page[-1].mid)
             page = self._read(query.where(tuple_(*_IN_ORDER) > last))
 
-    def named(self, digits: str) -> tuple[PlayedMatch, ...]:
+    def named(self, digits: str) -> tuple[ArchivedMatch, ...]:
         """Return the matches, over or not, whose id begins with these hexadecimal digits."""
         first, last = (bytes.fromhex(digits.ljust(_HEX, fill)) for fill in "0f")
-        return tuple(map(PlayedMatch._make, self._read(_MATCHES.where(matches.c.mid.between(first, last)))))
+        return tuple(map(ArchivedMatch._make, self._read(_MATCHES.where(matches.c.mid.between(first, last)))))
 
     def players(self, mid: bytes) -> tuple[AddPlayer, ...]:
         """Return who has had a seat in a match, in seat order."""

@@ -100,7 +100,7 @@ class BackupError(FolderError):
     """A backup cannot be made, or is not one that can be restored; the text says why."""
 
 
-class Form(msgspec.Struct, frozen=True):
+class ManifestForm(msgspec.Struct, frozen=True):
     """The format of a manifest: the one thing in it that every version can read."""
 
     format: int
@@ -140,7 +140,7 @@ def manifest_of(source: Path) -> Manifest:
     path = Folder(source).manifest
     try:
         text = path.read_bytes()
-        found = msgspec.json.decode(text, type=Form).format
+        found = msgspec.json.decode(text, type=ManifestForm).format
         if found != FORMAT:
             raise BackupError(
                 f"{path}: expected a backup of format {FORMAT}, got {found}: a newer version made it"

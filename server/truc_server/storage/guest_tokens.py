@@ -16,7 +16,7 @@ MOST: Final = 256  # looked for at once
 log = structlog.get_logger()
 
 
-class Question:
+class TokenLookup:
     """The hash of a token, and whose it is once that is known, or why that cannot be told."""
 
     __slots__ = ("answered", "failure", "guest", "token_hash")
@@ -33,7 +33,7 @@ class Tokens:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._asked: list[Question] = []
+        self._asked: list[TokenLookup] = []
         self._wake = trio.Event()
 
     async def guest(self, token_hash: bytes) -> SaveGuest | None:
@@ -42,7 +42,7 @@ class Tokens:
         Raises:
             StoreError: The store cannot be read.
         """
-        question = Question(token_hash)
+        question = TokenLookup(token_hash)
         self._asked.append(question)
         self._wake.set()
         await question.answered.wait()
@@ -59,7 +59,7 @@ class Tokens:
                 self._wake = trio.Event()
             await self._answer(asked)
 
-    async def _answer(self, asked: list[Question]) -> None:
+    async def _answer(self, asked: list[TokenLookup]) -> None:
         hashes = {question.token_hash for question in asked}
         found = dict[bytes, SaveGuest]()
         failure: str | None = None

@@ -11,7 +11,7 @@ from openskill.models import PlackettLuce
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
 
 from truc_server.storage.schema import ratings
-from truc_server.storage.writes import RatedPlayer, RateMatch, Rating, Standing
+from truc_server.storage.writes import RankedRating, RatedPlayer, RateMatch, Rating
 
 SCALE: Final = 100  # points and doubt are told in whole hundredths of the model's unit
 _SURE: Final = 3  # deviations below the mean: 99.9 % of all skills guessed like this are above
@@ -93,13 +93,13 @@ def _rate(connection: Connection, match: RateMatch) -> None:
 
 def board(
     connection: Connection, variant: str, seats: int, *, first: int, limit: int
-) -> tuple[Standing, ...]:
+) -> tuple[RankedRating, ...]:
     """Return the standings in a game, best first, leaving out the `first` best."""
     page = {"game": variant, "of": seats, "skipped": first, "wanted": limit}
     return _standings(connection, _BOARD, page)
 
 
-def profile(connection: Connection, tag: str) -> tuple[Standing, ...]:
+def profile(connection: Connection, tag: str) -> tuple[RankedRating, ...]:
     """Return the standings of a player in every game, by their tag."""
     return _standings(connection, _PROFILE, {"whose": tag})
 
@@ -143,6 +143,8 @@ def _save(connection: Connection, rating: Rating) -> None:
     connection.execute(insert(ratings), [rating._asdict()])
 
 
-def _standings(connection: Connection, query: Select[Any], values: dict[str, Any]) -> tuple[Standing, ...]:
+def _standings(
+    connection: Connection, query: Select[Any], values: dict[str, Any]
+) -> tuple[RankedRating, ...]:
     rows = connection.execute(query, values)
-    return tuple(Standing(Rating._make(rating), rank) for *rating, rank in rows)
+    return tuple(RankedRating(Rating._make(rating), rank) for *rating, rank in rows)

@@ -47,6 +47,7 @@ from truc_server.storage.writes import (
     OwnMatch,
     PastMatch,
     PlayerKind,
+    RankedRating,
     RunningMatch,
     Sanction,
     SanctionKind,
@@ -54,7 +55,6 @@ from truc_server.storage.writes import (
     SaveGuest,
     SaveSeat,
     SaveTable,
-    Standing,
     StoredTerms,
     Write,
 )
@@ -231,12 +231,12 @@ class Store:
         """Return the ids of the players who ignore anybody."""
         return frozenset(player for (player,) in self._read(select(ignored.c.player).distinct()))
 
-    def leaderboard(self, variant: str, seats: int, *, first: int, limit: int) -> tuple[Standing, ...]:
+    def leaderboard(self, variant: str, seats: int, *, first: int, limit: int) -> tuple[RankedRating, ...]:
         """Return at most `limit` standings in a game, best first, leaving out the `first` best."""
         with reading(self._reading) as connection:
             return ratings.board(connection, variant, seats, first=first, limit=limit)
 
-    def profile(self, tag: str) -> tuple[Standing, ...]:
+    def profile(self, tag: str) -> tuple[RankedRating, ...]:
         """Return the standings of a player in every game, by their tag."""
         with reading(self._reading) as connection:
             return ratings.profile(connection, tag)

@@ -262,7 +262,7 @@ class Rating(NamedTuple):
     won: int
 
 
-class Standing(NamedTuple):
+class RankedRating(NamedTuple):
     """A rating, and its place among those of the game, from 1."""
 
     rating: Rating

@@ -8,7 +8,7 @@ from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, with_options
 from truc_server.net.peer import RefusedError
 from truc_server.settings.settings import MAX_DELAY_S, MatchDefaults
-from truc_server.settings.variants import Catalogue
+from truc_server.settings.variants import VariantCatalogue
 
 Options = Mapping[str, int | str]
 
@@ -67,7 +67,7 @@ class Chosen(NamedTuple):
     claim: Claim
 
 
-def played(catalogue: Catalogue, name: str) -> Variant:
+def played(catalogue: VariantCatalogue, name: str) -> Variant:
     """Return a game that the server plays.
 
     Raises:
