@@ -10,16 +10,25 @@ from shutil import copytree
 import pytest
 from rows import each_row
 
-from truc_docs.protocol.games import differences, families, family_page, introduction, page_of, told
-from truc_docs.protocol.rules import parameters_page
+from truc_docs.protocol.games import (
+    differences,
+    families,
+    family_page,
+    introduction,
+    page_of,
+    rules_of_every_game,
+    told,
+)
+from truc_docs.protocol.rules import parameters_page, presets_file
 from truc_docs.protocol.value_words import NO_RULE, meanings
-from truc_protocol.codec import enc
+from truc_protocol.codec import enc, sha256
 from truc_protocol.documents import rule_document
 from truc_rules import params, preset, presets
 from truc_words.rules_page import chapters
 from truc_words.rules_text import SENTENCES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "rules"
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 @cache
@@ -45,9 +54,20 @@ def test_page_of_a_family_is_fresh(main):
     assert (FOLDER / f"{main}.md").read_text(encoding="utf-8") == family_page(FOLDER, main)
 
 
+def test_page_of_presets_is_fresh():
+    assert (FOLDER / "presets.json").read_text(encoding="utf-8") == presets_file()
+
+
 @pytest.mark.parametrize("main", families())
-def test_page_of_a_family_has_all_that_the_data_of_its_main_game_says(main):
-    assert chapters(preset(main)) in family_page(FOLDER, main)
+def test_page_of_a_family_and_the_rules_of_every_game_are_all_that_its_data_says(main):
+    page = family_page(FOLDER, main).split("\n## What differs\n")[0].splitlines()
+    rules = [line for line in chapters(preset(main)).splitlines() if line.startswith(("* ", "| "))]
+    assert {*rules} - {*page} == {*rules_of_every_game()}
+
+
+def test_rules_of_every_game_stand_on_the_index_once():
+    part = README.split("\n## The rules of every game\n")[1].split("\n## ")[0]
+    assert tuple(line for line in part.splitlines() if line.startswith("* ")) == rules_of_every_game()
 
 
 @pytest.mark.parametrize("name", [name for name in presets() if page_of(name) != name])
@@ -63,8 +83,10 @@ def test_what_differs_makes_a_game_out_of_the_main_one(name):
 
 def test_rule_that_differs_is_told_in_words():
     page = family_page(FOLDER, "truc-french")
+    assert "| The score: `scoring` | A game is won as soon as a player has 16 points. | |" in page
     assert (
-        "| The score: `scoring` | A game is won as soon as a player has 16 points. | A game is won as" in page
+        "| The stake: `ladder` | An ask doubles the stake. 8: 8, 4; 16: 16, 8 | The first ask is for …;"
+        in page
     )
     assert "| The deal: `redeal`" not in page
 
@@ -113,32 +135,6 @@ def test_field_of_a_group_is_listed(field):
     assert f"\n| `{field}` |" in page()
 
 
-@each_row("name", [name for name, _ in params(preset("truc-french"))])
-def test_every_preset_has_one_value_of_every_param(name):
-    (row,) = [line for line in chapter("The presets").splitlines() if line.startswith(f"| `{name}` |")]
-    users = [told.rpartition(": ")[2] for told in row.strip("| ").split(" | ")[1].split("; ")]
-    words = [word.strip() for named in users for word in named.split(", ")]
-    named = [
-        name for word in words for name in (families()[word[2:-2]] if "**" in word else (word.strip("`"),))
-    ]
-    others = {"all", "all others"}
-    assert len(named) == len({*named})
-    assert {*named} - others <= {*presets()}
-    assert {*named} & others or {*named} == {*presets()}
-
-
-def test_value_of_a_preset_stands_beside_its_name():
-    assert '| `hand_rule` | `"standard"`: all others; `"put"`: `put` |' in chapter("The presets")
-    assert '| `reveal` | `"hand"`: all |' in chapter("The presets")
-
-
-def test_value_without_a_majority_names_its_presets():
-    assert '; `"spoiler"`: **trut** |' in chapter("The presets")
-    assert not any(
-        line.startswith("| `words` |") and "others" in line for line in chapter("The presets").splitlines()
-    )
-
-
 @each_row("known", presets())
 @each_row("name", ["hand_rule", "concede", "ask_window", "tie_leader", "accept"])
 def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
@@ -172,7 +168,7 @@ def test_value_is_told_here_or_on_the_page_of_a_game_that_has_it(path, value):
     users = [known for known, own in owns if (getattr(own, field, None) if field else own) == value]
     assert (row in chapter("Values that no preset has")) == (not users)
     assert all(
-        sentence in family_page(FOLDER, page_of(known))
+        sentence in family_page(FOLDER, page_of(known)) + README
         for known in users[:1]
         for sentence in SENTENCES[name](preset(known))
     )
@@ -183,9 +179,11 @@ def test_values_of_a_param_are_told_apart():
     assert len(meant) == len({*meant})
 
 
-def test_document_of_the_page_is_that_of_the_preset():
-    example = json.loads(page().split("```json\n")[1].split("```")[0])
-    assert enc(example) == rule_document(preset("truc-french"))
+@each_row("name", presets())
+def test_document_of_a_preset_and_its_hash_are_those_that_are_signed(name):
+    entry = json.loads(presets_file())[name]
+    assert enc(entry["document"]) == rule_document(preset(name))
+    assert entry["sha256"] == sha256(rule_document(preset(name))).hex()
 
 
 @pytest.mark.slow
@@ -194,8 +192,9 @@ def test_pages_are_written_into_the_folder_named(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["rules", str(tmp_path)])
     monkeypatch.delitem(sys.modules, "truc_docs.protocol.rules")
     run_module("truc_docs.protocol.rules", run_name="__main__")
-    assert {file.name for file in tmp_path.glob("*.md")} == {
+    assert {file.name for file in tmp_path.glob("*.*")} == {
         "parameters.md",
+        "presets.json",
         *(f"{main}.md" for main in families()),
     }
     assert (tmp_path / "put.md").read_text(encoding="utf-8") == family_page(FOLDER, "put")

@@ -1,8 +1,9 @@
 """The pages of docs/rules, one for a family of games: an introduction written by hand, then rules made from the data.
 
-A family is the presets with one set of words. Its page has the rules of the first of them, the main game, and a table of
-what each other game changes. The introductions stand beside the pages, in `intro/`, one TOML file for each family: what the
-games have in common, what each is, what was decided where the sources say nothing or disagree, and the sources.
+A family is the presets with one set of words. Its page has the rules of the first of them, the main game, but for those of
+every game, which docs/rules/README.md tells once, and a table of what each other game changes. The introductions stand
+beside the pages, in `intro/`, one TOML file for each family: what the games have in common, what each is, what was decided
+where the sources say nothing or disagree, and the sources.
 """
 
 import tomllib
@@ -18,8 +19,13 @@ GENERATED: Final = (
     "<!-- Made by `python -m truc_docs.protocol.rules docs/rules`. Change the code or the introduction, not this"
     " page. -->"
 )
-_MORE: Final = "[parameters.md](parameters.md) has every value of every variant, the [glossary](../glossary.md) the words."
-_DIFFERENT: Final = "What the other games of the family change. All else is as above."
+_EVERY: Final = "What [every game](README.md#the-rules-of-every-game) has is not repeated here."
+_DIFFERENT: Final = (
+    "What the other games of the family change; all else is as above. Where the last column is empty, the line stands for"
+    " all that is said of its rule above."
+)
+_START: Final = 5
+"""How many words of a sentence are enough to find it again above."""
 
 
 class Introduction(NamedTuple):
@@ -76,17 +82,33 @@ def page_of(name: str) -> str:
     return next(main for main, names in families().items() if name in names)
 
 
+def rules_of_every_game() -> tuple[str, ...]:
+    """Return the lines, of whatever variant, that the pages of all families would repeat."""
+    pages = [chapters(preset(main)).splitlines() for main in families()]
+    common = [line for line in pages[0] if line.startswith("* ") and all(line in page for page in pages)]
+    return tuple(line for line in common if line[2:] not in told(preset("put"), "players"))
+
+
+def own_chapters(main: str) -> str:
+    """Return the rules of a main game without those of every game, nor a heading that has nothing else."""
+    common = rules_of_every_game()
+    kept = [line for line in chapters(preset(main)).splitlines() if line not in common]
+    parts = "\n".join(kept).split("\n## ")
+    return "\n## ".join(part for part in parts if part.count("\n") > 1 and part.split("\n", 1)[1].strip())
+
+
 def family_page(folder: Path, main: str) -> str:
     """Return the page of the family whose main game is called `main`."""
     written, others = introduction(folder, main), families()[main][1:]
-    lines = [f"# {main}", "", GENERATED, "", written.text, "", written.common, "", chapters(preset(main))]
+    intro = ["", GENERATED, "", written.text, "", written.common, "", _EVERY, ""]
+    lines = [f"# {main}", *intro, own_chapters(main).rstrip(), ""]
     if others:
         lines += [*_other_games(folder, main, others), ""]
     lines += ["## Decided here", "", "Where the sources say nothing or disagree:", ""]
     lines += [f"* {choice}" for choice in (*written.decided, *written.own_decided)]
     for name in others:
         lines += [f"* `{name}`: {choice}" for choice in introduction(folder, name).own_decided]
-    lines += ["", "## Sources", "", *_sources(written), "", _MORE]
+    lines += ["", "## Sources", "", *_sources(written)]
     return "\n".join(lines) + "\n"
 
 
@@ -98,8 +120,8 @@ def _other_games(folder: Path, main: str, others: tuple[str, ...]) -> Iterator[s
         yield from ("", f"### {name}", "", text, "", "| rule | here | in place of |", "|---|---|---|")
         for heading, rule, found in differences(preset(main), preset(name)):
             before = said.setdefault((rule, found), name)
-            own = _cells(found) if before == name else f"as in `{before}` | the same"
-            yield f"| {heading}: `{rule}` | {own} |"
+            own = _cells(found, told(preset(main), rule)) if before == name else f"as in `{before}` | |"
+            yield f"| {heading}: `{rule}` | {own}"
 
 
 def differences(main: Variant, other: Variant) -> Iterator[tuple[str, str, Difference]]:
@@ -125,9 +147,18 @@ def _row(cells: tuple[str, ...]) -> str:
     return f"{cells[0]}: {', '.join(cell or 'none' for cell in cells[1:])};"
 
 
-def _cells(found: Difference) -> str:
-    instead, gone = (" ".join(lines).removesuffix(";") for lines in found)
-    return f"{instead or 'left out'} | {gone or 'nothing'}"
+def _cells(found: Difference, above: tuple[str, ...]) -> str:
+    """Return what holds here, and how the sentences begin that it replaces, unless they are the whole rule."""
+    instead = " ".join(found.instead).removesuffix(";")
+    if instead and found.gone == above:
+        return f"{instead} | |"
+    starts = [_start(line.removesuffix(";")) for line in found.gone]
+    return f"{instead or 'left out'} | {'; '.join(starts)} |"
+
+
+def _start(sentence: str) -> str:
+    words = sentence.split()
+    return sentence if len(words) <= _START else " ".join(words[:_START]) + " …"
 
 
 def _sources(written: Introduction) -> Iterator[str]:

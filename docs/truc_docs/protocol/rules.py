@@ -1,14 +1,13 @@
 """The pages of docs/rules that are made from the code: `python -m truc_docs.protocol.rules DIR`.
 
 parameters.md describes the rule document's params: their types come from the fields of a variant, their meaning from
-the lines under them, their values from the presets. Only a value that no preset has is told in sentences: the page of
-its family, made in games.py, tells any other.
+the lines under them. Only a value that no preset has is told in sentences: the page of its family, made in games.py,
+tells any other. presets.json has the document of every preset.
 """
 
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 from pathlib import Path
 from types import NoneType
 from typing import Final, Literal, get_args, get_origin, get_type_hints
@@ -20,7 +19,8 @@ from truc_protocol.documents import rule_document
 from truc_rules import SIGNS, Variant, params, preset, presets
 from truc_words.variant_files import own_lines
 
-_EXAMPLE: Final = "truc-french"
+_ANY: Final = "truc-french"
+"""A preset to take the names of the params from; all have the same."""
 _WORDS: Final[Mapping[object, str]] = {bool: "bool", int: "u", str: "t", NoneType: "nil"}
 
 _INTRO: Final = """
@@ -75,39 +75,24 @@ In a run of a flor the numbers of the pack follow each other; ranks that are no 
 """
 
 _PRESETS: Final = """
-The commonest value comes first; a name in bold stands for its whole family, all that are on one page.
+[presets.json](presets.json) has the document of every preset without any table option, as JSON with `null` for nil, and the
+SHA-256 of its canonical encoding. `truc rules NAME --toml` prints one with the meaning of every field.
 """
 
 
 def parameters_page() -> str:
-    """Write parameters.md: every param, the values that no preset has, and those of every preset."""
+    """Write parameters.md: every param, what must fit together, and the values that no preset has."""
     lines = ["# The params of the rule document", "", GENERATED, _INTRO]
     lines += ["## All params", "", "| param | value | meaning |", "|---|---|---|", *_param_rows()]
     lines += ["", "## What must fit together", _CONTRADICTIONS, _signs(), ""]
     lines += ["## Values that no preset has", _IN_WORDS, "| param | value | in words |", "|---|---|---|"]
     lines += [f"| `{path}` | {_code(value)} | {words} |" for path, value, words in unused_values()]
-    lines += [
-        "",
-        "## The presets",
-        _PRESETS,
-        "| param | values and their presets |",
-        "|---|---|",
-        *_preset_rows(),
-    ]
-    lines += ["", *_packs()]
-    lines += [
-        "## Their documents",
-        "",
-        "Without any table option: name, version, bytes and SHA-256.",
-        "",
-        *_documents(),
-    ]
-    lines += ["", f"The document of `{_EXAMPLE}`, as JSON with `null` for nil:", "", *_example()]
+    lines += ["", "## The presets", _PRESETS.rstrip()]
     return "\n".join(lines) + "\n"
 
 
 def _param_rows() -> Iterator[str]:
-    names, hints, lines = [name for name, _ in _values(_EXAMPLE)], get_type_hints(Variant), own_lines(Variant)
+    names, hints, lines = [name for name, _ in _values(_ANY)], get_type_hints(Variant), own_lines(Variant)
     for name in names:
         yield f"| `{name}` | {_shape(hints[name])} | {lines[name]} |"
         for group in groups(hints[name]):
@@ -146,17 +131,6 @@ def _values(name: str) -> tuple[tuple[str, object], ...]:
     return params(preset(name))
 
 
-def _preset_rows() -> Iterator[str]:
-    """Write a row for every param: its values with the presets that have each, the commonest first."""
-    for name in (name for name, _ in _values(_EXAMPLE)):
-        users: dict[str, list[str]] = {}
-        for known in presets():
-            users.setdefault(_code(dict(_values(known))[name]), []).append(f"`{known}`")
-        ranked = sorted(users.items(), key=lambda entry: -len(entry[1]))
-        told = "; ".join(f"{value}: {_whose(names)}" for value, names in ranked)
-        yield f"| `{name}` | {told} |"
-
-
 def _signs() -> str:
     """Write every word that can be signed, those that name cards first."""
     naming, others = (
@@ -165,55 +139,22 @@ def _signs() -> str:
     return f"The words that can be signed are {', '.join(naming)}, which name cards, and {', '.join(others)}."
 
 
-def _whose(names: list[str]) -> str:
-    if len(names) == len(presets()):
-        return "all"
-    return "all others" if 2 * len(names) > len(presets()) else ", ".join(_by_family(names))
+def presets_file() -> str:
+    """Write presets.json: for every preset the hash of its rule document, and what the document holds."""
+    entries = (f"{json.dumps(name)}: {_entry(preset(name))}" for name in presets())
+    return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
-def _by_family(names: list[str]) -> Iterator[str]:
-    """Yield each name, and in bold the main game of a family that is there as a whole."""
-    for main, family in families().items():
-        there = [name for name in family if f"`{name}`" in names]
-        if len(there) == len(family) > 1:
-            yield f"**{main}**"
-        else:
-            yield from (f"`{name}`" for name in there)
-
-
-def _packs() -> Iterator[str]:
-    """Write every pack once, its cards by index."""
-    for pack in dict.fromkeys(preset(name).pack for name in presets()):
-        users = [f"`{name}`" for name in presets() if preset(name).pack == pack]
-        yield f"The pack of {', '.join(_by_family(users))}, card 0 first:"
-        yield from ("", "```", *_suits(pack), "```", "")
-
-
-def _suits(pack: tuple[str, ...]) -> Iterator[str]:
-    for _, suit in groupby(pack, key=lambda card: card[-1]):
-        yield " ".join(suit)
-
-
-def _documents() -> Iterator[str]:
-    yield "```"
-    for name in presets():
-        document = rule_document(preset(name))
-        yield f"{name} {preset(name).version} {len(document)} {sha256(document).hex()}"
-    yield "```"
-
-
-def _example() -> Iterator[str]:
-    variant = preset(_EXAMPLE)
-    yield "```json"
-    yield f'["truc/1/rules", 1, "{variant.name}", {variant.version},'
-    yield f" {json.dumps(variant.pack)},"
-    pairs = [json.dumps(pair) for pair in params(variant)]
-    yield " [" + ",\n  ".join(pairs) + "]]"
-    yield "```"
+def _entry(variant: Variant) -> str:
+    pairs = ",\n   ".join(json.dumps(pair) for pair in params(variant))
+    head = json.dumps(["truc/1/rules", 1, variant.name, variant.version])[:-1]
+    digest = sha256(rule_document(variant)).hex()
+    return f'{{"sha256": "{digest}", "document":\n {head},\n  {json.dumps(variant.pack)},\n  [{pairs}]]}}'
 
 
 def write(folder: Path) -> None:
     """Write the pages into `folder`, which holds the introductions."""
+    (folder / "presets.json").write_text(presets_file(), encoding="utf-8")
     (folder / "parameters.md").write_text(parameters_page(), encoding="utf-8")
     for main in families():
         (folder / f"{main}.md").write_text(family_page(folder, main), encoding="utf-8")
