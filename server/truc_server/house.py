@@ -70,7 +70,7 @@ class House:
         self.starts = Starts()
         self.journal = Journal(store, self.poller, on_durable=self._release, on_failure=self._fail)
         self.gate = 0
-        self.verifier = Verifier(self.poller)
+        self.verifier = Verifier()
         self.tokens = Tokens(store)
         self.pages = Pages()
         self.pace = Pace(settings.limits)

@@ -1,5 +1,6 @@
 """The way of one act through the project's code: which modules it passes, in which order, and how many calls that takes."""
 
+import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,11 +28,20 @@ class Trace:
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
+        self._begun: set[object] = set()
 
     def note(self, frame, event, _argument) -> None:
         code = frame.f_code
-        if event == "call" and _is_counted(code.co_filename) and _is_of_server(frame):
+        if event == "call" and _is_counted(code.co_filename) and self._is_new(frame) and _is_of_server(frame):
             self.calls.append((code.co_filename, code.co_qualname))
+
+    def _is_new(self, frame) -> bool:
+        """Tell whether a frame is called, and is not a coroutine that goes on after a wait."""
+        if not frame.f_code.co_flags & inspect.CO_COROUTINE:
+            return True
+        is_new = frame not in self._begun
+        self._begun.add(frame)
+        return is_new
 
     @property
     def way(self) -> Way:

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterator
-from functools import partial
 
 import pytest
 import trio
@@ -15,7 +14,6 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_server.net import verifying
 from truc_server.net.verifying import MOST, Verifier
-from truc_server.timing.poller import Poller
 
 
 class Gate:
@@ -153,29 +151,18 @@ async def test_act_with_the_signature_of_another_key_is_refused(server):
     assert reply["code"] == "bad_signature"
 
 
-def started(nursery) -> Verifier:
-    """Return a verifier that runs, on a poller of its own."""
-    poller = Poller()
-    verifier = Verifier(poller)
-    nursery.start_soon(poller.run)
-    nursery.start_soon(verifier.run)
-    return verifier
-
-
 async def test_each_is_answered_for_their_own_bytes(nursery):
-    verifier, key = started(nursery), keys.generate_signing_key()
+    verifier, key = Verifier(), keys.generate_signing_key()
     found: dict[int, bool] = {}
-    answered = trio.Event()
 
-    def note(i: int, is_sound: bool) -> None:
-        found[i] = is_sound
-        if len(found) == 3 * MOST:
-            answered.set()
-
-    for i in range(3 * MOST):
+    async def ask(i: int) -> None:
         body = bytes([i % 256, i // 256])
-        verifier.ask(key.public, body, key.sign(body if i % 3 else b"other"), partial(note, i))
-    await answered.wait()
+        found[i] = await verifier.is_sound(key.public, body, key.sign(body if i % 3 else b"other"))
+
+    nursery.start_soon(verifier.run)
+    async with trio.open_nursery() as askers:
+        for i in range(3 * MOST):
+            askers.start_soon(ask, i)
     nursery.cancel_scope.cancel()
     assert found == {i: bool(i % 3) for i in range(3 * MOST)}
 
@@ -183,17 +170,17 @@ async def test_each_is_answered_for_their_own_bytes(nursery):
 async def test_many_go_at_one_hop_and_none_waits_for_more_than_so_many(nursery, monkeypatch):
     hops: list[int] = []
 
-    def counted(asked) -> None:
-        hops.append(len(asked))
-        answer(asked)
+    def counted(taken) -> None:
+        hops.append(len(taken))
+        check_all(taken)
 
-    answer = verifying._answer
-    monkeypatch.setattr(verifying, "_answer", counted)
-    verifier = started(nursery)
-    answers: list[bool] = []
-    for _ in range(2 * MOST + 1):
-        verifier.ask(bytes(32), b"", bytes(64), answers.append)
-    while len(answers) < 2 * MOST + 1:
-        await trio.lowlevel.checkpoint()
+    check_all = verifying._check_all
+    monkeypatch.setattr(verifying, "_check_all", counted)
+    verifier = Verifier()
+    async with trio.open_nursery() as askers:
+        for _ in range(2 * MOST + 1):
+            askers.start_soon(verifier.is_sound, bytes(32), b"", bytes(64))
+        await wait_all_tasks_blocked()
+        nursery.start_soon(verifier.run)
     nursery.cancel_scope.cancel()
     assert hops == [MOST, MOST, 1]

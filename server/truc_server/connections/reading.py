@@ -17,7 +17,7 @@ import trio
 from structlog.contextvars import bind_contextvars
 
 from truc_protocol.errors import Code
-from truc_protocol.messages import AnyMessage, SignedAct, refusal
+from truc_protocol.messages import AnyMessage, refusal
 from truc_protocol.wire.connection import Failure
 from truc_server.house import House
 from truc_server.net.peer import LINGER_S, Peer
@@ -136,9 +136,7 @@ class Reader:
                 self._take_item(item)
 
     def _take_item(self, item: AnyMessage | Failure) -> None:
-        if isinstance(item, SignedAct):
-            self._is_busy = self._reception.begin(self._peer, item, self._go_on)
-        elif self._reception.takes_time(item):
+        if self._reception.takes_time(item):
             self._is_busy, self._scope = True, trio.CancelScope()
             self._tasks.start_soon(self._take_slowly, item, self._scope)
         else:

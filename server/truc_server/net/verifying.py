@@ -8,72 +8,57 @@ whoever asks is answered for the very bytes they asked about; at most as many qu
 because each connection waits for its answer.
 """
 
-from collections.abc import Callable
-from contextvars import copy_context
-from functools import partial
 from typing import Final
 
-from outcome import Outcome
+import trio
 
 from truc_protocol.crypto import keys
-from truc_server.timing.poller import Poller, Worker
 
 MOST: Final = (
     64  # signatures in one hop to the thread; with more, those that came first would wait for the last
 )
 
 
-class Question:
-    """A signature to check, and whom to tell, in the context in which they asked."""
+class Check:
+    """A signature to check, and what has come of it once that is known."""
 
-    __slots__ = ("body", "call", "context", "is_sound", "public", "sig")
+    __slots__ = ("body", "done", "is_sound", "public", "sig")
 
-    def __init__(self, public: bytes, body: bytes, sig: bytes, call: Callable[[bool], None]) -> None:
+    def __init__(self, public: bytes, body: bytes, sig: bytes) -> None:
         self.public = public
         self.body = body
         self.sig = sig
-        self.call = call
-        self.context = copy_context()
         self.is_sound = False
-
-    def answer(self) -> None:
-        """Tell whoever asked."""
-        self.context.run(self.call, self.is_sound)
+        self.done = trio.Event()
 
 
 class Verifier:
-    """The one thread that checks signatures for every connection."""
+    """What checks signatures for every connection."""
 
-    def __init__(self, poller: Poller) -> None:
-        self._poller = poller
-        self._worker = Worker("verifier", poller)
-        self._asked: list[Question] = []
-        self._is_busy = False
+    def __init__(self) -> None:
+        self._waiting: list[Check] = []
+        self._wake = trio.Event()
 
-    def ask(self, public: bytes, body: bytes, sig: bytes, call: Callable[[bool], None]) -> None:
-        """Call back later with whether a signature is that of a key over these bytes; `call` must raise nothing."""
-        self._asked.append(Question(public, body, sig, call))
-        if not self._is_busy:
-            self._is_busy = True
-            self._poller.put_off(self._begin)
+    async def is_sound(self, public: bytes, body: bytes, sig: bytes) -> bool:
+        """Tell whether a signature is that of a key over these bytes."""
+        check = Check(public, body, sig)
+        self._waiting.append(check)
+        self._wake.set()
+        await check.done.wait()
+        return check.is_sound
 
     async def run(self) -> None:
-        """Answer what is asked, until cancelled."""
-        await self._worker.run()
-
-    def _begin(self) -> None:
-        asked, self._asked = self._asked[:MOST], self._asked[MOST:]
-        self._worker.give(partial(_answer, asked), partial(self._go_on, asked))
-
-    def _go_on(self, asked: list[Question], answered: Outcome[None]) -> None:
-        answered.unwrap()
-        for question in asked:
-            question.answer()
-        self._is_busy = bool(self._asked)
-        if self._is_busy:
-            self._begin()
+        """Check what is asked for, until cancelled."""
+        while True:
+            await self._wake.wait()
+            taken, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+            if not self._waiting:
+                self._wake = trio.Event()
+            await trio.to_thread.run_sync(_check_all, taken)
+            for check in taken:
+                check.done.set()
 
 
-def _answer(asked: list[Question]) -> None:
-    for question in asked:
-        question.is_sound = keys.verify(question.public, question.body, question.sig)
+def _check_all(taken: list[Check]) -> None:
+    for check in taken:
+        check.is_sound = keys.verify(check.public, check.body, check.sig)

@@ -1,12 +1,11 @@
 """What a seat asks of a match: its signed acts, a guest's choices, its words and signs to others, claims and wishes.
 
-Synchronous: a signed act is looked at, and taken once its signature has been checked. Invariant: the answer to an act
-comes after its record, and the match goes on after the answer.
+Only a signed act waits, while its signature is checked: it is looked at before, and again afterwards. Invariant: the
+answer to an act comes after its record, and the match goes on after the answer.
 """
 
-from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 import structlog
 from msgspec.structs import replace
@@ -29,6 +28,7 @@ from truc_server.matches.acceptance import (
 from truc_server.matches.game import Game
 from truc_server.matches.restore_hold import Hold
 from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.verifying import Verifier
 from truc_server.storage import PlayerKind
 from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
@@ -36,19 +36,8 @@ from truc_server.tables.table import Table
 log = structlog.get_logger()
 
 
-class Unchecked(NamedTuple):
-    """What a seat signs, before its signature is checked.
-
-    `take` is told whether the signature is sound, looks again at what may have changed meanwhile, and tells whether
-    the act was new. It raises RefusedError if the act is not taken.
-    """
-
-    record: Record
-    take: Callable[[bool], bool]
-
-
-def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Unchecked | bool:
-    """Look at what a seat signs; if no signature needs checking, take it and tell whether it was new.
+async def sign(verifier: Verifier, lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
+    """Take what a seat signs; tell whether it was new.
 
     Raises:
         RefusedError: It is not taken.
@@ -63,12 +52,12 @@ def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Unchec
     looked = _look(table, peer, player, message, mid)
     if isinstance(looked, Accepted):
         return _answer(peer, table.own_game(mid), message, looked)
-
-    def take(is_sound: bool) -> bool:
-        found = signed(player.id, looked, is_sound=is_sound)
-        return _take(lobby, peer, player, message, mid=mid, found=found)
-
-    return Unchecked(looked.record, take)
+    record = looked.record
+    is_sound = await verifier.is_sound(player.id, record.body, record.sig)
+    if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
+        return False
+    found = signed(player.id, looked, is_sound=is_sound)
+    return _take(lobby, peer, player, message, mid=mid, found=found)
 
 
 def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> None:

@@ -6,9 +6,7 @@ seating, acting, company, login, replay, past, forgetting. Invariant: each reque
 wrong.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from secrets import token_hex
 from typing import Final, TypeGuard, assert_never, get_args
 
@@ -75,7 +73,8 @@ from truc_server.timing.clock import now_ms
 log = structlog.get_logger()
 
 SlowMessage = (
-    KeyLogin
+    SignedAct
+    | KeyLogin
     | GuestReturn
     | Resume
     | Watch
@@ -122,41 +121,6 @@ class Reception:
                 self._take(peer, item)
         except Exception as error:
             self._fail(peer, item, error)
-
-    def begin(self, peer: Peer, message: SignedAct, done: Callable[[], None]) -> bool:
-        """Begin with what a seat has signed; tell whether `done` is called later, when it is handled."""
-        try:
-            if not self._is_let_in(peer, message):
-                return False
-            player = _player(peer)
-            match acts.sign(self._lobby, peer, player, message):
-                case bool(is_new):
-                    self._note(peer, player, is_new=is_new)
-                    return False
-                case unchecked:
-                    record = unchecked.record
-                    finish = partial(self._finish, peer, message, unchecked.take, done)
-                    self._house.verifier.ask(player.id, record.body, record.sig, finish)
-                    return True
-        except Exception as error:
-            self._fail(peer, message, error)
-            return False
-
-    def _finish(
-        self,
-        peer: Peer,
-        message: SignedAct,
-        take: Callable[[bool], bool],
-        done: Callable[[], None],
-        is_sound: bool,
-    ) -> None:
-        """Take what a seat has signed, unless its connection was lost meanwhile."""
-        try:
-            if peer.is_open:
-                self._note(peer, _player(peer), is_new=take(is_sound))
-        except Exception as error:
-            self._fail(peer, message, error)
-        done()
 
     async def take_slowly(self, peer: Peer, message: SlowMessage) -> None:
         """Handle what takes time."""
@@ -297,6 +261,10 @@ class Reception:
     async def _take_slowly(self, peer: Peer, message: SlowMessage) -> None:
         house, lobby = self._house, self._lobby
         match message:
+            case SignedAct():
+                player = _player(peer)
+                is_new = await acts.sign(house.verifier, lobby, peer, player, message)
+                self._note(peer, player, is_new=is_new)
             case KeyLogin() | GuestReturn():
                 await self._enter_slowly(peer, message)
             case Resume() | Watch():
