@@ -3,12 +3,24 @@
 Consecutive writes of one kind become one statement with many rows. Invariant: nothing here commits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Connection, Dialect, Executable, Table, bindparam, delete, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Dialect,
+    Executable,
+    Integer,
+    Table,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from truc_protocol.codec import enc
@@ -32,7 +44,6 @@ from truc_server.storage.writes import (
     AddPlayer,
     AddRecord,
     ClearSeat,
-    CompanyChange,
     DropIgnored,
     DropSecrets,
     DropTable,
@@ -40,8 +51,6 @@ from truc_server.storage.writes import (
     EndMatch,
     ForgetPlayer,
     Lease,
-    LobbyChange,
-    MatchChange,
     RateMatch,
     SaveChat,
     SaveGuest,
@@ -121,51 +130,76 @@ def taken(writes: Sequence[object], error: BaseException | None) -> StoreLostErr
 Name = str | bytes
 Rows = list[dict[str, Any]]
 
-_SAVE_MATCH: Final = insert(matches)
-_END_MATCH: Final = update(matches).where(matches.c.mid == bindparam("ended"))
-_DROP_TABLE: Final = delete(tables).where(tables.c.code == bindparam("code"))
-_DROP_SEATS: Final = delete(seats).where(seats.c.table == bindparam("code"))
-_DROP_TERMS: Final = delete(terms).where(terms.c.table == bindparam("table"))
-_DROP_CHAT: Final = delete(chat).where(chat.c.table == bindparam("code"))
-_TRIM_CHAT: Final = delete(chat).where(
-    chat.c.table == bindparam("trimmed"), chat.c.n <= bindparam("newest") - KEPT_LINES
-)
-_DROP_IGNORED: Final = delete(ignored).where(
-    ignored.c.player == bindparam("player"), ignored.c.tag == bindparam("tag")
-)
+_UPSERTS: Final[Mapping[type[Write], Table]] = {
+    SaveTable: schema.tables,
+    SaveSeat: schema.seats,
+    SaveGuest: schema.guests,
+    SaveSecrets: schema.secrets,
+    SaveTerms: schema.terms,
+    AddPlayer: schema.match_players,
+    SaveChat: schema.chat,
+    SaveIgnored: schema.ignored,
+}
+"""The writes that set a row, whose fields are the columns of a table."""
+
+_CODE: Final[BindParameter[str]] = bindparam("code")
+_GONE: Final[BindParameter[bytes]] = bindparam(
+    "forgotten"
+)  # not `player`: an update keeps the names of its columns to itself
 # A forgotten line leaves its number behind, which is not used again.
 _EMPTIED: Final = {"player": b"", "tag": "", "name": "", "seat": None, "text": "", "at_ms": 0}
-_PLAYED: Final = select(match_players.c.mid).where(match_players.c.player == bindparam("forgotten"))
-_FORGET: Final = (
-    delete(guests).where(guests.c.id == bindparam("forgotten")),
-    update(chat).where(chat.c.player == bindparam("forgotten")).values(_EMPTIED),
-    delete(ignored).where(ignored.c.player == bindparam("forgotten")),
-    delete(ratings).where(ratings.c.player == bindparam("forgotten")),
-    update(matches).where(matches.c.mid.in_(_PLAYED), matches.c.readers != "seats").values(readers="seats"),
-)
-_CLEAR_SEAT: Final = delete(seats).where(
-    seats.c.table == bindparam("table"), seats.c.seat == bindparam("seat")
-)
-_DROP_SECRETS: Final = delete(secrets).where(secrets.c.th == bindparam("th"))
+_PLAYED: Final = select(match_players.c.mid).where(match_players.c.player == _GONE)
+_STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
+    DropTable: (
+        delete(seats).where(seats.c.table == _CODE),
+        delete(terms).where(terms.c.table == _CODE),
+        delete(chat).where(chat.c.table == _CODE),
+        delete(tables).where(tables.c.code == _CODE),
+    ),
+    ClearSeat: (delete(seats).where(seats.c.table == bindparam("table"), seats.c.seat == bindparam("seat")),),
+    DropSecrets: (delete(secrets).where(secrets.c.th == bindparam("th")),),
+    DropTerms: (delete(terms).where(terms.c.table == bindparam("table")),),
+    SaveMatch: (insert(matches),),
+    EndMatch: (update(matches).where(matches.c.mid == bindparam("ended")),),
+    SaveChat: (
+        delete(chat).where(
+            chat.c.table == bindparam("table"), chat.c.n <= bindparam("n", type_=Integer) - KEPT_LINES
+        ),
+    ),
+    DropIgnored: (
+        delete(ignored).where(ignored.c.player == bindparam("player"), ignored.c.tag == bindparam("tag")),
+    ),
+    ForgetPlayer: (
+        delete(guests).where(guests.c.id == _GONE),
+        update(chat).where(chat.c.player == _GONE).values(_EMPTIED),
+        delete(ignored).where(ignored.c.player == _GONE),
+        delete(ratings).where(ratings.c.player == _GONE),
+        update(matches)
+        .where(matches.c.mid.in_(_PLAYED), matches.c.readers != "seats")
+        .values(readers="seats"),
+    ),
+}
+"""What else a write does; its fields are the parameters."""
+
+_FENCED: Final[Mapping[type[Write], str]] = {
+    **dict.fromkeys((SaveTable, DropTable), "code"),
+    **dict.fromkeys((SaveSeat, ClearSeat, SaveChat, SaveTerms, DropTerms, SaveMatch), "table"),
+    **dict.fromkeys((AddRecord, EndMatch, AddPlayer, RateMatch), "mid"),
+}
+"""The field that names the table or the match whose owner alone may write this; the other writes belong to no table."""
+
+_CREATED: Final[Mapping[type[Write], str]] = {SaveTable: "code", SaveMatch: "mid"}
 _TABLE_HOLDERS: Final = (
     select(tables.c.code, tables.c.owner, tables.c.epoch)
-    .where(tables.c.code.in_(bindparam("codes", expanding=True)))
+    .where(tables.c.code.in_(bindparam("names", expanding=True)))
     .with_for_update(read=True)
 )
 _MATCH_HOLDERS: Final = (
     select(matches.c.mid, tables.c.owner, tables.c.epoch)
     .join(tables, tables.c.code == matches.c.table)
-    .where(matches.c.mid.in_(bindparam("mids", expanding=True)))
+    .where(matches.c.mid.in_(bindparam("names", expanding=True)))
     .with_for_update(read=True, of=tables)
 )
-
-
-class _Touched(NamedTuple):
-    """The tables and matches that a commit writes to, and which of them it creates."""
-
-    codes: set[str]
-    mids: set[bytes]
-    created: set[Name]
 
 
 def check_fence(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None:
@@ -176,15 +210,16 @@ def check_fence(connection: Connection, lease: Lease, writes: Sequence[Write]) -
     """
     if connection.execute(NEWEST_CLAIM).scalar_one() == lease.epoch:
         return  # every claim raises it, so no table has changed hands since ours
-    touched = _touched(writes)
+    names, created = _named(writes, _FENCED), _named(writes, _CREATED)
+    codes = sorted(name for name in names if isinstance(name, str))
+    mids = sorted(name for name in names if isinstance(name, bytes))
     holders: dict[Name, Lease] = {}
-    if touched.codes:
-        holders |= _holders(connection, _TABLE_HOLDERS, {"codes": sorted(touched.codes)})
-    if touched.mids:
-        holders |= _holders(connection, _MATCH_HOLDERS, {"mids": sorted(touched.mids)})
-    names: set[Name] = {*touched.codes, *touched.mids}
+    for statement, wanted in ((_TABLE_HOLDERS, codes), (_MATCH_HOLDERS, mids)):
+        if wanted:
+            rows = connection.execute(statement, {"names": wanted})
+            holders |= {name: Lease(owner, epoch) for name, owner, epoch in rows}
     for name in names:
-        holder = holders.get(name, lease if name in touched.created else None)
+        holder = holders.get(name, lease if name in created else None)
         if holder != lease:
             what = f"table {name}" if isinstance(name, str) else f"the table of match {name.hex()[:16]}"
             now = "no such table" if holder is None else f"{holder.owner} owns it now"
@@ -193,111 +228,40 @@ def check_fence(connection: Connection, lease: Lease, writes: Sequence[Write]) -
             )
 
 
+def _named(writes: Sequence[Write], fields: Mapping[type[Write], str]) -> set[Name]:
+    return {getattr(write, fields[type(write)]) for write in writes if type(write) in fields}
+
+
 def apply(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None:
     """Carry out `writes`, which are all of one kind.
 
     Raises:
         StoreLostError: A record's position is taken.
     """
-    match writes[0]:
-        case AddRecord():
-            _add_records(connection, writes)
-        case SaveTable() | DropTable() | SaveSeat() | ClearSeat() | SaveGuest() as first:
-            _apply_to_lobby(connection, lease, first, [write._asdict() for write in writes])
-        case (
-            SaveSecrets() | DropSecrets() | SaveTerms() | DropTerms() | SaveMatch() | AddPlayer() | EndMatch()
-        ) as first:
-            _apply_to_matches(connection, first, [write._asdict() for write in writes])
-        case SaveChat() | SaveIgnored() | DropIgnored() | ForgetPlayer() | RateMatch() as first:
-            _apply_to_company(connection, first, [write._asdict() for write in writes])
-        case _ as never:
-            assert_never(never)
+    kind = type(writes[0])
+    if kind is AddRecord:
+        _add_records(connection, writes)
+        return
+    if kind is RateMatch:
+        standings.rate(connection, [write for write in writes if isinstance(write, RateMatch)])
+        return
+    rows = _rows(kind, lease, writes)
+    if kind in _UPSERTS:
+        connection.execute(_upsert(connection.dialect.name, _UPSERTS[kind]), rows)
+    for statement in _STATEMENTS.get(kind, ()):
+        connection.execute(statement, rows)
 
 
-def _apply_to_lobby(connection: Connection, lease: Lease, first: LobbyChange, rows: Rows) -> None:
-    match first:
-        case SaveTable():
-            owned = [{**row, **lease._asdict(), "lease_until_ms": None} for row in rows]
-            connection.execute(_upsert(connection.dialect.name, tables), owned)
-        case DropTable():
-            connection.execute(_DROP_SEATS, rows)
-            connection.execute(_DROP_TERMS, [{"table": row["code"]} for row in rows])
-            connection.execute(_DROP_CHAT, rows)
-            connection.execute(_DROP_TABLE, rows)
-        case SaveSeat():
-            connection.execute(_upsert(connection.dialect.name, seats), rows)
-        case ClearSeat():
-            connection.execute(_CLEAR_SEAT, rows)
-        case SaveGuest():
-            connection.execute(_upsert(connection.dialect.name, guests), rows)
-        case _:
-            assert_never(first)
-
-
-def _apply_to_matches(connection: Connection, first: MatchChange, rows: Rows) -> None:
-    match first:
-        case SaveSecrets():
-            connection.execute(_upsert(connection.dialect.name, secrets), rows)
-        case DropSecrets():
-            connection.execute(_DROP_SECRETS, rows)
-        case SaveTerms():
-            connection.execute(_upsert(connection.dialect.name, terms), rows)
-        case DropTerms():
-            connection.execute(_DROP_TERMS, rows)
-        case SaveMatch():
-            connection.execute(_SAVE_MATCH, [{**row, "setup": enc(row["setup"])} for row in rows])
-        case AddPlayer():
-            connection.execute(_upsert(connection.dialect.name, match_players), rows)
-        case EndMatch():
-            connection.execute(_END_MATCH, [{"ended": row.pop("mid"), **row} for row in rows])
-        case _:
-            assert_never(first)
-
-
-def _apply_to_company(connection: Connection, first: CompanyChange, rows: Rows) -> None:
-    match first:
-        case SaveChat():
-            connection.execute(_upsert(connection.dialect.name, chat), rows)
-            newest = {row["table"]: row["n"] for row in rows}
-            connection.execute(_TRIM_CHAT, [{"trimmed": code, "newest": n} for code, n in newest.items()])
-        case SaveIgnored():
-            connection.execute(_upsert(connection.dialect.name, ignored), rows)
-        case DropIgnored():
-            connection.execute(_DROP_IGNORED, rows)
-        case ForgetPlayer():
-            for statement in _FORGET:
-                connection.execute(statement, [{"forgotten": row["player"]} for row in rows])
-        case RateMatch():
-            standings.rate(connection, [RateMatch(**row) for row in rows])
-        case _:
-            assert_never(first)
-
-
-def _touched(writes: Sequence[Write]) -> _Touched:
-    touched = _Touched(set(), set(), set())
-    for write in writes:
-        match write:
-            case SaveTable(code=code):
-                touched.codes.add(code)
-                touched.created.add(code)
-            case DropTable(code=code) | SaveSeat(table=code) | ClearSeat(table=code) | SaveChat(table=code):
-                touched.codes.add(code)
-            case SaveTerms(table=code) | DropTerms(table=code):
-                touched.codes.add(code)
-            case SaveMatch(mid=mid, table=code):
-                touched.codes.add(code)
-                touched.created.add(mid)
-            case AddRecord(mid=mid) | EndMatch(mid=mid) | AddPlayer(mid=mid) | RateMatch(mid=mid):
-                touched.mids.add(mid)
-            case SaveGuest() | SaveSecrets() | DropSecrets() | SaveIgnored() | DropIgnored() | ForgetPlayer():
-                pass
-            case _:
-                assert_never(write)
-    return touched
-
-
-def _holders(connection: Connection, statement: Executable, names: dict[str, Any]) -> dict[Name, Lease]:
-    return {name: Lease(owner, epoch) for name, owner, epoch in connection.execute(statement, names)}
+def _rows(kind: type[Write], lease: Lease, writes: Sequence[Write]) -> Rows:
+    """Return the fields of writes as their statements take them."""
+    rows = [write._asdict() for write in writes]
+    if kind is SaveTable:
+        return [{**row, **lease._asdict(), "lease_until_ms": None} for row in rows]
+    if kind is SaveMatch:
+        return [{**row, "setup": enc(row["setup"])} for row in rows]
+    if kind is EndMatch:
+        return [{"ended": row.pop("mid"), **row} for row in rows]
+    return [{"forgotten": row["player"]} for row in rows] if kind is ForgetPlayer else rows
 
 
 def _add_records(connection: Connection, writes: Sequence[Write]) -> None:

@@ -198,10 +198,26 @@ class ForgetPlayer(NamedTuple):
     player: bytes
 
 
-LobbyChange = SaveTable | DropTable | SaveSeat | ClearSeat | SaveGuest
-MatchChange = SaveSecrets | DropSecrets | SaveTerms | DropTerms | SaveMatch | AddPlayer | EndMatch
-CompanyChange = SaveChat | SaveIgnored | DropIgnored | ForgetPlayer | RateMatch
-Write = LobbyChange | MatchChange | CompanyChange | AddRecord
+Write = (
+    SaveTable
+    | DropTable
+    | SaveSeat
+    | ClearSeat
+    | SaveGuest
+    | SaveSecrets
+    | DropSecrets
+    | SaveTerms
+    | DropTerms
+    | SaveMatch
+    | AddPlayer
+    | AddRecord
+    | EndMatch
+    | RateMatch
+    | SaveChat
+    | SaveIgnored
+    | DropIgnored
+    | ForgetPlayer
+)
 
 
 class RunningMatch(NamedTuple):
