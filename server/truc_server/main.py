@@ -36,7 +36,7 @@ _COMMANDS: Final = listed(
         "truc_server.commands.sanctions:sanctions",
         "List who is shut out or muted, by command and by the settings.",
     ),
-    ("unrate", "truc_server.commands.unrating:unrate", "Take a player off every leaderboard."),
+    ("unrate", "truc_server.commands.sanctions:unrate", "Take a player off every leaderboard."),
     ("admin", "truc_server.commands.admin:admin", "Look into the running server, and change it."),
     ("key", "truc_server.commands.key:key", "Show, change, protect and give up the server's key."),
     ("backup", "truc_server.commands.backup:backup", "Copy all that makes this server what it is."),

@@ -19,10 +19,10 @@ from truc_server.commands.command_line import (
     data_root,
     for_a_while,
     load_settings,
+    minute,
     settings_option,
     span_hours,
 )
-from truc_server.commands.members import minute
 from truc_server.settings.folder import Folder
 
 _PATIENCE_S: Final = 60.0  # for the answer

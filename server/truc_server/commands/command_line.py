@@ -5,19 +5,24 @@ Invariant: whatever is wrong is one line on standard error; exit status 2 for se
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
 
 from truc_protocol.crypto.keys import KeyFileError
 from truc_server.identity.certificate import TlsError
 from truc_server.identity.key_files import IdentityError
-from truc_server.settings.folder import Folder, FolderError, default_root
+from truc_server.settings.folder import Folder, FolderError, default_root, used_folder
 from truc_server.settings.setting_keys import KEYS
 from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.settings_file import FILE_VARIABLE, load
+from truc_server.settings.subjects import normal_key
+
+if TYPE_CHECKING:
+    from truc_server.storage import Store
 
 
 class CommandError(click.ClickException):
@@ -203,3 +208,38 @@ def span_hours(days: int | None, hours: int | None) -> int | None:
     if days is not None and hours is not None:
         raise click.UsageError("expected --days or --hours, got both")
     return hours if days is None else days * _DAY_HOURS
+
+
+def read_fingerprint(key: str) -> str:
+    """Return an argument that is a fingerprint, or the fingerprint of one that is a key.
+
+    Raises:
+        click.BadParameter: It is neither.
+    """
+    found = normal_key(key)
+    if found is None:
+        raise click.BadParameter(
+            f"expected a fingerprint of 26 characters or a key of 64 hexadecimal digits, got {key!r}"
+        )
+    return found
+
+
+def minute(at_ms: int) -> str:
+    """Return a time as commands print it."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+@contextmanager
+def stored(file: Path | None, flags: Mapping[str, object], *more: str) -> "Iterator[tuple[Settings, Store]]":
+    """Open the database of a server that has run, and report what is wrong; nothing is claimed, so it may go on running.
+
+    Yields the settings too: those that lead to the database, and `more`.
+    """
+    # Slow to import.
+    from truc_server.storage import open_store
+
+    settings = load_settings(file, flags, needs=STORED | set(more))
+    with failures():
+        folder = used_folder(data_root(settings))
+        with closing(open_store(settings.store.url or f"sqlite:///{folder.database}")) as store:
+            yield settings, store

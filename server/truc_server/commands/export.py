@@ -23,9 +23,9 @@ from truc_server.commands.command_line import (
     data_root,
     failures,
     load_settings,
+    minute,
     settings_option,
 )
-from truc_server.commands.members import minute
 from truc_server.settings.folder import FolderError, move, used_folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.subjects import is_player, normal_subject

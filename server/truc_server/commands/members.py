@@ -3,7 +3,6 @@
 They write to the database beside the running server: what they change holds from the next login on, without a restart.
 """
 
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,20 +10,20 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from truc_server.commands.command_line import (
-    STORED,
     CommandError,
     WrongSettingsError,
     data_option,
     data_root,
     failures,
     load_settings,
+    minute,
+    read_fingerprint,
     settings_option,
+    stored,
 )
 from truc_server.identity.identity import check_in_force, read_public
 from truc_server.identity.links import address, is_local
 from truc_server.settings.folder import used_folder
-from truc_server.settings.settings import Settings
-from truc_server.settings.subjects import normal_key
 from truc_server.timing.clock import now_ms
 
 if TYPE_CHECKING:
@@ -56,20 +55,18 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
     with failures():
         identity = read_public(used_folder(data_root(settings)))
         check_in_force(identity)
-        code = _issue(settings, uses or 1, days or _DAYS) if settings.access.members == "invite" else None
+    code = None
+    if settings.access.members == "invite":
+        # Slow to import, and needed for closed servers alone.
+        from truc_server.lobby.members import issue
+
+        with stored(file, flags) as (_, store):
+            code = issue(store, uses=uses or 1, days=days or _DAYS)
     click.echo(address(settings, settings.listen.port, identity, code))
     if code is not None:
         click.echo(f"to withdraw it: truc-server invites withdraw {_mark(code)}", err=True)
     if is_local(settings):
         click.echo("listen.public_host is not set: this address works on this machine only", err=True)
-
-
-def _issue(settings: Settings, uses: int, days: int) -> str:
-    # Slow to import, and needed for closed servers alone.
-    from truc_server.lobby.members import issue
-
-    with used_store(settings) as store:
-        return issue(store, uses=uses, days=days)
 
 
 def _mark(code: str) -> str:
@@ -89,7 +86,7 @@ def invites() -> None:
 @data_option
 def list_invites(file: Path | None, **flags: object) -> None:
     """Print the mark of every invite that is good, for how many keys it is and until when; nobody can see its code again."""
-    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
+    with stored(file, flags) as (_, store):
         for kept in _good_invites(store):
             mark = kept.code_hash.hex()[:_MARK_CHARS]
             click.echo(f"{mark}  for {kept.uses}  until {minute(kept.until_ms)}")
@@ -101,7 +98,7 @@ def list_invites(file: Path | None, **flags: object) -> None:
 @click.argument("mark")
 def withdraw_invite(file: Path | None, mark: str, **flags: object) -> None:
     """Withdraw the invite with this MARK, or the first characters of it; who has come with it stays a member."""
-    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
+    with stored(file, flags) as (_, store):
         found = [
             kept for kept in _good_invites(store) if mark and kept.code_hash.hex().startswith(mark.lower())
         ]
@@ -127,7 +124,7 @@ def members() -> None:
 @data_option
 def list_members(file: Path | None, **flags: object) -> None:
     """Print the fingerprint of every member, and since when."""
-    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
+    with stored(file, flags) as (_, store):
         for member in store.members():
             since = datetime.fromtimestamp(member.since_ms / 1000, UTC)
             click.echo(f"{member.fingerprint}  since {since:%Y-%m-%d}")
@@ -142,9 +139,8 @@ def add_member(file: Path | None, key: str, **flags: object) -> None:
     # Slow to import.
     from truc_server.storage import Member
 
-    settings = load_settings(file, flags, needs=STORED | {"access.members"})
     who = read_fingerprint(key)
-    with failures(), used_store(settings) as store:
+    with stored(file, flags, "access.members") as (settings, store):
         is_new = store.admit(Member(who, now_ms()))
     click.echo(f"{who} is a member {'now' if is_new else 'already'}")
     if settings.access.members == "anyone":
@@ -158,36 +154,8 @@ def add_member(file: Path | None, key: str, **flags: object) -> None:
 def remove_member(file: Path | None, key: str, **flags: object) -> None:
     """End the membership of KEY; whoever is connected with it stays until they leave."""
     who = read_fingerprint(key)
-    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
+    with stored(file, flags) as (_, store):
         was_member = store.expel(who)
     if not was_member:
         raise CommandError(f"{who} is no member")
     click.echo(f"{who} is no member any more")
-
-
-def read_fingerprint(key: str) -> str:
-    """Return an argument that is a fingerprint, or the fingerprint of one that is a key.
-
-    Raises:
-        click.BadParameter: It is neither.
-    """
-    found = normal_key(key)
-    if found is None:
-        raise click.BadParameter(
-            f"expected a fingerprint of 26 characters or a key of 64 hexadecimal digits, got {key!r}"
-        )
-    return found
-
-
-def minute(at_ms: int) -> str:
-    """Return a time as commands print it."""
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def used_store(settings: Settings) -> "closing[Store]":
-    """Open the database of a server that has run; nothing is claimed, so it may go on running."""
-    # Slow to import.
-    from truc_server.storage import open_store
-
-    folder = used_folder(data_root(settings))
-    return closing(open_store(settings.store.url or f"sqlite:///{folder.database}"))

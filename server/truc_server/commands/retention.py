@@ -21,9 +21,10 @@ from truc_server.commands.command_line import (
     data_root,
     failures,
     load_settings,
+    minute,
     settings_option,
+    stored,
 )
-from truc_server.commands.members import minute, used_store
 from truc_server.operation import disk
 from truc_server.settings.folder import Folder, locked, used_folder
 
@@ -43,7 +44,7 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
 
     before_ms = days_ago(days)
     what = f"from before {minute(before_ms)}"
-    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
+    with stored(file, flags) as (_, store):
         if dry_run:
             click.echo(f"{_matches(store.count_old_matches(before_ms))} {what} would be deleted")
             return

@@ -1,25 +1,29 @@
-"""Commands of `truc-server` about who is shut out or muted; a running server heeds them within seconds.
+"""Commands of `truc-server` against a player: shut out, muted, off the leaderboards; a running server heeds them within seconds.
 
 They write to the database beside the running server. What the settings say is listed too, but is changed only there.
+Invariant: matches and their transcripts stay as they are.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from truc_server.admin.audit import AdminLogEntry, Caller, note
 from truc_server.commands.command_line import (
-    STORED,
     CommandError,
     data_option,
-    failures,
+    data_root,
     for_a_while,
-    load_settings,
+    minute,
+    read_fingerprint,
     settings_option,
     span_hours,
+    stored,
 )
-from truc_server.commands.members import minute, used_store
+from truc_server.settings.folder import used_folder
 from truc_server.settings.settings import AccessSettings
 from truc_server.settings.subjects import normal_subject
 from truc_server.timing.clock import now_ms
@@ -27,7 +31,7 @@ from truc_server.timing.clock import now_ms
 if TYPE_CHECKING:
     from truc_server.storage import Sanction
 
-_LISTS: Final = frozenset({"access.banned", "access.muted"})
+_LISTS: Final = ("access.banned", "access.muted")
 _HOUR_MS: Final = 3_600_000
 _WIDTH: Final = 26  # of a fingerprint and the tag of a guest
 
@@ -76,8 +80,7 @@ def sanctions(file: Path | None, **flags: object) -> None:
     # Slow to import.
     from truc_server.net.sanctions import in_force
 
-    settings = load_settings(file, flags, needs=STORED | _LISTS)
-    with failures(), used_store(settings) as store:
+    with stored(file, flags, *_LISTS) as (settings, store):
         for sanction in in_force(store.sanctions(), now_ms()):
             click.echo(_line(sanction.kind, sanction.subject, _times(sanction)))
     for line in _listed(settings.access):
@@ -99,7 +102,7 @@ def _impose(
 
     whom, hours, now = _subject(subject), span_hours(days, hours), now_ms()
     until = None if hours is None else now + hours * _HOUR_MS
-    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
+    with stored(file, flags) as (_, store):
         store.impose(Sanction(whom, SanctionKind(kind), now, until))
     click.echo(f"{whom} is {state}" + ("" if until is None else f" until {minute(until)}"))
 
@@ -107,8 +110,8 @@ def _impose(
 def _lift(kind: str, state: str, *, file: Path | None, subject: str, **flags: object) -> None:
     from truc_server.storage import SanctionKind
 
-    settings, whom = load_settings(file, flags, needs=STORED | _LISTS), _subject(subject)
-    with failures(), used_store(settings) as store:
+    whom = _subject(subject)
+    with stored(file, flags, *_LISTS) as (settings, store):
         was_imposed = store.lift(whom, SanctionKind(kind))
     if not was_imposed:
         raise CommandError(f"{whom} is not {state} by command{_hint(whom, settings.access, kind)}")
@@ -142,3 +145,30 @@ def _line(kind: str, subject: str, rest: str) -> str:
 def _times(sanction: "Sanction") -> str:
     since = f"since {minute(sanction.since_ms)}"
     return since if sanction.until_ms is None else f"{since}, until {minute(sanction.until_ms)}"
+
+
+@click.command(short_help="Take a player off every leaderboard.")
+@settings_option
+@data_option
+@click.argument("key")
+def unrate(file: Path | None, key: str, **flags: object) -> None:
+    """Take KEY off every leaderboard: its fingerprint, as players see it, or the key itself in 64 hexadecimal digits.
+
+    Its matches and their transcripts stay. Whoever plays on with it begins a new rating; to keep them out, ban the key.
+    """
+    who = read_fingerprint(key)
+    with stored(file, flags) as (settings, store):
+        games = store.unrate(who)
+        if not games:
+            raise CommandError(f"{who} is not rated")
+        _note(used_folder(data_root(settings)).admin_log, who, games)
+    counted = "1 rating is" if games == 1 else f"{games} ratings are"
+    click.echo(f"{who} stands on no leaderboard any more: {counted} gone")
+
+
+def _note(log: Path, who: str, games: int) -> None:
+    caller = Caller(os.getuid(), os.getpid())
+    try:
+        note(log, AdminLogEntry(caller, "unrate", {"subject": who, "ratings": games}, "ok"))
+    except OSError as error:
+        click.echo(f"it is done, but cannot be noted in {log}: {error.strerror}", err=True)
