@@ -1,4 +1,4 @@
-"""The tamper cases of docs/fairness/threats.md: each has tests that exist, and is refused in them by the checks it names."""
+"""The tamper cases of tamper_cases.md: each has tests that exist, and is refused in them by the checks it names."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from truc_protocol.checks import CHECKS
 
 ROOT = Path(__file__).parents[2]
-THREATS = (ROOT / "docs/fairness/threats.md").read_text(encoding="utf-8")
+PAGE = Path(__file__).with_name("tamper_cases.md").read_text(encoding="utf-8")
 SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("tests/*/test_*.py")))
 ROW_OF_FORGERIES = re.compile(r'^\s*(?:Row)?\("(C\d+)", [^,]+, (?:[^,()]+, )?(\w+)\),$', re.MULTILINE)
 """A row of a table of forgeries: the check, the culprit, and the function that builds it."""
@@ -25,7 +25,7 @@ class TamperCase(NamedTuple):
 
 
 def written() -> list[TamperCase]:
-    table = THREATS[THREATS.index("| case |") :].split("\n\n", maxsplit=1)[0]
+    table = PAGE[PAGE.index("| case |") :].split("\n\n", maxsplit=1)[0]
     cells = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
     return [
         TamperCase(
