@@ -22,7 +22,6 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "rules"
 SCENARIOS = (FOLDER / "scenarios.md").read_text(encoding="utf-8")
 VARIANTS = (FOLDER / "variants.md").read_text(encoding="utf-8")
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-UNDESCRIBED = (FOLDER / "undescribed.md").read_text(encoding="utf-8")
 PARAMETERS = (FOLDER / "parameters.md").read_text(encoding="utf-8")
 HOSTING = (FOLDER.parent / "hosting" / "games.md").read_text(encoding="utf-8")
 GLOSSARY = (FOLDER.parent / "glossary.md").read_text(encoding="utf-8")
@@ -165,25 +164,6 @@ def test_row_of_a_game_is_what_its_data_says(name):
     link = f"[`{name}`]({page_of(name)}.md{'' if page_of(name) == name else f'#{name}'})"
     seats = ", ".join(map(str, variant.players))
     assert [row[0], *row[2:]] == [link, seats, str(len(variant.pack)), ladder, target, str(variant.match)]
-
-
-@pytest.mark.parametrize(
-    "game",
-    [
-        "Matarrata",
-        "Truc y Flou",
-        "Truquiflor",
-        "uruguayo",
-        "venezolano",
-        "paraguayo",
-        "valencià",
-        "Put for four",
-        "for three",
-    ],
-)
-def test_game_that_is_only_named_is_told_of(game):
-    # rules.md 10 and 13b.18
-    assert re.search(rf"^\| [^|]*{game}", UNDESCRIBED, re.MULTILINE)
 
 
 @each_row(

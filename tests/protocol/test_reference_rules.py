@@ -91,6 +91,15 @@ def test_rule_that_differs_is_told_in_words():
     assert "| The deal: `redeal`" not in page
 
 
+def test_rule_that_a_game_above_has_is_told_by_what_it_changes_of_that():
+    page = family_page(FOLDER, "truco-argentino").split("\n### truco-gauderio\n")[1]
+    assert (
+        "| Flor: `flor` | as in `truco-argentino-flor`, but: contraflor al resto accepted: the best flor"
+        in page
+    )
+    assert "| Signs and talk: `signals` | left out | |" in page
+
+
 @pytest.mark.parametrize("name", presets())
 def test_game_is_introduced_with_sources_and_decisions(name):
     written, page = introduction(FOLDER, name), family_page(FOLDER, page_of(name))

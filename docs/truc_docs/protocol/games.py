@@ -1,13 +1,13 @@
 """The pages of docs/rules, one for a family of games: an introduction written by hand, then rules made from the data.
 
-A family is the presets with one set of words. Its page has the rules of the first of them, the main game, but for those of
+A family is the presets with one set of words, or with two where one game is told best by what it changes of the other. Its page has the rules of the first of them, the main game, but for those of
 every game, which docs/rules/README.md tells once, and a table of what each other game changes. The introductions stand
 beside the pages, in `intro/`, one TOML file for each family: what the games have in common, what each is, what was decided
 where the sources say nothing or disagree, and the sources.
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,6 +24,8 @@ _DIFFERENT: Final = (
     "What the other games of the family change; all else is as above. Where the last column is empty, the line stands for"
     " all that is said of its rule above."
 )
+_TOLD_WITH: Final = {"gauderio": "argentine", "mineiro": "paulista"}
+"""By set of words: the set of the family on whose page its games stand."""
 _START: Final = 5
 """How many words of a sentence are enough to find it again above."""
 
@@ -73,7 +75,8 @@ def families() -> dict[str, tuple[str, ...]]:
     """Return the presets of every family by its main game, which gives the page its name."""
     by_words: dict[str, list[str]] = {}
     for name in presets():
-        by_words.setdefault(preset(name).words, []).append(name)
+        words = preset(name).words
+        by_words.setdefault(_TOLD_WITH.get(words, words), []).append(name)
     return {names[0]: tuple(names) for names in by_words.values()}
 
 
@@ -106,35 +109,57 @@ def family_page(folder: Path, main: str) -> str:
         lines += [*_other_games(folder, main, others), ""]
     lines += ["## Decided here", "", "Where the sources say nothing or disagree:", ""]
     lines += [f"* {choice}" for choice in (*written.decided, *written.own_decided)]
+    sources = dict.fromkeys(written.sources)
     for name in others:
-        lines += [f"* `{name}`: {choice}" for choice in introduction(folder, name).own_decided]
-    lines += ["", "## Sources", "", *_sources(written)]
+        own = introduction(folder, name)
+        is_of_set = _begins_set(name, main)
+        choices = (*own.decided, *own.own_decided) if is_of_set else own.own_decided
+        lines += [f"* `{name}`: {choice}" for choice in choices]
+        sources |= dict.fromkeys(own.sources)
+    lines += ["", "## Sources", "", *_sources(sources)]
     return "\n".join(lines) + "\n"
+
+
+def _begins_set(name: str, main: str) -> bool:
+    """Return whether a game is the first of a set of words that is not the main game's."""
+    words = preset(name).words
+    return words != preset(main).words and name == next(n for n in presets() if preset(n).words == words)
 
 
 def _other_games(folder: Path, main: str, others: tuple[str, ...]) -> Iterator[str]:
     yield from ("## What differs", "", _DIFFERENT)
-    said: dict[tuple[str, Difference], str] = {}
-    for name in others:
-        text = introduction(folder, name).text
+    for at, name in enumerate(others):
+        own = introduction(folder, name)
+        text = f"{own.text}\n\n{own.common}" if _begins_set(name, main) else own.text
         yield from ("", f"### {name}", "", text, "", "| rule | here | in place of |", "|---|---|---|")
-        for heading, rule, found in differences(preset(main), preset(name)):
-            before = said.setdefault((rule, found), name)
-            own = _cells(found, told(preset(main), rule)) if before == name else f"as in `{before}` | |"
-            yield f"| {heading}: `{rule}` | {own}"
+        for heading, rule, _ in differences(preset(main), preset(name)):
+            yield f"| {heading}: `{rule}` | {_nearest(rule, name, (main, *others[:at]))} |"
+
+
+def _nearest(rule: str, name: str, before: tuple[str, ...]) -> str:
+    """Return the cells that tell a rule by what it changes of the game above that has most of it."""
+    after = told(preset(name), rule)
+    found = {known: _difference(told(preset(known), rule), after) for known in before}
+    near = min(before, key=lambda known: len(" ".join(found[known].instead)))
+    if not after or near == before[0]:
+        return _cells(found[before[0]], told(preset(before[0]), rule), "")
+    return _cells(found[near], told(preset(near), rule), f"as in `{near}`")
 
 
 def differences(main: Variant, other: Variant) -> Iterator[tuple[str, str, Difference]]:
     """Yield each rule, under the heading where it is told, that `other` says otherwise than `main`."""
     for heading, names in CHAPTERS.items():
         for name in names:
-            before, after = told(main, name), told(other, name)
-            found = Difference(
-                instead=tuple(line for line in after if line not in before),
-                gone=tuple(line for line in before if line not in after),
-            )
+            found = _difference(told(main, name), told(other, name))
             if any(found):
                 yield heading, name, found
+
+
+def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> Difference:
+    return Difference(
+        instead=tuple(line for line in after if line not in before),
+        gone=tuple(line for line in before if line not in after),
+    )
 
 
 def told(variant: Variant, rule: str) -> tuple[str, ...]:
@@ -147,13 +172,12 @@ def _row(cells: tuple[str, ...]) -> str:
     return f"{cells[0]}: {', '.join(cell or 'none' for cell in cells[1:])};"
 
 
-def _cells(found: Difference, above: tuple[str, ...]) -> str:
+def _cells(found: Difference, above: tuple[str, ...], like: str) -> str:
     """Return what holds here, and how the sentences begin that it replaces, unless they are the whole rule."""
     instead = " ".join(found.instead).removesuffix(";")
-    if instead and found.gone == above:
-        return f"{instead} | |"
-    starts = [_start(line.removesuffix(";")) for line in found.gone]
-    return f"{instead or 'left out'} | {'; '.join(starts)} |"
+    gone = () if found.gone == above else tuple(_start(line.removesuffix(";")) for line in found.gone)
+    here = ", but: ".join(filter(None, (like, instead))) or "left out"
+    return f"{here} | {'; '.join(gone)}".rstrip()
 
 
 def _start(sentence: str) -> str:
@@ -161,6 +185,6 @@ def _start(sentence: str) -> str:
     return sentence if len(words) <= _START else " ".join(words[:_START]) + " …"
 
 
-def _sources(written: Introduction) -> Iterator[str]:
-    for title, url in written.sources:
+def _sources(sources: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for title, url in sources:
         yield f"* [{title}]({url})" if url else f"* {title}"
