@@ -1,20 +1,32 @@
 """A client of frames and maps: no state machine, no opinion, only bytes out and maps in.
 
 It sends whatever it is told to, sound or not. Every map that comes in must fit the message reference; what else is
-expected of it, the caller says. Invariant: every byte received is kept.
+expected of it, the caller says, and some of what callers expect most often is checked here. Invariant: every byte
+received is kept.
 """
 
 import struct
 import time
 from collections.abc import Sequence
 from secrets import token_bytes
-from typing import Any, Final
+from typing import Final
 
 import trio
 
+from truc_conform.expectations import (
+    GoneError,
+    InconclusiveError,
+    Map,
+    UnexpectedError,
+    UnofferedError,
+    check_refusal,
+    expect,
+    expect_ok,
+    shown,
+)
 from truc_protocol.codec import pack, unpack
 from truc_protocol.crypto.keys import SigningKey
-from truc_protocol.errors import Code
+from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.messages import Direction, MessageError, ServerHello, decode
 from truc_protocol.wire.handshake import Contact, ServerIdentity, authenticate, check_server_hello
 
@@ -23,18 +35,10 @@ CHUNK: Final = 65_536
 _HEADER: Final = struct.Struct(">I")
 _WITHOUT_ID: Final = ("ping", "pong")
 _ATTEMPTS: Final = 20
+_MOST_PAGES: Final = 200
+_GAME: Final = "truc-french"
+PAIR: Final = 2
 _ENDINGS: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
-
-Map = dict[str, Any]
-"""A message as it is on the wire; a kit that judges it cannot ask for its class first."""
-
-
-class UnexpectedError(Exception):
-    """Something came that is not what the protocol says."""
-
-
-class GoneError(UnexpectedError):
-    """The server has closed the connection, or said that it will."""
 
 
 def frame(message: Map) -> bytes:
@@ -223,6 +227,82 @@ class RawClient:
         """Send a login and return the answer."""
         self.welcome = await self.ask(login)
         return self.welcome
+
+    async def refused(self, message: Map, code: Code, *, field: str | None = None) -> Map:
+        """Send a request that must be refused while the connection goes on; return the error."""
+        return check_refusal(await self.ask_patiently(message), code, field=field)
+
+    async def check_alive(self) -> None:
+        """Check that a connection still takes requests."""
+        expect_ok(await self.ask_patiently({"t": "tables"}), "the connection to stay open")
+
+    async def check_ended(self, code: Code) -> list[Map]:
+        """Check that the connection ends with an error and a bye of this code; return what came."""
+        try:
+            rest = await self.closed()
+        except trio.TooSlowError:
+            raise UnexpectedError(
+                f"expected {code} and the end, got {shown(self.log[-1:])} and no end"
+            ) from None
+        tags = [(message["t"], message.get("code")) for message in rest[-2:]]
+        expect(tags == [("error", code), ("bye", code)], f"error {code}, bye {code}, and the end", rest)
+        check_refusal(rest[-2], code, closes=True)
+        expect(rest[-1]["msg"], "a text in bye", rest[-1])
+        expect(rest[-1]["retryable"] == REGISTRY[code].retryable, "retryable as in the registry", rest[-1])
+        return rest
+
+    def need(self, capability: str) -> object:
+        """Return the value of a capability.
+
+        Raises:
+            UnofferedError: The server does not announce it.
+        """
+        caps = self.info["caps"]
+        if capability not in caps:
+            raise UnofferedError(f"the server does not announce the capability {capability!r}")
+        return caps[capability]
+
+    def need_game(self, game: str) -> None:
+        """Check that the server has a game.
+
+        Raises:
+            UnofferedError: It does not.
+        """
+        if game not in [offer["name"] for offer in self.info["variants"]]:
+            raise UnofferedError(f"the server does not offer {game}")
+
+    def limit(self, name: str, *, most: int) -> int:
+        """Return a limit of the server.
+
+        Raises:
+            InconclusiveError: It has none that a run can reach.
+        """
+        value = self.info["limits"].get(name)
+        if value is None or value > most:
+            raise InconclusiveError(f"limits.{name} is {value}: not tried")
+        return int(value)
+
+    def game(self) -> str:
+        """Return the game that the kit plays at this server: one for two.
+
+        Raises:
+            UnofferedError: The server has none.
+        """
+        offered = [str(offer["name"]) for offer in self.info["variants"] if PAIR in offer["seats"]]
+        if not offered:
+            raise UnofferedError("the server offers no game for two")
+        return _GAME if _GAME in offered else offered[0]
+
+    async def listed(self, tag: str, name: str) -> list[str]:
+        """Return how everything in a list is named, over all pages of it; each is asked for by the last name before it."""
+        names: list[str] = []
+        for _ in range(_MOST_PAGES):
+            page = await self.ask_patiently({"t": tag} | ({"after": names[-1]} if names else {}))
+            reply = expect_ok(page, f"ok with {tag}", tag)
+            names += [each[name] for each in reply[tag]]
+            if not reply.get("more"):
+                break
+        return names
 
 
 def _has(message: Map, tag: str, fields: Map) -> bool:

@@ -6,10 +6,11 @@ even over several connections.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from secrets import token_bytes
 
-from truc_conform.raw_client import GoneError, Map, RawClient, UnexpectedError
+from truc_conform.expectations import GoneError, Map, UnexpectedError
+from truc_conform.raw_client import PAIR, RawClient
 from truc_protocol import boxes
 from truc_protocol.audit import Auditor, OwnSeat
 from truc_protocol.bodies import Ack, Act, AnyBody, Body, Rekey, Release, Resign, SeatTaken, Sub
@@ -23,6 +24,8 @@ from truc_protocol.setup import open_terms
 OVERTAKEN = ("stale_position", "void_bet")
 _SHY = 0.9
 _RASH = 0.1
+_LEADS = ("stand", "no_hand", "pass")
+_ENDS = ("concede", "refuse", "raise")
 
 Pick = Callable[[Map, list[Map]], Map | None]
 
@@ -103,6 +106,21 @@ class Seat:
             raise UnexpectedError(f"expected ok to create, got {reply}")
         self.table, self.seat = reply["table"], reply["seat"]
         return self.table
+
+    async def open_table(
+        self,
+        options: Mapping[str, int | str] | None = None,
+        *,
+        private: bool = True,
+        game: str | None = None,
+        seats: int = PAIR,
+    ) -> Map:
+        """Ask for a table, of the kit's game or of another, and return the reply; whoever asks sits there."""
+        wanted = {"variant": game or self.client.game(), "seats": seats, "private": private}
+        reply = await self.client.ask_patiently({"t": "create", **wanted, "options": dict(options or {})})
+        if reply["t"] == "ok":
+            self.table, self.seat = reply.get("table", ""), reply.get("seat", -1)
+        return reply
 
     async def join(self, table: str, seat: int | None = None) -> Map:
         """Take a seat and return the reply."""
@@ -337,17 +355,45 @@ class Seat:
 
     def act_message(self, message: Map, option: Map) -> Map:
         """Return the act that chooses an option."""
-        ledger = self.ledger
         if self.key is None:
-            here = {"table": self.table, "match": ledger.setup.mid, "at": message["at"]}
-            return {"t": "act", **here, "choose": option["key"]}
-        here_signed = (ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index)
-        return self.sign(Act(*here_signed, self.seat, option["kind"], option["args"]))
+            return {**self.here(message["at"]), "choose": option["key"]}
+        return self.sign(self.act_of(option))
+
+    def here(self, at: int) -> Map:
+        """Return a guest's act at a position, without the choice."""
+        return {"t": "act", "table": self.table, "match": self.ledger.setup.mid, "at": at}
+
+    def act_of(self, option: Map, **changed: object) -> Act:
+        """Return the body that chooses an option now, with some of its fields replaced."""
+        ledger = self.ledger
+        sound: Map = {"mid": ledger.setup.mid, "k": ledger.k, "head": ledger.head, "j": ledger.deal_index}
+        sound |= {"seat": self.seat, "kind": option["kind"], "args": tuple(option.get("args", ()))}
+        return Act(**{**sound, **changed})
+
+    def harmless(self) -> Map:
+        """Return an option offered that ends nothing; if there is one that leads on to the cards, that one."""
+        ordered = sorted(self.offered, key=lambda option: option["kind"] not in _LEADS)
+        return next((option for option in ordered if option["kind"] not in _ENDS), ordered[0])
+
+    async def hand_in(self, body: Body, **fields: object) -> Map:
+        """Hand a body in and return the reply."""
+        return await self.ask(self.sign(body) | fields)
+
+    async def move(self, **fields: object) -> Map:
+        """Choose an option that ends nothing, and return the reply."""
+        return await self.hand_in(self.act_of(self.harmless()), **fields)
+
+    async def choose_line(self, line: str, **fields: object) -> Map:
+        """Choose as a guest and return the reply."""
+        return await self.ask({**self.here(self.next), "choose": line, **fields})
 
     async def resign(self) -> None:
         """Give the match up."""
         ledger = self.ledger
-        await self.act(self.sign(Resign(ledger.setup.mid, ledger.k, ledger.head, self.seat)))
+        if self.key is None:
+            await self.act({**self.here(self.next), "choose": "resign"})
+        else:
+            await self.act(self.sign(Resign(ledger.setup.mid, ledger.k, ledger.head, self.seat)))
 
 
 def is_rash(option: Map) -> bool:

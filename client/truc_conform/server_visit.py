@@ -1,39 +1,68 @@
-"""A visit to the server that is judged: the connections of one case, and what is expected of every answer.
+"""A visit to the server that is judged: the connections of one case, and the players who sit at its tables.
 
 A case asks here for clients and players, and gets them logged in or learns that the server does not offer what it is
 about. The cases themselves are in server_cases/. Invariant: when a visit is over all its connections are
 closed, and its seats have been given up.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Final, NamedTuple, Self
 
 import trio
 
-from truc_conform.raw_client import Map, RawClient, UnexpectedError
+from truc_conform.expectations import Map, UnexpectedError, UnofferedError, expect, expect_ok
+from truc_conform.raw_client import PAIR, RawClient
 from truc_conform.raw_seat import Seat
 from truc_conform.result import Case, Outcome
 from truc_protocol.crypto.keys import SigningKey, generate_signing_key
-from truc_protocol.errors import REGISTRY, Code
+from truc_protocol.errors import Code
 from truc_protocol.wire.transport import ENCRYPTED
 
-LONGEST_TEXT: Final = 400
 PORT: Final = 7373
 _GUESTS_UNWANTED: Final = (Code.GUESTS_NOT_ALLOWED, Code.KEY_NOT_ALLOWED)
 _CLOSED_DOOR: Final = (Code.KEY_NOT_ALLOWED, Code.BANNED)
 _FAREWELL_S: Final = 1.0
-_GAME: Final = "truc-french"
-_MOST_PAGES: Final = 200
-PAIR: Final = 2
+
+Run = Callable[..., Awaitable[Outcome | None]]
+"""Plays a case in a visit; it raises if something else comes, and returns an outcome if there is more to say."""
 
 
-class UnofferedError(Exception):
-    """The server does not offer what a case is about; the text says what."""
+class ServerCase(NamedTuple):
+    """A case and how it is run."""
+
+    case: Case
+    run: Run
 
 
-class Address(NamedTuple):
+def case(name: str, clause: str) -> Callable[[Run], ServerCase]:
+    """Make a case of a function; the first line of its docstring says what is expected."""
+
+    def made(run: Run) -> ServerCase:
+        expected, _, _ = (run.__doc__ or "").partition("\n")
+        return row(name, clause, expected.removesuffix("."), run)
+
+    return made
+
+
+def row(name: str, clause: str, expected: str, run: Run, **given: object) -> ServerCase:
+    """Return a case that shares its function with others, and gives it its own values."""
+    return ServerCase(Case(name, clause, expected), partial(run, **given))
+
+
+def cases_in(module: ModuleType) -> tuple[ServerCase, ...]:
+    """Return the cases of a module and of its tables of rows, in the order in which they stand there."""
+    found: list[ServerCase] = []
+    for value in vars(module).values():
+        if isinstance(value, ServerCase):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [each for each in value if isinstance(each, ServerCase)]
+    return tuple(found)
+
+
+class ServerAddress(NamedTuple):
     """Where the server is, and the fingerprint that it must have, if known."""
 
     host: str
@@ -41,31 +70,7 @@ class Address(NamedTuple):
     fingerprint: str | None = None
 
 
-class InconclusiveError(Exception):
-    """A case shows nothing that is required of this server; the text, which is only reported, says why."""
-
-
-class ServerCase(NamedTuple):
-    """A case and how it is run; a run raises if something else comes, and returns an outcome if there is more to say."""
-
-    case: Case
-    run: "Run"
-
-
-def server_case(level: str, run: "Run", clause: str) -> ServerCase:
-    """Return the case that a function is: its name is that of the case, the first line of its docstring what is expected."""
-    expected, _, _ = (run.__doc__ or "").partition("\n")
-    return server_row(
-        level, run.__name__.strip("_").replace("_", "-"), clause, expected.removesuffix("."), run
-    )
-
-
-def server_row(level: str, name: str, clause: str, expected: str, run: "Run") -> ServerCase:
-    """Return a case that shares its function with others."""
-    return ServerCase(Case(f"{level}.{name}", clause, expected), run)
-
-
-def read_address(text: str) -> Address:
+def read_address(text: str) -> ServerAddress:
     """Read HOST:PORT, [HOST]:PORT or a join string.
 
     Raises:
@@ -80,10 +85,10 @@ def read_address(text: str) -> Address:
         host, port = port or place, str(PORT)
     if not host or not port.isdigit():
         raise ValueError(f"expected HOST:PORT or truc://HOST:PORT, got {text!r}")
-    return Address(host.strip("[]"), int(port), fingerprint or None)
+    return ServerAddress(host.strip("[]"), int(port), fingerprint or None)
 
 
-class Visit:
+class ServerVisit:
     """The clients of one case.
 
     Attributes:
@@ -92,7 +97,7 @@ class Visit:
         hands: how many hands have their deals audited.
     """
 
-    def __init__(self, address: Address, *, seed: int, patience_s: float, hands: int) -> None:
+    def __init__(self, address: ServerAddress, *, seed: int, patience_s: float, hands: int) -> None:
         self.address = address
         self.seed = seed
         self.patience_s = patience_s
@@ -159,7 +164,7 @@ class Visit:
         first = await self.seat(0, keyed=0 not in guests, boxed=boxed)
         second = await self.seat(1, keyed=1 not in guests, boxed=boxed)
         chosen = ({"guests": PAIR} if guests else {}) | options
-        reply = await create(first, chosen, game=game, private=private)
+        reply = await first.open_table(chosen, game=game, private=private)
         if reply["t"] == "error" and reply["code"] == Code.BAD_OPTION:
             raise UnofferedError(f"no table with the options {chosen}: {reply['msg']}")
         expect_ok(reply, "a table to be created")
@@ -181,8 +186,32 @@ class Visit:
             expect_ok(await seat.ready(), "ok to ready")
         return seats
 
+    async def in_hand(
+        self,
+        *,
+        guests: Sequence[int] = (),
+        boxed: bool = True,
+        game: str | None = None,
+        private: bool = True,
+        **options: int | str,
+    ) -> tuple[Seat, Seat]:
+        """Return two players in a hand that has been dealt, who no longer move by themselves; the first is to move."""
+        seats = await self.match(guests=guests, boxed=boxed, game=game, private=private, **options)
+        for seat in seats:
+            seat.chooses = _only_cut
+        await play_on(seats, is_asked)
+        first, second = seats
+        return (first, second) if first.options and first.options["must"] else (second, first)
 
-Run = Callable[[Visit], Awaitable[Outcome | None]]
+    async def stranger_refused(self, message: Map, code: Code, *, field: str | None = None) -> None:
+        """Check that a request of somebody who has nothing to do with the table is refused."""
+        await (await self.player()).refused(message, code, field=field)
+
+
+def _only_cut(message: Map, options: list[Map]) -> Map | None:
+    """Choose nothing but a cut."""
+    del message
+    return next((option for option in options if option["kind"] == "cut"), None)
 
 
 def _wait_at_the_door(client: RawClient) -> float:
@@ -196,19 +225,11 @@ async def _give_up(seat: Seat) -> None:
     """Resign from a match and leave the table; it does not matter whether the server hears it."""
     try:
         if seat.auditor is not None and not seat.done:
-            await _resign(seat)
+            await seat.resign()
         if seat.table:
             await seat.client.send({"t": "leave", "table": seat.table})
     except (trio.BrokenResourceError, trio.ClosedResourceError, UnexpectedError):
         return
-
-
-async def _resign(seat: Seat) -> None:
-    if seat.key is not None:
-        await seat.resign()
-    else:
-        here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": seat.next}
-        await seat.client.send({"t": "act", **here, "choose": "resign"})
 
 
 async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
@@ -223,78 +244,16 @@ async def play_on(seats: Iterable[Seat], until: Callable[[Seat], object] = lambd
     await together(*(partial(seat.play, until) for seat in seats))
 
 
-async def create(
-    seat: Seat,
-    options: Mapping[str, int | str] | None = None,
-    *,
-    private: bool = True,
-    game: str | None = None,
-    seats: int = PAIR,
-) -> Map:
-    """Ask for a table, of the kit's game or of another, and return the reply; whoever asks sits there."""
-    wanted = {"variant": game or game_of(seat.client), "seats": seats, "private": private}
-    reply = await seat.client.ask_patiently({"t": "create", **wanted, "options": dict(options or {})})
-    if reply["t"] == "ok":
-        seat.table, seat.seat = reply.get("table", ""), reply.get("seat", -1)
-    return reply
+def is_asked(seat: Seat) -> bool:
+    """Tell whether the first decision of a hand has come to this seat."""
+    told = (seat.options, seat.waiting)
+    return any(each is not None and each["at"] == seat.next and seat.ledger.hand for each in told)
 
 
-def game_of(client: RawClient) -> str:
-    """Return the game that the kit plays at this server: one for two.
-
-    Raises:
-        UnofferedError: The server has none.
-    """
-    offered = [str(offer["name"]) for offer in client.info["variants"] if PAIR in offer["seats"]]
-    if not offered:
-        raise UnofferedError("the server offers no game for two")
-    return _GAME if _GAME in offered else offered[0]
-
-
-async def listed(client: RawClient, tag: str, name: str) -> list[str]:
-    """Return how everything in a list is named, over all pages of it; each is asked for by the last name before it."""
-    names: list[str] = []
-    for _ in range(_MOST_PAGES):
-        page = await client.ask_patiently({"t": tag} | ({"after": names[-1]} if names else {}))
-        reply = expect_ok(page, f"ok with {tag}", tag)
-        names += [each[name] for each in reply[tag]]
-        if not reply.get("more"):
-            break
-    return names
-
-
-def need_game(client: RawClient, game: str) -> None:
-    """Check that the server has a game.
-
-    Raises:
-        UnofferedError: It does not.
-    """
-    if game not in [offer["name"] for offer in client.info["variants"]]:
-        raise UnofferedError(f"the server does not offer {game}")
-
-
-def need(client: RawClient, capability: str) -> object:
-    """Return the value of a capability.
-
-    Raises:
-        UnofferedError: The server does not announce it.
-    """
-    caps = client.info["caps"]
-    if capability not in caps:
-        raise UnofferedError(f"the server does not announce the capability {capability!r}")
-    return caps[capability]
-
-
-def limit(client: RawClient, name: str, *, most: int) -> int:
-    """Return a limit of the server.
-
-    Raises:
-        InconclusiveError: It has none that a run can reach.
-    """
-    value = client.info["limits"].get(name)
-    if value is None or value > most:
-        raise InconclusiveError(f"limits.{name} is {value}: not tried")
-    return int(value)
+async def level(*seats: Seat) -> None:
+    """Let players read on until all have the same records."""
+    newest = max(seat.next for seat in seats)
+    await play_on(seats, lambda seat: seat.next >= newest)
 
 
 def welcomed(reply: Map, unwanted: Sequence[Code]) -> None:
@@ -308,74 +267,6 @@ def welcomed(reply: Map, unwanted: Sequence[Code]) -> None:
     expect(reply["t"] == "welcome", "welcome", reply)
 
 
-def expect(holds: object, what: str, came: object) -> None:
-    """Check a fact about what came.
-
-    Raises:
-        UnexpectedError: It does not hold.
-    """
-    if not holds:
-        raise UnexpectedError(f"expected {what}, got {shown(came)}")
-
-
-def expect_ok(reply: Map, what: str, *fields: str) -> Map:
-    """Check that a request was taken, and that the reply has some fields; return it."""
-    expect(reply["t"] == "ok" and all(name in reply for name in fields), what, reply)
-    return reply
-
-
 def held_seats(welcome: Map) -> list[tuple[str, bytes | None, int]]:
     """Return the seats that a welcome lists: table, match, seat."""
     return [(each["table"], each.get("match"), each["seat"]) for each in welcome.get("seats", ())]
-
-
-def shown(came: object) -> str:
-    """Describe what came in one line of bounded length."""
-    return repr(came)[:LONGEST_TEXT]
-
-
-def check_refusal(reply: Map, code: Code, *, field: str | None = None, closes: bool = False) -> Map:
-    """Check that an error has this code, the flags of the registry and a text; return it."""
-    wanted = str(code) + (f" for {field}" if field else "")
-    expect(reply["t"] == "error" and reply["code"] == code, f"the error {wanted}", reply)
-    row = REGISTRY[code]
-    flags = (row.retryable, row.closes or closes)
-    expect((reply["retryable"], reply["close"]) == flags, f"(retryable, close) to be {flags}", reply)
-    expect(0 < len(reply["msg"]) <= LONGEST_TEXT, f"a text of 1 to {LONGEST_TEXT} characters", reply)
-    if field is not None:
-        expect(reply.get("field") == field, f"the field {field}", reply)
-    return reply
-
-
-def check_too_soon(error: Map, *, closes: bool = False) -> int:
-    """Check that an error says that something came too soon, and for how many milliseconds to wait; return them."""
-    check_refusal(error, Code.RATE_LIMITED, closes=closes)
-    wait_ms: int = error.get("retry_after_ms", 0)
-    expect(wait_ms > 0, "retry_after_ms", error)
-    return wait_ms
-
-
-async def refused(client: RawClient, message: Map, code: Code, *, field: str | None = None) -> Map:
-    """Send a request that must be refused while the connection goes on; return the error."""
-    return check_refusal(await client.ask_patiently(message), code, field=field)
-
-
-async def check_alive(client: RawClient) -> None:
-    """Check that a connection still takes requests."""
-    expect_ok(await client.ask_patiently({"t": "tables"}), "the connection to stay open")
-
-
-async def check_ended(client: RawClient, code: Code) -> list[Map]:
-    """Check that the connection ends with an error and a bye of this code; return what came."""
-    try:
-        rest = await client.closed()
-    except trio.TooSlowError:
-        raise UnexpectedError(
-            f"expected {code} and the end, got {shown(client.log[-1:])} and no end"
-        ) from None
-    tags = [(message["t"], message.get("code")) for message in rest[-2:]]
-    expect(tags == [("error", code), ("bye", code)], f"error {code}, bye {code}, and the end", rest)
-    check_refusal(rest[-2], code, closes=True)
-    expect(rest[-1]["msg"], "a text in bye", rest[-1])
-    expect(rest[-1]["retryable"] == REGISTRY[code].retryable, "retryable as in the registry", rest[-1])
-    return rest

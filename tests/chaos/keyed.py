@@ -9,7 +9,8 @@ from typing import Final
 import trio
 from chaos.thin import Address, Game, Tally, close, connect
 
-from truc_conform.raw_client import RawClient, UnexpectedError
+from truc_conform.expectations import UnexpectedError
+from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat, bodies
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Close

@@ -203,7 +203,7 @@ def plays_unsigned_acts(patch):
         for question in asked:
             question.is_sound = True
 
-    patch.setattr(verifying, "_answer", find_sound)
+    patch.setattr(verifying, "_check_all", find_sound)
 
 
 def refuses_without_evidence(patch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from truc_conform.raw_client import UnexpectedError
+from truc_conform.expectations import UnexpectedError
 from truc_conform.raw_seat import Seat
 
 IN_CLEAR = {"t": "options", "at": 5, "offer": 5, "must": True, "list": [{"key": "accept", "kind": "accept"}]}

@@ -13,7 +13,8 @@ from chaos.relaying import LOSSES, Relay
 from chaos.servers import ServerProcess
 from fuzz.mischief import WAYS, Booty, Mischief
 
-from truc_conform.raw_client import Map, frame
+from truc_conform.expectations import Map
+from truc_conform.raw_client import frame
 from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import unpack
 from truc_protocol.messages import Request, encode

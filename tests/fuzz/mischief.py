@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from fuzz.mutating import changed, other_value
 
-from truc_conform.raw_client import Map, frame
+from truc_conform.expectations import Map
+from truc_conform.raw_client import frame
 from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import EncodingError, unpack
 from truc_protocol.messages import Direction, MessageError, Pong, Request, decode, encode

@@ -11,7 +11,8 @@ from typing import Final
 import trio
 from fuzz.mischief import Booty, Mischief, is_answer, is_answered
 
-from truc_conform.raw_client import GoneError, Map, RawClient, UnexpectedError, check_fits
+from truc_conform.expectations import GoneError, Map, UnexpectedError
+from truc_conform.raw_client import RawClient, check_fits
 from truc_conform.raw_seat import Seat
 from truc_protocol.audit import AuditError
 from truc_protocol.bodies import SeatTaken

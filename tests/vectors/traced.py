@@ -21,7 +21,8 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 from vectors.turns import Outside, is_next_hand, may_begin, take_turns
 
-from truc_conform.raw_client import Map, RawClient
+from truc_conform.expectations import Map
+from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat, is_rash
 from truc_protocol.bodies import Close, End
 from truc_protocol.codec import unpack

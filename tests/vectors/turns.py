@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import trio
 from trio.testing import MockClock
 
-from truc_conform.raw_client import Map, RawClient
+from truc_conform.expectations import Map
+from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat
 from truc_protocol.bodies import Act, Body, Resign
 from truc_protocol.records import Phase

@@ -5,59 +5,45 @@ from typing import Final
 
 import trio
 
-from truc_conform.raw_client import UnexpectedError
+from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, shown
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.server_cases import (
-    age,
     audit,
     away,
     coming_back,
     company,
-    guests,
     limits,
     login,
     past,
     play,
-    pressure,
-    ratings,
     session,
-    stepping_in,
     tables,
     talk,
     transport,
     watch,
 )
-from truc_conform.server_visit import (
-    InconclusiveError,
-    ServerCase,
-    UnofferedError,
-    Visit,
-    read_address,
-    shown,
-)
+from truc_conform.server_visit import ServerCase, ServerVisit, cases_in, read_address
 from truc_protocol.audit import AuditError
 from truc_protocol.errors import RemoteError
 
 HANDS: Final = 20
+_IN_ORDER: Final = (
+    transport,
+    session,
+    login,
+    tables,
+    watch,
+    company,
+    past,
+    play,
+    coming_back,
+    away,
+    talk,
+    audit,
+    limits,
+)
 GROUPS: Final[Mapping[str, tuple[ServerCase, ...]]] = {
-    "transport": transport.CASES,
-    "session": session.CASES,
-    "login": login.CASES,
-    "tables": tables.CASES,
-    "age": age.CASES,
-    "watch": watch.CASES,
-    "company": company.CASES,
-    "past": past.CASES,
-    "ratings": ratings.CASES,
-    "play": play.CASES,
-    "guests": guests.CASES,
-    "coming_back": coming_back.CASES,
-    "away": away.CASES,
-    "stepping_in": stepping_in.CASES,
-    "talk": talk.CASES,
-    "audit": audit.CASES,
-    "limits": limits.CASES,
-    "pressure": pressure.CASES,
+    module.__name__.rpartition(".")[2]: cases_in(module) for module in _IN_ORDER
 }
 """The cases by what they are about, in the order of a run."""
 _ALL: Final = tuple(each for group in GROUPS.values() for each in group)
@@ -65,7 +51,6 @@ _RUNS: Final = {each.case.name: each.run for each in _ALL}
 _LONGEST_CASE_S: Final = 300.0
 _LONGEST_WAIT_S: Final = 120.0
 _ATTEMPTS: Final = 5
-
 CASES: Final[tuple[Case, ...]] = tuple(each.case for each in _ALL)
 
 
@@ -81,7 +66,7 @@ async def judge(
         OSError: Nothing listens there.
     """
     for attempt in range(_ATTEMPTS):
-        visit = Visit(read_address(address), seed=seed, patience_s=patience_s, hands=hands)
+        visit = ServerVisit(read_address(address), seed=seed, patience_s=patience_s, hands=hands)
         outcome = await _judge_once(case, visit)
         wait_s = visit.asked_to_wait() * 2**attempt  # a case may need more logins than one
         if outcome.verdict is not Verdict.FAIL or not wait_s:
@@ -90,7 +75,7 @@ async def judge(
     return failed(f"the server asked for a wait {_ATTEMPTS} times, though the kit waited each time")
 
 
-async def _judge_once(case: Case, visit: Visit) -> Outcome:
+async def _judge_once(case: Case, visit: ServerVisit) -> Outcome:
     try:
         with trio.fail_after(_LONGEST_CASE_S):
             async with visit:

@@ -4,11 +4,10 @@ from collections import defaultdict
 from functools import partial
 from typing import Final
 
-from truc_conform.raw_client import Map
+from truc_conform.expectations import Map, expect, expect_ok
 from truc_conform.raw_seat import Seat, bodies
 from truc_conform.result import Outcome, Verdict
-from truc_conform.server_cases.play import in_hand, is_asked
-from truc_conform.server_visit import ServerCase, Visit, expect, expect_ok, play_on, server_case, server_row
+from truc_conform.server_visit import ServerVisit, case, is_asked, play_on, row
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import BLOCK_BYTES, COUNTER_BYTES
@@ -18,6 +17,8 @@ LONG: Final = 1_000  # points of a match that nobody wins
 _SHORT: Final = 3
 _SIZED_HANDS: Final = 6
 _DECISION_MS: Final = 40_000
+_WHOLE: Final = "play.md#the-end"
+_VIEWS: Final = "views.md#who-sees-what"
 
 
 def proven(seat: Seat) -> None:
@@ -31,7 +32,8 @@ def hands_of(seat: Seat) -> int:
     return 0 if seat.auditor is None else len(seat.auditor.hands)
 
 
-async def _match(visit: Visit) -> None:
+@case("S3.match", _WHOLE)
+async def _match(visit: ServerVisit) -> None:
     """Two keys play a match to its end; both prove it from the same records."""
     seats = await visit.match(target=_SHORT)
     await play_on(seats)
@@ -40,21 +42,32 @@ async def _match(visit: Visit) -> None:
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
-async def _by_options(visit: Visit, *, boxed: bool) -> None:
+async def _by_options(visit: ServerVisit, *, boxed: bool) -> None:
     seats = await visit.match(guests=(1,), boxed=boxed, target=_SHORT)
     await play_on(seats)
     proven(seats[0])
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
-async def _match_guests(visit: Visit) -> None:
+_GUESTS: Final = [
+    row(f"S3.{name}", _WHOLE, f"A guest {who} plays a match by its {kind}", _by_options, boxed=boxed)
+    for name, who, kind, boxed in (
+        ("match-guest", "without x", "options", False),
+        ("match-guest-boxed", "with x", "boxed options", True),
+    )
+]
+
+
+@case("S3.match-guests", _WHOLE)
+async def _match_guests(visit: ServerVisit) -> None:
     """Two guests play a match."""
     seats = await visit.match(guests=(0, 1), target=2)
     await play_on(seats)
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
-async def _match_again(visit: Visit) -> None:
+@case("S3.match-again", _WHOLE)
+async def _match_again(visit: ServerVisit) -> None:
     """After a match the next one starts at the same table."""
     seats = await visit.match(target=_SHORT)
     await play_on(seats)
@@ -64,7 +77,7 @@ async def _match_again(visit: Visit) -> None:
     await play_on(seats, lambda seat: seat.ledger.setup.mid != before)
 
 
-async def hands_played(visit: Visit, hands: int) -> list[Seat]:
+async def hands_played(visit: ServerVisit, hands: int) -> list[Seat]:
     """Return two players after this many hands, each at the first decision of the next."""
     seats = await visit.match(target=LONG)
     for seat in seats:
@@ -82,7 +95,8 @@ def _rests(seat: Seat, *, hands: int) -> bool:
     return hands_of(seat) >= hands and is_asked(seat)
 
 
-async def _audit(visit: Visit) -> Outcome:
+@case("S3.audit", "../fairness/specification.md#11-checks")
+async def _audit(visit: ServerVisit) -> Outcome:
     """Every deal of many hands is proven."""
     seats = await hands_played(visit, visit.hands)
     await seats[0].resign()
@@ -92,23 +106,26 @@ async def _audit(visit: Visit) -> Outcome:
     return Outcome(Verdict.PASS, f"{hands_of(seats[0])} hands, {seats[0].next} records, proven")
 
 
-async def _boxed_key(visit: Visit) -> None:
+@case("S3.boxed-key", _VIEWS)
+async def _boxed_key(visit: ServerVisit) -> None:
     """Options for a key come in a box, its cards never in clear."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     options = mover.options or {}
     expect("box" in options and "list" not in options, "options for a key in a box", sorted(options))
     expect(not mover.cards, "no cards in clear for a key", "some")
 
 
-async def _boxed_guest(visit: Visit) -> None:
+@case("S3.boxed-guest", _VIEWS)
+async def _boxed_guest(visit: ServerVisit) -> None:
     """Options for a guest with x come in a box, its cards never in clear."""
-    mover, _ = await in_hand(visit, guests=(0, 1), boxed=True)
+    mover, _ = await visit.in_hand(guests=(0, 1), boxed=True)
     options = mover.options or {}
     expect("box" in options, "options for a guest with x in a box", sorted(options))
     expect(not mover.cards, "no cards in clear for a guest with x", "some")
 
 
-async def _sizes(visit: Visit) -> None:
+@case("S3.sizes", _VIEWS)
+async def _sizes(visit: ServerVisit) -> None:
     """Boxes are padded: their sizes do not depend on the cards.
 
     Over many deals, what is in the same place of a hand must be equally long, whatever the cards are.
@@ -143,53 +160,25 @@ def _check_first_options(seats: list[Seat]) -> None:
     expect(all(len(sizes) == 1 for sizes in shapes.values()), "first options of one size", dict(shapes))
 
 
-async def _deadline(visit: Visit) -> None:
+@case("S3.deadline", "play.md#decisions")
+async def _deadline(visit: ServerVisit) -> None:
     """deadline_ms is the time that is left."""
-    mover, _ = await in_hand(visit, decision_ms=_DECISION_MS, bank_ms=0)
+    mover, _ = await visit.in_hand(decision_ms=_DECISION_MS, bank_ms=0)
     left = (mover.options or {}).get("deadline_ms")
     expect(left is not None and 0 < left <= _DECISION_MS, f"deadline_ms of at most {_DECISION_MS}", left)
 
 
-async def _ruled(visit: Visit) -> None:
-    """The server rules, and signs, for a player whose time is up."""
-    mover, other = await in_hand(visit, decision_ms=1_000, bank_ms=0)
-    before = mover.next
-    await other.play(lambda seat: seat.next > before)
-    expect(other.records[-1].signer == 0, "a ruling, signed by the server", other.records[-1])
-
-
-async def _no_clock(visit: Visit) -> None:
+@case("S3.no-clock", "play.md#terms-and-setup")
+async def _no_clock(visit: ServerVisit) -> None:
     """decision_ms 0 means no deadline."""
-    mover, _ = await in_hand(visit, decision_ms=0)
+    mover, _ = await visit.in_hand(decision_ms=0)
     expect("deadline_ms" not in (mover.options or {}), "no deadline without a clock", mover.options)
 
 
-_case: Final = partial(server_case, "S3")
-_row: Final = partial(server_row, "S3")
-_WHOLE: Final = "play.md#the-end"
-_VIEWS: Final = "views.md#who-sees-what"
-
-CASES: Final[tuple[ServerCase, ...]] = (
-    _case(_match, _WHOLE),
-    _row(
-        "match-guest",
-        _WHOLE,
-        "A guest without x plays a match by its options",
-        partial(_by_options, boxed=False),
-    ),
-    _row(
-        "match-guest-boxed",
-        _WHOLE,
-        "A guest with x plays a match by its boxed options",
-        partial(_by_options, boxed=True),
-    ),
-    _case(_match_guests, _WHOLE),
-    _case(_match_again, _WHOLE),
-    _case(_audit, "../fairness/specification.md#11-checks"),
-    _case(_boxed_key, _VIEWS),
-    _case(_boxed_guest, _VIEWS),
-    _case(_sizes, _VIEWS),
-    _case(_deadline, "play.md#decisions"),
-    _case(_no_clock, "play.md#terms-and-setup"),
-    _case(_ruled, "play.md#decisions"),
-)
+@case("S3.ruled", "play.md#decisions")
+async def _ruled(visit: ServerVisit) -> None:
+    """The server rules, and signs, for a player whose time is up."""
+    mover, other = await visit.in_hand(decision_ms=1_000, bank_ms=0)
+    before = mover.next
+    await other.play(lambda seat: seat.next > before)
+    expect(other.records[-1].signer == 0, "a ruling, signed by the server", other.records[-1])

@@ -1,6 +1,7 @@
-"""Cases S3: who is away from a match, what follows from it, and who may claim the match.
+"""Cases S3: who is away from a match, what follows from it, and who takes the seat of a player who is gone.
 
-The last two are tried only if the server announces `house-bots`, all others only if it announces `away`.
+`S3.uncalled` and `S3.unwanted` are tried only if the server announces `house-bots`; the others of `away` and of claims
+only if it announces `away`.
 """
 
 from collections.abc import Callable
@@ -9,24 +10,12 @@ from typing import Final
 
 import trio
 
-from truc_conform.raw_client import Map, RawClient
-from truc_conform.raw_seat import Seat
-from truc_conform.server_cases.play import in_hand
-from truc_conform.server_visit import (
-    InconclusiveError,
-    ServerCase,
-    UnofferedError,
-    Visit,
-    check_refusal,
-    create,
-    expect,
-    expect_ok,
-    need,
-    refused,
-    server_case,
-    together,
-)
-from truc_protocol.bodies import Rule
+from truc_conform.expectations import InconclusiveError, Map, UnofferedError, check_refusal, expect, expect_ok
+from truc_conform.raw_client import RawClient
+from truc_conform.raw_seat import Seat, bodies
+from truc_conform.server_cases.coming_back import resuming
+from truc_conform.server_visit import ServerVisit, case, play_on, together
+from truc_protocol.bodies import Rule, Sub
 from truc_protocol.errors import Code
 from truc_protocol.records import Phase, parse
 
@@ -37,14 +26,22 @@ _OUT_S: Final = 1.5
 _SLACK_MS: Final = 700
 _LOOKS: Final = 20
 """How often it is checked whether somebody was called to a free seat, each after a quarter of the time an answer may take."""
+_GONE: Final = "play.md#a-seat-whose-player-is-gone"
+_TIME: Final = "play.md#who-is-there-and-time"
+_FOLLOWS: Final = "play.md#what-follows"
+_CLAIM: Final = "messages.md#claim_match"
+_SILENCE_MS: Final = 2_000
+"""How long a link is awaited, and then a substitute."""
+_NEWCOMER: Final = 2
+_VACANT: Final = "play.md#a-vacant-seat"
 
 
 async def _with_away(
-    visit: Visit, *, decision_ms: int = _SOON_MS, gone_after: int = 3, claim: str = "server"
+    visit: ServerVisit, *, decision_ms: int = _SOON_MS, gone_after: int = 3, claim: str = "server"
 ) -> tuple[Seat, Seat]:
     """Return two players in a hand, the one to move first, at a server that tells who is away."""
-    need(await visit.player(), "away")
-    return await in_hand(visit, decision_ms=decision_ms, bank_ms=0, gone_after=gone_after, claim=claim)
+    (await visit.player()).need("away")
+    return await visit.in_hand(decision_ms=decision_ms, bank_ms=0, gone_after=gone_after, claim=claim)
 
 
 def _of(client: RawClient, number: int) -> list[Map]:
@@ -68,11 +65,12 @@ async def _follow(seat: Seat, until: Callable[[Seat], object]) -> None:
         await seat.play(until)
 
 
-async def _come_back(visit: Visit, seat: Seat) -> Map:
+async def _come_back(visit: ServerVisit, seat: Seat) -> Map:
     return expect_ok(await seat.come_back(await visit.connect()), "ok to resume")
 
 
-async def _away(visit: Visit) -> None:
+@case("S3.away", _GONE)
+async def _away(visit: ServerVisit) -> None:
     """A seat that loses its connection is away until it is back."""
     mover, other = await _with_away(visit, decision_ms=_LATER_MS)
     await trio.aclose_forcefully(mover.client.stream)
@@ -84,7 +82,8 @@ async def _away(visit: Visit) -> None:
     await _until_away(other, mover.seat, online=True)
 
 
-async def _away_comer(visit: Visit) -> None:
+@case("S3.away-comer", _GONE)
+async def _away_comer(visit: ServerVisit) -> None:
     """A player who resumes is told of each seat that is away."""
     mover, other = await _with_away(visit, decision_ms=_LATER_MS)
     await trio.aclose_forcefully(mover.client.stream)
@@ -93,7 +92,8 @@ async def _away_comer(visit: Visit) -> None:
     await _until_away(other, mover.seat, online=False)
 
 
-async def _away_missed(visit: Visit) -> None:
+@case("S3.away-missed", _GONE)
+async def _away_missed(visit: ServerVisit) -> None:
     """Both sides are told of a ruling in a seat's place, and when it decides again."""
     mover, other = await _with_away(visit)
     await together(
@@ -118,7 +118,8 @@ def _rulings(seat: Seat) -> list[str]:
     return [body.ruling for body in bodies if isinstance(body, Rule)]
 
 
-async def _time_stands(visit: Visit) -> None:
+@case("S3.time-stands", _TIME)
+async def _time_stands(visit: ServerVisit) -> None:
     """While no seat is connected, no seat's time runs."""
     mover, other = await _with_away(visit, decision_ms=_LATER_MS)
     before, since = _deadline(mover), trio.current_time()
@@ -143,12 +144,32 @@ def _deadline(seat: Seat) -> int:
     return int((seat.options or {}).get("deadline_ms", 0))
 
 
+@case("S3.claim-shown", "options.md#who-ends-a-match-against-a-side-that-is-gone")
+async def _claim_shown(visit: ServerVisit) -> None:
+    """The table's state shows claim before anybody is ready."""
+    (await visit.player()).need("away")
+    first, second = await visit.seats(claim="opponents")
+    for seat in (first, second):
+        state = seat.client.came("table")[-1:]
+        state = state or [await seat.client.until("table", table=seat.table)]
+        expect(state[-1].get("claim") == "opponents", "claim opponents in the table's state", state[-1])
+
+
+@case("S3.claim-word", "options.md#who-ends-a-match-against-a-side-that-is-gone")
+async def _claim_word(visit: ServerVisit) -> None:
+    """claim must be one of two words."""
+    seat = await visit.seat()
+    seat.client.need("away")
+    check_refusal(await seat.open_table({"claim": "anybody"}), Code.BAD_OPTION, field="options/claim")
+
+
 async def _claimed(seat: Seat) -> Map:
     """Claim the match and return the reply."""
     return await seat.ask({"t": "claim_match", "table": seat.table, "match": seat.ledger.setup.mid})
 
 
-async def _claim_early(visit: Visit) -> None:
+@case("S3.claim-early", _CLAIM)
+async def _claim_early(visit: ServerVisit) -> None:
     """A claim before its time gets not_now, with a time to wait."""
     mover, other = await _with_away(visit, decision_ms=_LATER_MS, claim="opponents")
     await trio.aclose_forcefully(mover.client.stream)
@@ -158,53 +179,31 @@ async def _claim_early(visit: Visit) -> None:
     expect(0 < wait_ms <= notice["claim_in_ms"], "at most the time in the notice", error)
 
 
-async def _claim_present(visit: Visit) -> None:
+@case("S3.claim-present", _FOLLOWS)
+async def _claim_present(visit: ServerVisit) -> None:
     """A seat that is connected and not gone cannot be claimed against."""
     _, other = await _with_away(visit, decision_ms=_LATER_MS, claim="opponents")
     check_refusal(await _claimed(other), Code.NOT_NOW)
 
 
-async def _claim_stranger(visit: Visit) -> None:
+@case("S3.claim-stranger", _CLAIM)
+async def _claim_stranger(visit: ServerVisit) -> None:
     """Nobody can claim a match in which they have no seat."""
     mover, other = await _with_away(visit)
     wrong = {"t": "claim_match", "table": other.table}
-    await refused(await visit.player(), wrong | {"match": other.ledger.setup.mid}, Code.NOT_SEATED)
+    await visit.stranger_refused(wrong | {"match": other.ledger.setup.mid}, Code.NOT_SEATED)
     check_refusal(await other.ask(wrong | {"match": bytes(32)}), Code.NO_SUCH_MATCH)
     expect(mover.ledger.phase is Phase.HAND, "the match to go on", mover.ledger.phase)
 
 
-async def _claim(visit: Visit) -> None:
-    """Where opponents claim, the forfeit goes to the claimant, and to nobody before."""
-    mover, other = await _with_away(visit, gone_after=1, claim="opponents")
-    notice = await _until_away(other, mover.seat, online=True, missed=1)
-    expect(notice.get("claim_in_ms") == 0, "claim_in_ms 0", notice)
-    expect(_rulings(other) == ["move"], "no forfeit before the claim", _rulings(other))
-    reply = await _claimed(other)
-    expect((reply["t"], reply.get("k")) == ("ok", other.next - 1), "ok, after the ruling", reply)
-    await _follow(other, lambda seat: seat.ledger.phase is Phase.ENDED)
-    verdict = other.auditor.verdict() if other.auditor else None
-    expect(
-        verdict and (verdict.reason, verdict.winner) == ("forfeit", other.seat % 2),
-        "a forfeit won by the side that claims",
-        verdict,
-    )
-
-
-async def _claim_server(visit: Visit) -> None:
-    """By default the forfeit comes without a claim."""
-    _, other = await _with_away(visit, gone_after=1)
-    await _follow(other, lambda seat: seat.ledger.phase is Phase.ENDED)
-    expect("forfeit" in _rulings(other), "a forfeit without a claim", _rulings(other))
-
-
-async def _four(visit: Visit, **options: int | str) -> list[Seat]:
+async def _four(visit: ServerVisit, **options: int | str) -> list[Seat]:
     """Return four players at a table of their own, all ready."""
     seats = [await visit.seat(number) for number in range(PARTNERS)]
     offers = {offer["name"]: offer["seats"] for offer in seats[0].client.info["variants"]}
     game = next((name for name, counts in offers.items() if PARTNERS in counts), None)
     if game is None:
         raise UnofferedError("the server offers no game for four")
-    made = await create(seats[0], options, game=game, seats=PARTNERS)
+    made = await seats[0].open_table(options, game=game, seats=PARTNERS)
     expect_ok(made, "a table for four to be created")
     for seat in seats[1:]:
         expect_ok(await seat.join(seats[0].table), "a seat at the table")
@@ -218,9 +217,10 @@ def _nothing(message: Map, options: list[Map]) -> None:
     del message, options
 
 
-async def _claim_partner(visit: Visit) -> None:
+@case("S3.claim-partner", _FOLLOWS)
+async def _claim_partner(visit: ServerVisit) -> None:
     """The partner of a player who is gone cannot claim."""
-    need(await visit.player(), "away")
+    (await visit.player()).need("away")
     seats = await _four(visit, decision_ms=_SOON_MS, bank_ms=0, gone_after=1, claim="opponents")
     for seat in seats:
         seat.chooses = _nothing
@@ -240,24 +240,34 @@ def _somebody_missed(seat: Seat) -> bool:
     return any(told.get("missed") for told in seat.client.came("away"))
 
 
-async def _claim_shown(visit: Visit) -> None:
-    """The table's state shows claim before anybody is ready."""
-    need(await visit.player(), "away")
-    first, second = await visit.seats(claim="opponents")
-    for seat in (first, second):
-        state = seat.client.came("table")[-1:]
-        state = state or [await seat.client.until("table", table=seat.table)]
-        expect(state[-1].get("claim") == "opponents", "claim opponents in the table's state", state[-1])
+@case("S3.claim", _FOLLOWS)
+async def _claim(visit: ServerVisit) -> None:
+    """Where opponents claim, the forfeit goes to the claimant, and to nobody before."""
+    mover, other = await _with_away(visit, gone_after=1, claim="opponents")
+    notice = await _until_away(other, mover.seat, online=True, missed=1)
+    expect(notice.get("claim_in_ms") == 0, "claim_in_ms 0", notice)
+    expect(_rulings(other) == ["move"], "no forfeit before the claim", _rulings(other))
+    reply = await _claimed(other)
+    expect((reply["t"], reply.get("k")) == ("ok", other.next - 1), "ok, after the ruling", reply)
+    await _follow(other, lambda seat: seat.ledger.phase is Phase.ENDED)
+    verdict = other.auditor.verdict() if other.auditor else None
+    expect(
+        verdict and (verdict.reason, verdict.winner) == ("forfeit", other.seat % 2),
+        "a forfeit won by the side that claims",
+        verdict,
+    )
 
 
-async def _claim_word(visit: Visit) -> None:
-    """claim must be one of two words."""
-    seat = await visit.seat()
-    need(seat.client, "away")
-    check_refusal(await create(seat, {"claim": "anybody"}), Code.BAD_OPTION, field="options/claim")
+@case("S3.claim-server", _FOLLOWS)
+async def _claim_server(visit: ServerVisit) -> None:
+    """By default the forfeit comes without a claim."""
+    _, other = await _with_away(visit, gone_after=1)
+    await _follow(other, lambda seat: seat.ledger.phase is Phase.ENDED)
+    expect("forfeit" in _rulings(other), "a forfeit without a claim", _rulings(other))
 
 
-async def _uncalled(visit: Visit) -> None:
+@case("S3.uncalled", "play.md#a-vacant-seat")
+async def _uncalled(visit: ServerVisit) -> None:
     """A key that the host has not listed is not called to a vacant seat."""
     asked = await visit.player(want=["house-bots"])
     if "house-bots" not in asked.info["caps"]:
@@ -272,13 +282,14 @@ async def _uncalled(visit: Visit) -> None:
         expect(not calls, "no bot_wanted to a key that the host has not listed", calls)
 
 
-async def _unwanted(visit: Visit) -> None:
+@case("S3.unwanted", "messages.md#players_wanted")
+async def _unwanted(visit: ServerVisit) -> None:
     """A key that the host has not listed is not called to a free seat."""
     strangers = [await visit.player(want=["house-bots"]), await visit.player()]
     if "house-bots" not in strangers[0].info["caps"]:
         raise InconclusiveError("the server calls no bots")
     waiting = await visit.seat()
-    expect_ok(await create(waiting, {}, private=False), "a public table")
+    expect_ok(await waiting.open_table({}, private=False), "a public table")
     await waiting.ready()
     for _ in range(_LOOKS):
         await trio.sleep(visit.patience_s / 4)
@@ -296,25 +307,51 @@ def _sees_vacant(seat: Seat) -> bool:
     return any(each.get("vacant") for state in seat.client.came("table") for each in state["seats"])
 
 
-_case: Final = partial(server_case, "S3")
-_GONE: Final = "play.md#a-seat-whose-player-is-gone"
-_TIME: Final = "play.md#who-is-there-and-time"
-_FOLLOWS: Final = "play.md#what-follows"
-_CLAIM: Final = "messages.md#claim_match"
+async def _vacant(visit: ServerVisit) -> tuple[Seat, Seat]:
+    """Return a player in a match, and one who has been silent until the seat was offered to others."""
+    player, gone = await visit.match(release_ms=_SILENCE_MS, gone=1)
+    gone.is_idle = True
+    with trio.fail_after(visit.patience_s + _SILENCE_MS / 1000):
+        await play_on((gone, player), _is_vacant)
+    return player, gone
 
-CASES: Final[tuple[ServerCase, ...]] = (
-    _case(_away, _GONE),
-    _case(_away_comer, _GONE),
-    _case(_away_missed, _GONE),
-    _case(_time_stands, _TIME),
-    _case(_claim_shown, "options.md#who-ends-a-match-against-a-side-that-is-gone"),
-    _case(_claim_word, "options.md#who-ends-a-match-against-a-side-that-is-gone"),
-    _case(_claim_early, _CLAIM),
-    _case(_claim_present, _FOLLOWS),
-    _case(_claim_stranger, _CLAIM),
-    _case(_claim_partner, _FOLLOWS),
-    _case(_claim, _FOLLOWS),
-    _case(_claim_server, _FOLLOWS),
-    _case(_uncalled, "play.md#a-vacant-seat"),
-    _case(_unwanted, "messages.md#players_wanted"),
-)
+
+def _is_vacant(seat: Seat) -> bool:
+    told = seat.client.came("table")
+    return any(each.get("vacant") for each in told[-1]["seats"])
+
+
+async def _step_in(visit: ServerVisit, player: Seat, gone: Seat) -> Seat:
+    """Return a newcomer who has the seat of the player who was gone."""
+    newcomer = await visit.seat(_NEWCOMER)
+    expect_ok(await newcomer.join(player.table, gone.seat), "a place beside the vacant seat")
+    expect_ok(await newcomer.ask(resuming(player, -1)), "every record of the match")
+    expect_ok(await newcomer.ask(newcomer.sign(newcomer.sub())), "the seat")
+    return newcomer
+
+
+@case("S3.substitute", _VACANT)
+async def _substitute(visit: ServerVisit) -> None:
+    """A newcomer takes a vacant seat over, and is dealt cards."""
+    player, gone = await _vacant(visit)
+    newcomer = await _step_in(visit, player, gone)
+    await play_on((player, newcomer), _is_dealt)
+    taken = [body.seat for body in bodies(player.records) if isinstance(body, Sub)]
+    expect(taken == [gone.seat], "one record by which the seat was taken over", taken)
+    told = await gone.client.until("seat_taken_over", table=gone.table)
+    expect(told["seat"] == gone.seat, "the seat that was taken over", told)
+
+
+def _is_dealt(seat: Seat) -> bool:
+    return seat.ledger.phase is Phase.HAND
+
+
+@case("S3.seat-gone", _VACANT)
+async def _seat_gone(visit: ServerVisit) -> None:
+    """Whose seat a substitute has is refused it with seat_gone."""
+    player, gone = await _vacant(visit)
+    late = gone.sign(gone.rekey())
+    await _step_in(visit, player, gone)
+    place = {"table": gone.table, "seat": gone.seat}
+    for wanted in (late, resuming(gone, gone.next), {"t": "join", **place}, {"t": "ready", **place}):
+        check_refusal(await gone.ask(wanted), Code.SEAT_GONE)

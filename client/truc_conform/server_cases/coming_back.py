@@ -5,21 +5,10 @@ from typing import Final
 
 import trio
 
-from truc_conform.raw_client import Map, RawClient
+from truc_conform.expectations import Map, expect, expect_ok
+from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.server_cases.play import in_hand, level
-from truc_conform.server_visit import (
-    ServerCase,
-    Visit,
-    check_alive,
-    expect,
-    expect_ok,
-    held_seats,
-    refused,
-    server_case,
-    server_row,
-    together,
-)
+from truc_conform.server_visit import ServerVisit, case, held_seats, level, row, together
 from truc_protocol.audit import Result
 from truc_protocol.errors import Code
 
@@ -27,6 +16,7 @@ LEAST_ASIDE: Final = 6  # records between two breaks of a connection
 _BREAKS: Final = 40
 _SHORT: Final = 2
 _FAR: Final = 2**40
+_BACK: Final = "session.md#coming-back"
 
 
 def resuming(seat: Seat, next_: int) -> Map:
@@ -44,9 +34,10 @@ def records_of(client: RawClient) -> list[Sent]:
     return [(each["k"], each["signer"], each["body"], each["sig"]) for each in records]
 
 
-async def _resume(visit: Visit) -> None:
+@case("S3.resume", _BACK)
+async def _resume(visit: ServerVisit) -> None:
     """Resuming from any position brings the match's records unchanged."""
-    mover, other = await in_hand(visit)
+    mover, other = await visit.in_hand()
     await level(mover, other)
     live = records_of(mover.client)
     client = await visit.player(mover.key)
@@ -59,9 +50,10 @@ async def _resume(visit: Visit) -> None:
         )
 
 
-async def _resume_setup(visit: Visit) -> None:
+@case("S3.resume-setup", _BACK)
+async def _resume_setup(visit: ServerVisit) -> None:
     """Resuming from -1 brings the setup, then every record."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     client = await visit.player(mover.key)
     expect_ok(await client.ask(resuming(mover, -1)), "ok to resume")
     tags = [message["t"] for message in client.log if message["t"] in ("setup", "record")]
@@ -71,9 +63,10 @@ async def _resume_setup(visit: Visit) -> None:
     expect(setup["doc"] == mover.document and setup["records"] == known, "the setup as it came live", setup)
 
 
-async def _resume_options(visit: Visit) -> None:
+@case("S3.resume-options", _BACK)
+async def _resume_options(visit: ServerVisit) -> None:
     """After ok come the current options, with the time that is left."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     known = mover.options or {}
     client = await visit.player(mover.key)
     await client.ask(resuming(mover, mover.next))
@@ -84,9 +77,10 @@ async def _resume_options(visit: Visit) -> None:
     expect((was is None) == (now is None) and (now or 0) <= (was or 0), "no more time than is left", options)
 
 
-async def _resume_cards(visit: Visit) -> None:
+@case("S3.resume-cards", _BACK)
+async def _resume_cards(visit: ServerVisit) -> None:
     """A guest without x is sent its cards again."""
-    mover, _ = await in_hand(visit, guests=(0, 1), boxed=False)
+    mover, _ = await visit.in_hand(guests=(0, 1), boxed=False)
     client = await visit.connect()
     await client.login_token(mover.token)
     await client.ask(resuming(mover, mover.next))
@@ -94,38 +88,62 @@ async def _resume_cards(visit: Visit) -> None:
     expect(cards["cards"] == mover.cards, "the guest's cards again", cards)
 
 
-async def _refused_resume(visit: Visit, *, changed: Map, code: Code) -> None:
-    mover, _ = await in_hand(visit)
+async def _refused_resume(visit: ServerVisit, *, changed: Map, code: Code) -> None:
+    mover, _ = await visit.in_hand()
     client = await visit.player(mover.key)
-    await refused(client, resuming(mover, 0) | changed, code)
-    await check_alive(client)
+    await client.refused(resuming(mover, 0) | changed, code)
+    await client.check_alive()
 
 
-async def _resume_stranger(visit: Visit) -> None:
+_REFUSED: Final = [
+    row(
+        "S3.resume-beyond",
+        "errors.md#bad_position",
+        "A resume from beyond the last record gets bad_position",
+        _refused_resume,
+        changed={"next": _FAR},
+        code=Code.BAD_POSITION,
+    ),
+    row(
+        "S3.resume-other",
+        "errors.md#no_such_match",
+        "A resume of another match gets no_such_match",
+        _refused_resume,
+        changed={"match": bytes(32)},
+        code=Code.NO_SUCH_MATCH,
+    ),
+]
+
+
+@case("S3.resume-stranger", "errors.md#not_seated")
+async def _resume_stranger(visit: ServerVisit) -> None:
     """Nobody can resume the seat of another."""
-    mover, _ = await in_hand(visit)
-    await refused(await visit.player(), resuming(mover, 0), Code.NOT_SEATED)
+    mover, _ = await visit.in_hand()
+    await visit.stranger_refused(resuming(mover, 0), Code.NOT_SEATED)
 
 
-async def _take_over(visit: Visit) -> None:
+@case("S3.take-over", _BACK)
+async def _take_over(visit: ServerVisit) -> None:
     """The newest connection has the seat; the older one is told, and stays open."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     client = await visit.player(mover.key)
     await client.ask(resuming(mover, mover.next))
     told = await mover.client.until("seat_taken_over")
     expect((told["table"], told["seat"]) == (mover.table, mover.seat), "which seat was taken over", told)
-    await check_alive(mover.client)
+    await mover.client.check_alive()
 
 
-async def _seats_listed(visit: Visit) -> None:
+@case("S3.seats-listed", "session.md#login")
+async def _seats_listed(visit: ServerVisit) -> None:
     """welcome lists the match to resume."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     client = await visit.player(mover.key)
     expected = [(mover.table, mover.ledger.setup.mid, mover.seat)]
     expect(held_seats(client.welcome) == expected, f"seats to be {expected}", client.welcome)
 
 
-async def _storm(visit: Visit) -> None:
+@case("S3.storm", _BACK)
+async def _storm(visit: ServerVisit) -> None:
     """Over many lost connections a player gets every record, once and in order."""
     seats = await visit.match(target=_SHORT)
     await together(partial(_restless, visit, seats[0]), partial(seats[1].play))
@@ -139,7 +157,7 @@ def _is_further(seat: Seat, *, than: int) -> bool:
     return seat.done or seat.next >= than + LEAST_ASIDE
 
 
-async def _restless(visit: Visit, seat: Seat) -> None:
+async def _restless(visit: ServerVisit, seat: Seat) -> None:
     """Play, moving to a new connection after every few records; a gap in them ends the case."""
     for _ in range(_BREAKS):
         await seat.play(partial(_is_further, than=seat.next))
@@ -151,7 +169,8 @@ async def _restless(visit: Visit, seat: Seat) -> None:
     await seat.play()
 
 
-async def _offline(visit: Visit) -> None:
+@case("S3.offline", "messages.md#seatstate")
+async def _offline(visit: ServerVisit) -> None:
     """A seat whose connection is gone shows as offline, and is kept."""
     first, second = await visit.seats()
     await trio.aclose_forcefully(second.client.stream)
@@ -164,29 +183,3 @@ async def _offline(visit: Visit) -> None:
         await client.login_key(second.key)
     reply = await client.ask({"t": "join", "table": second.table})
     expect((reply["t"], reply.get("seat")) == ("ok", second.seat), "one's own seat", reply)
-
-
-_case: Final = partial(server_case, "S3")
-_row: Final = partial(server_row, "S3")
-_BACK: Final = "session.md#coming-back"
-
-
-def _refused_case(name: str, what: str, changed: Map, code: Code) -> ServerCase:
-    """Return a case about a resume that is refused."""
-    run = partial(_refused_resume, changed=changed, code=code)
-    return _row(name, f"errors.md#{code}", f"A resume {what} gets {code}", run)
-
-
-CASES: Final[tuple[ServerCase, ...]] = (
-    _case(_resume, _BACK),
-    _case(_resume_setup, _BACK),
-    _case(_resume_options, _BACK),
-    _case(_resume_cards, _BACK),
-    _refused_case("resume-beyond", "from beyond the last record", {"next": _FAR}, Code.BAD_POSITION),
-    _refused_case("resume-other", "of another match", {"match": bytes(32)}, Code.NO_SUCH_MATCH),
-    _case(_resume_stranger, "errors.md#not_seated"),
-    _case(_take_over, _BACK),
-    _case(_seats_listed, "session.md#login"),
-    _case(_storm, _BACK),
-    _case(_offline, "messages.md#seatstate"),
-)

@@ -1,29 +1,20 @@
 """Cases S2: the lobby, who is there, chat, a quick seat, being forgotten; each only if the server announces it."""
 
-from functools import partial
 from typing import Final
 
-from truc_conform.raw_client import Map, RawClient, UnexpectedError
-from truc_conform.raw_seat import Seat
-from truc_conform.server_cases.play import in_hand
-from truc_conform.server_cases.watch import watching
-from truc_conform.server_visit import (
+from truc_conform.expectations import (
     InconclusiveError,
-    ServerCase,
-    Visit,
-    check_alive,
+    Map,
+    UnexpectedError,
     check_refusal,
     check_too_soon,
-    create,
     expect,
     expect_ok,
-    game_of,
-    listed,
-    need,
-    refused,
-    server_case,
-    server_row,
 )
+from truc_conform.raw_client import RawClient
+from truc_conform.raw_seat import Seat
+from truc_conform.server_cases.watch import watching
+from truc_conform.server_visit import ServerVisit, case, row
 from truc_protocol.errors import Code
 from truc_protocol.messages import Direction
 from truc_protocol.messages.exchanges import COURSES
@@ -32,28 +23,24 @@ from truc_protocol.wire.capabilities import BROUGHT_BY
 _OPTIONAL: Final = BROUGHT_BY.keys() & COURSES[Direction.TO_SERVER].keys()
 """The requests that a capability brings."""
 MOST_LINES: Final = 40
-_BAD_TEXTS: Final = (
-    ("chat-empty", "An empty line", ""),
-    ("chat-blank", "A line of spaces", "   "),
-    ("chat-lines", "A text of two lines", "one\ntwo"),
-    ("chat-control", "A control character", "bell\x07"),
-    ("chat-long", "A text of 201 characters", "a" * 201),
-)
+_CHAT: Final = "lobby.md#chat"
+_LOBBY: Final = "lobby.md#following-the-lobby"
 
 
-async def _unannounced(visit: Visit) -> None:
+@case("S2.unannounced", "errors.md#unknown_request")
+async def _unannounced(visit: ServerVisit) -> None:
     """A request whose capability the server does not announce gets unknown_request."""
     client = await visit.player()
     absent = sorted(tag for tag in _OPTIONAL if BROUGHT_BY[tag] not in client.info["caps"])
     for tag in absent:
-        await refused(client, _sound(client, tag), Code.UNKNOWN_REQUEST, field="t")
+        await client.refused(_sound(client, tag), Code.UNKNOWN_REQUEST, field="t")
     if not absent:
         raise InconclusiveError("the server announces every capability that brings a request")
 
 
 def _sound(client: RawClient, tag: str) -> Map:
     """Return a request with every field that any of these requests needs."""
-    named = {"text": "hello", "player": "guest-nobody", "variant": game_of(client), "match": bytes(32)}
+    named = {"text": "hello", "player": "guest-nobody", "variant": client.game(), "match": bytes(32)}
     return {"t": tag, "from": 0, "seats": 2, "table": "K7PQ", **named}
 
 
@@ -62,15 +49,16 @@ async def say(client: RawClient, text: str, **fields: object) -> Map:
     return await client.ask({"t": "chat", "text": text, **fields})
 
 
-async def _talking(visit: Visit) -> list[Seat]:
+async def _talking(visit: ServerVisit) -> list[Seat]:
     seats = await visit.seats()
-    value = need(seats[0].client, "chat")
+    value = seats[0].client.need("chat")
     if isinstance(value, dict) and value.get("tables") is False:
-        need(seats[0].client, "chat at tables")
+        seats[0].client.need("chat at tables")
     return seats
 
 
-async def _chat(visit: Visit) -> None:
+@case("S2.chat", _CHAT)
+async def _chat(visit: ServerVisit) -> None:
     """A line goes, numbered, to everybody who follows the table."""
     first, second = await _talking(visit)
     eye, _ = await watching(visit, first.table)
@@ -90,7 +78,8 @@ async def _line(client: RawClient, n: int) -> Map:
     return came[0] if came else await client.until("chat", n=n)
 
 
-async def _chat_tag(visit: Visit) -> None:
+@case("S2.chat-tag", _CHAT)
+async def _chat_tag(visit: ServerVisit) -> None:
     """A line has its speaker's tag, the same as in welcome and at the seat."""
     first, second = await _talking(visit)
     await say(first.client, "hello", table=first.table)
@@ -105,7 +94,8 @@ async def _chat_tag(visit: Visit) -> None:
     )
 
 
-async def _chat_watcher(visit: Visit) -> None:
+@case("S2.chat-watcher", _CHAT)
+async def _chat_watcher(visit: ServerVisit) -> None:
     """A watcher may speak, without a seat."""
     (first, _) = await _talking(visit)
     eye, _ = await watching(visit, first.table)
@@ -114,7 +104,8 @@ async def _chat_watcher(visit: Visit) -> None:
     expect("seat" not in line, "no seat for a watcher", line)
 
 
-async def _chat_outsider(visit: Visit) -> None:
+@case("S2.chat-outsider", _CHAT)
+async def _chat_outsider(visit: ServerVisit) -> None:
     """Only those who follow may speak; others get not_now."""
     (first, _) = await _talking(visit)
     stranger = await visit.player()
@@ -122,13 +113,26 @@ async def _chat_outsider(visit: Visit) -> None:
     check_refusal(await say(stranger, "hello"), Code.NOT_NOW)
 
 
-async def _bad_text(visit: Visit, *, text: str) -> None:
+async def _bad_text(visit: ServerVisit, *, text: str) -> None:
     (first, _) = await _talking(visit)
     check_refusal(await say(first.client, text, table=first.table), Code.BAD_MESSAGE, field="text")
-    await check_alive(first.client)
+    await first.client.check_alive()
 
 
-async def _chat_later(visit: Visit) -> None:
+_BAD_TEXTS: Final = [
+    row(f"S2.{name}", _CHAT, f"{what} gets bad_message for text", _bad_text, text=text)
+    for name, what, text in (
+        ("chat-empty", "An empty line", ""),
+        ("chat-blank", "A line of spaces", "   "),
+        ("chat-lines", "A text of two lines", "one\ntwo"),
+        ("chat-control", "A control character", "bell\x07"),
+        ("chat-long", "A text of 201 characters", "a" * 201),
+    )
+]
+
+
+@case("S2.chat-later", _CHAT)
+async def _chat_later(visit: ServerVisit) -> None:
     """A latecomer is sent the newest lines, with how long ago each was said."""
     (first, _) = await _talking(visit)
     for n in range(3):
@@ -140,7 +144,8 @@ async def _chat_later(visit: Visit) -> None:
     expect(all("ago_ms" in line for line in lines), "how long ago each was said", lines)
 
 
-async def _chat_flood(visit: Visit) -> None:
+@case("S2.chat-flood", "errors.md#rate_limited")
+async def _chat_flood(visit: ServerVisit) -> None:
     """Too many lines get rate_limited, with a time to wait."""
     (first, _) = await _talking(visit)
     for n in range(MOST_LINES):
@@ -151,18 +156,20 @@ async def _chat_flood(visit: Visit) -> None:
     raise UnexpectedError(f"expected rate_limited within {MOST_LINES} lines at once, got ok to all")
 
 
-async def _chat_lobby(visit: Visit) -> None:
+@case("S2.chat-lobby", _CHAT)
+async def _chat_lobby(visit: ServerVisit) -> None:
     """The lobby has a chat for those who follow it."""
-    value = need(await visit.player(), "chat")
+    value = (await visit.player()).need("chat")
     first, second = await _follower(visit), await _follower(visit)
     if isinstance(value, dict) and not value.get("lobby"):
-        need(first, "chat in the lobby")
+        first.need("chat in the lobby")
     expect_ok(await say(first, "anybody?"), "ok to chat")
     line = await second.until("chat", text="anybody?")
     expect("table" not in line and "n" not in line, "a line without table or number", line)
 
 
-async def _ignore(visit: Visit) -> None:
+@case("S2.ignore", "lobby.md#ignoring")
+async def _ignore(visit: ServerVisit) -> None:
     """Ignoring a player hides their lines until it is taken back."""
     first, second = await _talking(visit)
     tag = first.client.welcome["player"]
@@ -174,29 +181,31 @@ async def _ignore(visit: Visit) -> None:
     expect(line["text"] == "heard", "only what was said after the ignoring ended", line)
 
 
-async def _ignore_self(visit: Visit) -> None:
+@case("S2.ignore-self", "lobby.md#ignoring")
+async def _ignore_self(visit: ServerVisit) -> None:
     """Nobody can ignore themselves: bad_message."""
     client = await visit.player()
-    need(client, "chat")
-    await refused(
-        client, {"t": "ignore", "player": client.welcome["player"]}, Code.BAD_MESSAGE, field="player"
+    client.need("chat")
+    await client.refused(
+        {"t": "ignore", "player": client.welcome["player"]}, Code.BAD_MESSAGE, field="player"
     )
 
 
-async def _follower(visit: Visit) -> RawClient:
+async def _follower(visit: ServerVisit) -> RawClient:
     """Return a player who follows the lobby."""
     client = await visit.player()
-    need(client, "lobby")
+    client.need("lobby")
     expect_ok(await client.ask_patiently({"t": "lobby"}), "ok to lobby")
     return client
 
 
-async def _lobby(visit: Visit) -> None:
+@case("S2.lobby", _LOBBY)
+async def _lobby(visit: ServerVisit) -> None:
     """Followers of the lobby are told of public tables, and of no private ones."""
     client = await _follower(visit)
     seat, hidden = await visit.seat(0), await visit.seat(1)
-    await create(hidden)
-    await create(seat, private=False)
+    await hidden.open_table()
+    await seat.open_table(private=False)
     state = await client.until("table", table=seat.table)
     expect(state["state"] == "open", "the public table, open", state)
     await seat.client.ask({"t": "leave", "table": seat.table})
@@ -205,7 +214,8 @@ async def _lobby(visit: Visit) -> None:
     expect(not told, "no word of a private table", told)
 
 
-async def _lobby_state(visit: Visit) -> None:
+@case("S2.lobby-state", _LOBBY)
+async def _lobby_state(visit: ServerVisit) -> None:
     """Followers of the lobby are told how full the server is."""
     client = await _follower(visit)
     came = client.came("lobby")
@@ -213,36 +223,39 @@ async def _lobby_state(visit: Visit) -> None:
     expect(state["online"] >= 1 and state["playing"] <= state["tables"], "figures that can be true", state)
 
 
-async def _lobby_off(visit: Visit) -> None:
+@case("S2.lobby-off", _LOBBY)
+async def _lobby_off(visit: ServerVisit) -> None:
     """After off nothing more comes from the lobby."""
     client = await _follower(visit)
     expect_ok(await client.ask_patiently({"t": "lobby", "off": True}), "ok to lobby")
     client.log.clear()
     seat = await visit.seat()
-    await create(seat, private=False)
-    await check_alive(client)
+    await seat.open_table(private=False)
+    await client.check_alive()
     told = [message for message in client.log if message["t"] in ("table", "lobby")]
     expect(not told, "no more word of the lobby", told)
 
 
-async def _players(visit: Visit) -> None:
+@case("S2.players", "lobby.md#who-is-there")
+async def _players(visit: ServerVisit) -> None:
     """Each player is listed once, ascending by tag."""
     seat = await visit.seat()
-    need(seat.client, "lobby")
+    seat.client.need("lobby")
     await visit.player(seat.key)
-    tags = await listed(seat.client, "players", "player")
+    tags = await seat.client.listed("players", "player")
     own = seat.client.welcome["player"]
     expect(tags.count(own) == 1, "a player once, however many their connections", tags.count(own))
     expect(tags == sorted(tags), "tags in ascending order", tags)
 
 
-async def _seek(visit: Visit) -> None:
+@case("S2.seek", "lobby.md#a-quick-seat")
+async def _seek(visit: ServerVisit) -> None:
     """Two who seek the same find each other; a full table is passed over."""
     first, second = await visit.seat(0), await visit.seat(1)
-    need(first.client, "seek")
+    first.client.need("seek")
     wanted: Map = {
         "t": "seek",
-        "variant": game_of(first.client),
+        "variant": first.client.game(),
         "options": {"decision_ms": 100_000 + visit.seed},
     }
     taken = []
@@ -258,18 +271,20 @@ async def _seek(visit: Visit) -> None:
     expect(reply["t"] == "ok" and third.table != first.table, "another table for the third player", reply)
 
 
-async def _forget_playing(visit: Visit) -> None:
+@case("S2.forget-playing", "lobby.md#being-forgotten")
+async def _forget_playing(visit: ServerVisit) -> None:
     """A player in a match cannot be forgotten: not_now."""
-    mover, _ = await in_hand(visit)
-    need(mover.client, "forget")
+    mover, _ = await visit.in_hand()
+    mover.client.need("forget")
     check_refusal(await mover.ask({"t": "forget"}), Code.NOT_NOW)
 
 
-async def _forget_guest(visit: Visit) -> None:
+@case("S2.forget-guest", "lobby.md#being-forgotten")
+async def _forget_guest(visit: ServerVisit) -> None:
     """A guest is forgotten, and so is the token."""
     seats = await visit.seats(guests=(0,))
     guest = seats[0]
-    need(guest.client, "forget")
+    guest.client.need("forget")
     expect_ok(await guest.client.ask({"t": "forget"}), "ok to forget")
     rest = await guest.client.closed()
     expect(
@@ -280,42 +295,12 @@ async def _forget_guest(visit: Visit) -> None:
     check_refusal(error, Code.BAD_TOKEN, closes=True)
 
 
-async def _forget_key(visit: Visit) -> None:
+@case("S2.forget-key", "lobby.md#being-forgotten")
+async def _forget_key(visit: ServerVisit) -> None:
     """A key is forgotten, gives its seats up and stays logged in."""
     seat = await visit.seat()
-    need(seat.client, "forget")
-    await create(seat)
+    seat.client.need("forget")
+    await seat.open_table()
     expect_ok(await seat.client.ask({"t": "forget"}), "ok to forget")
-    await check_alive(seat.client)
-    await refused(await visit.player(), {"t": "join", "table": seat.table}, Code.NO_SUCH_TABLE)
-
-
-_case: Final = partial(server_case, "S2")
-_row: Final = partial(server_row, "S2")
-_CHAT: Final = "lobby.md#chat"
-_LOBBY: Final = "lobby.md#following-the-lobby"
-
-CASES: Final[tuple[ServerCase, ...]] = (
-    _case(_unannounced, "errors.md#unknown_request"),
-    _case(_chat, _CHAT),
-    _case(_chat_tag, _CHAT),
-    _case(_chat_watcher, _CHAT),
-    _case(_chat_outsider, _CHAT),
-    *(
-        _row(name, _CHAT, f"{text} gets bad_message for text", partial(_bad_text, text=line))
-        for name, text, line in _BAD_TEXTS
-    ),
-    _case(_chat_later, _CHAT),
-    _case(_chat_flood, "errors.md#rate_limited"),
-    _case(_chat_lobby, _CHAT),
-    _case(_ignore, "lobby.md#ignoring"),
-    _case(_ignore_self, "lobby.md#ignoring"),
-    _case(_lobby, _LOBBY),
-    _case(_lobby_state, _LOBBY),
-    _case(_lobby_off, _LOBBY),
-    _case(_players, "lobby.md#who-is-there"),
-    _case(_seek, "lobby.md#a-quick-seat"),
-    _case(_forget_playing, "lobby.md#being-forgotten"),
-    _case(_forget_guest, "lobby.md#being-forgotten"),
-    _case(_forget_key, "lobby.md#being-forgotten"),
-)
+    await seat.client.check_alive()
+    await visit.stranger_refused({"t": "join", "table": seat.table}, Code.NO_SUCH_TABLE)

@@ -1,31 +1,21 @@
-"""Cases S3: how much of a server one address and one player may use, and that it does not wait for frames in drops.
+"""Cases S3: how much of a server one address and one player may use, and that nobody else waits for them.
 
-The server's own figures are in `limits` of its info. If they are missing, or too high for a run to reach, a case only
+Drops, floods, and clients that do not read: bounded in frames and time, and others must be served meanwhile. The
+server's own figures are in `limits` of its info. If they are missing, or too high for a run to reach, a case only
 reports that. Invariant: a case that uses a limit up waits afterwards for as long as the server says.
 """
 
+import socket
 from contextlib import suppress
-from functools import partial
 from typing import Final
 
 import trio
 
-from truc_conform.raw_client import Map, RawClient, length
+from truc_conform.expectations import InconclusiveError, Map, check_refusal, check_too_soon, expect, expect_ok
+from truc_conform.raw_client import RawClient, frame, length
 from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases.session import LATEST_LOGIN_S
-from truc_conform.server_visit import (
-    InconclusiveError,
-    ServerCase,
-    Visit,
-    check_alive,
-    check_ended,
-    check_refusal,
-    check_too_soon,
-    expect,
-    expect_ok,
-    limit,
-    server_case,
-)
+from truc_conform.server_visit import ServerVisit, case
 from truc_protocol.crypto.keys import generate_signing_key
 from truc_protocol.errors import Code
 
@@ -36,6 +26,12 @@ DRIP_S: Final = 0.1
 _AGAIN_S: Final = 0.3
 _ANNOUNCED: Final = 2_000
 _SLACK_S: Final = 2.0
+_OF_ADDRESS: Final = "limits.md#addresses"
+_BEFORE: Final = "limits.md#before-login"
+FLOOD: Final = 400
+SLOW_S: Final = 15.0
+_NARROW: Final = 4_096
+_BATCH: Final = 40
 
 
 def _allowed(per_min: int, since: float) -> int:
@@ -43,9 +39,10 @@ def _allowed(per_min: int, since: float) -> int:
     return per_min + 1 + int(per_min * (trio.current_time() - since) / 60)
 
 
-async def _failed_logins(visit: Visit) -> Outcome | None:
+@case("S3.failed-logins", _OF_ADDRESS)
+async def _failed_logins(visit: ServerVisit) -> Outcome | None:
     """Too many failed logins get rate_limited with a true wait, and a valid one is let in."""
-    most = limit(await visit.player(), "failed_logins_per_min", most=MOST_FAILURES)
+    most = (await visit.player()).limit("failed_logins_per_min", most=MOST_FAILURES)
     since, endings = trio.current_time(), [await _fail(visit)]
     while endings[-1][0]["code"] == Code.BAD_SIGNATURE and len(endings) <= _allowed(most, since):
         endings.append(await _fail(visit))
@@ -61,7 +58,7 @@ async def _failed_logins(visit: Visit) -> Outcome | None:
     return None
 
 
-async def _fail(visit: Visit) -> tuple[Map, Map]:
+async def _fail(visit: ServerVisit) -> tuple[Map, Map]:
     """Let a login fail; return the error and the goodbye."""
     client = await visit.connect()
     await client.hello()
@@ -72,20 +69,21 @@ async def _fail(visit: Visit) -> tuple[Map, Map]:
     return rest[0], rest[1]
 
 
-async def _connections(visit: Visit) -> None:
+@case("S3.connections", _OF_ADDRESS)
+async def _connections(visit: ServerVisit) -> None:
     """One connection too many from an address gets server_full before it speaks, until others go."""
-    most = limit(await visit.player(), "connections_per_address", most=MOST_CONNECTIONS)
+    most = (await visit.player()).limit("connections_per_address", most=MOST_CONNECTIONS)
     member = await visit.player()
     others = [await visit.connect() for _ in range(most)]
-    (error, _) = await check_ended(others[-1], Code.SERVER_FULL)
+    (error, _) = await others[-1].check_ended(Code.SERVER_FULL)
     expect("re" not in error, "an error before any request", error)
-    await check_alive(member)
+    await member.check_alive()
     for other in others:
         await other.stream.aclose()
     await _lets_in_again(visit)
 
 
-async def _lets_in_again(visit: Visit) -> None:
+async def _lets_in_again(visit: ServerVisit) -> None:
     """Check that there is room again soon after the others have gone."""
     end = trio.current_time() + visit.patience_s
     while (reply := await (await visit.connect()).hello())["t"] != "hello":
@@ -93,11 +91,12 @@ async def _lets_in_again(visit: Visit) -> None:
         await trio.sleep(_AGAIN_S)
 
 
-async def _tables_rate(visit: Visit) -> None:
+@case("S3.tables-rate", "limits.md#players")
+async def _tables_rate(visit: ServerVisit) -> None:
     """Too many new tables in a minute get rate_limited; after the wait one can be opened."""
     key = generate_signing_key()
     client = await visit.player(key)
-    most = limit(client, "tables_per_min", most=MOST_TABLES)
+    most = client.limit("tables_per_min", most=MOST_TABLES)
     since, replies = trio.current_time(), [await _open_and_leave(client)]
     while replies[-1]["t"] == "ok" and len(replies) <= _allowed(most, since):
         replies.append(await _open_and_leave(client))
@@ -115,7 +114,8 @@ async def _open_and_leave(client: RawClient) -> Map:
     return reply
 
 
-async def _drip(visit: Visit) -> None:
+@case("S3.drip", _BEFORE)
+async def _drip(visit: ServerVisit) -> None:
     """A frame that comes a byte at a time is no sign of life."""
     client = await visit.player()
     last_s = 1.5 * float(client.info["limits"]["idle_s"])
@@ -126,7 +126,8 @@ async def _drip(visit: Visit) -> None:
     expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
 
 
-async def _drip_login(visit: Visit) -> None:
+@case("S3.drip-login", _BEFORE)
+async def _drip_login(visit: ServerVisit) -> None:
     """A hello that comes a byte at a time gets timeout."""
     client = await visit.connect()
     started = trio.current_time()
@@ -156,14 +157,91 @@ async def _send_slowly(client: RawClient) -> None:
             await trio.sleep(DRIP_S)
 
 
-_case: Final = partial(server_case, "S3")
-_OF_ADDRESS: Final = "limits.md#addresses"
-_BEFORE: Final = "limits.md#before-login"
+def _burst(client: RawClient, *, times: int) -> int:
+    """Return how many requests the server takes at once, if a flood holds some times that many."""
+    burst = int(client.info["limits"]["burst"])
+    if times * burst > FLOOD:
+        raise InconclusiveError(f"limits.burst is {burst}: {FLOOD} requests do not reach it")
+    return burst
 
-CASES: Final[tuple[ServerCase, ...]] = (
-    _case(_failed_logins, _OF_ADDRESS),
-    _case(_connections, _OF_ADDRESS),
-    _case(_tables_rate, "limits.md#players"),
-    _case(_drip, _BEFORE),
-    _case(_drip_login, _BEFORE),
-)
+
+@case("S3.flood", "limits.md#rates")
+async def _flood(visit: ServerVisit) -> None:
+    """A flood gets rate_limited with a time to wait, then bye."""
+    client = await visit.player()
+    _burst(client, times=3)
+    await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(FLOOD)))
+    rest = await client.closed()
+    refusals = [message for message in rest if message["t"] == "error"]
+    expect(refusals, "rate_limited", rest[-1:])
+    for refusal in refusals:
+        check_too_soon(refusal)
+    expect(rest[-1].get("code") == Code.RATE_LIMITED, "bye rate_limited at the end", rest[-1])
+    await (await visit.player()).check_alive()
+
+
+@case("S3.retry", "limits.md#rates")
+async def _retry(visit: ServerVisit) -> None:
+    """After retry_after_ms the request is accepted."""
+    client = await visit.player()
+    burst = _burst(client, times=2)
+    for _ in range(2 * burst):
+        reply = await client.ask({"t": "tables"})
+        if reply["t"] == "error":
+            await trio.sleep(check_too_soon(reply) / 1000)
+            expect_ok(await client.ask({"t": "tables"}), "ok after retry_after_ms")
+            return
+    raise InconclusiveError(f"{2 * burst} requests, one after the other, were not too many")
+
+
+@case("S3.acts-free", "limits.md#rates")
+async def _acts_free(visit: ServerVisit) -> None:
+    """An act on an open option is never refused for its rate."""
+    mover, _ = await visit.in_hand()
+    burst = _burst(mover.client, times=2)
+    for _ in range(burst + burst // 2):
+        await mover.ask({"t": "tables"})
+    expect_ok(await mover.move(), "ok to an act, whatever was asked before")
+
+
+@case("S3.slow-reader", "limits.md#slow-clients")
+async def _slow_reader(visit: ServerVisit) -> None:
+    """A client that does not read is cut off; nobody waits for it.
+
+    Ask and never read; others must still be served, and in the end the connection is cut.
+    """
+    client, other = await visit.player(), await visit.player()
+    client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _NARROW)
+    rate = int(client.info["limits"]["requests_per_s"])
+    end = trio.current_time() + min(SLOW_S, 3 * visit.patience_s)
+    asked = 0
+    while trio.current_time() < end:
+        batch = max(1, min(_BATCH, rate // 2))
+        try:
+            await _ask_blindly(client, batch)
+        except (trio.BrokenResourceError, trio.TooSlowError):
+            break
+        asked += batch
+        await trio.sleep(batch / rate)
+    await other.check_alive()
+    rest = await _ending(client)
+    if rest is None:
+        raise InconclusiveError(f"{asked} answers were not read, and the connection is still open")
+    goodbye = [message for message in rest if message["t"] == "bye"]
+    expect(all(m["code"] == Code.SLOW_CONSUMER for m in goodbye), "bye slow_consumer, if any", goodbye)
+
+
+async def _ask_blindly(client: RawClient, batch: int) -> None:
+    game = str(client.info["variants"][0]["name"])
+    with trio.fail_after(client.patience_s):
+        await client.send_bytes(
+            b"".join(frame({"t": "rules", "id": n, "variant": game}) for n in range(batch))
+        )
+
+
+async def _ending(client: RawClient) -> list[dict[str, object]] | None:
+    """Return what is left to read of a connection that has ended; None if it has not."""
+    try:
+        return await client.closed()
+    except trio.TooSlowError:
+        return None

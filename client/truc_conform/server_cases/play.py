@@ -1,25 +1,11 @@
-"""Cases S3: single acts, as they are taken, repeated or refused; in the order in which a body is judged."""
+"""Cases S3: single acts, of keys and of guests, as they are taken, repeated or refused; pauses, and asks that come too late."""
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from truc_conform.raw_client import Map
+from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_seat import Seat
-from truc_conform.server_visit import (
-    ServerCase,
-    UnofferedError,
-    Visit,
-    check_ended,
-    check_refusal,
-    expect,
-    expect_ok,
-    play_on,
-    refused,
-    server_case,
-    server_row,
-)
-from truc_protocol.bodies import Act, Body, Refuse, Release
+from truc_conform.server_visit import ServerVisit, case, is_asked, level, play_on, row
+from truc_protocol.bodies import Body, Refuse, Release
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import generate_signing_key, verify
 from truc_protocol.errors import Code
@@ -27,76 +13,14 @@ from truc_protocol.records import encode
 
 NOTHING: Final = bytes(32)
 _BODIES: Final = (b"", b"\xc1", b"\x91\xa5hello", b"\x93\x01\x02\x03")
-_LEADS: Final = ("stand", "no_hand", "pass")
-
-
-async def in_hand(
-    visit: Visit,
-    *,
-    guests: Sequence[int] = (),
-    boxed: bool = True,
-    game: str | None = None,
-    private: bool = True,
-    **options: int | str,
-) -> tuple[Seat, Seat]:
-    """Return two players in a hand that has been dealt, who no longer move by themselves; the first is to move."""
-    seats = await visit.match(guests=guests, boxed=boxed, game=game, private=private, **options)
-    for seat in seats:
-        seat.chooses = _only_cut
-    await play_on(seats, is_asked)
-    first, second = seats
-    return (first, second) if first.options and first.options["must"] else (second, first)
-
-
-def _only_cut(message: Map, options: list[Map]) -> Map | None:
-    """Choose nothing but a cut."""
-    del message
-    return next((option for option in options if option["kind"] == "cut"), None)
-
-
-def is_asked(seat: Seat) -> bool:
-    """Tell whether the first decision of a hand has come to this seat."""
-    told = (seat.options, seat.waiting)
-    return any(each is not None and each["at"] == seat.next and seat.ledger.hand for each in told)
-
-
-def act(player: Seat, option: Map, **changed: object) -> Act:
-    """Return the act that chooses an option now, with some of its fields replaced."""
-    ledger = player.ledger
-    sound: dict[str, Any] = {
-        "mid": ledger.setup.mid,
-        "k": ledger.k,
-        "head": ledger.head,
-        "j": ledger.deal_index,
-        "seat": player.seat,
-        "kind": option["kind"],
-        "args": tuple(option.get("args", ())),
-    }
-    return Act(**{**sound, **changed})
-
-
-def quiet(player: Seat) -> Map:
-    """Return an option of the player that ends nothing; if there is one that leads on to the cards, that one."""
-    ordered = sorted(player.offered, key=lambda option: option["kind"] not in _LEADS)
-    harmless = [option for option in ordered if option["kind"] not in ("concede", "refuse", "raise")]
-    return (harmless or ordered)[0]
+_PLAY: Final = "play.md#decisions"
+_LATE_ASK: Final = "truc-catalan"
 
 
 def unoffered(player: Seat) -> Map:
     """Return a kind of move that is none of the player's options."""
     kinds = {option["kind"] for option in player.offered}
     return {"kind": next(kind for kind in ("accept", "refuse", "stand") if kind not in kinds)}
-
-
-async def hand_in(seat: Seat, body: Body, **fields: object) -> Map:
-    """Hand a body in and return the reply."""
-    return await seat.ask(seat.sign(body) | fields)
-
-
-async def choose(seat: Seat, line: str, **fields: object) -> Map:
-    """Choose as a guest and return the reply."""
-    here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": seat.next}
-    return await seat.ask({"t": "act", **here, "choose": line, **fields})
 
 
 def check_evidence(seat: Seat, body: Body, error: Map) -> None:
@@ -108,46 +32,58 @@ def check_evidence(seat: Seat, body: Body, error: Map) -> None:
     expect(verify(seat.ledger.setup.terms.table.spk, refusal, sig), "a refusal signed by the server", sig)
 
 
-async def _act(visit: Visit) -> None:
+@case("S3.act", "session.md#requests-and-replies")
+async def _act(visit: ServerVisit) -> None:
     """An act gets ok, after its record."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     at = mover.next
-    reply = await hand_in(mover, act(mover, quiet(mover)))
+    reply = await mover.move()
     expect((reply["t"], reply.get("k")) == ("ok", at), f"ok with k {at}", reply)
     expect(mover.next > at, "the record before the reply that confirms it", reply)
 
 
-async def _act_again(visit: Visit) -> None:
+@case("S3.act-again", "session.md#coming-back")
+async def _act_again(visit: ServerVisit) -> None:
     """The same act again gets ok with dup."""
-    mover, _ = await in_hand(visit)
-    at, body = mover.next, act(mover, quiet(mover))
-    await hand_in(mover, body)
-    reply = await hand_in(mover, body)
+    mover, _ = await visit.in_hand()
+    at, body = mover.next, mover.act_of(mover.harmless())
+    await mover.hand_in(body)
+    reply = await mover.hand_in(body)
     expect(
         (reply["t"], reply.get("k"), reply.get("dup")) == ("ok", at, True), f"ok with k {at} and dup", reply
     )
 
 
-async def _release_again(visit: Visit) -> None:
+@case("S3.release-again", "session.md#coming-back")
+async def _release_again(visit: ServerVisit) -> None:
     """The same release again gets ok with dup."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     (stored, *_) = [message for (what, _), message in mover.stored.items() if what == "release"]
     reply = await mover.ask(stored)
     expect((reply["t"], reply.get("dup")) == ("ok", True), "ok with dup", reply)
 
 
-async def _stale(visit: Visit) -> None:
+@case("S3.stale", _PLAY)
+async def _stale(visit: ServerVisit) -> None:
     """Another act at a taken position gets stale_position."""
-    mover, _ = await in_hand(visit)
-    other = act(mover, unoffered(mover))
-    await hand_in(mover, act(mover, quiet(mover)))
-    check_refusal(await hand_in(mover, other), Code.STALE_POSITION)
+    mover, _ = await visit.in_hand()
+    other = mover.act_of(unoffered(mover))
+    await mover.move()
+    check_refusal(await mover.hand_in(other), Code.STALE_POSITION)
 
 
-async def _changed(visit: Visit, *, changed: Map, code: Code) -> None:
-    mover, _ = await in_hand(visit)
-    body = act(mover, quiet(mover), **changed)
-    error = check_refusal(await hand_in(mover, body), code)
+@case("S3.ahead", _PLAY)
+async def _ahead(visit: ServerVisit) -> None:
+    """An act for a later position gets bad_position."""
+    mover, _ = await visit.in_hand()
+    body = mover.act_of(mover.harmless(), k=mover.next + 1)
+    check_refusal(await mover.hand_in(body), Code.BAD_POSITION)
+
+
+async def _changed(visit: ServerVisit, *, changed: Map, code: Code) -> None:
+    mover, _ = await visit.in_hand()
+    body = mover.act_of(mover.harmless(), **changed)
+    error = check_refusal(await mover.hand_in(body), code)
     if "head" in changed:
         expect("refuse" not in error, "no signed refusal of an act under another head", error)
     else:
@@ -155,96 +91,122 @@ async def _changed(visit: Visit, *, changed: Map, code: Code) -> None:
     await _goes_on(mover)
 
 
-async def _ahead(visit: Visit) -> None:
-    """An act for a later position gets bad_position."""
-    mover, _ = await in_hand(visit)
-    body = act(mover, quiet(mover), k=mover.next + 1)
-    check_refusal(await hand_in(mover, body), Code.BAD_POSITION)
+_CHANGED: Final = [
+    row(f"S3.{name}", _PLAY, f"An act {what}", _changed, changed=changed, code=Code.BAD_POSITION)
+    for name, what, changed in (
+        ("other-head", "under another head gets bad_position", {"head": NOTHING}),
+        ("other-deal", "with another deal index gets bad_position, with evidence", {"j": 999}),
+    )
+]
 
 
-async def _other_match(visit: Visit) -> None:
+@case("S3.other-match", _PLAY)
+async def _other_match(visit: ServerVisit) -> None:
     """An act for another match gets no_such_match."""
-    mover, _ = await in_hand(visit)
-    reply = await hand_in(mover, act(mover, quiet(mover)), match=NOTHING)
+    mover, _ = await visit.in_hand()
+    reply = await mover.move(match=NOTHING)
     check_refusal(reply, Code.NO_SUCH_MATCH)
 
 
-async def _other_seat(visit: Visit) -> None:
+@case("S3.other-seat", _PLAY)
+async def _other_seat(visit: ServerVisit) -> None:
     """An act in the name of another seat gets bad_message."""
-    mover, other = await in_hand(visit)
-    reply = await hand_in(other, act(mover, quiet(mover)))
+    mover, other = await visit.in_hand()
+    reply = await other.hand_in(mover.act_of(mover.harmless()))
     check_refusal(reply, Code.BAD_MESSAGE)
 
 
-async def _out_of_turn(visit: Visit) -> None:
+@case("S3.out-of-turn", _PLAY)
+async def _out_of_turn(visit: ServerVisit) -> None:
     """An act out of turn gets not_your_turn, with evidence."""
-    mover, other = await in_hand(visit)
-    body = act(other, quiet(mover))
-    error = check_refusal(await hand_in(other, body), Code.NOT_YOUR_TURN)
+    mover, other = await visit.in_hand()
+    body = other.act_of(mover.harmless())
+    error = check_refusal(await other.hand_in(body), Code.NOT_YOUR_TURN)
     check_evidence(other, body, error)
 
 
-async def _illegal(visit: Visit) -> None:
+@case("S3.illegal", _PLAY)
+async def _illegal(visit: ServerVisit) -> None:
     """An act that is not an option gets illegal_action, with evidence."""
-    mover, _ = await in_hand(visit)
-    body = act(mover, unoffered(mover))
-    error = check_refusal(await hand_in(mover, body), Code.ILLEGAL_ACTION)
+    mover, _ = await visit.in_hand()
+    body = mover.act_of(unoffered(mover))
+    error = check_refusal(await mover.hand_in(body), Code.ILLEGAL_ACTION)
     check_evidence(mover, body, error)
     await _goes_on(mover)
 
 
 async def _goes_on(mover: Seat) -> None:
-    expect_ok(await hand_in(mover, act(mover, quiet(mover))), "the match to go on after a refusal")
+    expect_ok(await mover.move(), "the match to go on after a refusal")
 
 
-async def _at_cards(visit: Visit) -> Seat:
+async def _at_cards(visit: ServerVisit) -> Seat:
     """Return a player who may play a card now."""
-    seats = await in_hand(visit)
+    seats = await visit.in_hand()
     for _ in range(6):
         mover = next((seat for seat in seats if seat.options and seat.options["at"] == seat.next), seats[0])
         if any(option["kind"] == "play" for option in mover.offered):
             return mover
-        await hand_in(mover, act(mover, quiet(mover)))
+        await mover.move()
         await play_on(seats, is_asked)
     raise UnofferedError("this game offers no card to play within six decisions")
 
 
-async def _card(visit: Visit, *, place: int, value: object) -> None:
+async def _card(visit: ServerVisit, *, place: int, value: object) -> None:
     mover = await _at_cards(visit)
     option = next(option for option in mover.offered if option["kind"] == "play")
     args = list(option["args"])
     args[place] = value if value is not None else (args[place] + 1) % mover.ledger.setup.terms.table.deck
-    body = act(mover, option, args=tuple(args))
-    error = check_refusal(await hand_in(mover, body), Code.ILLEGAL_ACTION)
+    body = mover.act_of(option, args=tuple(args))
+    error = check_refusal(await mover.hand_in(body), Code.ILLEGAL_ACTION)
     check_evidence(mover, body, error)
 
 
-async def _act_signature(visit: Visit) -> None:
+_CARDS: Final = [
+    row(
+        f"S3.{name}",
+        _PLAY,
+        f"A card {what} gets illegal_action, with evidence",
+        _card,
+        place=place,
+        value=value,
+    )
+    for name, what, place, value in (
+        ("card-other", "that is not in its slot", 1, None),
+        ("card-salt", "with another salt", 2, bytes(16)),
+    )
+]
+
+
+@case("S3.act-signature", _PLAY)
+async def _act_signature(visit: ServerVisit) -> None:
     """An act signed by another key gets bad_signature, and the end."""
-    mover, _ = await in_hand(visit)
-    message = mover.sign(act(mover, quiet(mover)))
+    mover, _ = await visit.in_hand()
+    message = mover.sign(mover.act_of(mover.harmless()))
     await mover.client.send(message | {"sig": generate_signing_key().sign(message["body"])})
-    await check_ended(mover.client, Code.BAD_SIGNATURE)
+    await mover.client.check_ended(Code.BAD_SIGNATURE)
 
 
-async def _act_body(visit: Visit) -> None:
+@case("S3.act-body", _PLAY)
+async def _act_body(visit: ServerVisit) -> None:
     """A body of the wrong shape gets bad_message."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     here = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid}
-    for body in (*_BODIES, encode(act(mover, quiet(mover), kind="fly"))):
+    for body in (*_BODIES, encode(mover.act_of(mover.harmless(), kind="fly"))):
         reply = await mover.ask({**here, "body": body, "sig": mover.key.sign(body) if mover.key else b""})
         check_refusal(reply, Code.BAD_MESSAGE)
 
 
-async def _release_early(visit: Visit) -> None:
+@case("S3.release-early", _PLAY)
+async def _release_early(visit: ServerVisit) -> None:
     """A release that no call asks for gets not_now."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     ledger = mover.ledger
     body = Release(ledger.setup.mid, *ledger.parallel, ledger.deal_index, mover.seat, NOTHING)
-    check_refusal(await hand_in(mover, body), Code.NOT_NOW)
+    check_refusal(await mover.hand_in(body), Code.NOT_NOW)
 
 
-async def _release_chain(visit: Visit) -> None:
+@case("S3.release-chain", _PLAY)
+async def _release_chain(visit: ServerVisit) -> None:
     """A release off its chain gets illegal_action, with evidence."""
     seats = await visit.match()
     for seat in seats:
@@ -252,60 +214,128 @@ async def _release_chain(visit: Visit) -> None:
     await play_on(seats, lambda seat: seat.next == 1)
     ledger = seats[0].ledger
     body = Release(ledger.setup.mid, *ledger.parallel, ledger.deal_index, seats[0].seat, NOTHING)
-    error = check_refusal(await hand_in(seats[0], body), Code.ILLEGAL_ACTION)
+    error = check_refusal(await seats[0].hand_in(body), Code.ILLEGAL_ACTION)
     check_evidence(seats[0], body, error)
 
 
-async def _stranger(visit: Visit) -> None:
+@case("S3.stranger", "errors.md#not_seated")
+async def _stranger(visit: ServerVisit) -> None:
     """An act from somebody without a seat gets not_seated."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     stranger = await visit.player()
-    await refused(stranger, mover.sign(act(mover, quiet(mover))), Code.NOT_SEATED)
+    await stranger.refused(mover.sign(mover.act_of(mover.harmless())), Code.NOT_SEATED)
 
 
-async def level(*seats: Seat) -> None:
-    """Let players read on until all have the same records."""
-    newest = max(seat.next for seat in seats)
-    await play_on(seats, lambda seat: seat.next >= newest)
+@case("S3.keyed-chooses", _PLAY)
+async def _keyed_chooses(visit: ServerVisit) -> None:
+    """choose from a player with a key gets not_now."""
+    mover, _ = await visit.in_hand()
+    check_refusal(await mover.choose_line(mover.harmless()["key"]), Code.NOT_NOW)
 
 
-_case: Final = partial(server_case, "S3")
-_row: Final = partial(server_row, "S3")
-_PLAY: Final = "play.md#decisions"
-_CHANGED: Final[tuple[tuple[str, str, Map, Code], ...]] = (
-    ("other-head", "An act under another head gets bad_position", {"head": NOTHING}, Code.BAD_POSITION),
-    (
-        "other-deal",
-        "An act with another deal index gets bad_position, with evidence",
-        {"j": 999},
-        Code.BAD_POSITION,
-    ),
-)
-_CARDS: Final[tuple[tuple[str, str, int, object], ...]] = (
-    ("card-other", "A card that is not in its slot gets illegal_action, with evidence", 1, None),
-    ("card-salt", "A card with another salt gets illegal_action, with evidence", 2, bytes(16)),
-)
-CASES: Final[tuple[ServerCase, ...]] = (
-    _case(_act, "session.md#requests-and-replies"),
-    _case(_act_again, "session.md#coming-back"),
-    _case(_release_again, "session.md#coming-back"),
-    _case(_stale, _PLAY),
-    _case(_ahead, _PLAY),
-    *(
-        _row(name, _PLAY, text, partial(_changed, changed=changed, code=code))
-        for name, text, changed, code in _CHANGED
-    ),
-    _case(_other_match, _PLAY),
-    _case(_other_seat, _PLAY),
-    _case(_out_of_turn, _PLAY),
-    _case(_illegal, _PLAY),
-    *(
-        _row(name, _PLAY, text, partial(_card, place=place, value=value))
-        for name, text, place, value in _CARDS
-    ),
-    _case(_act_signature, _PLAY),
-    _case(_act_body, _PLAY),
-    _case(_release_early, _PLAY),
-    _case(_release_chain, _PLAY),
-    _case(_stranger, "errors.md#not_seated"),
-)
+@case("S3.guest-signs", _PLAY)
+async def _guest_signs(visit: ServerVisit) -> None:
+    """A body from a guest gets not_now."""
+    mover, _ = await _guests(visit)
+    here = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid}
+    check_refusal(await mover.ask({**here, "body": b"\x90", "sig": bytes(64)}), Code.NOT_NOW)
+
+
+async def _guests(visit: ServerVisit) -> tuple[Seat, Seat]:
+    return await visit.in_hand(guests=(0, 1), boxed=False)
+
+
+@case("S3.guest-act", _PLAY)
+async def _guest_act(visit: ServerVisit) -> None:
+    """A guest chooses by a move line; the same again gets ok with dup."""
+    mover, _ = await _guests(visit)
+    at, line = mover.next, mover.harmless()["key"]
+    reply = await mover.choose_line(line)
+    expect((reply["t"], reply.get("k")) == ("ok", at), f"ok with k {at}", reply)
+    again = await mover.choose_line(line, at=at)
+    expect(
+        (again["t"], again.get("k"), again.get("dup")) == ("ok", at, True), f"ok with k {at} and dup", again
+    )
+
+
+async def _guest_refused(visit: ServerVisit, *, at: int, line: str, code: Code) -> None:
+    mover, _ = await _guests(visit)
+    line = line or mover.harmless()["key"]
+    check_refusal(await mover.choose_line(line, at=mover.next + at), code)
+    expect_ok(await mover.choose_line(mover.harmless()["key"]), "the match to go on after a refusal")
+
+
+_REFUSED: Final = [
+    row(f"S3.{name}", _PLAY, f"{what} gets {code}", _guest_refused, at=at, line=line, code=code)
+    for name, what, at, line, code in (
+        ("guest-stale", "A guest's choice at a taken position", -1, "", Code.STALE_POSITION),
+        ("guest-ahead", "A guest's choice ahead of the match", 90, "", Code.BAD_POSITION),
+        ("guest-illegal", "A line that is not among the options", 0, "fly away", Code.ILLEGAL_ACTION),
+    )
+]
+
+
+@case("S3.guest-out-of-turn", _PLAY)
+async def _guest_out_of_turn(visit: ServerVisit) -> None:
+    """A guest's choice out of turn gets not_your_turn."""
+    mover, other = await _guests(visit)
+    check_refusal(await other.choose_line(mover.harmless()["key"]), Code.NOT_YOUR_TURN)
+
+
+async def _paused(visit: ServerVisit) -> tuple[Seat, Seat]:
+    mover, other = await visit.in_hand()
+    for seat in (mover, other):
+        expect_ok(await seat.hand_in(seat.act_of({"kind": "pause"})), "ok to pause")
+        await level(mover, other)
+    await play_on((mover, other), lambda seat: seat.ledger.pause.active)
+    return mover, other
+
+
+@case("S3.move-in-pause", _PLAY)
+async def _move_in_pause(visit: ServerVisit) -> None:
+    """A move in a pause gets paused, with evidence."""
+    mover, _ = await _paused(visit)
+    body = mover.act_of(mover.harmless())
+    check_evidence(mover, body, check_refusal(await mover.hand_in(body), Code.PAUSED))
+
+
+@case("S3.resume-pause", _PLAY)
+async def _resume_pause(visit: ServerVisit) -> None:
+    """A pause ends when every seat has asked to resume."""
+    both = await _paused(visit)
+    for seat in both:
+        await level(*both)
+        expect_ok(await seat.hand_in(seat.act_of({"kind": "resume"})), "ok to resume")
+    await play_on(both, lambda seat: not seat.ledger.pause.active)
+
+
+@case("S3.not-paused", _PLAY)
+async def _not_paused(visit: ServerVisit) -> None:
+    """resume without a pause gets illegal_action."""
+    mover, _ = await visit.in_hand()
+    check_refusal(await mover.hand_in(mover.act_of({"kind": "resume"})), Code.ILLEGAL_ACTION)
+
+
+@case("S3.paused-twice", _PLAY)
+async def _paused_twice(visit: ServerVisit) -> None:
+    """Asking twice for a pause gets illegal_action."""
+    mover, _ = await visit.in_hand()
+    await mover.hand_in(mover.act_of({"kind": "pause"}))
+    check_refusal(await mover.hand_in(mover.act_of({"kind": "pause"})), Code.ILLEGAL_ACTION)
+
+
+@case("S3.void-bet", _PLAY)
+async def _void_bet(visit: ServerVisit) -> None:
+    """An ask whose window the next card has closed gets void_bet."""
+    (await visit.player()).need_game(_LATE_ASK)
+    first, second = await visit.in_hand(game=_LATE_ASK)
+    await first.hand_in(first.act_of(_play_of(first)))
+    late = first.act_of({"kind": "raise", "args": (2,)})
+    await second.play(lambda seat: seat.next == first.next and is_asked(seat))
+    await second.hand_in(second.act_of(_play_of(second)))
+    error = check_refusal(await first.hand_in(late), Code.VOID_BET)
+    expect("refuse" not in error, "no signed refusal of an ask that came too late", error)
+
+
+def _play_of(seat: Seat) -> Map:
+    return next(option for option in seat.offered if option["kind"] == "play")

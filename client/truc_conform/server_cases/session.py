@@ -1,25 +1,20 @@
 """Cases S0: hello, requests and replies, keep-alive, and what a server does with what it does not know."""
 
-from functools import partial
 from typing import Final
 
 import trio
 
-from truc_conform.raw_client import Map, UnexpectedError, frame
-from truc_conform.server_cases.transport import FRAME_LIMIT, hello
-from truc_conform.server_visit import (
+from truc_conform.expectations import (
     InconclusiveError,
-    ServerCase,
-    Visit,
-    check_alive,
-    check_ended,
+    Map,
+    UnexpectedError,
     check_refusal,
     expect,
     expect_ok,
-    refused,
-    server_case,
-    server_row,
 )
+from truc_conform.raw_client import frame
+from truc_conform.server_cases.transport import FRAME_LIMIT, hello
+from truc_conform.server_visit import ServerVisit, case, row
 from truc_protocol.errors import Code
 from truc_protocol.messages import decode_info
 from truc_protocol.wire.capabilities import is_name
@@ -29,24 +24,36 @@ LATEST_LOGIN_S: Final = 60.0
 _QUIET_S: Final = 0.2
 _CONNECTIONS: Final = 3
 _UNKNOWN_CAPABILITY: Final = "example.org/flying"
+_REQUESTS: Final = "session.md#requests-and-replies"
+_KEEP_ALIVE: Final = "session.md#keep-alive"
+_UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 
 
-async def _server_hello(visit: Visit) -> None:
-    """The server proves itself, with a fresh nonce (C37)."""
-    nonces = [await _nonce(visit) for _ in range(_CONNECTIONS)]
-    expect(len(set(nonces)) == _CONNECTIONS, "a fresh nonce on each connection", nonces)
+async def _bad_field(visit: ServerVisit, *, message: Map, field: str) -> None:
+    client = await visit.player()
+    await client.refused(message, Code.BAD_MESSAGE, field=field)
+    await client.check_alive()
 
 
-async def _nonce(visit: Visit) -> bytes:
-    """Return the server's nonce on a fresh connection, once its hello has been checked."""
-    client = await visit.connect()
-    reply = await client.hello()
-    if reply["t"] != "hello" or client.server is None:
-        raise UnexpectedError(f"expected hello, signed by the server, got {reply}")
-    return client.server.sn
+_FIELDS: Final = [
+    row(
+        f"S0.{name}",
+        "errors.md#bad_message",
+        f"{what} gets bad_message, which names it",
+        _bad_field,
+        message={"t": "join", **join},
+        field=field,
+    )
+    for name, what, field, join in (
+        ("missing-field", "A missing field", "table", {}),
+        ("wrong-type", "A field of the wrong type", "table", {"table": 7}),
+        ("wrong-bound", "A field out of bounds", "seat", {"table": "K7PQ", "seat": 16}),
+    )
+]
 
 
-async def _client_first(visit: Visit) -> None:
+@case("S0.client-first", "session.md#hello")
+async def _client_first(visit: ServerVisit) -> None:
     """The client speaks first."""
     client = await visit.connect()
     with trio.move_on_after(_QUIET_S):
@@ -55,7 +62,24 @@ async def _client_first(visit: Visit) -> None:
     expect(reply["t"] == "hello", "hello", reply)
 
 
-async def _info(visit: Visit) -> None:
+@case("S0.server-hello", "security.md#the-handshake")
+async def _server_hello(visit: ServerVisit) -> None:
+    """The server proves itself, with a fresh nonce (C37)."""
+    nonces = [await _nonce(visit) for _ in range(_CONNECTIONS)]
+    expect(len(set(nonces)) == _CONNECTIONS, "a fresh nonce on each connection", nonces)
+
+
+async def _nonce(visit: ServerVisit) -> bytes:
+    """Return the server's nonce on a fresh connection, once its hello has been checked."""
+    client = await visit.connect()
+    reply = await client.hello()
+    if reply["t"] != "hello" or client.server is None:
+        raise UnexpectedError(f"expected hello, signed by the server, got {reply}")
+    return client.server.sn
+
+
+@case("S0.info", "messages.md#info")
+async def _info(visit: ServerVisit) -> None:
     """info fits the reference, with limits not below the specification's."""
     client = await visit.connect()
     reply = await client.hello()
@@ -65,7 +89,8 @@ async def _info(visit: Visit) -> None:
     expect(info.variants, "at least one game", info.variants)
 
 
-async def _capability_names(visit: Visit) -> None:
+@case("S0.capability-names", "evolution.md#names")
+async def _capability_names(visit: ServerVisit) -> None:
     """Capability names have the specified form."""
     client = await visit.connect()
     await client.hello()
@@ -73,29 +98,33 @@ async def _capability_names(visit: Visit) -> None:
     expect(not wrong, "capability names of the specified form", wrong)
 
 
-async def _proto_list(visit: Visit) -> None:
+@case("S0.proto-list", "session.md#hello")
+async def _proto_list(visit: ServerVisit) -> None:
     """Of the numbers offered, the server picks one that it speaks."""
     client = await visit.connect()
     reply = await client.hello(proto=[65_535, 1, 7])
     expect(reply["t"] == "hello" and client.server, "the one number that both speak", reply)
 
 
-async def _unknown_want(visit: Visit) -> None:
+@case("S0.unknown-want", _UNKNOWN)
+async def _unknown_want(visit: ServerVisit) -> None:
     """An unknown capability in want is ignored."""
     client = await visit.connect()
     reply = await client.hello(want=[_UNKNOWN_CAPABILITY])
     expect(reply["t"] == "hello", "hello, although an unknown capability was wanted", reply)
 
 
-async def _unknown_require(visit: Visit) -> None:
+@case("S0.unknown-require", "session.md#hello")
+async def _unknown_require(visit: ServerVisit) -> None:
     """An unknown capability in require gets unsupported, which names it."""
     client = await visit.connect()
     await client.send(hello(require=[_UNKNOWN_CAPABILITY]))
-    (error, _) = await check_ended(client, Code.UNSUPPORTED)
+    (error, _) = await client.check_ended(Code.UNSUPPORTED)
     expect(error.get("field") == "require/0", "the field require/0", error)
 
 
-async def _unknown_fields(visit: Visit) -> None:
+@case("S0.unknown-fields", _UNKNOWN)
+async def _unknown_fields(visit: ServerVisit) -> None:
     """Unknown fields are ignored."""
     client = await visit.connect()
     reply = await client.hello(**{"x-new": {"a": [1, None]}, "newer": True})
@@ -107,21 +136,17 @@ async def _unknown_fields(visit: Visit) -> None:
     )
 
 
-async def _unknown_request(visit: Visit) -> None:
+@case("S0.unknown-request", _UNKNOWN)
+async def _unknown_request(visit: ServerVisit) -> None:
     """An unknown request is refused, and the connection stays open."""
     client = await visit.player()
-    error = await refused(client, {"t": "dance"}, Code.UNKNOWN_REQUEST, field="t")
+    error = await client.refused({"t": "dance"}, Code.UNKNOWN_REQUEST, field="t")
     expect(error["close"] is False, "the connection to stay open", error)
-    await check_alive(client)
+    await client.check_alive()
 
 
-async def _bad_field(visit: Visit, *, message: Map, field: str) -> None:
-    client = await visit.player()
-    await refused(client, message, Code.BAD_MESSAGE, field=field)
-    await check_alive(client)
-
-
-async def _large_id(visit: Visit) -> None:
+@case("S0.large-id", _REQUESTS)
+async def _large_id(visit: ServerVisit) -> None:
     """An id that cannot be read gets an error without re."""
     client = await visit.player()
     await client.send({"t": "tables", "id": 2**32})
@@ -129,21 +154,24 @@ async def _large_id(visit: Visit) -> None:
     expect("re" not in error, "an error without re", error)
 
 
-async def _second_hello(visit: Visit) -> None:
+@case("S0.second-hello", "connection.md#steps")
+async def _second_hello(visit: ServerVisit) -> None:
     """A second hello gets not_now, and the connection stays open."""
     client = await visit.player()
-    await refused(client, hello(id=901), Code.NOT_NOW)
-    await check_alive(client)
+    await client.refused(hello(id=901), Code.NOT_NOW)
+    await client.check_alive()
 
 
-async def _id_again(visit: Visit) -> None:
+@case("S0.id-again", _REQUESTS)
+async def _id_again(visit: ServerVisit) -> None:
     """An id may be used again after its reply."""
     client = await visit.player()
     for _ in range(2):
         expect_ok(await client.ask({"t": "tables", "id": 5}), "ok: the id is free again after its reply")
 
 
-async def _id_in_use(visit: Visit) -> None:
+@case("S0.id-in-use", _REQUESTS)
+async def _id_in_use(visit: ServerVisit) -> None:
     """An id that is in use gets bad_message without re."""
     client = await visit.player()
     await client.send_bytes(frame({"t": "tables", "id": 6}) * 2 + frame({"t": "ping", "n": 6}))
@@ -155,7 +183,8 @@ async def _id_in_use(visit: Visit) -> None:
     expect(replies in sound, "ok twice, or ok and bad_message without re", replies)
 
 
-async def _outstanding(visit: Visit) -> None:
+@case("S0.outstanding", _REQUESTS)
+async def _outstanding(visit: ServerVisit) -> None:
     """65 requests at once get one reply each, or rate_limited."""
     client = await visit.player()
     ids = range(1_000, 1_000 + OUTSTANDING + 1)
@@ -173,7 +202,8 @@ async def _outstanding(visit: Visit) -> None:
     expect(sorted(answered) == list(ids), "one reply to each request", answered)
 
 
-async def _ping(visit: Visit) -> None:
+@case("S0.ping", _KEEP_ALIVE)
+async def _ping(visit: ServerVisit) -> None:
     """A ping is answered with the same number."""
     client = await visit.player()
     for n in (0, 12, 2**53 - 1):
@@ -182,7 +212,8 @@ async def _ping(visit: Visit) -> None:
         expect(pong["n"] == n, f"pong {n}", pong)
 
 
-async def _keep_alive(visit: Visit) -> None:
+@case("S0.keep-alive", _KEEP_ALIVE)
+async def _keep_alive(visit: ServerVisit) -> None:
     """Silence is answered with ping, then bye timeout."""
     client = await visit.player()
     idle_s = float(client.info["limits"]["idle_s"])
@@ -198,7 +229,8 @@ async def _keep_alive(visit: Visit) -> None:
     expect(rest[-1:] and rest[-1].get("code") == Code.TIMEOUT, "bye timeout after the silence", rest)
 
 
-async def _late_login(visit: Visit) -> None:
+@case("S0.late-login", "session.md#goodbye")
+async def _late_login(visit: ServerVisit) -> None:
     """A client that does not log in gets timeout."""
     client = await visit.connect()
     started = trio.current_time()
@@ -212,40 +244,3 @@ async def _late_login(visit: Visit) -> None:
     expect(rest[-1:] and rest[-1].get("code") == Code.TIMEOUT, "bye timeout before the end", rest)
     seconds = trio.current_time() - started
     raise InconclusiveError(f"without a login the connection ends after {seconds:.0f} s")
-
-
-_case: Final = partial(server_case, "S0")
-_row: Final = partial(server_row, "S0")
-_REQUESTS: Final = "session.md#requests-and-replies"
-_KEEP_ALIVE: Final = "session.md#keep-alive"
-_UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
-
-
-def _field_case(name: str, what: str, field: str, **join: object) -> ServerCase:
-    """Return a case about a `join` with a field that is wrong."""
-    run = partial(_bad_field, message={"t": "join", **join}, field=field)
-    return _row(name, "errors.md#bad_message", f"{what} gets bad_message, which names it", run)
-
-
-CASES: Final[tuple[ServerCase, ...]] = (
-    _field_case("missing-field", "A missing field", "table"),
-    _field_case("wrong-type", "A field of the wrong type", "table", table=7),
-    _field_case("wrong-bound", "A field out of bounds", "seat", table="K7PQ", seat=16),
-    _case(_client_first, "session.md#hello"),
-    _case(_server_hello, "security.md#the-handshake"),
-    _case(_info, "messages.md#info"),
-    _case(_capability_names, "evolution.md#names"),
-    _case(_proto_list, "session.md#hello"),
-    _case(_unknown_want, _UNKNOWN),
-    _case(_unknown_require, "session.md#hello"),
-    _case(_unknown_fields, _UNKNOWN),
-    _case(_unknown_request, _UNKNOWN),
-    _case(_large_id, _REQUESTS),
-    _case(_second_hello, "connection.md#steps"),
-    _case(_id_again, _REQUESTS),
-    _case(_id_in_use, _REQUESTS),
-    _case(_outstanding, _REQUESTS),
-    _case(_ping, _KEEP_ALIVE),
-    _case(_keep_alive, _KEEP_ALIVE),
-    _case(_late_login, "session.md#goodbye"),
-)

@@ -1,26 +1,14 @@
-"""Cases S2: tables, seats and options, up to the terms of a match."""
+"""Cases S2: tables, seats and options, up to the terms of a match, and how long a table has waited."""
 
 from functools import partial
 from typing import Final
 
-from truc_conform.raw_client import Map, RawClient
+import trio
+
+from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
+from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.server_visit import (
-    ServerCase,
-    Visit,
-    check_alive,
-    check_refusal,
-    create,
-    expect,
-    expect_ok,
-    game_of,
-    limit,
-    listed,
-    refused,
-    server_case,
-    server_row,
-    together,
-)
+from truc_conform.server_visit import ServerVisit, case, is_asked, play_on, row, together
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import generate_signing_key
@@ -31,44 +19,21 @@ from truc_protocol.setup import open_terms
 MOST_TABLES: Final = 10
 _NOWHERE: Final = "NOSUCHTABLE"
 _DECISION_MS: Final = 45_000
+_TABLE: Final = "play.md#at-the-table"
+_OPTION: Final = "options.md#table-options"
+_WAIT_S: Final = 0.3
+_SLACK_MS: Final = 50  # two clocks are compared, one of which counts in whole milliseconds
 
 
-async def _bad_option(visit: Visit, *, option: str, value: int | str) -> None:
-    seat = await visit.seat()
-    reply = await create(seat, {option: value})
-    check_refusal(reply, Code.BAD_OPTION, field=f"options/{option}")
-    await check_alive(seat.client)
-
-
-async def _refused_create(visit: Visit, *, fields: Map, code: Code, field: str) -> None:
-    client = await visit.player()
-    await refused(client, {"t": "create", "variant": game_of(client), **fields}, code, field=field)
-
-
-async def _options_many(visit: Visit) -> None:
-    """33 options get bad_message."""
-    options = {f"o{n}": n for n in range(33)}
-    await _refused_create(visit, fields={"options": options}, code=Code.BAD_MESSAGE, field="options")
-
-
-async def _nowhere(visit: Visit, *, tag: str) -> None:
-    client = await visit.player()
-    await refused(client, {"t": tag, "table": _NOWHERE}, Code.NO_SUCH_TABLE, field="table")
-
-
-async def _not_seated(visit: Visit, *, tag: str) -> None:
-    seat = await _table(visit)
-    await refused(await visit.player(), {"t": tag, "table": seat.table}, Code.NOT_SEATED)
-
-
-async def _table(visit: Visit, *, private: bool = True, **options: int | str) -> Seat:
+async def _table(visit: ServerVisit, *, private: bool = True, **options: int | str) -> Seat:
     """Return a player alone at a table of two seats."""
     seat = await visit.seat()
-    expect_ok(await create(seat, options, private=private), "ok with table and seat", "table", "seat")
+    expect_ok(await seat.open_table(options, private=private), "ok with table and seat", "table", "seat")
     return seat
 
 
-async def _create(visit: Visit) -> None:
+@case("S2.create", _TABLE)
+async def _create(visit: ServerVisit) -> None:
     """A player who creates a table sits at it, and is told its state."""
     seat = await _table(visit, decision_ms=_DECISION_MS)
     state = await seat.client.until("table", table=seat.table)
@@ -81,12 +46,111 @@ async def _create(visit: Visit) -> None:
     expect(state["options"] == {"decision_ms": _DECISION_MS}, "the options chosen", state["options"])
 
 
+async def _bad_option(visit: ServerVisit, *, option: str, value: int | str) -> None:
+    seat = await visit.seat()
+    reply = await seat.open_table({option: value})
+    check_refusal(reply, Code.BAD_OPTION, field=f"options/{option}")
+    await seat.client.check_alive()
+
+
+_OPTIONS: Final = [
+    row(
+        f"S2.option-{name}",
+        _OPTION,
+        f"{what} gets bad_option, which names it",
+        _bad_option,
+        option=option,
+        value=value,
+    )
+    for name, what, option, value in (
+        ("unknown", "An unknown option", "flying", 1),
+        ("high", "A term above its bound", "decision_ms", 86_400_001),
+        ("low", "A term below its bound", "release_ms", 999),
+        ("type", "A term that is a word", "decision_ms", "soon"),
+        ("spectators", "A spectators delay above an hour", "spectators", 3_604),
+        ("word", "A house rule outside its list of words", "reveal", "never"),
+        ("target", "A target of 0", "target", 0),
+    )
+]
+
+
+async def _refused_create(visit: ServerVisit, *, fields: Map, code: Code, field: str) -> None:
+    client = await visit.player()
+    await client.refused({"t": "create", "variant": client.game(), **fields}, code, field=field)
+
+
+_CREATES: Final = [
+    row(
+        f"S2.{name}",
+        f"errors.md#{code}",
+        f"{what} gets {code}",
+        _refused_create,
+        fields=fields,
+        code=code,
+        field=field,
+    )
+    for name, what, code, field, fields in (
+        (
+            "variant-unknown",
+            "A game that the server lacks",
+            Code.NO_SUCH_VARIANT,
+            "variant",
+            {"variant": "whist"},
+        ),
+        ("seats-wrong", "A number of seats that the game lacks", Code.BAD_OPTION, "seats", {"seats": 15}),
+        ("seat-wrong", "A seat that the table lacks", Code.BAD_MESSAGE, "seat", {"seats": 2, "seat": 2}),
+    )
+]
+
+
+@case("S2.options-many", _OPTION)
+async def _options_many(visit: ServerVisit) -> None:
+    """33 options get bad_message."""
+    options = {f"o{n}": n for n in range(33)}
+    await _refused_create(visit, fields={"options": options}, code=Code.BAD_MESSAGE, field="options")
+
+
+async def _nowhere(visit: ServerVisit, *, tag: str) -> None:
+    client = await visit.player()
+    await client.refused({"t": tag, "table": _NOWHERE}, Code.NO_SUCH_TABLE, field="table")
+
+
+_NOWHERE_TAGS: Final = [
+    row(
+        f"S2.nowhere-{tag}",
+        "errors.md#no_such_table",
+        f"{tag} at a table that does not exist gets no_such_table",
+        _nowhere,
+        tag=tag,
+    )
+    for tag in ("join", "leave", "ready", "unready", "watch", "unwatch")
+]
+
+
+async def _not_seated(visit: ServerVisit, *, tag: str) -> None:
+    seat = await _table(visit)
+    await visit.stranger_refused({"t": tag, "table": seat.table}, Code.NOT_SEATED)
+
+
+_UNSEATED: Final = [
+    row(
+        f"S2.not-seated-{tag}",
+        "errors.md#not_seated",
+        f"{tag} without a seat gets not_seated",
+        _not_seated,
+        tag=tag,
+    )
+    for tag in ("leave", "ready", "unready")
+]
+
+
 async def _codes(client: RawClient) -> list[str]:
     """Return the code of every table listed."""
-    return await listed(client, "tables", "table")
+    return await client.listed("tables", "table")
 
 
-async def _public(visit: Visit) -> None:
+@case("S2.public", "messages.md#tables")
+async def _public(visit: ServerVisit) -> None:
     """A public table is listed; the codes ascend."""
     seat = await _table(visit, private=False)
     codes = await _codes(await visit.player())
@@ -94,34 +158,50 @@ async def _public(visit: Visit) -> None:
     expect(codes == sorted(set(codes)), "codes in ascending order, each once", codes)
 
 
-async def _private(visit: Visit) -> None:
+@case("S2.private", "views.md#who-sees-what")
+async def _private(visit: ServerVisit) -> None:
     """A private table is not listed; anybody with its code may join."""
     seat, other = await _table(visit), await visit.seat(1)
     expect(seat.table not in await _codes(other.client), "a list without the private table", "one with it")
     expect_ok(await other.join(seat.table), "a seat for a player with the code")
 
 
-async def _seat_taken(visit: Visit) -> None:
+@case("S2.joined", _TABLE)
+async def _joined(visit: ServerVisit) -> None:
+    """Everybody at a table is told who has joined."""
+    first, second = await visit.seats()
+    state = await first.client.until("table")
+    while sum(each["kind"] == "key" for each in state["seats"]) < len(state["seats"]):
+        state = await first.client.until("table")
+    names = sorted(each.get("name", "") for each in state["seats"])
+    expect(names == sorted((first.name, second.name)), "both players in the state sent to the first", state)
+
+
+@case("S2.seat-taken", "errors.md#seat_taken")
+async def _seat_taken(visit: ServerVisit) -> None:
     """Joining a taken seat gets seat_taken."""
     seat = await _table(visit)
     other = await visit.player()
-    await refused(other, {"t": "join", "table": seat.table, "seat": seat.seat}, Code.SEAT_TAKEN)
+    await other.refused({"t": "join", "table": seat.table, "seat": seat.seat}, Code.SEAT_TAKEN)
 
 
-async def _table_full(visit: Visit) -> None:
+@case("S2.table-full", "errors.md#table_full")
+async def _table_full(visit: ServerVisit) -> None:
     """Joining a full table gets table_full."""
     seats = await visit.seats()
-    await refused(await visit.player(), {"t": "join", "table": seats[0].table}, Code.TABLE_FULL)
+    await visit.stranger_refused({"t": "join", "table": seats[0].table}, Code.TABLE_FULL)
 
 
-async def _no_such_seat(visit: Visit) -> None:
+@case("S2.no-such-seat", "errors.md#bad_message")
+async def _no_such_seat(visit: ServerVisit) -> None:
     """Joining a seat the table lacks gets bad_message."""
     seat = await _table(visit)
     wanted = {"t": "join", "table": seat.table, "seat": 2}
-    await refused(await visit.player(), wanted, Code.BAD_MESSAGE, field="seat")
+    await visit.stranger_refused(wanted, Code.BAD_MESSAGE, field="seat")
 
 
-async def _join_race(visit: Visit) -> None:
+@case("S2.join-race", "errors.md#seat_taken")
+async def _join_race(visit: ServerVisit) -> None:
     """Of four who join one seat at once, one gets it."""
     seat = await _table(visit)
     rivals = [await visit.seat(n) for n in range(1, 5)]
@@ -136,17 +216,8 @@ async def _join_race(visit: Visit) -> None:
     expect(set(kinds) <= {"ok", Code.SEAT_TAKEN, Code.TABLE_FULL}, "seat_taken for the others", kinds)
 
 
-async def _joined(visit: Visit) -> None:
-    """Everybody at a table is told who has joined."""
-    first, second = await visit.seats()
-    state = await first.client.until("table")
-    while sum(each["kind"] == "key" for each in state["seats"]) < len(state["seats"]):
-        state = await first.client.until("table")
-    names = sorted(each.get("name", "") for each in state["seats"])
-    expect(names == sorted((first.name, second.name)), "both players in the state sent to the first", state)
-
-
-async def _left(visit: Visit) -> None:
+@case("S2.left", _TABLE)
+async def _left(visit: ServerVisit) -> None:
     """A seat that was given up is free."""
     first, second = await visit.seats()
     expect_ok(await second.client.ask({"t": "leave", "table": second.table}), "ok to leave")
@@ -154,14 +225,16 @@ async def _left(visit: Visit) -> None:
     expect_ok(await other.join(first.table, second.seat), "the seat that was given up")
 
 
-async def _emptied(visit: Visit) -> None:
+@case("S2.emptied", "errors.md#no_such_table")
+async def _emptied(visit: ServerVisit) -> None:
     """A table that everybody has left is gone."""
     seat = await _table(visit)
     await seat.client.ask({"t": "leave", "table": seat.table})
-    await refused(seat.client, {"t": "join", "table": seat.table}, Code.NO_SUCH_TABLE)
+    await seat.client.refused({"t": "join", "table": seat.table}, Code.NO_SUCH_TABLE)
 
 
-async def _ready(visit: Visit) -> None:
+@case("S2.ready", _TABLE)
+async def _ready(visit: ServerVisit) -> None:
     """ready and unready show in the state."""
     first, second = await visit.seats()
     for tag in ("ready", "unready"):
@@ -178,7 +251,8 @@ async def _seat_state(client: RawClient, seat: Seat, *, is_ready: bool) -> Map:
             return state
 
 
-async def _join_again(visit: Visit) -> None:
+@case("S2.join-again", "session.md#coming-back")
+async def _join_again(visit: ServerVisit) -> None:
     """join on another connection moves one's seat there; the older one is told, and stays open."""
     first, _ = await visit.seats()
     client = await visit.player(first.key)
@@ -186,38 +260,41 @@ async def _join_again(visit: Visit) -> None:
     expect((reply["t"], reply.get("seat")) == ("ok", first.seat), "one's own seat", reply)
     told = await first.client.until("seat_taken_over")
     expect((told["table"], told["seat"]) == (first.table, first.seat), "which seat was taken over", told)
-    await check_alive(first.client)
+    await first.client.check_alive()
 
 
-async def _no_guests(visit: Visit) -> None:
+@case("S2.no-guests", "errors.md#guests_not_allowed")
+async def _no_guests(visit: ServerVisit) -> None:
     """A guest at a table without guests gets guests_not_allowed."""
     guest, seat = await visit.guest(), await _table(visit, guests=0)
-    await refused(guest, {"t": "join", "table": seat.table}, Code.GUESTS_NOT_ALLOWED)
+    await guest.refused({"t": "join", "table": seat.table}, Code.GUESTS_NOT_ALLOWED)
 
 
-async def _too_many_tables(visit: Visit) -> None:
+@case("S2.too-many-tables", "errors.md#too_many_tables")
+async def _too_many_tables(visit: ServerVisit) -> None:
     """More tables than limits.tables get too_many_tables."""
     seat = await visit.seat()
-    most = limit(seat.client, "tables", most=MOST_TABLES)
+    most = seat.client.limit("tables", most=MOST_TABLES)
     codes = []
     for _ in range(most):
-        reply = expect_ok(await create(seat), f"{most} tables of one player")
+        reply = expect_ok(await seat.open_table(), f"{most} tables of one player")
         codes.append(reply["table"])
-    check_refusal(await create(seat), Code.TOO_MANY_TABLES)
+    check_refusal(await seat.open_table(), Code.TOO_MANY_TABLES)
     for code in codes:
         await seat.client.ask_patiently({"t": "leave", "table": code})
 
 
-async def _rules(visit: Visit) -> None:
+@case("S2.rules", "session.md#the-games-of-a-server")
+async def _rules(visit: ServerVisit) -> None:
     """rules brings the document whose hash the table shows."""
     seat = await _table(visit)
     state = await seat.client.until("table", table=seat.table)
-    asked = await seat.client.ask({"t": "rules", "variant": game_of(seat.client)})
+    asked = await seat.client.ask({"t": "rules", "variant": seat.client.game()})
     reply = expect_ok(asked, "ok with the rule document", "doc")
     expect(sha256(reply["doc"]) == state["rules"], "rules to be the SHA-256 of the document", state["rules"])
 
 
-async def _terms(visit: Visit) -> tuple[Seat, Map]:
+async def _terms(visit: ServerVisit) -> tuple[Seat, Map]:
     """Return a seat that has been sent terms, and the message with them; it signs nothing."""
     first, second = await visit.seats()
     for seat in (first, second):
@@ -225,7 +302,8 @@ async def _terms(visit: Visit) -> tuple[Seat, Map]:
     return first, await first.client.until("terms", table=first.table)
 
 
-async def _terms_other_key(visit: Visit) -> None:
+@case("S2.terms-other-key", "play.md#terms-and-setup")
+async def _terms_other_key(visit: ServerVisit) -> None:
     """A seat record with a pk other than the login's gets terms_refused."""
     seat, message = await _terms(visit)
     terms = open_terms(message["doc"], Record(*message["record"]))
@@ -235,7 +313,8 @@ async def _terms_other_key(visit: Visit) -> None:
     check_refusal(await seat.client.ask(act), Code.TERMS_REFUSED)
 
 
-async def _terms_name(visit: Visit) -> None:
+@case("S2.terms-name", "limits.md#names")
+async def _terms_name(visit: ServerVisit) -> None:
     """A seat record in another name gets terms_refused."""
     seat, message = await _terms(visit)
     seat.name = f"not {seat.name}"
@@ -243,13 +322,8 @@ async def _terms_name(visit: Visit) -> None:
     check_refusal(await seat.client.until("error"), Code.TERMS_REFUSED)
 
 
-async def _terms_fixed(visit: Visit) -> None:
-    """While the terms are out, seats are fixed."""
-    seat, _ = await _terms(visit)
-    await refused(seat.client, {"t": "leave", "table": seat.table}, Code.TABLE_NOT_OPEN)
-
-
-async def _terms_again(visit: Visit) -> None:
+@case("S2.terms-again", "session.md#coming-back")
+async def _terms_again(visit: ServerVisit) -> None:
     """join while the terms are out brings table, then terms."""
     seat, _ = await _terms(visit)
     before = len(seat.client.log)
@@ -259,75 +333,37 @@ async def _terms_again(visit: Visit) -> None:
     expect(came[-2:] == ["table", "terms"], "the table, then its terms", came)
 
 
-_case: Final = partial(server_case, "S2")
-_row: Final = partial(server_row, "S2")
-_TABLE: Final = "play.md#at-the-table"
-_OPTION: Final = "options.md#table-options"
-_AT_TABLES: Final = ("join", "leave", "ready", "unready", "watch", "unwatch")
-_SEATED: Final = ("leave", "ready", "unready")
+@case("S2.terms-fixed", "errors.md#table_not_open")
+async def _terms_fixed(visit: ServerVisit) -> None:
+    """While the terms are out, seats are fixed."""
+    seat, _ = await _terms(visit)
+    await seat.client.refused({"t": "leave", "table": seat.table}, Code.TABLE_NOT_OPEN)
 
 
-def _option_case(name: str, what: str, option: str, value: int | str) -> ServerCase:
-    """Return a case about a new table with a bad option."""
-    run = partial(_bad_option, option=option, value=value)
-    return _row(name, _OPTION, f"{what} gets bad_option, which names it", run)
+@case("S2.table-age", "lobby.md#tables")
+async def _table_age(visit: ServerVisit) -> None:
+    """age_ms counts from the table's creation, then from the match's start.
+
+    Compare each age with the kit's own clock: no table or match is older than the kit's request for it.
+    """
+    made = trio.current_time()
+    seats = await visit.seats()
+    client, code = seats[0].client, seats[0].table
+    _check(await client.until("table", table=code), since=made)
+    await trio.sleep(_WAIT_S)  # otherwise a match would seem as old as its table
+    begun = trio.current_time()
+    for seat in seats:
+        await seat.ready()
+    await play_on(seats, is_asked)
+    states = client.came("table", table=code)
+    playing = [state for state in states if state["state"] == "playing"]
+    expect(playing, "a table shown as playing", [state["state"] for state in states])
+    for state in playing:
+        _check(state, since=begun)
 
 
-def _create_case(name: str, what: str, code: Code, field: str, **fields: object) -> ServerCase:
-    """Return a case about a new table that is refused."""
-    run = partial(_refused_create, fields=fields, code=code, field=field)
-    return _row(name, f"errors.md#{code}", f"{what} gets {code}", run)
-
-
-CASES: Final[tuple[ServerCase, ...]] = (
-    _case(_create, _TABLE),
-    _option_case("option-unknown", "An unknown option", "flying", 1),
-    _option_case("option-high", "A term above its bound", "decision_ms", 86_400_001),
-    _option_case("option-low", "A term below its bound", "release_ms", 999),
-    _option_case("option-type", "A term that is a word", "decision_ms", "soon"),
-    _option_case("option-spectators", "A spectators delay above an hour", "spectators", 3_604),
-    _option_case("option-word", "A house rule outside its list of words", "reveal", "never"),
-    _option_case("option-target", "A target of 0", "target", 0),
-    _create_case(
-        "variant-unknown", "A game that the server lacks", Code.NO_SUCH_VARIANT, "variant", variant="whist"
-    ),
-    _create_case("seats-wrong", "A number of seats that the game lacks", Code.BAD_OPTION, "seats", seats=15),
-    _create_case("seat-wrong", "A seat that the table lacks", Code.BAD_MESSAGE, "seat", seats=2, seat=2),
-    _case(_options_many, _OPTION),
-    *(
-        _row(
-            f"nowhere-{tag}",
-            "errors.md#no_such_table",
-            f"{tag} at a table that does not exist gets no_such_table",
-            partial(_nowhere, tag=tag),
-        )
-        for tag in _AT_TABLES
-    ),
-    *(
-        _row(
-            f"not-seated-{tag}",
-            "errors.md#not_seated",
-            f"{tag} without a seat gets not_seated",
-            partial(_not_seated, tag=tag),
-        )
-        for tag in _SEATED
-    ),
-    _case(_public, "messages.md#tables"),
-    _case(_private, "views.md#who-sees-what"),
-    _case(_joined, _TABLE),
-    _case(_seat_taken, "errors.md#seat_taken"),
-    _case(_table_full, "errors.md#table_full"),
-    _case(_no_such_seat, "errors.md#bad_message"),
-    _case(_join_race, "errors.md#seat_taken"),
-    _case(_left, _TABLE),
-    _case(_emptied, "errors.md#no_such_table"),
-    _case(_ready, _TABLE),
-    _case(_join_again, "session.md#coming-back"),
-    _case(_no_guests, "errors.md#guests_not_allowed"),
-    _case(_too_many_tables, "errors.md#too_many_tables"),
-    _case(_rules, "session.md#the-games-of-a-server"),
-    _case(_terms_other_key, "play.md#terms-and-setup"),
-    _case(_terms_name, "limits.md#names"),
-    _case(_terms_again, "session.md#coming-back"),
-    _case(_terms_fixed, "errors.md#table_not_open"),
-)
+def _check(state: Map, *, since: float) -> None:
+    if "age_ms" not in state:
+        raise UnofferedError("the server does not say how old its tables are")
+    most_ms = (trio.current_time() - since) * 1000 + _SLACK_MS
+    expect(state["age_ms"] <= most_ms, f"{state['state']} for at most {most_ms:.0f} ms", state["age_ms"])

@@ -3,22 +3,13 @@
 Most are one row: bytes in, a code out. Before `welcome` each mistake ends the connection, with `error` and `bye`.
 """
 
-from functools import partial
 from typing import Final
 
 import trio
 
-from truc_conform.raw_client import Map, frame, length
-from truc_conform.server_visit import (
-    ServerCase,
-    Visit,
-    check_alive,
-    check_ended,
-    expect,
-    expect_ok,
-    server_case,
-    server_row,
-)
+from truc_conform.expectations import Map, expect, expect_ok
+from truc_conform.raw_client import frame, length
+from truc_conform.server_visit import ServerVisit, case, row
 from truc_protocol.errors import Code
 
 LOGIN_LIMIT: Final = 2_048
@@ -26,30 +17,11 @@ FRAME_LIMIT: Final = 8_192
 LONGEST: Final = 2**32 - 1
 DEEPEST: Final = 16
 _NUMBER: Final = 77
-
 _TAGGED: Final = b"\xa1t\xa4ping"
-_PROFILE: Final[tuple[tuple[str, str, bytes], ...]] = (
-    ("trailing", "Bytes after the map", b"\x80\x80"),
-    ("array", "An array instead of a map", b"\x90"),
-    ("not-msgpack", "The byte c1, which msgpack never uses", b"\xc1"),
-    ("truncated", "A map that announces more than it holds", b"\x82\xa1t\xa4ping"),
-    ("duplicate-keys", "A key twice in a map", b"\x82" + _TAGGED + _TAGGED),
-    ("float", "A float", b"\x82" + _TAGGED + b"\xa1n\xca\x00\x00\x00\x00"),
-    ("nan", "A NaN", b"\x82" + _TAGGED + b"\xa1n\xcb\x7f\xf8" + bytes(6)),
-    ("extension", "An extension type", b"\x82" + _TAGGED + b"\xa1n\xd4\x05\x00"),
-    ("timestamp", "A timestamp", b"\x82" + _TAGGED + b"\xa1n\xd6\xff" + bytes(4)),
-    ("bytes-key", "A key of type bin", b"\x82" + _TAGGED + b"\xc4\x01n\x01"),
-    ("bad-utf8", "Text that is not UTF-8", b"\x82" + _TAGGED + b"\xa1n\xa2\xc3\x28"),
-    ("integer", "The integer 2^53", b"\x82" + _TAGGED + b"\xa1n\xcf\x00\x20" + bytes(6)),
-    ("depth", "17 levels of arrays and maps", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * DEEPEST + b"\xc0"),
-    ("very-deep", "1,000 levels", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * 1_000 + b"\xc0"),
-    ("array-bomb", "An array that announces 2^32-1 items", b"\x81\xa1t\xdd\xff\xff\xff\xff"),
-)
-_STRANGERS: Final = (
-    ("http", "An HTTP request", b"GET / HTTP/1.1\r\nHost: truc\r\n\r\n"),
-    ("tls", "A TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
-    ("ssh", "An SSH greeting", b"SSH-2.0-OpenSSH_9.2\r\n"),
-)
+_FRAMES: Final = "transport.md#frames"
+_EXAMPLES: Final = "transport.md#examples"
+_ZERO: Final = "A frame of length 0 gets bad_frame"
+_HUGE: Final = "A length of 2^32-1 gets frame_too_large, without a wait for the rest"
 
 
 def hello(**fields: object) -> Map:
@@ -63,25 +35,69 @@ def padded(message: Map, size: int) -> bytes:
     return frame({**message, "x-pad": bytes(size - bare)})
 
 
-async def _ends(visit: Visit, *, raw: bytes, code: Code) -> None:
+async def _ends(visit: ServerVisit, *, raw: bytes, code: Code) -> None:
+    """Send bytes before a login."""
     client = await visit.connect()
     await client.send_bytes(raw)
-    await check_ended(client, code)
+    await client.check_ended(code)
 
 
-async def _ends_later(visit: Visit, *, raw: bytes, code: Code) -> None:
+async def _ends_later(visit: ServerVisit, *, raw: bytes, code: Code) -> None:
+    """Send bytes after a login."""
     client = await visit.player()
     await client.send_bytes(raw)
-    await check_ended(client, code)
+    await client.check_ended(code)
 
 
-async def _profile(visit: Visit, *, raw: bytes) -> None:
+_LENGTHS: Final = [
+    row(f"S0.{name}", _FRAMES, expected, run, raw=length(announced), code=code)
+    for name, expected, run, announced, code in (
+        ("length-zero", _ZERO, _ends, 0, Code.BAD_FRAME),
+        ("length-4gib", _HUGE, _ends, LONGEST, Code.FRAME_TOO_LARGE),
+        ("length-zero-later", f"{_ZERO}, after welcome too", _ends_later, 0, Code.BAD_FRAME),
+        ("length-4gib-later", f"{_HUGE}, after welcome too", _ends_later, LONGEST, Code.FRAME_TOO_LARGE),
+        (
+            "oversize",
+            "A frame above limits.frame_in gets frame_too_large",
+            _ends_later,
+            1 << 24,
+            Code.FRAME_TOO_LARGE,
+        ),
+    )
+]
+
+
+async def _profile(visit: ServerVisit, *, raw: bytes) -> None:
+    """Send a frame that is not a message of the profile, before a login and after one."""
     whole = length(len(raw)) + raw
     await _ends(visit, raw=whole, code=Code.BAD_MSGPACK)
     await _ends_later(visit, raw=whole, code=Code.BAD_MSGPACK)
 
 
-async def _stranger(visit: Visit, *, raw: bytes) -> None:
+_PROFILE: Final = [
+    row(f"S0.{name}", "transport.md#messages", f"{what}: bad_msgpack", _profile, raw=raw)
+    for name, what, raw in (
+        ("trailing", "Bytes after the map", b"\x80\x80"),
+        ("array", "An array instead of a map", b"\x90"),
+        ("not-msgpack", "The byte c1, which msgpack never uses", b"\xc1"),
+        ("truncated", "A map that announces more than it holds", b"\x82" + _TAGGED),
+        ("duplicate-keys", "A key twice in a map", b"\x82" + _TAGGED + _TAGGED),
+        ("float", "A float", b"\x82" + _TAGGED + b"\xa1n\xca" + bytes(4)),
+        ("nan", "A NaN", b"\x82" + _TAGGED + b"\xa1n\xcb\x7f\xf8" + bytes(6)),
+        ("extension", "An extension type", b"\x82" + _TAGGED + b"\xa1n\xd4\x05\x00"),
+        ("timestamp", "A timestamp", b"\x82" + _TAGGED + b"\xa1n\xd6\xff" + bytes(4)),
+        ("bytes-key", "A key of type bin", b"\x82" + _TAGGED + b"\xc4\x01n\x01"),
+        ("bad-utf8", "Text that is not UTF-8", b"\x82" + _TAGGED + b"\xa1n\xa2\xc3\x28"),
+        ("integer", "The integer 2^53", b"\x82" + _TAGGED + b"\xa1n\xcf\x00\x20" + bytes(6)),
+        ("depth", "17 levels of arrays and maps", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * DEEPEST + b"\xc0"),
+        ("very-deep", "1,000 levels", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * 1_000 + b"\xc0"),
+        ("array-bomb", "An array that announces 2^32-1 items", b"\x81\xa1t\xdd\xff\xff\xff\xff"),
+    )
+]
+
+
+async def _stranger(visit: ServerVisit, *, raw: bytes) -> None:
+    """Send what a program sends that has found the wrong port."""
     client = await visit.connect()
     await client.send_bytes(raw)
     while await client.receive_bytes():
@@ -91,7 +107,73 @@ async def _stranger(visit: Visit, *, raw: bytes) -> None:
     expect(answer.strip().isascii() and answer.strip().decode().isprintable(), "readable text", answer)
 
 
-async def _login_limit(visit: Visit) -> None:
+_STRANGERS: Final = [
+    row(f"S0.{name}", _FRAMES, f"{what} gets one readable line", _stranger, raw=raw)
+    for name, what, raw in (
+        ("http", "An HTTP request", b"GET / HTTP/1.1\r\nHost: truc\r\n\r\n"),
+        ("tls", "A TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+        ("ssh", "An SSH greeting", b"SSH-2.0-OpenSSH_9.2\r\n"),
+    )
+]
+_EARLY: Final = [
+    row(f"S0.{name}", clause, expected, _ends, raw=raw, code=code)
+    for name, clause, expected, code, raw in (
+        (
+            "login-oversize",
+            _FRAMES,
+            "A frame above 2048 bytes before welcome gets frame_too_large",
+            Code.FRAME_TOO_LARGE,
+            length(LOGIN_LIMIT + 1),
+        ),
+        ("no-tag", _EXAMPLES, "A map without t gets bad_message", Code.BAD_MESSAGE, frame({})),
+        (
+            "request-first",
+            "session.md#hello",
+            "A request before welcome gets auth_required",
+            Code.AUTH_REQUIRED,
+            frame({"t": "tables", "id": 1}),
+        ),
+        (
+            "ping-first",
+            _EXAMPLES,
+            "A ping before welcome gets auth_required",
+            Code.AUTH_REQUIRED,
+            frame({"t": "ping", "n": 1}),
+        ),
+        (
+            "unknown-first",
+            _EXAMPLES,
+            "An unknown message before welcome gets unknown_request, and the end",
+            Code.UNKNOWN_REQUEST,
+            frame({"t": "none", "id": 1}),
+        ),
+        (
+            "login-first",
+            "session.md#login",
+            "A login before hello gets not_now",
+            Code.NOT_NOW,
+            frame({"t": "login", "id": 1, "name": "Ida"}),
+        ),
+        (
+            "short-nonce",
+            "messages.md#hello",
+            "A nonce of the wrong length gets bad_message",
+            Code.BAD_MESSAGE,
+            frame(hello(cn=b"short")),
+        ),
+        (
+            "no-proto",
+            "session.md#hello",
+            "Protocol numbers that the server does not speak get unsupported",
+            Code.UNSUPPORTED,
+            frame(hello(proto=[65_535])),
+        ),
+    )
+]
+
+
+@case("S0.login-limit", "limits.md#sizes")
+async def _login_limit(visit: ServerVisit) -> None:
     """A frame of 2048 bytes before welcome is accepted."""
     client = await visit.connect()
     await client.send_bytes(padded(hello(), LOGIN_LIMIT))
@@ -99,7 +181,8 @@ async def _login_limit(visit: Visit) -> None:
     expect(reply["t"] == "hello", f"a hello of {LOGIN_LIMIT} bytes to be accepted", reply)
 
 
-async def _frame_limit(visit: Visit) -> None:
+@case("S0.frame-limit", "limits.md#sizes")
+async def _frame_limit(visit: ServerVisit) -> None:
     """A frame of 8192 bytes after welcome is accepted."""
     client = await visit.player()
     await client.send_bytes(padded({"t": "tables", "id": _NUMBER}, FRAME_LIMIT))
@@ -107,7 +190,8 @@ async def _frame_limit(visit: Visit) -> None:
     expect(reply["re"] == _NUMBER, f"a request of {FRAME_LIMIT} bytes to be accepted", reply)
 
 
-async def _depth_taken(visit: Visit) -> None:
+@case("S0.depth-taken", "limits.md#sizes")
+async def _depth_taken(visit: ServerVisit) -> None:
     """16 levels of arrays and maps are accepted."""
     client = await visit.player()
     nested: object = None
@@ -116,7 +200,8 @@ async def _depth_taken(visit: Visit) -> None:
     expect_ok(await client.ask({"t": "tables", "x-deep": nested}), f"{DEEPEST} levels to be accepted")
 
 
-async def _long_integers(visit: Visit) -> None:
+@case("S0.long-integers", "transport.md#messages")
+async def _long_integers(visit: ServerVisit) -> None:
     """Integers need not be in their shortest form."""
     client = await visit.player()
     tables = b"\x82\xa1t\xa6tables\xa2id\xcf" + _NUMBER.to_bytes(8, "big")
@@ -125,7 +210,8 @@ async def _long_integers(visit: Visit) -> None:
     expect(reply["re"] == _NUMBER, "an integer in its longest form to be accepted", reply)
 
 
-async def _bytewise(visit: Visit) -> None:
+@case("S0.bytewise", "transport.md#frames")
+async def _bytewise(visit: ServerVisit) -> None:
     """Frames may come byte by byte."""
     client = await visit.connect()
     for byte in frame(hello()):
@@ -135,7 +221,8 @@ async def _bytewise(visit: Visit) -> None:
     expect(reply["t"] == "hello", "hello, although it came byte by byte", reply)
 
 
-async def _coalesced(visit: Visit) -> None:
+@case("S0.coalesced", "transport.md#frames")
+async def _coalesced(visit: ServerVisit) -> None:
     """Several frames may come at once."""
     client = await visit.player()
     ids = list(range(100, 108))
@@ -144,106 +231,10 @@ async def _coalesced(visit: Visit) -> None:
     expect(replies == ids, "one reply to each of the frames sent at once", replies)
 
 
-async def _half_frame(visit: Visit) -> None:
+@case("S0.half-frame", "transport.md#frames")
+async def _half_frame(visit: ServerVisit) -> None:
     """A connection lost in mid-frame harms no other."""
     broken = await visit.connect()
     await broken.send_bytes(frame(hello())[:20])
     await trio.aclose_forcefully(broken.stream)
-    await check_alive(await visit.player())
-
-
-_case: Final = partial(server_case, "S0")
-_row: Final = partial(server_row, "S0")
-_FRAMES: Final = "transport.md#frames"
-_EXAMPLES: Final = "transport.md#examples"
-_ZERO: Final = "A frame of length 0 gets bad_frame"
-_HUGE: Final = "A length of 2^32-1 gets frame_too_large, without a wait for the rest"
-
-
-def _early(name: str, clause: str, expected: str, code: Code, raw: bytes) -> ServerCase:
-    """Return a case about bytes that come before `welcome`."""
-    return _row(name, clause, expected, partial(_ends, raw=raw, code=code))
-
-
-def _late(name: str, expected: str, code: Code, raw: bytes) -> ServerCase:
-    """Return a case about bytes that come after `welcome`."""
-    return _row(name, _FRAMES, expected, partial(_ends_later, raw=raw, code=code))
-
-
-CASES: Final[tuple[ServerCase, ...]] = (
-    _early("length-zero", _FRAMES, _ZERO, Code.BAD_FRAME, length(0)),
-    _early("length-4gib", _FRAMES, _HUGE, Code.FRAME_TOO_LARGE, length(LONGEST)),
-    _late("length-zero-later", f"{_ZERO}, after welcome too", Code.BAD_FRAME, length(0)),
-    _late("length-4gib-later", f"{_HUGE}, after welcome too", Code.FRAME_TOO_LARGE, length(LONGEST)),
-    _late(
-        "oversize",
-        "A frame above limits.frame_in gets frame_too_large",
-        Code.FRAME_TOO_LARGE,
-        length(1 << 24),
-    ),
-    *(
-        _row(name, "transport.md#messages", f"{text}: bad_msgpack", partial(_profile, raw=raw))
-        for name, text, raw in _PROFILE
-    ),
-    *(
-        _row(name, "transport.md#frames", f"{text} gets one readable line", partial(_stranger, raw=raw))
-        for name, text, raw in _STRANGERS
-    ),
-    _early(
-        "login-oversize",
-        _FRAMES,
-        "A frame above 2048 bytes before welcome gets frame_too_large",
-        Code.FRAME_TOO_LARGE,
-        length(LOGIN_LIMIT + 1),
-    ),
-    _early("no-tag", _EXAMPLES, "A map without t gets bad_message", Code.BAD_MESSAGE, length(1) + b"\x80"),
-    _early(
-        "request-first",
-        "session.md#hello",
-        "A request before welcome gets auth_required",
-        Code.AUTH_REQUIRED,
-        frame({"t": "tables", "id": 1}),
-    ),
-    _early(
-        "ping-first",
-        _EXAMPLES,
-        "A ping before welcome gets auth_required",
-        Code.AUTH_REQUIRED,
-        frame({"t": "ping", "n": 1}),
-    ),
-    _early(
-        "unknown-first",
-        _EXAMPLES,
-        "An unknown message before welcome gets unknown_request, and the end",
-        Code.UNKNOWN_REQUEST,
-        frame({"t": "none", "id": 1}),
-    ),
-    _early(
-        "login-first",
-        "session.md#login",
-        "A login before hello gets not_now",
-        Code.NOT_NOW,
-        frame({"t": "login", "id": 1, "name": "Ida"}),
-    ),
-    _early(
-        "short-nonce",
-        "messages.md#hello",
-        "A nonce of the wrong length gets bad_message",
-        Code.BAD_MESSAGE,
-        frame(hello(cn=b"short")),
-    ),
-    _early(
-        "no-proto",
-        "session.md#hello",
-        "Protocol numbers that the server does not speak get unsupported",
-        Code.UNSUPPORTED,
-        frame(hello(proto=[65_535])),
-    ),
-    _case(_login_limit, "limits.md#sizes"),
-    _case(_frame_limit, "limits.md#sizes"),
-    _case(_depth_taken, "limits.md#sizes"),
-    _case(_long_integers, "transport.md#messages"),
-    _case(_bytewise, "transport.md#frames"),
-    _case(_coalesced, "transport.md#frames"),
-    _case(_half_frame, "transport.md#frames"),
-)
+    await (await visit.player()).check_alive()

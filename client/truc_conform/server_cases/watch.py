@@ -1,28 +1,15 @@
 """Cases S2: watching, and the pages of past records. What is sealed stays sealed, and everybody gets the same bytes."""
 
 import re
-from functools import partial
 from typing import Final
 
 import trio
 
-from truc_conform.raw_client import Map, RawClient
+from truc_conform.expectations import Map, check_refusal, expect, expect_ok
+from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat
 from truc_conform.server_cases.coming_back import records_of
-from truc_conform.server_cases.play import act, hand_in, in_hand, level, quiet
-from truc_conform.server_visit import (
-    ServerCase,
-    Visit,
-    check_refusal,
-    create,
-    expect,
-    expect_ok,
-    need,
-    play_on,
-    refused,
-    server_case,
-    server_row,
-)
+from truc_conform.server_visit import ServerVisit, case, level, play_on, row
 from truc_protocol.bodies import Call, Deal
 from truc_protocol.codec import dec
 from truc_protocol.errors import Code
@@ -35,22 +22,24 @@ _SHORT: Final = 2
 _SLACK_S: Final = 0.2
 _FACT: Final = re.compile("[a-z_]+")
 _PRIVATE: Final = frozenset({"options", "cards", "sign"})
+_VIEWS: Final = "views.md#who-sees-what"
+_MESSAGE: Final = "messages.md#history"
 
 
 async def watching(
-    visit: Visit, table: str, *, snapshot: bool = False, since: Map | None = None
+    visit: ServerVisit, table: str, *, snapshot: bool = False, since: Map | None = None
 ) -> tuple[RawClient, Map]:
     """Return a connection that watches a table, and the reply to `watch`."""
     client = await visit.player(want=("snapshot",) if snapshot else ())
     if snapshot:
-        need(client, "snapshot")
+        client.need("snapshot")
     client.log.clear()
     reply = await client.ask_patiently({"t": "watch", "table": table, **(since or {})})
     return client, reply
 
 
 async def _watched(
-    visit: Visit, table: str, *, snapshot: bool = False, since: Map | None = None
+    visit: ServerVisit, table: str, *, snapshot: bool = False, since: Map | None = None
 ) -> tuple[RawClient, Map]:
     client, reply = await watching(visit, table, snapshot=snapshot, since=since)
     return client, expect_ok(reply, "ok to watch")
@@ -64,7 +53,7 @@ async def _reads(client: RawClient, seat: Seat) -> None:
         records = records_of(client)
 
 
-async def _same_bytes(visit: Visit, *, spectators: int) -> None:
+async def _same_bytes(visit: ServerVisit, *, spectators: int) -> None:
     seats = await visit.seats(spectators=spectators, target=_SHORT)
     client, _ = await _watched(visit, seats[0].table)
     for seat in seats:
@@ -76,19 +65,29 @@ async def _same_bytes(visit: Visit, *, spectators: int) -> None:
     expect(came == own, "the same bytes that seats get", came[-1:])
 
 
+_SAME_BYTES: Final = [
+    row(f"S2.{name}", _VIEWS, what, _same_bytes, spectators=spectators)
+    for name, what, spectators in (
+        ("watch", "Watchers get the same bytes as seats, and nothing that only seats may know", LIVE),
+        ("watch-held-match", "With records held back, watchers get the same bytes, only later", HELD),
+    )
+]
+
+
 def _check_public(client: RawClient) -> None:
     tags = {message["t"] for message in client.log}
     expect(not tags & _PRIVATE, "nothing that only a seat may know", sorted(tags))
 
 
-async def _watch_hidden(visit: Visit) -> None:
+@case("S2.watch-hidden", _VIEWS)
+async def _watch_hidden(visit: ServerVisit) -> None:
     """To watchers, two deals differ only in sealed bytes.
 
     Before the first card two matches may differ, to watchers, only in what is sealed, and not in its length.
     """
     shapes = []
     for _ in range(2):
-        mover, other = await in_hand(visit, spectators=LIVE)
+        mover, other = await visit.in_hand(spectators=LIVE)
         await level(mover, other)
         client, reply = await _watched(visit, mover.table)
         expect(reply.get("k") == mover.next, f"ok with k {mover.next}", reply)
@@ -107,20 +106,23 @@ def _shape(message: Map) -> tuple[tuple[str, ...], int]:
     return (kind, *(what for what in facts if _FACT.fullmatch(what))), len(message["body"])
 
 
-async def _watch_none(visit: Visit) -> None:
+@case("S2.watch-none", _VIEWS)
+async def _watch_none(visit: ServerVisit) -> None:
     """Watching a table that nobody may watch gets private_table."""
     seats = await visit.seats(spectators=NONE)
     _, reply = await watching(visit, seats[0].table)
     check_refusal(reply, Code.PRIVATE_TABLE)
 
 
-async def _watch_own(visit: Visit) -> None:
+@case("S2.watch-own", "messages.md#watch")
+async def _watch_own(visit: ServerVisit) -> None:
     """A connection with a seat need not watch: not_now."""
     (seat, _) = await visit.seats()
-    await refused(seat.client, {"t": "watch", "table": seat.table}, Code.NOT_NOW)
+    await seat.client.refused({"t": "watch", "table": seat.table}, Code.NOT_NOW)
 
 
-async def _unwatch(visit: Visit) -> None:
+@case("S2.unwatch", "messages.md#unwatch")
+async def _unwatch(visit: ServerVisit) -> None:
     """After unwatch nothing more comes from the table."""
     seats = await visit.seats()
     client, _ = await _watched(visit, seats[0].table)
@@ -132,9 +134,10 @@ async def _unwatch(visit: Visit) -> None:
     expect(not told, "no more word of the table", told)
 
 
-async def _watch_held(visit: Visit) -> None:
+@case("S2.watch-held", _VIEWS)
+async def _watch_held(visit: ServerVisit) -> None:
     """With spectators 2 no record of the open hand is shown."""
-    mover, _ = await in_hand(visit, spectators=HELD)
+    mover, _ = await visit.in_hand(spectators=HELD)
     deal = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Deal))
     client, reply = await _watched(visit, mover.table)
     shown = [k for k, *_ in records_of(client)]
@@ -146,14 +149,15 @@ def _played(seat: Seat) -> list[Record]:
     return seat.records[len(seat.ledger.setup.records) :]
 
 
-async def _watch_delay(visit: Visit) -> None:
+@case("S2.watch-delay", _VIEWS)
+async def _watch_delay(visit: ServerVisit) -> None:
     """With spectators 3 + s records come s seconds late."""
-    need(await visit.player(), "delay")
-    mover, other = await in_hand(visit, spectators=DELAYED + _DELAY_S)
+    (await visit.player()).need("delay")
+    mover, other = await visit.in_hand(spectators=DELAYED + _DELAY_S)
     await level(mover, other)
     client, _ = await _watched(visit, mover.table)
     at = mover.next
-    await hand_in(mover, act(mover, quiet(mover)))
+    await mover.move()
     made = trio.current_time()
     while not any(k >= at for k, *_ in records_of(client)):
         await client.receive()
@@ -161,9 +165,10 @@ async def _watch_delay(visit: Visit) -> None:
     expect(passed >= _DELAY_S - _SLACK_S, f"the record {_DELAY_S} s late", f"{passed:.2f} s")
 
 
-async def _watch_next(visit: Visit) -> None:
+@case("S2.watch-next", "messages.md#watch")
+async def _watch_next(visit: ServerVisit) -> None:
     """A watcher can go on from a position."""
-    mover, other = await in_hand(visit, spectators=LIVE)
+    mover, other = await visit.in_hand(spectators=LIVE)
     await level(mover, other)
     here = {"match": mover.ledger.setup.mid, "next": 2}
     client, reply = await _watched(visit, mover.table, since=here)
@@ -173,9 +178,10 @@ async def _watch_next(visit: Visit) -> None:
     expect(records_of(client) == known and reply.get("k") == mover.next, "the records from 2 on", reply)
 
 
-async def _snapshot(visit: Visit) -> None:
+@case("S2.snapshot", "messages.md#snapshot")
+async def _snapshot(visit: ServerVisit) -> None:
     """A watcher who wants snapshots begins at the current hand."""
-    mover, other = await in_hand(visit, spectators=LIVE)
+    mover, other = await visit.in_hand(spectators=LIVE)
     await level(mover, other)
     client, reply = await _watched(visit, mover.table, snapshot=True)
     first = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Call))
@@ -203,16 +209,17 @@ def _head_at(seat: Seat, k: int) -> bytes:
     return head
 
 
-async def _no_snapshot(visit: Visit) -> None:
+@case("S2.no-snapshot", "capabilities.md#snapshot")
+async def _no_snapshot(visit: ServerVisit) -> None:
     """A watcher without snapshots gets the setup and every record."""
-    mover, _ = await in_hand(visit, spectators=LIVE)
+    mover, _ = await visit.in_hand(spectators=LIVE)
     client, _ = await _watched(visit, mover.table)
     tags = [message["t"] for message in client.log]
     expect("snapshot" not in tags and "setup" in tags, "a setup, and no snapshot that was not wanted", tags)
 
 
 async def _page(client: RawClient, mid: bytes, **fields: object) -> Map:
-    need(client, "history")
+    client.need("history")
     return await client.ask_patiently({"t": "history", "match": mid, **fields})
 
 
@@ -229,9 +236,10 @@ async def _paged(client: RawClient, mid: bytes, limit: int) -> list[Map]:
     return past
 
 
-async def _history(visit: Visit) -> None:
+@case("S2.history", _MESSAGE)
+async def _history(visit: ServerVisit) -> None:
     """A player gets every record of the match, page by page."""
-    mover, other = await in_hand(visit)
+    mover, other = await visit.in_hand()
     await level(mover, other)
     past = await _paged(mover.client, mover.ledger.setup.mid, 3)
     known = [list(record) for record in _played(mover)]
@@ -239,9 +247,10 @@ async def _history(visit: Visit) -> None:
     expect(came == known, "exactly the records of the match", len(came))
 
 
-async def _history_setup(visit: Visit) -> None:
+@case("S2.history-setup", _MESSAGE)
+async def _history_setup(visit: ServerVisit) -> None:
     """history from -1 brings the document and the setup too."""
-    mover, _ = await in_hand(visit)
+    mover, _ = await visit.in_hand()
     page = await _page(mover.client, mover.ledger.setup.mid, **{"from": -1})
     expect(page["t"] == "ok" and page.get("doc") == mover.document, "the rule document", page.get("code"))
     expect(
@@ -250,8 +259,8 @@ async def _history_setup(visit: Visit) -> None:
     expect(len(page.get("past", ())) <= PAGE, f"at most {PAGE} records", len(page.get("past", ())))
 
 
-async def _strangers_past(visit: Visit, *, spectators: int, code: Code | None) -> None:
-    mover, _ = await in_hand(visit, spectators=spectators)
+async def _strangers_past(visit: ServerVisit, *, spectators: int, code: Code | None) -> None:
+    mover, _ = await visit.in_hand(spectators=spectators)
     reply = await _page(await visit.player(), mover.ledger.setup.mid, **{"from": 0})
     if code is not None:
         check_refusal(reply, code)
@@ -262,7 +271,17 @@ async def _strangers_past(visit: Visit, *, spectators: int, code: Code | None) -
     expect(reply.get("k", 0) <= end, f"no record from {end} on", reply.get("k"))
 
 
-async def _afterwards(visit: Visit, *, transcript: str, allowed: bool) -> None:
+_STRANGERS: Final = [
+    row(f"S2.{name}", _VIEWS, f"Strangers get {what}", _strangers_past, spectators=spectators, code=code)
+    for name, what, spectators, code in (
+        ("history-none", "private_table for a match that nobody may watch", NONE, Code.PRIVATE_TABLE),
+        ("history-live", "what watchers see of a match in play", LIVE, None),
+        ("history-held", "nothing of a hand that is held back", HELD, None),
+    )
+]
+
+
+async def _afterwards(visit: ServerVisit, *, transcript: str, allowed: bool) -> None:
     seats = await visit.match(target=_SHORT, transcript=transcript, spectators=LIVE)
     await play_on(seats)
     expect(seats[0].ledger.phase is Phase.ENDED, "an ended match", seats[0].ledger.phase)
@@ -273,76 +292,31 @@ async def _afterwards(visit: Visit, *, transcript: str, allowed: bool) -> None:
         check_refusal(reply, Code.PRIVATE_TABLE)
 
 
-async def _history_unknown(visit: Visit) -> None:
+_AFTERWARDS: Final = [
+    row(
+        f"S2.history-after-{word}",
+        _VIEWS,
+        f"After the match, transcript {word} {'admits' if allowed else 'refuses'} those who did not play",
+        _afterwards,
+        transcript=word,
+        allowed=allowed,
+    )
+    for word, allowed in (("seats", False), ("watchers", True), ("all", True))
+]
+
+
+@case("S2.history-unknown", "errors.md#no_such_match")
+async def _history_unknown(visit: ServerVisit) -> None:
     """A match that was never played gets no_such_match."""
     client = await visit.player()
     check_refusal(await _page(client, bytes(32), **{"from": 0}), Code.NO_SUCH_MATCH)
 
 
-async def _transcript_word(visit: Visit) -> None:
+@case("S2.transcript-word", "options.md#table-options")
+async def _transcript_word(visit: ServerVisit) -> None:
     """transcript must be one of three words."""
     seat = await visit.seat()
-    need(seat.client, "history")
-    check_refusal(await create(seat, {"transcript": "nobody"}), Code.BAD_OPTION, field="options/transcript")
-
-
-_case: Final = partial(server_case, "S2")
-_row: Final = partial(server_row, "S2")
-_VIEWS: Final = "views.md#who-sees-what"
-_MESSAGE: Final = "messages.md#history"
-_AFTER: Final = (("seats", False), ("watchers", True), ("all", True))
-
-CASES: Final[tuple[ServerCase, ...]] = (
-    _row(
-        "watch",
-        _VIEWS,
-        "Watchers get the same bytes as seats, and nothing that only seats may know",
-        partial(_same_bytes, spectators=LIVE),
-    ),
-    _row(
-        "watch-held-match",
-        _VIEWS,
-        "With records held back, watchers get the same bytes, only later",
-        partial(_same_bytes, spectators=HELD),
-    ),
-    _case(_watch_hidden, _VIEWS),
-    _case(_watch_none, _VIEWS),
-    _case(_watch_own, "messages.md#watch"),
-    _case(_unwatch, "messages.md#unwatch"),
-    _case(_watch_held, _VIEWS),
-    _case(_watch_delay, _VIEWS),
-    _case(_watch_next, "messages.md#watch"),
-    _case(_snapshot, "messages.md#snapshot"),
-    _case(_no_snapshot, "capabilities.md#snapshot"),
-    _case(_history, _MESSAGE),
-    _case(_history_setup, _MESSAGE),
-    _row(
-        "history-none",
-        _VIEWS,
-        "Strangers get private_table for a match that nobody may watch",
-        partial(_strangers_past, spectators=NONE, code=Code.PRIVATE_TABLE),
-    ),
-    _row(
-        "history-live",
-        _VIEWS,
-        "Strangers get what watchers see of a match in play",
-        partial(_strangers_past, spectators=LIVE, code=None),
-    ),
-    _row(
-        "history-held",
-        _VIEWS,
-        "Strangers get nothing of a hand that is held back",
-        partial(_strangers_past, spectators=HELD, code=None),
-    ),
-    *(
-        _row(
-            f"history-after-{word}",
-            _VIEWS,
-            f"After the match, transcript {word} {'admits' if allowed else 'refuses'} those who did not play",
-            partial(_afterwards, transcript=word, allowed=allowed),
-        )
-        for word, allowed in _AFTER
-    ),
-    _case(_history_unknown, "errors.md#no_such_match"),
-    _case(_transcript_word, "options.md#table-options"),
-)
+    seat.client.need("history")
+    check_refusal(
+        await seat.open_table({"transcript": "nobody"}), Code.BAD_OPTION, field="options/transcript"
+    )

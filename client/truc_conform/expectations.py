@@ -1,0 +1,71 @@
+"""What a server's answer is expected to be: a case that is not met ends with one of the exceptions here.
+
+The texts of the exceptions are what the kit reports; nothing here sends or receives.
+"""
+
+from typing import Any, Final
+
+from truc_protocol.errors import REGISTRY, Code
+
+Map = dict[str, Any]
+"""A message as it is on the wire; a kit that judges it cannot ask for its class first."""
+
+LONGEST_TEXT: Final = 400
+
+
+class UnexpectedError(Exception):
+    """Something came that is not what the protocol says."""
+
+
+class GoneError(UnexpectedError):
+    """The server has closed the connection, or said that it will."""
+
+
+class UnofferedError(Exception):
+    """The server does not offer what a case is about; the text says what."""
+
+
+class InconclusiveError(Exception):
+    """A case shows nothing that is required of this server; the text, which is only reported, says why."""
+
+
+def expect(holds: object, what: str, came: object) -> None:
+    """Check a fact about what came.
+
+    Raises:
+        UnexpectedError: It does not hold.
+    """
+    if not holds:
+        raise UnexpectedError(f"expected {what}, got {shown(came)}")
+
+
+def expect_ok(reply: Map, what: str, *fields: str) -> Map:
+    """Check that a request was taken, and that the reply has some fields; return it."""
+    expect(reply["t"] == "ok" and all(name in reply for name in fields), what, reply)
+    return reply
+
+
+def shown(came: object) -> str:
+    """Describe what came in one line of bounded length."""
+    return repr(came)[:LONGEST_TEXT]
+
+
+def check_refusal(reply: Map, code: Code, *, field: str | None = None, closes: bool = False) -> Map:
+    """Check that an error has this code, the flags of the registry and a text; return it."""
+    wanted = str(code) + (f" for {field}" if field else "")
+    expect(reply["t"] == "error" and reply["code"] == code, f"the error {wanted}", reply)
+    row = REGISTRY[code]
+    flags = (row.retryable, row.closes or closes)
+    expect((reply["retryable"], reply["close"]) == flags, f"(retryable, close) to be {flags}", reply)
+    expect(0 < len(reply["msg"]) <= LONGEST_TEXT, f"a text of 1 to {LONGEST_TEXT} characters", reply)
+    if field is not None:
+        expect(reply.get("field") == field, f"the field {field}", reply)
+    return reply
+
+
+def check_too_soon(error: Map, *, closes: bool = False) -> int:
+    """Check that an error says that something came too soon, and for how many milliseconds to wait; return them."""
+    check_refusal(error, Code.RATE_LIMITED, closes=closes)
+    wait_ms: int = error.get("retry_after_ms", 0)
+    expect(wait_ms > 0, "retry_after_ms", error)
+    return wait_ms
