@@ -10,7 +10,7 @@
                 case MatchEnded():
                     break
 
-The names in `__all__` are public, and docs/clients/api.md lists them with their signatures; everything else may move.
+The names in `__all__` are public, and docs/clients/api.txt lists them with their signatures; everything else may move.
 
 Within: `line` is the connection to a server, `matches` what is checked and signed in one match, `home` what a player
 keeps. `course`, `report`, `terminal` and `cli` are for people, and the library leans on none of them.

@@ -1,28 +1,23 @@
-"""The page that lists every public name with its signature, docs/clients/api.md: `python -m truc_docs.client_api`.
+"""The listing of every public name with its signature, docs/clients/api.txt: `python -m truc_docs.client_api`.
 
-A test compares the page with the code, so that no public name changes unnoticed. Invariant: the page says only what the
-code says.
+A test compares it with the code, so that no public name changes unnoticed. Invariant: it says only what the code says.
 """
 
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
 import truc_client
 
-PAGE: Final = "api.md"
+PAGE: Final = "api.txt"
 _HEAD: Final = """\
-# The names of the client library
-
-<!-- Made by `python -m truc_docs.client_api docs/clients`. Change the code, not this page. -->
-
-What `truc_client` exports, as it stands in the code: a change here is a change for whoever builds on it. `TableState`,
-`SeatHeld`, `PlayerState`, `PlayedMatch`, `Standing`, `LobbyState` and `Info` are what the server sent, field by field as in
-[messages.md](../protocol/messages.md).
+# What truc_client exports, as it stands in the code. TableState, SeatHeld, PlayerState, PlayedMatch, Standing, LobbyState
+# and Info are what the server sent, field by field as in docs/protocol/messages.md.
+# Made by `python -m truc_docs.client_api docs/clients`. Change the code, not this file.
 """
 _REWRITTEN: Final = (
     (re.compile(r"<function \S+ at 0x[0-9a-f]+>"), "..."),
@@ -36,21 +31,21 @@ _REWRITTEN: Final = (
 
 
 def api_page() -> str:
-    """Return the page."""
+    """Return the listing."""
     return "\n".join([_HEAD, *(line for name in sorted(truc_client.__all__) for line in _entry(name))])
 
 
 def _entry(name: str) -> Iterator[str]:
     value = getattr(truc_client, name)
-    yield f"## {name}\n"
     if inspect.isclass(value):
-        yield from _code(_class(name, value))
-        yield f"{_first_line(value)}\n"
+        yield f"# {_first_line(value)}"
+        yield from _class(name, value)
     elif inspect.isfunction(value):
-        yield from _code([_function(name, value)])
-        yield f"{_first_line(value)}\n"
+        yield f"# {_first_line(value)}"
+        yield _function(name, value)
     else:
-        yield from _code([f"{name} = {_short(value)}"])
+        yield f"{name} = {_short(value)}"
+    yield ""
 
 
 def _class(name: str, value: type) -> Iterator[str]:
@@ -128,12 +123,6 @@ def _aliases() -> Iterator[tuple[str, str]]:
 
 def _first_line(value: Any) -> str:
     return (inspect.getdoc(value) or "").partition("\n")[0]
-
-
-def _code(lines: Iterable[str]) -> Iterator[str]:
-    yield "```text"
-    yield from lines
-    yield "```\n"
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from rows import each_row
 import truc_client
 from truc_docs.client_api import api_page
 
-PAGE = Path(__file__).parents[2] / "docs" / "clients" / "api.md"
+PAGE = Path(__file__).parents[2] / "docs" / "clients" / "api.txt"
 NAMED = [getattr(truc_client, name) for name in truc_client.__all__]
 CODE = [value for value in NAMED if inspect.isclass(value) or inspect.isfunction(value)]
 
