@@ -324,7 +324,7 @@ class TestPrinted:
 
 def shortened(takes: str) -> str:
     """Say what a setting takes in the few words of a table."""
-    takes = re.sub(r"^(?:a whole number from|text of) (\d+) to (\d+)", r"\1–\2", takes)
+    takes = re.sub(r"^(?:a whole number from|text of) (\d+) to (\d+)", "\\1\u2013\\2", takes)
     return (
         re.sub(r"^text of at most ", "≤", takes)
         .replace("true or false", "true/false")

@@ -1,5 +1,6 @@
 """The page messages.md: every message with its fields, an example, its errors and what may follow."""
 
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Final
 
@@ -29,7 +30,7 @@ from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.messages.info import Limits, VariantOffer
 from truc_protocol.messages.wire import Form, Row
 from truc_protocol.wire.capabilities import BROUGHT_BY
-from truc_words.variant_files import field_texts, summary
+from truc_words.variant_files import FieldText, field_texts, summary
 
 PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     Software,
@@ -59,14 +60,19 @@ otherwise. Ignore fields that are not listed. Types: `int` with its range, `str`
 length, `array`, `map`, `bool`; a *record* is an array `[signer: int, body: bin, sig: bin]`.
 [schema/](schema/README.md) has the same as JSON Schema, [overview](overview.md) says how messages work together.
 
-These fields mean the same in every message, which then only names them:
+These fields mean the same in every message, which then only names them, as a later form of a message does with those of an
+earlier one:
 
 {common}
 
 Each example stands in JSON, `bin` as base64, then as msgpack in hex, without the length before it. Its bodies are
 shortened and its signatures made up; [traces](../../tests/vectors/traces/README.md) have real ones.
 
-The reply to any request but `ping` may be `error` instead: with {every} after `welcome`, with `auth_required` before it, with `unknown_request` if the
+A player needs few of them: `hello`, `login`, `create` or `join`, `ready`, `act`, `resume`, `ping` and `pong`; and of the server's
+`hello`, `welcome`, `ok`, `error`, `bye`, `table`, `closed`, `terms`, `setup`, `record`, `options`, `cards`, `waiting` and
+`seat_taken_over`.
+
+The reply to a request is `ok`, unless *Reply* says otherwise; to any but `ping` it may be `error` instead: with {every} after `welcome`, with `auth_required` before it, with `unknown_request` if the
 server lacks its [capability](capabilities.md), or with the codes under *Errors*. *Then* is what may come next.
 """
 
@@ -100,16 +106,18 @@ def _anchor(row: Row) -> str:
 
 def _message(row: Row) -> list[str]:
     lines = [f"### {row.tag}", "", *_capability(row)]
+    told: list[FieldText] = []
     for form in row.forms:
-        lines += [summary(form.message) + _told_apart(form, row), "", *_fields(form.message), ""]
+        lines += [summary(form.message) + _told_apart(form, row), "", *_fields(form.message, told), ""]
+        told += field_texts(form.message)
         lines += _example(row.direction, form.message)
     return lines + _course(row)
 
 
-def _fields(kind: type[msgspec.Struct]) -> list[str]:
-    """Describe the fields of a map; those that are common are only named."""
+def _fields(kind: type[msgspec.Struct], told: Sequence[FieldText] = ()) -> list[str]:
+    """Describe the fields of a map; those that are common, or were told of an earlier form, are only named."""
     texts = field_texts(kind)
-    common = [text for text in texts if text._replace(required=True) in _COMMON]
+    common = [text for text in texts if text._replace(required=True) in _COMMON or text in told]
     named = ", ".join(f"`{text.name}`" + ("" if text.required else " (optional)") for text in common)
     return [*([f"* {named}"] if named else []), *(str(text) for text in texts if text not in common)]
 
@@ -122,7 +130,7 @@ def _capability(row: Row) -> list[str]:
 def _course(row: Row) -> list[str]:
     course = COURSES[row.direction][row.tag]
     lines = []
-    if row.replies:
+    if row.replies and row.replies != ("ok",):
         lines.append("**Reply:** " + " or ".join(f"`{tag}`" for tag in row.replies) + ".  ")
     if course.errors:
         lines.append(f"**Errors:** {_listed(course.errors)}.  ")

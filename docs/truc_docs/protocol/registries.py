@@ -7,8 +7,7 @@ from typing import Final, get_args
 from truc_docs.protocol import GENERATED
 from truc_protocol.errors import REGISTRY, Code, Row, Topic
 from truc_protocol.facts import RECORD_FACTS, STATE_FIELDS, fact_name
-from truc_protocol.messages import MESSAGES, Direction
-from truc_protocol.messages.exchanges import COURSES, EVERY
+from truc_protocol.messages import MESSAGES
 from truc_protocol.wire.capabilities import CAPABILITIES, RESERVED, Capability
 from truc_rules import Event
 from truc_words.variant_files import summary
@@ -28,7 +27,7 @@ _ERRORS: Final = """
 English for people and logs, and may change at any time. A client handles a code it does not know by the flags
 beside it.
 
-Under each code stands what it means, what to do, and the requests that it answers:
+Under each code stands what it means, and what to do. [messages.md](messages.md) says which requests it answers.
 
 * *closes*: after this error comes `bye` with the same code, and the connection ends. Before `welcome` every error does.
 * *again*: the same request may succeed later, unchanged.
@@ -96,18 +95,9 @@ def _code(code: Code, row: Row) -> list[str]:
         "",
         f"{row.meaning}  ",
         f"{row.remedy}  ",
-        *_answered(code),
         *([f"*{', '.join(marks)}*"] if marks else []),
         "",
     ]
-
-
-def _answered(code: Code) -> Iterator[str]:
-    requests = [tag for tag, course in COURSES[Direction.TO_SERVER].items() if code in course.errors]
-    if code in EVERY:
-        yield "*Answers:* any request.  "
-    elif requests:
-        yield "*Answers:* " + ", ".join(f"[`{tag}`](messages.md#{tag})" for tag in requests) + ".  "
 
 
 def capabilities_page() -> str:

@@ -5,8 +5,7 @@ from typing import Final
 
 from truc_docs.protocol import GENERATED
 from truc_docs.protocol.lifecycle import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS, Step
-from truc_protocol.records import KINDS, Binding, Phase, tag_of
-from truc_protocol.wire.connection import STATES, TRANSITIONS, Role, State
+from truc_protocol.wire.connection import STATES, TRANSITIONS
 
 _ENDING: Final = ("error, close", "bye")
 
@@ -21,13 +20,11 @@ def _connection() -> Iterator[str]:
     yield from (
         "## A connection",
         "",
-        "Both ends run through the same states. A step that is not in the table is an error: `auth_required` for a",
+        "Both ends run through the same states. A step that is not told here is an error: `auth_required` for a",
         "message that needs a login first, `not_now` for any other.",
         "",
-        *_diagram(_connection_steps()),
-        "",
         "In every state but CLOSED the server may also send `bye`, which leads to CLOSED, or an error with `close`, which",
-        "leads to CLOSING; `bye` follows it.",
+        "leads to CLOSING; `bye` follows it. In READY both may send every other message of theirs, and stay there.",
         "",
         *_states((state.name, meaning) for state, meaning in STATES.items()),
         "",
@@ -39,24 +36,10 @@ def _connection() -> Iterator[str]:
     )
 
 
-def _connection_steps() -> Iterator[Step]:
+def _steps() -> Iterator[str]:
     for (state, sender, tag), after in TRANSITIONS.items():
         if state is not after and tag not in _ENDING:
-            yield Step(state.name, f"{sender} {tag}", after.name)
-    yield Step(State.READY.name, "everything else", State.READY.name)
-    yield Step(State.CLOSING.name, f"{Role.SERVER} bye", State.CLOSED.name)
-
-
-def _steps() -> Iterator[str]:
-    """Write one line for each step, with the messages that change nothing in READY on one line per sender."""
-    for (state, sender, tag), after in TRANSITIONS.items():
-        if not (state is after is State.READY):
             yield f"| {state.name} | {sender} | `{tag}` | {after.name} |"
-    for role in Role:
-        tags = [
-            tag for (state, sender, tag), after in TRANSITIONS.items() if state is after and sender is role
-        ]
-        yield f"| READY | {role} | {', '.join(f'`{tag}`' for tag in tags if tag != 'error, close')} | READY |"
 
 
 def _table() -> Iterator[str]:
@@ -75,25 +58,13 @@ def _match() -> Iterator[str]:
     yield from (
         "## A match",
         "",
-        "The phase of a match follows from its records alone ([specification](../fairness/specification.md)). A record may",
-        "stand only in the phases listed for it; whose turn it is, the rules of the game decide.",
+        "The phase of a match follows from its records alone. [Section 5](../fairness/specification.md#5-records) lists the phases",
+        "in which a record may stand; whose turn it is, the rules of the game decide.",
         "",
         *_diagram(PHASE_STEPS),
         "",
         *_states((phase.value, meaning) for phase, meaning in PHASES.items()),
-        "",
-        "| record | signed by | place | may stand in |",
-        "|---|---|---|---|",
-        *(_kind_row(tag_of(kind.body), kind.signer, kind.binding, kind.phases) for kind in KINDS),
-        "",
-        "Place: `P` is bound to position and head, `Q` to those of the call or end before it, so that several seats can sign",
-        "at the same time; `setup` stands before position 0.",
     )
-
-
-def _kind_row(tag: str, signer: str | None, binding: Binding, phases: tuple[Phase, ...]) -> str:
-    by = "the server" if signer is None else "the seat" if signer == "seat" else "the server or the seat"
-    return f"| `{tag.removeprefix('truc/1/')}` | {by} | {binding} | {', '.join(phases)} |"
 
 
 def _states(named: Iterable[tuple[str, str]]) -> Iterator[str]:
