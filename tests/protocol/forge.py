@@ -1,7 +1,8 @@
 """Forging: records changed and signed again with every key the forger holds, and the check that refuses them."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -50,9 +51,29 @@ class Case(NamedTuple):
     build: Callable[[], Forgery | tuple[Table, Record]]
 
 
-def cases(*rows: tuple[str, str | None, Callable[[], Any]]) -> list[Any]:
+def cases(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> list[Any]:
     """Return parameters for a table of forgeries, named by their functions."""
     return [pytest.param(Case(*row), id=f"{row[0]}-{row[2].__name__}") for row in rows]
+
+
+def forged(check: str, culprit: str | None, /, **builds: Callable[[], Any]) -> Iterator[Case]:
+    """Yield rows of a table: forgeries that one check refuses alike, by name."""
+    for name, build in builds.items():
+        build.__name__ = name
+        yield Case(check, culprit, build)
+
+
+def following(
+    place: Callable[[], Table], check: str, culprit: str | None, /, **records: Callable[[Table], Record]
+) -> Iterator[Case]:
+    """Yield rows of a table: records that must not follow where a match stands, by name."""
+    for name, record_of in records.items():
+        yield from forged(check, culprit, **{name: partial(_followed, place, record_of)})
+
+
+def _followed(place: Callable[[], Table], record_of: Callable[[Table], Record]) -> tuple[Table, Record]:
+    table = place()
+    return table, record_of(table)
 
 
 def forgery_of(case: Case) -> Forgery:

@@ -8,6 +8,8 @@ from protocol.forge import (
     Case,
     cases,
     check_refused,
+    following,
+    forged,
     passes_with_cofactor,
     place,
     signed_bytes,
@@ -30,28 +32,8 @@ def call_with(change) -> tuple[Table, Record]:
     return table, signed_bytes(table, 0, change(encode(parse(until(table, Call)))))
 
 
-def int_in_a_longer_form():
-    return call_with(lambda body: body[:-1] + b"\xcc" + body[-1:])
-
-
 def byte_after_the_body():
     return call_with(lambda body: body + b"\x00")
-
-
-def float_for_an_int():
-    return call_with(lambda body: body[:-1] + b"\xcb" + struct.pack(">d", 2.0))
-
-
-def map_for_an_int():
-    return call_with(lambda body: body[:-1] + b"\x80")
-
-
-def seven_nested_arrays():
-    return call_with(lambda body: body[:-1] + b"\x91" * 5 + b"\x90")
-
-
-def body_too_long():
-    return call_with(lambda body: body[:-4] + b"\xc6" + struct.pack(">I", 65_536) + bytes(65_536))
 
 
 def body_out_of_profile_under_another_signature():
@@ -59,38 +41,8 @@ def body_out_of_profile_under_another_signature():
     return table, record._replace(sig=bytes(64))
 
 
-def text_for_bytes():
-    return call_with(lambda body: enc([dec(body)[0], "m" * 32, *dec(body)[2:]]))
-
-
-def one_field_too_many():
-    return call_with(lambda body: enc([*dec(body), 0]))
-
-
-def one_field_too_few():
-    return call_with(lambda body: enc(dec(body)[:-1]))
-
-
-def truth_for_a_number():
-    return call_with(lambda body: enc([*dec(body)[:-2], True, dec(body)[-1]]))
-
-
-def tag_nobody_knows():
-    return call_with(lambda body: enc(["truc/1/gift", *dec(body)[1:]]))
-
-
 def no_array():
     return call_with(lambda body: enc("truc/1/call"))
-
-
-def another_signer_index():
-    table = Table()
-    return table, until(table, Call)._replace(signer=1)
-
-
-def stripped_signature():
-    table = Table()
-    return table, until(table, Call)._replace(sig=b"")
 
 
 def signed_proxy():
@@ -169,23 +121,10 @@ def swapped_tag():
 @pytest.mark.parametrize(
     "case",
     cases(
-        ("C1", None, int_in_a_longer_form),
         ("C1", None, byte_after_the_body),
-        ("C1", None, float_for_an_int),
-        ("C1", None, map_for_an_int),
-        ("C1", None, seven_nested_arrays),
-        ("C1", None, body_too_long),
         ("C1", None, body_out_of_profile_under_another_signature),
-        ("C2", None, text_for_bytes),
-        ("C2", SERVER, one_field_too_many),
-        ("C2", SERVER, one_field_too_few),
-        ("C2", SERVER, truth_for_a_number),
-        ("C2", SERVER, tag_nobody_knows),
         ("C2", None, no_array),
-        ("C2", None, another_signer_index),
-        ("C2", None, stripped_signature),
         ("C2", SERVER, signed_proxy),
-        ("C2", "seat 0", body_in_another_seats_name),
         ("C3", None, flipped_signature),
         ("C3", None, signature_plus_the_group_order),
         ("C3", None, signature_that_only_a_cofactored_check_takes),
@@ -195,6 +134,38 @@ def swapped_tag():
         ("C2", None, another_kind_of_statement),
         ("C2", None, statement_of_another_match_from_another_seat),
         ("C2", None, swapped_tag),
+        ("C2", "seat 0", body_in_another_seats_name),
+        *forged(
+            "C1",
+            None,
+            int_in_a_longer_form=lambda: call_with(lambda body: body[:-1] + b"\xcc" + body[-1:]),
+            float_for_an_int=lambda: call_with(lambda body: body[:-1] + b"\xcb" + struct.pack(">d", 2.0)),
+            map_for_an_int=lambda: call_with(lambda body: body[:-1] + b"\x80"),
+            seven_nested_arrays=lambda: call_with(lambda body: body[:-1] + b"\x91" * 5 + b"\x90"),
+            body_too_long=lambda: call_with(
+                lambda body: body[:-4] + b"\xc6" + struct.pack(">I", 65_536) + bytes(65_536)
+            ),
+        ),
+        *forged(
+            "C2",
+            None,
+            text_for_bytes=lambda: call_with(lambda body: enc([dec(body)[0], "m" * 32, *dec(body)[2:]])),
+        ),
+        *forged(
+            "C2",
+            SERVER,
+            one_field_too_many=lambda: call_with(lambda body: enc([*dec(body), 0])),
+            one_field_too_few=lambda: call_with(lambda body: enc(dec(body)[:-1])),
+            truth_for_a_number=lambda: call_with(lambda body: enc([*dec(body)[:-2], True, dec(body)[-1]])),
+            tag_nobody_knows=lambda: call_with(lambda body: enc(["truc/1/gift", *dec(body)[1:]])),
+        ),
+        *following(
+            Table,
+            "C2",
+            None,
+            another_signer_index=lambda table: until(table, Call)._replace(signer=1),
+            stripped_signature=lambda table: until(table, Call)._replace(sig=b""),
+        ),
     ),
 )
 def test_forged_body_is_refused(case: Case) -> None:

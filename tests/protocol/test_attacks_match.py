@@ -10,6 +10,7 @@ from protocol.forge import (
     cases,
     cheat,
     check_refused,
+    forged,
     place,
     resigned,
     small,
@@ -142,22 +143,6 @@ def rekeyed(seat: int = 0, table: Table | None = None, **fields):
     return table, altered(table, table.players[seat].rekey(table.ledger), **fields)
 
 
-def rekey_from_another_index():
-    return rekeyed(first=2)
-
-
-def rekey_without_a_box_key():
-    return rekeyed(x=None)
-
-
-def rekey_with_the_old_box_key():
-    return rekeyed(x=Table().players[0].x.public)
-
-
-def rekey_with_the_old_anchor():
-    return rekeyed(anchor=Table().players[0].chain.anchor)
-
-
 def rekey_with_an_anchor_that_a_colluder_copied():
     """The server keeps an honest rekey back, and lets another seat bring the same anchor first."""
     table = Table().to("between")
@@ -165,10 +150,6 @@ def rekey_with_an_anchor_that_a_colluder_copied():
     copy = altered(table, table.players[1].rekey(table.ledger), anchor=honest.anchor)
     table.add(copy)
     return table, resigned(table, place(table, honest))
-
-
-def rekey_with_a_low_order_box_key():
-    return rekeyed(x=bytes(32))
 
 
 def rekey_too_many():
@@ -199,10 +180,6 @@ def ended(**fields):
     return table, altered(table, until(table, End), **fields)
 
 
-def end_at_another_index():
-    return ended(next_index=9)
-
-
 def end_with_a_wrong_link():
     table = Table(small())
     return table, altered(table, until(table, End), links=((0, LINK),))
@@ -226,10 +203,6 @@ def end_with_a_chain_too_many():
     record = until(table, End)
     strange = Chain(table.server.public, table.terms.table.tn, secret("strange", 1), first=9, count=2)
     return table, altered(table, record, links=(*parse(record).links, (9, strange.link(10))))
-
-
-def end_with_another_box_secret():
-    return ended(xsec=secret("another", 1))
 
 
 def box_that_was_not_checked_by_its_seat():
@@ -287,31 +260,39 @@ def own_share_with_other_cards():
         ("C25", SERVER, cards_in_another_seats_order),
         ("C26", SERVER, void_with_nobody_missing),
         ("C26", SERVER, void_that_names_a_seat_that_released),
+        ("C7", None, rekey_with_an_anchor_that_a_colluder_copied),
+        ("C27", "seat 0", rekey_too_many),
+        ("C27", SERVER, server_rekey_with_a_box_key),
+        ("C7", None, server_rekey_with_the_old_anchor),
+        ("C30", SERVER, end_with_the_link_before),
+        ("C30", SERVER, end_without_a_chain),
+        ("C30", SERVER, end_with_a_chain_too_many),
+        ("C31", SERVER, box_that_was_not_checked_by_its_seat),
+        ("C31", SERVER, box_with_true_cards_sealed_otherwise),
+        ("C31", SERVER, share_with_other_cards),
         ("C26", SERVER, void_that_spares_a_silent_seat),
         ("C26", SERVER, void_for_another_reason),
         ("C26", SERVER, call_after_a_void_that_forfeits),
         ("C26", SERVER, call_before_the_substitute),
         ("C26", SERVER, call_beyond_the_voids_allowed),
         ("C26", None, resign_beyond_the_voids_allowed),
-        ("C27", "seat 0", rekey_from_another_index),
-        ("C27", "seat 0", rekey_without_a_box_key),
-        ("C7", None, rekey_with_the_old_box_key),
-        ("C7", None, rekey_with_the_old_anchor),
-        ("C7", None, rekey_with_a_low_order_box_key),
-        ("C7", None, rekey_with_an_anchor_that_a_colluder_copied),
-        ("C27", "seat 0", rekey_too_many),
         ("C27", SERVER, server_rekey_too_early),
-        ("C27", SERVER, server_rekey_with_a_box_key),
-        ("C7", None, server_rekey_with_the_old_anchor),
-        ("C30", SERVER, end_at_another_index),
         ("C30", SERVER, end_with_a_wrong_link),
-        ("C30", SERVER, end_with_the_link_before),
-        ("C30", SERVER, end_without_a_chain),
-        ("C30", SERVER, end_with_a_chain_too_many),
-        ("C31", SERVER, end_with_another_box_secret),
-        ("C31", SERVER, box_that_was_not_checked_by_its_seat),
-        ("C31", SERVER, box_with_true_cards_sealed_otherwise),
-        ("C31", SERVER, share_with_other_cards),
+        *forged(
+            "C27",
+            "seat 0",
+            rekey_from_another_index=lambda: rekeyed(first=2),
+            rekey_without_a_box_key=lambda: rekeyed(x=None),
+        ),
+        *forged(
+            "C7",
+            None,
+            rekey_with_the_old_box_key=lambda: rekeyed(x=Table().players[0].x.public),
+            rekey_with_the_old_anchor=lambda: rekeyed(anchor=Table().players[0].chain.anchor),
+            rekey_with_a_low_order_box_key=lambda: rekeyed(x=bytes(32)),
+        ),
+        *forged("C30", SERVER, end_at_another_index=lambda: ended(next_index=9)),
+        *forged("C31", SERVER, end_with_another_box_secret=lambda: ended(xsec=secret("another", 1))),
     ),
 )
 def test_forged_course_of_a_match_is_refused(case: Case) -> None:

@@ -9,6 +9,7 @@ from protocol.forge import (
     altered,
     cases,
     check_refused,
+    following,
     place,
     resigned,
     small,
@@ -89,11 +90,6 @@ def score_rewritten_after_acks():
     return Forgery(table.document, [*table.records[: at - 1], lie])
 
 
-def setup_record_in_the_match():
-    table = Table()
-    return table, table.records[0]
-
-
 def release_before_the_call():
     table = Table()
     return table, table.players[0].release(table.ledger)
@@ -104,11 +100,6 @@ def second_call_for_an_index():
     call = until(table, Call)
     table.add(call)
     return table, resigned(table, place(table, parse(call)))
-
-
-def resign_while_called():
-    table = Table().to("called")
-    return table, table.players[0].resign(table.ledger)
 
 
 def call_under_another_head():
@@ -139,11 +130,6 @@ def cut_after_a_release():
     until(table, Deal)
     seat = (table.ledger.match.dealer + 1) % 2
     return table, table.players[seat].act(table.ledger, "cut", (3,))
-
-
-def rekey_after_a_call():
-    table = Table().to("called")
-    return table, table.players[0].rekey(table.ledger)
 
 
 def void_after_the_deal():
@@ -188,24 +174,9 @@ def call_after_the_end():
     return table, resigned(table, place(table, call))
 
 
-def skipped_index():
-    table = Table()
-    return table, altered(table, until(table, Call), j=1)
-
-
 def release_for_another_index():
     table = Table()
     return table, altered(table, until(table, Release), j=1)
-
-
-def draw_for_another_index():
-    table = Table()
-    return table, altered(table, until(table, Draw), j=1)
-
-
-def deal_for_another_index():
-    table = Table()
-    return table, altered(table, until(table, Deal), j=2)
 
 
 def void_for_another_index():
@@ -213,24 +184,9 @@ def void_for_another_index():
     return table, altered(table, table.dealer.void(table.ledger), j=0)
 
 
-def close_for_another_index():
-    table = Table()
-    return table, altered(table, until(table, Close), j=0)
-
-
 def act_for_another_index():
     table = Table().to("hand")
     return table, altered(table, table.record_of(table.choice()), j=0)
-
-
-def ruling_for_another_index():
-    table = Table().to("hand")
-    return table, altered(table, table.dealer.move(table.ledger), j=0)
-
-
-def ruling_for_a_seat_beyond_the_table():
-    table = Table().to("hand")
-    return table, altered(table, table.dealer.move(table.ledger), seat=2)
 
 
 def proxy_for_a_seat_beyond_the_table():
@@ -243,25 +199,10 @@ def record_by_a_seat_beyond_the_table():
     return table, Player(2, 1).resign(table.ledger)
 
 
-def substitute_beyond_the_table():
-    table = Table()
-    return table, Player(2, 1).sub(table.ledger)
-
-
-def substitute_beyond_the_table_from_elsewhere():
-    table = Table()
-    return table, altered(table, Player(5, 1).sub(table.ledger), head=bytes(32), first=9)
-
-
 def substitute_behind_the_end():
     """Anybody can write it: a key of their own is all that it needs."""
     table = Table(small()).run()
     return table, Player(1, 1, "stranger ").sub(table.ledger)
-
-
-def share_for_another_index():
-    table = Table().to("hand")
-    return table, table.sign(Share(*here(table.ledger), 0, 0, 0, 1, b""))
 
 
 @pytest.mark.parametrize(
@@ -272,43 +213,67 @@ def share_for_another_index():
         ("C10", None, replayed_act),
         ("C10", None, deleted_record),
         ("C10", None, duplicated_record),
-        ("C10", None, act_bound_to_another_head),
-        ("C10", None, act_bound_to_another_position),
         ("C10", None, close_of_the_hand_before),
-        ("C10", None, release_under_another_head),
-        ("C10", None, ack_over_another_head),
         ("C24", SERVER, score_rewritten_after_acks),
-        ("C11", None, setup_record_in_the_match),
-        ("C11", "seat 0", release_before_the_call),
         ("C11", SERVER, second_call_for_an_index),
         ("C10", None, call_under_another_head),
         ("C11", SIGNER, cut_after_a_call),
         ("C11", None, substitute_after_a_call),
-        ("C11", "seat 0", resign_while_called),
         ("C11", SIGNER, cut_after_a_release),
-        ("C11", "seat 0", rekey_after_a_call),
-        ("C11", SERVER, void_after_the_deal),
         ("C11", None, substitute_in_a_hand),
         ("C11", SERVER, deal_between_two_hands),
-        ("C11", SERVER, close_of_no_hand),
         ("C11", SERVER, end_of_a_match_that_goes_on),
-        ("C11", "seat 0", act_after_the_end),
         ("C11", SERVER, call_after_the_end),
-        ("C12", SERVER, skipped_index),
-        ("C12", "seat 0", release_for_another_index),
-        ("C12", SERVER, draw_for_another_index),
-        ("C12", SERVER, deal_for_another_index),
-        ("C12", SERVER, void_for_another_index),
-        ("C12", SERVER, close_for_another_index),
-        ("C12", SIGNER, act_for_another_index),
-        ("C12", SERVER, ruling_for_another_index),
-        ("C12", SERVER, ruling_for_a_seat_beyond_the_table),
-        ("C12", None, proxy_for_a_seat_beyond_the_table),
-        ("C12", None, record_by_a_seat_beyond_the_table),
-        ("C12", None, substitute_beyond_the_table),
-        ("C12", None, substitute_beyond_the_table_from_elsewhere),
         ("C11", None, substitute_behind_the_end),
-        ("C12", SERVER, share_for_another_index),
+        ("C10", None, act_bound_to_another_head),
+        ("C10", None, act_bound_to_another_position),
+        ("C11", SERVER, void_after_the_deal),
+        ("C12", SIGNER, act_for_another_index),
+        ("C12", None, record_by_a_seat_beyond_the_table),
+        ("C10", None, release_under_another_head),
+        ("C11", "seat 0", release_before_the_call),
+        ("C11", SERVER, close_of_no_hand),
+        ("C12", "seat 0", release_for_another_index),
+        ("C10", None, ack_over_another_head),
+        ("C12", SERVER, void_for_another_index),
+        ("C11", "seat 0", act_after_the_end),
+        ("C12", None, proxy_for_a_seat_beyond_the_table),
+        *following(
+            lambda: Table().to("hand"),
+            "C12",
+            SERVER,
+            ruling_for_another_index=lambda table: altered(table, table.dealer.move(table.ledger), j=0),
+            ruling_for_a_seat_beyond_the_table=lambda table: altered(
+                table, table.dealer.move(table.ledger), seat=2
+            ),
+            share_for_another_index=lambda table: table.sign(Share(*here(table.ledger), 0, 0, 0, 1, b"")),
+        ),
+        *following(Table, "C11", None, setup_record_in_the_match=lambda table: table.records[0]),
+        *following(
+            Table,
+            "C12",
+            SERVER,
+            skipped_index=lambda table: altered(table, until(table, Call), j=1),
+            draw_for_another_index=lambda table: altered(table, until(table, Draw), j=1),
+            deal_for_another_index=lambda table: altered(table, until(table, Deal), j=2),
+            close_for_another_index=lambda table: altered(table, until(table, Close), j=0),
+        ),
+        *following(
+            Table,
+            "C12",
+            None,
+            substitute_beyond_the_table=lambda table: Player(2, 1).sub(table.ledger),
+            substitute_beyond_the_table_from_elsewhere=lambda table: altered(
+                table, Player(5, 1).sub(table.ledger), head=bytes(32), first=9
+            ),
+        ),
+        *following(
+            lambda: Table().to("called"),
+            "C11",
+            "seat 0",
+            resign_while_called=lambda table: table.players[0].resign(table.ledger),
+            rekey_after_a_call=lambda table: table.players[0].rekey(table.ledger),
+        ),
     ),
 )
 def test_record_out_of_place_is_refused(case: Case) -> None:

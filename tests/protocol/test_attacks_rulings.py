@@ -8,6 +8,7 @@ from protocol.forge import (
     altered,
     cases,
     check_refused,
+    following,
     opening,
     small,
     standing,
@@ -22,54 +23,14 @@ from truc_protocol.records import parse
 from truc_protocol.setup import Opts
 
 
-def ruled_otherwise_than_fixed():
-    table = Table().to("hand")
-    return table, table.rule("move", turn(table), "redeal", ())
-
-
-def ruled_concession_where_cards_are_played():
-    table = standing()
-    return table, table.rule("move", turn(table), "concede", ())
-
-
-def ruled_card_from_another_slot():
-    table = standing()
-    return table, table.rule("move", turn(table), "play", (*opening(table, turn(table), 1), None))
-
-
-def ruled_card_from_another_slot_with_a_false_opening():
-    table = standing()
-    return table, table.rule("move", turn(table), "play", (1, 0, bytes(16), None))
-
-
 def ruled_card_with_an_ask():
     table = Table("truc-catalan").to("hand")
     return table, table.rule("move", turn(table), "play", (*opening(table, turn(table), 0), 2))
 
 
-def ruled_cut_in_a_place():
-    table = Table("truc-catalan").to("between", index=1)
-    return table, table.rule("move", turn(table), "cut", (5,))
-
-
-def ruled_card_at_the_cut():
-    table = Table("truc-catalan").to("between", index=1)
-    return table, table.rule("move", turn(table), "play", (0, 0, bytes(16), None))
-
-
-def ruled_move_of_a_seat_that_does_not_decide():
-    table = Table().to("hand")
-    return table, altered(table, table.dealer.move(table.ledger), seat=1 - turn(table))
-
-
 def ruled_move_before_the_draw():
     table = Table()
     return table, table.rule("move", 0, "stand", ())
-
-
-def ruled_move_of_no_kind():
-    table = Table().to("hand")
-    return table, table.rule("move", turn(table), None, ())
 
 
 def ruled_move_of_no_kind_while_paused():
@@ -87,34 +48,9 @@ def ruled_shape_nobody_knows():
     return table, table.rule("move", turn(table), "stand", (1,))
 
 
-def ruling_not_on_the_list():
-    table = Table().to("hand")
-    return table, table.rule("fine", 0, None, ())
-
-
-def ruling_with_args_too_many():
-    table = Table().to("hand")
-    return table, table.rule("abandon", None, "server", (1,))
-
-
-def forfeit_of_a_seat_that_is_there():
-    table = Table().to("hand")
-    return table, table.rule("forfeit", 0, "absent")
-
-
 def forfeit_of_a_seat_that_is_there_between_two_hands():
     table = Table().to("between", index=2)
     return table, table.rule("forfeit", 0, "absent")
-
-
-def forfeit_for_silence_without_a_void():
-    table = Table().to("hand")
-    return table, table.rule("forfeit", 0, "silent")
-
-
-def forfeit_of_a_reason_of_another_mode():
-    table = Table().to("hand")
-    return table, table.rule("forfeit", 0, "opening")
 
 
 def forfeit_after_a_void_at_the_draw():
@@ -144,21 +80,6 @@ def forfeit_one_ruling_early():
     return table, table.rule("forfeit", seat, "absent")
 
 
-def abandoned_for_voids_that_did_not_happen():
-    table = Table().to("hand")
-    return table, table.rule("abandon", None, "voids")
-
-
-def abandoned_as_empty_with_seats_there():
-    table = Table().to("hand")
-    return table, table.rule("abandon", None, "empty")
-
-
-def abandoned_for_another_reason():
-    table = Table().to("hand")
-    return table, table.rule("abandon", None, "tired")
-
-
 def abandoned_when_the_match_is_won():
     table = Table(small())
     table.run(until=lambda ledger: ledger.match is not None and ledger.match.winner is not None)
@@ -184,11 +105,6 @@ def second_pause_where_all_asked_for_its_end():
     return table, table.rule("pause")
 
 
-def resume_without_a_pause():
-    table = Table().to("hand")
-    return table, table.rule("resume")
-
-
 def pause_ruled_after_a_void():
     table = Table().to("between", index=1)
     for seat in (0, 1):
@@ -207,16 +123,6 @@ def open_that_no_rule_demands():
 def share_that_no_rule_demands():
     table = Table().to("hand")
     return table, table.sign(Share(*here(table.ledger), 1, 0, 0, 1, b"x"))
-
-
-def act_before_the_share():
-    table = sharing_table()
-    return table, table.act(turn(table), "accept")
-
-
-def resign_before_the_share():
-    table = sharing_table()
-    return table, table.players[0].resign(table.ledger)
 
 
 def share_to_the_wrong_seat():
@@ -257,16 +163,6 @@ def share_with_an_empty_box():
     return table, altered(table, table.next_record(), box=b"")
 
 
-def close_with_another_score():
-    table = Table()
-    return table, altered(table, until(table, Close), score=((0, 0, 9), (0, 0, 0)))
-
-
-def close_for_another_reason():
-    table = Table()
-    return table, altered(table, until(table, Close), reason="ended")
-
-
 def close_before_the_hand_is_over():
     table = Table().to("hand")
     link = table.dealer._link(table.ledger)
@@ -297,16 +193,6 @@ def end_with_another_winner():
     table = Table(small())
     record = until(table, End)
     return table, altered(table, record, winner=1 - parse(record).winner)
-
-
-def end_for_another_reason():
-    table = Table(small())
-    return table, altered(table, until(table, End), reason="resigned")
-
-
-def end_with_another_score():
-    table = Table(small())
-    return table, altered(table, until(table, End), score=((5, 0, 0), (0, 0, 0)))
 
 
 def act_while_paused():
@@ -363,67 +249,111 @@ def second_ack():
 @pytest.mark.parametrize(
     "case",
     cases(
-        ("C22", SERVER, ruled_otherwise_than_fixed),
-        ("C22", SERVER, ruled_concession_where_cards_are_played),
-        ("C22", SERVER, ruled_card_from_another_slot),
-        ("C22", SERVER, ruled_card_with_an_ask),
-        ("C22", SERVER, ruled_cut_in_a_place),
-        ("C22", SERVER, ruled_card_at_the_cut),
-        ("C22", SERVER, ruled_card_from_another_slot_with_a_false_opening),
-        ("C22", SERVER, ruled_move_of_a_seat_that_does_not_decide),
-        ("C22", SERVER, ruled_move_before_the_draw),
-        ("C22", SERVER, ruled_move_where_decisions_have_no_end),
-        ("C2", SERVER, ruled_shape_nobody_knows),
-        ("C22", SERVER, ruling_not_on_the_list),
-        ("C22", SERVER, ruling_with_args_too_many),
-        ("C22", SERVER, forfeit_of_a_seat_that_is_there),
-        ("C22", SERVER, forfeit_of_a_seat_that_is_there_between_two_hands),
-        ("C22", SERVER, forfeit_for_silence_without_a_void),
-        ("C22", SERVER, forfeit_of_a_reason_of_another_mode),
         ("C22", SERVER, forfeit_after_a_void_at_the_draw),
         ("C22", SERVER, forfeit_of_one_side_when_both_were_silent),
         ("C22", SERVER, forfeit_one_ruling_early),
         ("C22", SERVER, forfeit_where_the_table_waits),
-        ("C22", SERVER, abandoned_for_voids_that_did_not_happen),
-        ("C22", SERVER, abandoned_as_empty_with_seats_there),
-        ("C22", SERVER, abandoned_for_another_reason),
         ("C22", SERVER, pause_that_not_all_asked_for),
         ("C22", SERVER, second_pause_where_all_asked_for_its_end),
-        ("C22", SERVER, resume_without_a_pause),
         ("C24", SERVER, abandoned_when_the_match_is_won),
         ("C24", None, resignation_when_the_match_is_won),
         ("C26", SERVER, pause_ruled_after_a_void),
         ("C23", SERVER, open_that_no_rule_demands),
-        ("C23", SERVER, share_that_no_rule_demands),
-        ("C23", None, act_before_the_share),
-        ("C23", None, resign_before_the_share),
         ("C23", SERVER, share_to_the_wrong_seat),
         ("C23", SERVER, share_out_of_order),
         ("C12", SERVER, share_of_another_sub_deal_to_the_wrong_seat),
-        ("C12", SERVER, share_to_a_seat_beyond_the_table),
-        ("C12", SERVER, ruling_for_a_seat_beyond_the_table_before_the_share),
-        ("C23", SERVER, share_with_an_empty_box),
-        ("C23", SERVER, share_boxed_for_a_guest_without_a_key),
-        ("C24", SERVER, close_with_another_score),
-        ("C24", SERVER, close_for_another_reason),
         ("C24", SERVER, second_close),
         ("C24", SERVER, close_before_the_hand_is_over),
         ("C24", SERVER, score_of_a_hand_cut_short_where_no_card_can_change_it),
         ("C24", SERVER, end_before_the_close),
         ("C24", SERVER, end_with_another_winner),
-        ("C24", SERVER, end_for_another_reason),
-        ("C24", SERVER, end_with_another_score),
-        ("C29", SERVER, ruled_move_while_paused),
-        ("C22", SERVER, ruled_move_of_no_kind),
-        ("C22", SERVER, ruled_move_of_no_kind_while_paused),
         ("C29", SERVER, call_while_paused),
-        ("C29", SIGNER, act_while_paused),
-        ("C29", SIGNER, rekey_while_paused),
         ("C29", SIGNER, pause_asked_twice),
         ("C29", SIGNER, second_pause_of_a_seat_in_a_hand),
-        ("C29", SIGNER, resume_asked_without_a_pause),
         ("C29", SIGNER, end_of_a_pause_asked_twice),
         ("C32", None, second_ack),
+        ("C2", SERVER, ruled_shape_nobody_knows),
+        ("C23", SERVER, share_that_no_rule_demands),
+        ("C29", SIGNER, resume_asked_without_a_pause),
+        ("C22", SERVER, ruled_card_with_an_ask),
+        ("C22", SERVER, ruled_move_before_the_draw),
+        ("C22", SERVER, ruled_move_where_decisions_have_no_end),
+        ("C22", SERVER, forfeit_of_a_seat_that_is_there_between_two_hands),
+        ("C12", SERVER, share_to_a_seat_beyond_the_table),
+        ("C12", SERVER, ruling_for_a_seat_beyond_the_table_before_the_share),
+        ("C23", SERVER, share_with_an_empty_box),
+        ("C23", SERVER, share_boxed_for_a_guest_without_a_key),
+        ("C29", SERVER, ruled_move_while_paused),
+        ("C22", SERVER, ruled_move_of_no_kind_while_paused),
+        ("C29", SIGNER, act_while_paused),
+        ("C29", SIGNER, rekey_while_paused),
+        *following(
+            lambda: Table().to("hand"),
+            "C22",
+            SERVER,
+            ruled_otherwise_than_fixed=lambda table: table.rule("move", turn(table), "redeal", ()),
+            ruled_move_of_a_seat_that_does_not_decide=lambda table: altered(
+                table, table.dealer.move(table.ledger), seat=1 - turn(table)
+            ),
+            ruling_not_on_the_list=lambda table: table.rule("fine", 0, None, ()),
+            ruling_with_args_too_many=lambda table: table.rule("abandon", None, "server", (1,)),
+            forfeit_of_a_seat_that_is_there=lambda table: table.rule("forfeit", 0, "absent"),
+            forfeit_for_silence_without_a_void=lambda table: table.rule("forfeit", 0, "silent"),
+            forfeit_of_a_reason_of_another_mode=lambda table: table.rule("forfeit", 0, "opening"),
+            abandoned_for_voids_that_did_not_happen=lambda table: table.rule("abandon", None, "voids"),
+            abandoned_as_empty_with_seats_there=lambda table: table.rule("abandon", None, "empty"),
+            abandoned_for_another_reason=lambda table: table.rule("abandon", None, "tired"),
+            resume_without_a_pause=lambda table: table.rule("resume"),
+            ruled_move_of_no_kind=lambda table: table.rule("move", turn(table), None, ()),
+        ),
+        *following(
+            standing,
+            "C22",
+            SERVER,
+            ruled_concession_where_cards_are_played=lambda table: table.rule(
+                "move", turn(table), "concede", ()
+            ),
+            ruled_card_from_another_slot=lambda table: table.rule(
+                "move", turn(table), "play", (*opening(table, turn(table), 1), None)
+            ),
+            ruled_card_from_another_slot_with_a_false_opening=lambda table: table.rule(
+                "move", turn(table), "play", (1, 0, bytes(16), None)
+            ),
+        ),
+        *following(
+            lambda: Table("truc-catalan").to("between", index=1),
+            "C22",
+            SERVER,
+            ruled_cut_in_a_place=lambda table: table.rule("move", turn(table), "cut", (5,)),
+            ruled_card_at_the_cut=lambda table: table.rule(
+                "move", turn(table), "play", (0, 0, bytes(16), None)
+            ),
+        ),
+        *following(
+            Table,
+            "C24",
+            SERVER,
+            close_with_another_score=lambda table: altered(
+                table, until(table, Close), score=((0, 0, 9), (0, 0, 0))
+            ),
+            close_for_another_reason=lambda table: altered(table, until(table, Close), reason="ended"),
+        ),
+        *following(
+            sharing_table,
+            "C23",
+            None,
+            act_before_the_share=lambda table: table.act(turn(table), "accept"),
+            resign_before_the_share=lambda table: table.players[0].resign(table.ledger),
+        ),
+        *following(
+            lambda: Table(small()),
+            "C24",
+            SERVER,
+            end_for_another_reason=lambda table: altered(table, until(table, End), reason="resigned"),
+            end_with_another_score=lambda table: altered(
+                table, until(table, End), score=((5, 0, 0), (0, 0, 0))
+            ),
+        ),
     ),
 )
 def test_forged_ruling_or_ending_is_refused(case: Case) -> None:

@@ -8,6 +8,7 @@ from protocol.forge import (
     altered,
     cases,
     check_refused,
+    following,
     open_record,
     opening,
     turn,
@@ -98,56 +99,11 @@ def box_in_a_blind_hand():
     return table, altered(table, deal, boxes=(b"box", b""))
 
 
-def act_before_the_open():
-    table = played()
-    return table, table.act(1 - turn(table), "blind", (0,))
-
-
-def pause_before_the_open():
-    table = played()
-    return table, table.act(0, "pause")
-
-
-def ruling_before_the_open():
-    table = played()
-    return table, table.rule("abandon", None, "server")
-
-
-def open_of_another_slot():
-    table = played()
-    return table, open_record(table, turn(table), 0)
-
-
-def open_of_another_seat():
-    table = played()
-    return table, open_record(table, 1 - turn(table), 1)
-
-
-def open_of_two_cards():
-    table = played()
-    return table, open_record(table, turn(table), 1, 2)
-
-
-def open_of_nothing():
-    table = played()
-    return table, open_record(table, turn(table))
-
-
 def open_of_another_card():
     table = played()
     record = table.next_record()
     (slot, card, salt), *_ = parse(record).openings
     return table, altered(table, record, openings=((slot, (card + 1) % 40, salt),))
-
-
-def open_of_another_sub_deal():
-    table = played()
-    return table, altered(table, table.next_record(), d=1)
-
-
-def open_of_another_index():
-    table = played()
-    return table, altered(table, table.next_record(), j=7)
 
 
 def open_of_a_card_already_open():
@@ -170,25 +126,10 @@ def slot_played_unseen_twice():
     return table, table.act(seat, "blind", (1,))
 
 
-def slot_that_was_not_dealt():
-    table = blind_table()
-    return table, table.act(turn(table), "blind", (3,))
-
-
-def unseen_card_out_of_turn():
-    table = blind_table()
-    return table, table.act(1 - turn(table), "blind", (0,))
-
-
 def unseen_card_in_a_hand_that_is_seen():
     table = Table().to("hand")
     table.play("stand")
     return table, table.act(turn(table), "blind", (0,))
-
-
-def card_played_seen_in_a_blind_hand():
-    table = blind_table()
-    return table, table.act(turn(table), "play", (*opening(table, turn(table), 0), None))
 
 
 def ruling_of_another_slot():
@@ -200,24 +141,46 @@ def ruling_of_another_slot():
     "case",
     cases(
         ("C17", SERVER, box_in_a_blind_hand),
-        ("C23", None, act_before_the_open),
-        ("C23", None, pause_before_the_open),
-        ("C23", SERVER, ruling_before_the_open),
-        ("C23", SERVER, open_of_another_slot),
-        ("C23", SERVER, open_of_another_seat),
-        ("C23", SERVER, open_of_two_cards),
-        ("C23", SERVER, open_of_nothing),
         ("C19", SERVER, open_of_another_card),
-        ("C12", SERVER, open_of_another_sub_deal),
-        ("C12", SERVER, open_of_another_index),
         ("C23", SERVER, open_of_a_card_already_open),
-        ("C23", SERVER, open_of_a_card_nobody_played),
         ("C20", SIGNER, slot_played_unseen_twice),
-        ("C20", SIGNER, slot_that_was_not_dealt),
-        ("C20", SIGNER, unseen_card_out_of_turn),
         ("C20", SIGNER, unseen_card_in_a_hand_that_is_seen),
-        ("C20", SIGNER, card_played_seen_in_a_blind_hand),
+        ("C23", SERVER, open_of_a_card_nobody_played),
         ("C22", SERVER, ruling_of_another_slot),
+        *following(
+            played,
+            "C23",
+            None,
+            act_before_the_open=lambda table: table.act(1 - turn(table), "blind", (0,)),
+            pause_before_the_open=lambda table: table.act(0, "pause"),
+        ),
+        *following(
+            played,
+            "C23",
+            SERVER,
+            ruling_before_the_open=lambda table: table.rule("abandon", None, "server"),
+            open_of_another_slot=lambda table: open_record(table, turn(table), 0),
+            open_of_another_seat=lambda table: open_record(table, 1 - turn(table), 1),
+            open_of_two_cards=lambda table: open_record(table, turn(table), 1, 2),
+            open_of_nothing=lambda table: open_record(table, turn(table)),
+        ),
+        *following(
+            played,
+            "C12",
+            SERVER,
+            open_of_another_sub_deal=lambda table: altered(table, table.next_record(), d=1),
+            open_of_another_index=lambda table: altered(table, table.next_record(), j=7),
+        ),
+        *following(
+            blind_table,
+            "C20",
+            SIGNER,
+            slot_that_was_not_dealt=lambda table: table.act(turn(table), "blind", (3,)),
+            unseen_card_out_of_turn=lambda table: table.act(1 - turn(table), "blind", (0,)),
+            card_played_seen_in_a_blind_hand=lambda table: table.act(
+                turn(table), "play", (*opening(table, turn(table), 0), None)
+            ),
+        ),
     ),
 )
 def test_forged_blind_play_is_refused(case: Case) -> None:

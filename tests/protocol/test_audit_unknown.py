@@ -12,6 +12,7 @@ from protocol.forge import (
     cases,
     cheat,
     check_refused,
+    following,
     opening,
     turn,
     until,
@@ -104,16 +105,6 @@ def ruled_slot_that_was_played_under_an_order():
     return table, table.rule("move", partner, "play", (*opening(table, partner, 2), None))
 
 
-def order_of_a_seat_that_does_not_govern():
-    table = governed()
-    return table, table.act(seat_after(turn(table), 4), "order", ("high",))
-
-
-def order_nobody_knows():
-    table = governed()
-    return table, table.act(turn(table), "order", ("middle",))
-
-
 def covered_card_in_the_first_trick():
     table = Table(paulista(cover_from_trick=2, target=30)).to("hand")
     return table, table.act(turn(table), "cover", (0,))
@@ -122,21 +113,6 @@ def covered_card_in_the_first_trick():
 def covered_card_before_the_deal():
     table = Table(paulista(cover_from_trick=2, target=30)).to("between")
     return table, table.act(0, "cover", (0,))
-
-
-def covered_slot_that_was_played():
-    table = covering_table()
-    return table, table.act(turn(table), "cover", (0,))
-
-
-def covered_slot_that_was_not_dealt():
-    table = covering_table()
-    return table, table.act(turn(table), "cover", (CARDS_EACH,))
-
-
-def covered_card_out_of_turn():
-    table = covering_table()
-    return table, table.act(1 - turn(table), "cover", (1,))
 
 
 def card_covered_and_then_played():
@@ -240,20 +216,11 @@ def card_of_another_seat_that_a_ruling_plays():
 @pytest.mark.parametrize(
     "case",
     cases(
-        ("C25", SERVER, card_played_against_an_order),
         ("C25", SERVER, card_played_against_an_order_that_the_end_opens),
         ("C25", SERVER, ruling_against_an_order),
         ("C25", SERVER, ruled_slot_that_is_not_the_lowest_the_order_allows),
-        ("C22", SERVER, ruled_slot_that_is_not_the_lowest_without_an_order),
         ("C22", SERVER, ruled_card_with_an_ask_under_an_order),
         ("C22", SERVER, ruled_slot_that_was_played_under_an_order),
-        ("C20", SIGNER, order_of_a_seat_that_does_not_govern),
-        ("C20", SIGNER, order_nobody_knows),
-        ("C20", SIGNER, covered_card_in_the_first_trick),
-        ("C20", SIGNER, covered_card_before_the_deal),
-        ("C20", SIGNER, covered_slot_that_was_played),
-        ("C20", SIGNER, covered_slot_that_was_not_dealt),
-        ("C20", SIGNER, covered_card_out_of_turn),
         ("C20", SIGNER, card_covered_and_then_played),
         ("C25", SERVER, card_covered_against_an_order),
         ("C17", SERVER, no_card_turned_up),
@@ -264,6 +231,27 @@ def card_of_another_seat_that_a_ruling_plays():
         ("C25", SERVER, card_turned_up_that_a_seat_plays),
         ("C25", SERVER, card_turned_up_that_a_ruling_plays),
         ("C25", SERVER, card_of_another_seat_that_a_ruling_plays),
+        ("C25", SERVER, card_played_against_an_order),
+        ("C22", SERVER, ruled_slot_that_is_not_the_lowest_without_an_order),
+        ("C20", SIGNER, covered_card_in_the_first_trick),
+        ("C20", SIGNER, covered_card_before_the_deal),
+        *following(
+            governed,
+            "C20",
+            SIGNER,
+            order_of_a_seat_that_does_not_govern=lambda table: table.act(
+                seat_after(turn(table), 4), "order", ("high",)
+            ),
+            order_nobody_knows=lambda table: table.act(turn(table), "order", ("middle",)),
+        ),
+        *following(
+            covering_table,
+            "C20",
+            SIGNER,
+            covered_slot_that_was_played=lambda table: table.act(turn(table), "cover", (0,)),
+            covered_slot_that_was_not_dealt=lambda table: table.act(turn(table), "cover", (CARDS_EACH,)),
+            covered_card_out_of_turn=lambda table: table.act(1 - turn(table), "cover", (1,)),
+        ),
     ),
 )
 def test_what_unknown_cards_hide_is_refused_once_they_are_open(case: Case) -> None:

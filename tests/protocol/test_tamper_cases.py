@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from vectors.transcripts.tampered import case_tables
 
 from truc_protocol.checks import CHECKS
 
 ROOT = Path(__file__).parents[2]
 PAGE = Path(__file__).with_name("tamper_cases.md").read_text(encoding="utf-8")
 SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("tests/*/test_*.py")))
-ROW_OF_FORGERIES = re.compile(r'^\s*(?:Row)?\("(C\d+)", [^,]+, (?:[^,()]+, )?(\w+)\),$', re.MULTILINE)
-"""A row of a table of forgeries: the check, the culprit, and the function that builds it."""
 
 
 class TamperCase(NamedTuple):
@@ -36,16 +35,16 @@ def written() -> list[TamperCase]:
 
 
 def built() -> dict[str, set[str]]:
-    """Return, for every function that builds a forgery, the checks that its tables expect."""
+    """Return, for every forgery of the tables, the checks that they expect."""
     found: dict[str, set[str]] = {}
-    for check, name in ROW_OF_FORGERIES.findall(SOURCES):
-        found.setdefault(name, set()).add(check)
+    for _, row in case_tables():
+        found.setdefault(row.build.__name__, set()).add(row.check)
     return found
 
 
 CASES = written()
 BUILT = built()
-DEFINED = set(re.findall(r"\bdef (\w+)\(", SOURCES))
+DEFINED = {*re.findall(r"\bdef (\w+)\(", SOURCES), *BUILT}
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.number} {case.what}")
 
 
