@@ -1,4 +1,4 @@
-"""The handshake: each side proves itself for this connection and no other; every check fails on its own fault."""
+"""The handshake: each side proves itself for this connection and no other, beyond what tests/vectors/handshake.json pins."""
 
 import pytest
 from vectors.handshake import CERT, CN, INFO, LAST, NEXT, NOW, PLAYER, SERVER, SMALL_ORDER, SN, STRANGER
@@ -86,10 +86,6 @@ def refused_login(login, expected):
 # Agreeing on a protocol
 
 
-def test_highest_common_protocol_is_spoken():
-    assert agree(ClientHello(id=1, proto=(7, 1), cn=CN), ()) == 1
-
-
 def test_unknown_protocols_are_unsupported():
     with pytest.raises(RemoteError, match=r"one of the protocols \[1\], got \[2, 3\]") as caught:
         agree(ClientHello(id=4, proto=(2, 3), cn=CN), ())
@@ -107,7 +103,7 @@ def test_required_capability_that_is_missing_is_unsupported():
 
 
 def test_wanted_capability_that_is_missing_does_no_harm():
-    assert agree(ClientHello(id=1, proto=(1,), cn=CN, want=("draft/x",)), ()) == 1
+    assert agree(ClientHello(id=1, proto=(7, 1), cn=CN, want=("draft/x",)), ()) == 1
 
 
 # The server proves itself
@@ -123,22 +119,9 @@ def test_server_hello_tells_what_it_proved():
     assert (server.spk, server.proto, server.sn, server.info.name) == (SERVER.public, 1, SN, "Casa")
 
 
-def test_pinned_key_is_recognised():
-    assert check_server_hello(hello_of(), contact(PINNED)).trust is Trust.PINNED
-
-
 def test_old_rolls_do_not_move_a_pin_that_is_present():
     pin = Pin(SERVER.public, LAST.public, 2)
     assert check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(pin)).pin == pin
-
-
-def test_fingerprint_of_a_join_string_admits_its_key():
-    known = Fingerprint(fingerprint(SERVER.public))
-    assert check_server_hello(hello_of(), contact(known)).pin == PINNED
-
-
-def test_certificate_seen_is_the_one_signed():
-    assert check_server_hello(hello_of(cert=CERT), contact(cert=CERT)).spk == SERVER.public
 
 
 @pytest.mark.parametrize(
@@ -185,11 +168,6 @@ def test_changed_key_is_named_with_both_fingerprints():
     )
 
 
-def test_key_off_the_join_string_fails_c37():
-    known = Fingerprint(fingerprint(SERVER.public))
-    assert failed(hello_of(STRANGER), contact(known)).check == "C37"
-
-
 def test_info_that_is_no_map_is_refused():
     hello = server_hello(Greeting(SERVER, SN, 1, b"\x01"), 1, CLIENT_FRAME)
     with pytest.raises(RemoteError, match="info: expected a map"):
@@ -197,32 +175,6 @@ def test_info_that_is_no_map_is_refused():
 
 
 # Rotation
-
-
-def test_pin_follows_rolls_to_the_present_key():
-    server = check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(PINNED))
-    assert (server.pin, server.trust) == (Pin(SERVER.public, LAST.public, 2), Trust.ROLLED)
-
-
-def test_pin_follows_only_the_rolls_after_its_serial():
-    pin = Pin(SERVER.public, NEXT.public, 1)
-    assert check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(pin)).pin.serial == 2
-
-
-def test_first_contact_learns_how_far_the_serials_have_come():
-    server = check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact())
-    assert server.pin == Pin(LAST.public, LAST.public, 2)
-
-
-def test_fingerprint_of_an_earlier_key_is_followed():
-    known = Fingerprint(fingerprint(NEXT.public))
-    server = check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(known))
-    assert (server.pin, server.trust) == (Pin(NEXT.public, LAST.public, 2), Trust.ROLLED)
-
-
-def test_fingerprint_beside_the_rolls_fails_c37():
-    known = Fingerprint(fingerprint(STRANGER.public))
-    assert failed(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(known)).check == "C37"
 
 
 def test_server_sends_only_the_newest_rolls():
@@ -250,11 +202,6 @@ def test_roll_of_another_shape_fails_c39(known):
     assert (error.check, error.code) == ("C39", Code.BAD_MESSAGE)
 
 
-def test_roll_with_serial_zero_fails_c39():
-    rolls = (make_roll(SERVER, LAST, serial=0, not_before=NOW),)
-    assert failed(hello_of(LAST, rolls=rolls), contact()).check == "C39"
-
-
 def test_roll_to_an_inadmissible_key_fails_c39():
     body = body_of(KeyRoll(old=SERVER.public, new=SMALL_ORDER, serial=1, not_before=NOW))
     error = failed(hello_of(LAST, rolls=((body, SERVER.sign(body), bytes(64)),)), contact(PINNED))
@@ -262,10 +209,6 @@ def test_roll_to_an_inadmissible_key_fails_c39():
 
 
 # Revocation
-
-
-def test_revoked_key_is_not_pinned():
-    assert failed(hello_of(), contact(revoked={SERVER.public})).check == "C40"
 
 
 def test_revoked_key_is_not_accepted_though_pinned():
@@ -278,17 +221,6 @@ def test_revoked_key_is_not_rolled_through(key):
     assert failed(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), seen).check == "C40"
 
 
-def test_first_contact_takes_the_present_key_though_one_before_was_revoked():
-    seen = contact(revoked={SERVER.public})
-    assert check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), seen).pin == Pin(
-        LAST.public, LAST.public, 2
-    )
-
-
-def test_revocation_gives_up_the_key_that_signed_it():
-    assert check_revoke(revoke(SERVER)) == SERVER.public
-
-
 def test_revocation_by_another_key_fails_c40():
     body = revoke(SERVER).body
     with pytest.raises(HandshakeError, match="C40: the revocation is not signed"):
@@ -296,10 +228,6 @@ def test_revocation_by_another_key_fails_c40():
 
 
 # The client says who it is
-
-
-def test_login_gives_the_key():
-    assert check_login(login_for(), challenge()) == PLAYER.public
 
 
 @pytest.mark.parametrize(
