@@ -12,30 +12,9 @@ from truc_protocol.crypto.keys import SMALL_ORDER, admissible, signing_key_from_
 BASE = bytes.fromhex("58" + "66" * 31)
 
 
-def test_base_point_has_prime_order():
-    assert admissible(BASE)
-
-
 @pytest.mark.parametrize("number", range(8))
 def test_generated_keys_have_prime_order(number):
     assert admissible(signing_key_from_seed(bytes([number] * 32)).public)
-
-
-@each_row("encoded", sorted(SMALL_ORDER))
-def test_points_of_small_order_have_not(encoded):
-    assert not admissible(encoded)
-
-
-def test_negated_point_has_prime_order_too():
-    assert admissible(BASE[:-1] + bytes([BASE[-1] | 0x80]))
-
-
-def test_y_on_no_point_has_no_order():
-    assert not admissible((2).to_bytes(32, "little"))
-
-
-def test_y_beyond_the_field_is_not_decoded():
-    assert not admissible((curve.FIELD + 9).to_bytes(32, "little"))
 
 
 def test_encoding_splits_into_y_and_sign():

@@ -1,14 +1,13 @@
 import msgspec
 import pytest
-from protocol.forge import until
 from protocol.peers import Table
 from rows import each_row
 
 from truc_protocol import records
-from truc_protocol.bodies import AnyBody, Call, Rekey, Release, Resign
+from truc_protocol.bodies import AnyBody, Call
 from truc_protocol.checks import CHECKS, CheckError, role_name
-from truc_protocol.codec import dec, enc, sha256
-from truc_protocol.records import KINDS, Binding, Phase, Record, kind_of, parse, signer_of, tag_of
+from truc_protocol.codec import dec, enc
+from truc_protocol.records import KINDS, Binding, Phase, Record, parse, tag_of
 
 H = bytes(range(32))
 CALL = Call(H, 7, H, 1, 2, 3, 0, (0, 1, 2))
@@ -20,10 +19,6 @@ def test_table_of_kinds_holds_every_body_once():
 
 def test_tag_names_protocol_and_version():
     assert {tag_of(kind.body).rsplit("/", 1)[0] for kind in KINDS} == {"truc/1"}
-
-
-def test_body_is_an_array_of_tag_and_fields_in_order():
-    assert dec(records.encode(CALL)) == ["truc/1/call", H, 7, H, 1, 2, 3, 0, [0, 1, 2]]
 
 
 def test_parse_returns_the_body_that_was_encoded():
@@ -44,13 +39,6 @@ def test_own_bodies_are_written_and_read_as_all_others_are():
     assert [records.encode_own(body) for body, _ in read] == [record.body for record in table.records]
 
 
-@pytest.mark.parametrize(
-    ("body", "role"), [(CALL, 0), (Resign(H, 0, H, 3), 4), (Rekey(H, 0, H, 2, 0, H, H), 2)]
-)
-def test_signer_is_the_server_the_seat_or_the_role_named(body, role):
-    assert signer_of(body) == role
-
-
 @each_row("kind", KINDS)
 def test_bound_kinds_begin_with_match_position_and_head(kind):
     names = [info.name for info in msgspec.structs.fields(kind.body)]
@@ -66,30 +54,10 @@ def test_releases_and_acks_are_the_parallel_kinds():
     assert [kind.body.__name__ for kind in KINDS if kind.binding is Binding.PARALLEL] == ["Release", "Ack"]
 
 
-def test_kind_of_a_body_is_its_row():
-    assert kind_of(CALL).phases == (Phase.BETWEEN,)
-
-
-def test_head_depends_on_signer_body_and_signature():
-    one = Record(1, b"body", bytes(64))
-    others = [Record(0, b"body", bytes(64)), Record(1, b"bodz", bytes(64)), Record(1, b"body", b"")]
-    assert len({records.link(H, record) for record in (one, *others)}) == 4
-
-
-def test_body_hash_leaves_signer_and_signature_out():
-    assert records.body_hash(Record(3, b"body", b"x")) == sha256(b"body")
-
-
 def test_unsigned_nonsense_blames_nobody():
     with pytest.raises(CheckError) as caught:
         parse(Record(1, b"\xc1", bytes(64)))
     assert (caught.value.check, caught.value.culprit) == ("C1", None)
-
-
-@pytest.mark.parametrize("length", [0, 63, 65])
-def test_signature_of_another_length_is_refused(length):
-    with pytest.raises(CheckError, match="C2"):
-        parse(Record(0, records.encode(CALL), bytes(length)))
 
 
 @pytest.mark.parametrize("field", range(1, 9))
@@ -98,18 +66,6 @@ def test_nil_in_place_of_any_field_is_refused(field):
     body = enc([*items[:field], None, *items[field + 1 :]])
     with pytest.raises(CheckError, match="C2"):
         parse(Record(0, body, bytes(64)))
-
-
-@pytest.mark.parametrize("length", [31, 33])
-def test_hash_of_another_length_is_refused(length):
-    body = enc(["truc/1/release", H, 0, H, 0, 0, bytes(length)])
-    with pytest.raises(CheckError, match="C2"):
-        parse(Record(1, body, bytes(64)))
-
-
-def test_release_of_a_seat_is_signed_by_the_role_above():
-    release = parse(until(Table(), Release))
-    assert signer_of(release) == release.seat + 1
 
 
 def test_role_names_count_the_server_first():

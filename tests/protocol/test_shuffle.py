@@ -4,13 +4,12 @@ import math
 import random
 import sys
 from collections import Counter
-from itertools import islice, permutations, product
+from itertools import permutations, product
 
 import pytest
 from rows import each_row
 
-from truc_protocol.codec import digest
-from truc_protocol.crypto.shuffle import accepted_below, draw, pick, shuffle, stream
+from truc_protocol.crypto.shuffle import accepted_below, draw, shuffle
 from truc_rules import preset, presets
 
 SEED = bytes(range(32))
@@ -30,30 +29,10 @@ def test_draw_takes_exactly_the_accepted_bytes(bound):
     assert drawn == [octet % bound if octet < accepted else marker for octet in range(256)]
 
 
-def test_rejected_bytes_are_passed_over():
-    assert draw(iter((255, 250, 240, 17)), 40) == 17
-
-
 @pytest.mark.parametrize("bound", [0, 257, -1])
 def test_bound_outside_1_to_256_is_refused(bound):
     with pytest.raises(ValueError, match="bound of 1 to 256"):
         accepted_below(bound)
-
-
-def test_stream_is_the_digests_of_the_blocks():
-    blocks = b"".join(digest("deck", SEED, block) for block in range(3))
-    assert bytes(islice(stream(SEED), 96)) == blocks
-
-
-@pytest.mark.parametrize("size", [1, 2, 22, 40, 256])
-def test_shuffle_is_a_permutation(size):
-    assert sorted(shuffle(SEED, size)) == list(range(size))
-
-
-@pytest.mark.parametrize("size", [0, 257])
-def test_size_outside_1_to_256_is_refused(size):
-    with pytest.raises(ValueError, match="bound of 1 to 256"):
-        shuffle(SEED, size)
 
 
 # A whole shuffle is uniform: each order comes of equally many rows of accepted bytes. Step by step, for bounds n to 2:
@@ -117,7 +96,3 @@ def test_every_order_of_a_pack_is_given_by_numbers(monkeypatch, size):
     for _ in range(50):
         order = generator.sample(range(size), size)
         assert shuffled_by(monkeypatch, numbers_of(order), size) == tuple(order)
-
-
-def test_pick_is_the_first_draw_of_the_stream():
-    assert pick(SEED, 6) == draw(stream(SEED), 6)
