@@ -6,13 +6,12 @@ import msgspec
 import pytest
 from rows import each_row
 
-from truc_docs.protocol.registries import capabilities_page
 from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.records import KINDS
 from truc_protocol.records import tag_of as kind_tag
-from truc_protocol.wire.capabilities import BROUGHT_BY, CAPABILITIES, is_name
+from truc_protocol.wire.capabilities import CAPABILITIES, is_name
 
 TAGS = {row.tag for row in MESSAGES}
 FIELDS = {
@@ -70,8 +69,3 @@ def test_codes_of_every_request_are_not_repeated():
 def test_capability_brings_messages_that_exist(capability):
     assert set(capability.brings) <= TAGS
     assert is_name(capability.name)
-
-
-def test_every_message_brought_by_a_capability_says_so():
-    page = capabilities_page()
-    assert all(f"[`{tag}`](messages.md#{tag})" in page for tag in BROUGHT_BY)

@@ -5,7 +5,7 @@ import re
 import pytest
 from rows import each_row
 
-from truc_protocol.errors import REGISTRY, Code, LocalError, Outcome, ProtocolError, RemoteError
+from truc_protocol.errors import REGISTRY, Code, Outcome, RemoteError
 
 
 def test_every_code_has_one_row():
@@ -22,11 +22,6 @@ def test_row_says_what_it_means_and_what_to_do(code):
     row = REGISTRY[code]
     assert row.meaning.endswith(".")
     assert row.remedy.endswith(".")
-
-
-@each_row("code", Code)
-def test_row_belongs_to_the_first_protocol(code):
-    assert REGISTRY[code].since == 1
 
 
 @pytest.mark.parametrize(
@@ -60,8 +55,3 @@ def test_remote_error_carries_what_to_answer():
         "options/match",
         7,
     )
-
-
-@pytest.mark.parametrize("kind", [LocalError, RemoteError])
-def test_errors_have_one_root(kind):
-    assert issubclass(kind, ProtocolError)

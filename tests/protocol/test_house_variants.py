@@ -114,31 +114,21 @@ def test_written_text_with_a_delete_character_is_toml():
 @each_row(
     "fields, problem",
     [
-        ("ladder = [1, 1]", "ladder: expected two or more rising stakes, got [1, 1]"),
-        ("ladder = [3, 2]", "ladder: expected two or more rising stakes, got [3, 2]"),
+        # a contradiction
         ("players = [4, 2]", "players: expected some of 2, 4, 6, ascending, got [4, 2]"),
         (
             'pack = ["1o", "2o", "3o"]\norder = ["1", "2", "3"]',
             "pack: expected at least 12 cards for 4 seats, got 3",
         ),
-        ('pack = ["3o", "3o"]', 'pack: expected no card twice, got ["3o", "3o"]'),
-        ('order = ["3", "2", "3"]', "order: expected every rank and card once, got '3' twice"),
-        ('order = ["3", "2"]', "order: expected a place for every card of the pack, got none for 1o"),
-        ('order = ["3", "2", "K"]', "order: expected ranks or cards of the pack, got 'K'"),
-        ("match = 2", "match: expected an odd number of games, got 2"),
         (
             'answerer = "governor"',
             'answerer: expected any, as only four players have governors, got "governor"',
         ),
-        ('accept = "implicit"\nremainder = "accept"', "accept: expected explicit"),
-        ('ladder = "game"', "remainder: expected accept or counter"),
         (
             "blind = true\nlast_point = false",
             "blind: expected a rule for the last point, or no blind hands, got true",
         ),
         ("cover_from_trick = 1", "cover_from_trick: expected 0, or a trick from 2 to 3, got 1"),
-        ("[scoring]\ntarget = 1", "scoring.target: expected more than 1, got 1"),
-        ("[last_point]\nat = 0", "last_point.at: expected 1 to 11 points short, got 0"),
         ('[signals]\nvocabulary = ["nod"]', 'signals.vocabulary: expected words such as three, got ["nod"]'),
         (
             '[turnup]\ncycle = ["3"]\nsuits = ["o"]',
@@ -153,17 +143,7 @@ def test_written_text_with_a_delete_character_is_toml():
             "signals: expected four players, where governors are signed to or give orders,"
             ' got { visible_to = "governor" }',
         ),
-    ],
-)
-def test_contradiction_names_file_field_expected_and_got(fields, problem):
-    (told,) = refused_of(fields)
-    assert told.startswith(f"club.toml: {problem}")
-    assert ", got " in told
-
-
-@each_row(
-    "fields, problem",
-    [
+        # a value of a wrong kind
         ("match = true", "match: expected a number from 0 on, got true"),
         ("match = 2.5", "match: expected a number from 0 on, got 2.5"),
         ("match = 1979-05-27", "match: expected a number from 0 on, got 1979-05-27"),
@@ -192,16 +172,7 @@ def test_contradiction_names_file_field_expected_and_got(fields, problem):
             "[scoring]\ntarget = 9223372036854775807",
             "scoring.target: expected at most 1000, got 9223372036854775807",
         ),
-    ],
-)
-def test_value_of_a_wrong_kind_names_file_field_expected_and_got(fields, problem):
-    (told,) = refused_of(fields)
-    assert told.startswith(f"club.toml: {problem}")
-
-
-@each_row(
-    "fields, problem",
-    [
+        # what can be no field, card or phrase
         ("laddr = [1, 2]", "laddr: expected a field of a variant, got laddr; the nearest is ladder"),
         (
             "[scoring]\ntarge = 20",
@@ -223,9 +194,10 @@ def test_value_of_a_wrong_kind_names_file_field_expected_and_got(fields, problem
         ('phrases = ["a", "b", "a"]', 'phrases: expected every phrase once, got ["a", "b", "a"]'),
     ],
 )
-def test_what_cannot_be_a_field_card_or_phrase_is_refused(fields, problem):
+def test_problem_names_file_field_expected_and_got(fields, problem):
     (told,) = refused_of(fields)
     assert told.startswith(f"club.toml: {problem}")
+    assert ", got " in told
 
 
 @pytest.mark.parametrize("name", ["x", "Club", "club truc", "-club", "c" * 33, "club/../truc"])

@@ -6,7 +6,6 @@ from typing import get_args, get_type_hints
 import pytest
 
 from truc_docs.protocol.lifecycle import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS
-from truc_docs.protocol.states import connection_page
 from truc_protocol.audit import Auditor
 from truc_protocol.messages import TableState
 from truc_protocol.records import Phase, parse, tag_of
@@ -61,9 +60,3 @@ def test_states_of_a_table_are_those_of_its_notice():
 
 def test_steps_of_a_table_are_between_its_states():
     assert {state for step in TABLE_STEPS for state in (step.before, step.after)} == set(TABLE_STATES)
-
-
-def test_every_step_stands_in_the_page():
-    page = connection_page()
-    steps = [*TABLE_STEPS, *PHASE_STEPS]
-    assert all(f"    {step.before} --> {step.after}: {step.event}\n" in page for step in steps)

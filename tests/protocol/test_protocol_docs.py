@@ -10,7 +10,6 @@ from rows import each_row
 
 from truc_docs.protocol.examples import EXAMPLES
 from truc_docs.protocol.messages import PARTS
-from truc_docs.protocol.pages import PAGES
 from truc_protocol import codec
 from truc_protocol import facts as meaning
 from truc_protocol.crypto.keys import fingerprint, player_seed, signing_key_from_seed
@@ -118,17 +117,6 @@ def first_exchange():
 def test_readme_shows_the_bytes_of_a_first_exchange(role, label):
     sent, _, _ = first_exchange()
     assert block_bytes(chapter("README.md"), label) == sent[role]
-
-
-def test_readme_lists_every_chapter():
-    listed = re.findall(r"\]\(([a-z-]+\.md)\)", chapter("README.md"))
-    assert {path.name for path in CHAPTERS} - {"README.md"} <= set(listed)
-
-
-@each_row("path", CHAPTERS)
-def test_links_between_chapters_lead_somewhere(path):
-    names = re.findall(r"\]\(([a-z-]+\.md)", path.read_text(encoding="utf-8"))
-    assert all((DOCS / name).exists() for name in names)
 
 
 def anchors(path):
@@ -381,7 +369,3 @@ def test_client_of_the_guide_notices_the_end_of_the_connection(guide, server):
     server.reply = lambda message: None
     with pytest.raises(EOFError, match="closed the connection"):
         guide["log_in"](server, "Ana")
-
-
-def test_reference_pages_are_chapters():
-    assert {name for name in PAGES if name.endswith(".md")} <= {path.name for path in CHAPTERS}

@@ -1,11 +1,8 @@
 """The committed pages of the games are what the fields of a variant, the presets and the introductions say."""
 
 import json
-import sys
 from functools import cache
 from pathlib import Path
-from runpy import run_module
-from shutil import copytree
 
 import pytest
 from rows import each_row
@@ -23,7 +20,7 @@ from truc_docs.protocol.rules import parameters_page, presets_file
 from truc_docs.protocol.value_words import NO_RULE, meanings
 from truc_protocol.codec import enc, sha256
 from truc_protocol.documents import rule_document
-from truc_rules import params, preset, presets
+from truc_rules import preset, presets
 from truc_words.rules_page import chapters
 from truc_words.rules_text import SENTENCES
 
@@ -81,25 +78,6 @@ def test_what_differs_makes_a_game_out_of_the_main_one(name):
         assert (f": `{rule}` |" in part) == (rule in found)
 
 
-def test_rule_that_differs_is_told_in_words():
-    page = family_page(FOLDER, "truc-french")
-    assert "| The score: `scoring` | A game is won as soon as a player has 16 points. | |" in page
-    assert (
-        "| The stake: `ladder` | An ask doubles the stake. 8: 8, 4; 16: 16, 8 | The first ask is for …;"
-        in page
-    )
-    assert "| The deal: `redeal`" not in page
-
-
-def test_rule_that_a_game_above_has_is_told_by_what_it_changes_of_that():
-    page = family_page(FOLDER, "truco-argentino").split("\n### truco-gauderio\n")[1]
-    assert (
-        "| Flor: `flor` | as in `truco-argentino-flor`, but: contraflor al resto accepted: the best flor"
-        in page
-    )
-    assert "| Signs and talk: `signals` | left out | |" in page
-
-
 @pytest.mark.parametrize("name", presets())
 def test_game_is_introduced_with_sources_and_decisions(name):
     written, page = introduction(FOLDER, name), family_page(FOLDER, page_of(name))
@@ -122,49 +100,11 @@ def test_every_game_of_an_introduction_is_a_preset_of_it(file):
     assert named == [name for name in presets() if preset(name).words == file.stem]
 
 
-@each_row("name", [name for name, _ in params(preset("truc-french"))])
-def test_param_is_listed_with_its_shape_and_meaning(name):
-    (row,) = [line for line in chapter("All params").splitlines() if line.startswith(f"| `{name}` |")]
-    assert all(cell.strip() for cell in row.strip("|").split(" | "))
-
-
-@pytest.mark.parametrize(
-    "field",
-    [
-        "redeal.max",
-        "last_point.share",
-        "scoring.target",
-        "turnup.cycle",
-        "envido.falta",
-        "flor.kind",
-        "pica.min",
-    ],
-)
-def test_field_of_a_group_is_listed(field):
-    assert f"\n| `{field}` |" in page()
-
-
 @each_row("known", presets())
 @each_row("name", ["hand_rule", "concede", "ask_window", "tie_leader", "accept"])
 def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
     variant = preset(known)
     assert " ".join(SENTENCES[name](variant)) in values_told()[name, getattr(variant, name)]
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "words"),
-    [
-        ("blind", True, "nobody looks at the cards"),
-        ("blind", False, NO_RULE),
-        ("envido.falta", "malas-15", "lacks to 15"),
-        ("signals.orders", "none", NO_RULE),
-        ("flor.kind", "run", "follow each other"),
-        ("ladder", "x2", "An ask doubles the stake."),
-        ("ladder", "trut", "a *trut*"),
-    ],
-)
-def test_value_that_no_preset_need_have_is_told(path, value, words):
-    assert words in values_told()[path, value]
 
 
 @pytest.mark.parametrize(
@@ -193,17 +133,3 @@ def test_document_of_a_preset_and_its_hash_are_those_that_are_signed(name):
     entry = json.loads(presets_file())[name]
     assert enc(entry["document"]) == rule_document(preset(name))
     assert entry["sha256"] == sha256(rule_document(preset(name))).hex()
-
-
-@pytest.mark.slow
-def test_pages_are_written_into_the_folder_named(tmp_path, monkeypatch):
-    copytree(FOLDER / "intro", tmp_path / "intro")
-    monkeypatch.setattr(sys, "argv", ["rules", str(tmp_path)])
-    monkeypatch.delitem(sys.modules, "truc_docs.protocol.rules")
-    run_module("truc_docs.protocol.rules", run_name="__main__")
-    assert {file.name for file in tmp_path.glob("*.*")} == {
-        "parameters.md",
-        "presets.json",
-        *(f"{main}.md" for main in families()),
-    }
-    assert (tmp_path / "put.md").read_text(encoding="utf-8") == family_page(FOLDER, "put")

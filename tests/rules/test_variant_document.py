@@ -6,7 +6,6 @@ import pytest
 from rows import each_row
 
 from truc_rules import (
-    ENGINE,
     LastPoint,
     Redeal,
     Scoring,
@@ -15,7 +14,6 @@ from truc_rules import (
     params,
     preset,
     presets,
-    variant_from_fields,
     variant_from_params,
     with_options,
 )
@@ -33,12 +31,6 @@ def as_lists(value):
 
 
 @each_row("name", presets())
-def test_a_preset_comes_back_from_its_params(name):
-    variant = preset(name)
-    assert variant_from_params(name, variant.version, variant.pack, params(variant)) == variant
-
-
-@each_row("name", presets())
 def test_a_preset_comes_back_from_lists_as_a_document_has_them(name):
     variant = preset(name)
     assert (
@@ -46,19 +38,9 @@ def test_a_preset_comes_back_from_lists_as_a_document_has_them(name):
     )
 
 
-@each_row("name", presets())
-def test_names_are_ascending_and_different(name):
-    names = [entry[0] for entry in params(preset(name))]
-    assert names == sorted(set(names))
-
-
 def test_params_hold_every_rule_but_name_version_and_pack():
     rules = {field.name for field in fields(Variant) if field.init} - {"name", "version", "pack"}
     assert {name for name, _ in params(CATALAN)} == rules
-
-
-def test_the_engine_has_a_version():
-    assert ENGINE == 1
 
 
 def test_an_unknown_preset_is_answered_with_those_like_it():
@@ -229,73 +211,6 @@ def test_cards_named_in_the_order_stand_above_their_rank_and_entries_may_tie():
 def test_only_plain_values_go_into_a_document():
     with pytest.raises(VariantError, match="expected a plain value, got float"):
         params(replace(CATALAN, match=3.0))
-
-
-def test_fields_that_differ_change_a_preset_and_nothing_else():
-    variant = variant_from_fields({"name": "ours", "version": 2, "match": 5}, CATALAN)
-    assert variant == replace(CATALAN, name="ours", version=2, match=5)
-
-
-def test_a_group_is_changed_field_by_field():
-    variant = variant_from_fields({"name": "ours", "version": 1, "scoring": {"target": 21}}, CATALAN)
-    assert variant.scoring == Scoring(21, 0, "immediate")
-
-
-def test_a_group_is_left_out_with_false():
-    variant = variant_from_fields({"name": "ours", "version": 1, "last_point": False}, CATALAN)
-    assert variant.last_point is None
-
-
-def test_a_group_that_was_not_there_is_given_whole():
-    fields = {"name": "ours", "version": 1, "short_deal": False, "redeal": {"consent": "all", "max": 2}}
-    assert variant_from_fields(fields, CATALAN).redeal == Redeal("all", 2)
-
-
-def test_pack_and_order_go_by_the_name_of_a_preset_order():
-    fields = {"name": "ours", "version": 1, "pack": "fr36", "order": "fr36"}
-    variant = variant_from_fields(fields, preset("truc-lanes"))
-    assert (variant.pack, variant.order) == (preset("truc-lanes-36").pack, preset("truc-lanes-36").order)
-
-
-def test_a_variant_is_built_of_all_its_fields():
-    fields = {"name": "truc-french", "version": 1, "pack": FRENCH.pack}
-    fields |= {name: as_field(value) for name, value in params(FRENCH)}
-    assert variant_from_fields(fields) == FRENCH
-
-
-def as_field(value):
-    """Return a value of `params` as a file has it: a group is a mapping, no group is false."""
-    is_group = isinstance(value, tuple) and value and isinstance(value[0], tuple)
-    return dict(value) if is_group else False if value is None else value
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"version": 1}, "name: expected this field, got none"),
-        ({"name": "ours"}, "version: expected this field, got none"),
-        (
-            {"name": "ours", "version": 1, "pack": "fr99"},
-            "pack: expected a list, or one of es40, .*got .fr99.",
-        ),
-        (
-            {"name": "ours", "version": 1, "scoring": False},
-            "scoring: expected a group of fields, got false",
-        ),
-        (
-            {"name": "ours", "version": 1, "redeal": 3},
-            "redeal: expected a group of fields, or false for none, got 3",
-        ),
-        ({"name": "ours", "version": 1, "scoring": {"goal": 3}}, "scoring.goal: expected no such field"),
-        (
-            {"name": "ours", "version": 1, "redeal": {"max": 2}},
-            "redeal.consent: expected this field, got none",
-        ),
-    ],
-)
-def test_a_field_that_does_not_fit_is_refused_by_name(fields, said):
-    with pytest.raises(VariantError, match=said):
-        variant_from_fields(fields, CATALAN)
 
 
 @pytest.mark.parametrize("name", ["truco-argentino-flor", "truco-paulista"])
