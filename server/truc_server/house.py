@@ -13,6 +13,7 @@ from truc_server.net.sanctions import Sanctions
 from truc_server.net.verifying import Verifier
 from truc_server.operation.disk import Disk
 from truc_server.operation.figures import Figures
+from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, Store, StoreError, Write
@@ -57,7 +58,7 @@ class House:
         *,
         disk: Disk,
     ) -> None:
-        self.settings = settings
+        self.in_force = InForce(settings)
         self.catalogue = catalogue
         self.identity = identity
         self.store = store
@@ -82,6 +83,11 @@ class House:
         self.failure: StoreError | None = None
 
     @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.in_force.now
+
+    @property
     def is_draining(self) -> bool:
         """Whether the server is about to be stopped: hands under way go on, and nothing else begins."""
         return self.drained_by is not None
@@ -91,7 +97,7 @@ class House:
         if settings.limits != self.settings.limits:
             self.pace = Pace(settings.limits)
         self.disk.renew(settings.store)
-        self.settings = settings
+        self.in_force.now = settings
 
     def write(self, *writes: Write) -> None:
         """Make `writes` durable together; whatever is sent from now on waits for them."""

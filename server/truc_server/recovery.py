@@ -148,8 +148,7 @@ def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
         secrets = unseal_at_rest(house.identity.at_rest, found.match.sealed, found.match.th)
         key = house.identity.key_of(setup.terms.table.spk)
         dealer = Dealer(key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
-        table.game = table.make_game(Lineup(setup, found.guests), dealer)
-        table.game.restore(found.records)
+        table.restore(table.open_game(Lineup(setup, found.guests), dealer), found.records)
     elif setup is not None:
         table.showing.restore(Lineup(setup, found.guests), found.records)
     return table
@@ -187,7 +186,7 @@ def _go_on(house: House, table: Table, found: StoredTable, restored: Restored) -
     if restored.holds(table.game.mid, table.game.ledger.k) and not table.game.is_over:
         _hold(house, table, table.game, restored)
         return
-    table.game.drive()
+    table.go_on()
     table.keep()
 
 
@@ -203,7 +202,7 @@ def _hold(house: House, table: Table, game: Game, restored: Restored) -> None:
             give_up(house, table, game, why="a player has not come back")
 
     Alarm(house.timers, expire).set(trio.current_time() + house.settings.tables.expiry_s)
-    game.drive()
+    table.go_on()
     table.keep()
 
 

@@ -17,6 +17,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.ledger import missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
+from truc_server.matches.choices import position
 from truc_server.matches.deadlines import Clocks, Waits, decided, full, left_ms
 from truc_server.storage.journal import Starts
 
@@ -170,9 +171,10 @@ def waiting(window_ms: int | None = None) -> tuple[Table, Waits]:
     """Return a hand in which a decision is awaited, after a window where one is to be open."""
     table = Table("truc-french", opts=Opts(decision_ms=1000, bank_ms=500))
     table.run(until=lambda ledger: ledger.phase is Phase.HAND)
-    waits = Waits(table.ledger, between_ms=0)
+    here = position(table.ledger)
+    waits = Waits(here, between_ms=0)
     last = parse(table.records[-1])
-    waits.note(table.ledger, last, waits.clocks, trio.current_time(), window_ms=window_ms)
+    waits.note(here, last, waits.clocks, trio.current_time(), window_ms=window_ms)
     return table, waits
 
 

@@ -86,14 +86,14 @@ async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_o
     assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [broken[0].table]
 
 
-@pytest.mark.parametrize("broken", ["make_game", "reopen"])
+@pytest.mark.parametrize("broken", ["open_game", "reopen"])
 async def test_table_that_fails_in_an_unforeseen_way_stays_in_the_store(
     tmp_path, monkeypatch, mock_clock, broken
 ):
     path = tmp_path / "data"
     settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60})
     async with running(path, settings) as server:
-        seats = await (in_hand(server) if broken == "make_game" else server.seats(2))
+        seats = await (in_hand(server) if broken == "open_game" else server.seats(2))
     with monkeypatch.context() as patched:
         patched.setattr(Table, broken, lambda *_: 1 / 0)
         async with running(path, settings) as server:

@@ -26,6 +26,6 @@ def close_for_host(house: House, lobby: Lobby, table: Table) -> bool:
     if game.hold.is_on:
         give_up(house, table, game, why="the host has closed the table")
         return True
-    game.abandon()
+    table.abandon()
     house.timers.after(ACKS_S, partial(close_for_host, house, lobby, table))
     return False

@@ -21,7 +21,7 @@ from truc_server.lobby.house_bots import Calls, Filling
 from truc_server.lobby.names import Names
 from truc_server.lobby.presence import Presence
 from truc_server.lobby.table_limits import MadeTables
-from truc_server.matches.acceptance import Accepted, Signed
+from truc_server.matches.acceptance import Verified
 from truc_server.matches.game import Game
 from truc_server.net.floods import CHAT, LISTS, Allowance
 from truc_server.net.peer import Peer, Player, RefusedError
@@ -29,7 +29,7 @@ from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import Chosen, Defaults, Options, choose, played
 from truc_server.table_data.seats import Made, admits
-from truc_server.tables.substitutes import substitute
+from truc_server.tables.substitutes import Substituted, substitute
 from truc_server.tables.table import SEATS_MAY_CHANGE, Table
 from truc_server.timing.clock import now_ms
 
@@ -254,7 +254,9 @@ class Lobby:
         self._seats.setdefault(player.id, {})[table.code] = taken
         return taken
 
-    def substitute(self, table: Table, game: Game, peer: Peer, player: Player, signed: Signed) -> Accepted:
+    def substitute(
+        self, table: Table, game: Game, peer: Peer, player: Player, signed: Verified
+    ) -> Substituted:
         """Let a player who stands by take over the seat.
 
         Raises:
@@ -265,7 +267,7 @@ class Lobby:
         if changed.left is not None:
             self._unseat(table, changed.left.player)
         self._seats.setdefault(player.id, {})[table.code] = changed.seat
-        return changed.accepted
+        return changed
 
     def leave(self, table: Table, player: Player) -> None:
         """Unseat a player; a table that everybody has left is the caller's to close.

@@ -1,14 +1,14 @@
 """What a match does with what a seat signs or a guest chooses: cheap comparisons first, then the signature, then the ledger.
 
-Invariants: nothing reaches the ledger unless its signature was verified under the key in force for its seat; a validly
-signed body at the present place that is not taken is refused with the server's signature; a guest's choice becomes the
-record that the server writes for it.
+Nothing here changes a match: what is taken is answered with a turn, which the table commits. Invariants: nothing reaches
+the ledger unless its signature was verified under the key in force for its seat; a validly signed body at the present
+place that is not taken is refused with the server's signature; a guest's choice becomes the record that the server
+writes for it.
 """
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol.bodies import Act, AnyBody, Placed, Proxy, Rule, Sub
@@ -16,12 +16,12 @@ from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import proxy
 from truc_protocol.errors import Code
-from truc_protocol.ledger import check_place
+from truc_protocol.ledger import Ledger, check_place
 from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import Binding, Record, kind_of, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.matches.choices import args_of
-from truc_server.matches.game import Game
+from truc_server.matches.game import Chosen, Game, Turn
 from truc_server.net.peer import Player, RefusedError
 from truc_server.storage import Write
 
@@ -54,11 +54,10 @@ _CLOSES_WINDOW: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 LONGEST_BODY: Final = 1_024  # bytes; what players sign is less than half as long
 
 
-class Accepted(Struct, frozen=True):
-    """Where a body stands; `is_repeat` if it stood there before."""
+class Repeated(NamedTuple):
+    """Where a body that comes again stands already."""
 
     k: int
-    is_repeat: bool
 
 
 class RefusedBodyError(RefusedError):
@@ -79,76 +78,63 @@ def code_of(error: CheckError) -> Code:
 
 
 class Looked(NamedTuple):
-    """A record that would be taken if its signature, not checked yet, is good."""
+    """A record that would be taken after `ledger` if its signature, not checked yet, is good."""
 
     record: Record
     body: AnyBody
+    ledger: Ledger
 
 
-class Signed(NamedTuple):
-    """A record whose signature was found to be that of the key `public`."""
+class Verified(NamedTuple):
+    """A record that was looked at, and whose signature was found to be that of the key `public`."""
 
-    record: Record
-    body: AnyBody
+    looked: Looked
     public: bytes
 
 
-def signed(public: bytes, looked: Looked, *, is_sound: bool) -> Signed:
+def verified(public: bytes, looked: Looked, *, is_sound: bool) -> Verified:
     """Return a record that was looked at, with the key that has signed it.
 
     Raises:
         RefusedBodyError: The signature is not the key's.
     """
-    record, body = looked
     if not is_sound:
-        raise _not_signed(record)
-    return Signed(record, body, public)
+        raise _not_signed(looked.record)
+    return Verified(looked, public)
 
 
-def signed_at_once(public: bytes, looked: Looked) -> Signed:
-    """Check a signature without letting anything happen meanwhile.
-
-    Raises:
-        RefusedBodyError: The signature is not the key's.
-    """
-    record = looked.record
-    return signed(public, looked, is_sound=keys.verify(public, record.body, record.sig))
-
-
-def look(game: Game, record: Record) -> Looked | Accepted:
+def look(game: Game, record: Record) -> Looked | Repeated:
     """Make the cheap comparisons, before a signature is checked, or tell where the record already stands.
 
     Raises:
         RefusedBodyError: It would not be taken.
     """
     body = _parsed(record)
-    repeated = _repeated(game, record, body)
-    if repeated is not None:
-        return repeated
-    contributor = game.ledger.contributors[record.signer]
-    _note_beyond(game, record, body, None if contributor is None else contributor.public)
+    if isinstance(body, Placed) and body.k != game.ledger.k:
+        if (repeated := _repeated(game, record, body)) is not None:
+            return repeated
+        _note_beyond(game, record, body)
     _check_place(game, record, body)
-    return Looked(record, body)
+    return Looked(record, body, game.ledger)
 
 
-def _repeated(game: Game, record: Record, body: AnyBody) -> Accepted | None:
+def _repeated(game: Game, record: Record, body: AnyBody) -> Repeated | None:
     """Return where a record already stands; one for no position, or for one not reached yet, stands nowhere."""
     if not isinstance(body, Placed) or body.k >= game.ledger.k:
         return None
     found = game.tail.find(record)
-    return None if found is None else Accepted(found, is_repeat=True)
+    return None if found is None else Repeated(found)
 
 
-def accept(game: Game, signed: Signed) -> Accepted:
-    """Take a seat's record into the match as it stands now.
+def accept(game: Game, signed: Verified) -> Turn | Repeated:
+    """Return what follows from a seat's record in the match as it stands now, or where the record stands already.
 
     Raises:
         RefusedBodyError: It is not taken.
     """
-    record, body, public = signed
-    repeated = _repeated(game, record, body)
-    if repeated is not None:
-        return repeated
+    (record, body, ledger), public = signed
+    if game.ledger is not ledger and (repeated := _repeated(game, record, body)) is not None:
+        return repeated  # it came on another connection too, while the signature was checked
     if isinstance(body, Sub):
         raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
     contributor = game.ledger.contributors[record.signer]
@@ -163,13 +149,12 @@ def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> Looked:
     Raises:
         RefusedBodyError: It would not be taken.
     """
-    looked = Looked(record, _parsed(record))
-    _check_newcomer(game, looked, newcomer)
-    return looked
+    body = _parsed(record)
+    _check_newcomer(game, record, body, newcomer)
+    return Looked(record, body, game.ledger)
 
 
-def _check_newcomer(game: Game, looked: Looked, newcomer: Player) -> None:
-    record, body = looked
+def _check_newcomer(game: Game, record: Record, body: AnyBody, newcomer: Player) -> None:
     if not isinstance(body, Sub):
         raise RefusedBodyError(Code.NOT_NOW, f"expected a sub record for seat {record.signer - 1}")
     _check_place(game, record, body)
@@ -178,22 +163,22 @@ def _check_newcomer(game: Game, looked: Looked, newcomer: Player) -> None:
     check_name(body.name, newcomer.name)
 
 
-def accept_substitute(game: Game, signed: Signed, newcomer: Player, *also: Write) -> Accepted:
-    """Take a newcomer's record into the match as it stands now; `also` is stored with it.
+def accept_substitute(game: Game, signed: Verified, newcomer: Player, *also: Write) -> Turn:
+    """Return what follows from a newcomer's record in the match as it stands now; `also` is stored with it.
 
     Raises:
         RefusedBodyError: It is not taken.
     """
-    record, body, public = signed
-    _check_newcomer(game, Looked(record, body), newcomer)
+    (record, body, _), public = signed
+    _check_newcomer(game, record, body, newcomer)
     if public != newcomer.id:
         raise _not_signed(record)
     return _taken(game, record, body, *also)
 
 
-def _taken(game: Game, record: Record, body: AnyBody, *also: Write) -> Accepted:
+def _taken(game: Game, record: Record, body: AnyBody, *also: Write) -> Turn:
     try:
-        return Accepted(game.take(record, body, *also), is_repeat=False)
+        return game.take(record, body, *also)
     except CheckError as error:
         _check_place(game, record, body)  # a body for another place is answered without evidence
         code = code_of(error)
@@ -230,14 +215,13 @@ def _parsed(record: Record) -> AnyBody:
         raise RefusedBodyError(code_of(error), str(error)) from error
 
 
-def _note_beyond(game: Game, record: Record, body: AnyBody, public: bytes | None) -> None:
+def _note_beyond(game: Game, record: Record, body: Placed) -> None:
     """Note, once for each seat, that it has signed for a position of this match that the server has not reached."""
-    if not isinstance(body, Placed) or body.mid != game.mid or body.k <= game.ledger.k:
-        return
-    if record.signer in game.beyond:
+    if body.mid != game.mid or body.k <= game.ledger.k or record.signer in game.beyond:
         return
     game.beyond += (record.signer,)
-    if public is not None and keys.verify(public, record.body, record.sig):
+    signer = game.ledger.contributors[record.signer]
+    if signer is not None and keys.verify(signer.public, record.body, record.sig):
         game.hold.doubt(seen=body.k - 1, k=game.ledger.k)
 
 
@@ -277,21 +261,14 @@ def _window_is_closed(game: Game, body: AnyBody) -> bool:
 ANY_TIME = (Kind.PAUSE, Kind.RESUME, Kind.RESIGN)
 
 
-def accept_choice(game: Game, seat: int, choice: GuestAct) -> Accepted:
-    """Take a guest's choice into the match.
+def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
+    """Return what follows from a guest's choice, or where it stands already.
 
     Raises:
         RefusedError: It is not taken.
     """
-    chosen = choice.at, choice.choose, choice.p
-    if game.chosen.get(seat) == chosen:
-        return Accepted(choice.at, is_repeat=True)
-    k = _take_choice(game, seat, choice)
-    game.chosen[seat] = chosen
-    return Accepted(k, is_repeat=False)
-
-
-def _take_choice(game: Game, seat: int, choice: GuestAct) -> int:
+    if game.chosen.get(seat) == chosen(choice):
+        return Repeated(choice.at)
     check_position(game, choice.at)
     action = _action(game, seat, choice)
     cut = choice.p if choice.p is not None else game.asking.cut(game.ledger)
@@ -300,6 +277,11 @@ def _take_choice(game: Game, seat: int, choice: GuestAct) -> int:
         return game.take(unsigned(body), body)
     except CheckError as error:
         raise RefusedError(code_of(error), str(error)) from error
+
+
+def chosen(choice: GuestAct) -> Chosen:
+    """Return what tells a guest's choice from others, to know it again."""
+    return choice.at, choice.choose, choice.p
 
 
 def check_position(game: Game, at: int) -> None:
@@ -318,7 +300,7 @@ def _action(game: Game, seat: int, choice: GuestAct) -> Action:
         action = parse_move(game.setup.terms.variant, Seat(seat), choice.choose)
     except MoveError as error:
         raise RefusedError(Code.ILLEGAL_ACTION, str(error), field="choose") from error
-    if action.kind in ANY_TIME or action in game.options(seat):
+    if action.kind in ANY_TIME or action in game.here.actions[seat]:
         return action
     raise _illegal(game, action)
 

@@ -55,7 +55,7 @@ _NOTHING: Final = Unrecorded()
 
 def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -> Record | None:
     """Return the ruling that is due now, if any."""
-    if not (_calls_for_ruling(ledger) or beside.is_held_out) or not may_rule(ledger):
+    if not may_rule(ledger):
         return None
     if ledger.phase is Phase.BETWEEN and must_end(ledger):
         return _after_void(dealer, ledger)
@@ -70,11 +70,6 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
     if missing(ledger):
         return dealer.void(ledger)  # nobody forfeits for it: all that follows is that the match is abandoned
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
-
-
-def _calls_for_ruling(ledger: Ledger) -> bool:
-    """Tell whether anything has happened that the server may have to rule about; it rarely has."""
-    return bool(ledger.voids or ledger.pause.asked) or any(ledger.streaks)
 
 
 def may_rule(ledger: Ledger) -> bool:

@@ -9,6 +9,7 @@ record is asked anything.
 """
 
 from collections.abc import Iterable
+from itertools import chain
 from secrets import randbelow
 from typing import Any, Final, NamedTuple
 
@@ -28,7 +29,7 @@ from truc_protocol.boxes import (
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Due, Folded, Ledger, box_public, due, fold
-from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, Waiting
+from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, ServerMessage, Waiting
 from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import (
@@ -48,8 +49,6 @@ from truc_rules import (
     move_line,
     unseen,
 )
-from truc_server.net.peer import Peer
-from truc_server.spectating.audience import Audience
 
 Hints = tuple[tuple[str, int | str], ...]
 
@@ -114,35 +113,32 @@ class Sealer:
 
 
 class Position(NamedTuple):
-    """A ledger, with what is asked of it again and again before the next record.
+    """A ledger, with all that is asked of it before the next record.
 
     Attributes:
         deciding: the rules' state, if the rules say what comes next.
         holders: the seats that hold the decision the match waits for.
         in_view: those of `holders` whom everybody can tell.
+        actions: by seat, every action that it may choose from now.
     """
 
     ledger: Ledger
     deciding: Match | None
     holders: tuple[int, ...]
     in_view: tuple[int, ...]
+    actions: tuple[tuple[Action, ...], ...]
 
 
 def position(ledger: Ledger) -> Position:
     """Return a ledger as the position that seats decide in."""
-    match = _deciding(ledger)
+    deciding = _deciding(ledger)
+    match = ledger.match if deciding is not None or may_show(ledger) else None
     if match is None:
-        return Position(ledger, None, (), ())
-    return Position(ledger, match, deciders(match), deciders_in_view(match))
-
-
-def open_actions(here: Position) -> tuple[tuple[Action, ...], ...]:
-    """Return, by seat, every action that it may choose from now."""
-    ledger = here.ledger
-    match = ledger.match if may_show(ledger) else here.deciding
-    if match is None:
-        return ((),) * ledger.seats
-    return tuple([legal(match, Seat(seat)) for seat in range(match.seats)])
+        return Position(ledger, None, (), (), ((),) * ledger.seats)
+    actions = tuple([legal(match, Seat(seat)) for seat in range(match.seats)])
+    if deciding is None:
+        return Position(ledger, None, (), (), actions)
+    return Position(ledger, match, deciders(match), deciders_in_view(match), actions)
 
 
 def may_show(ledger: Ledger) -> bool:
@@ -168,32 +164,6 @@ def some_cut(ledger: Ledger) -> int:
 def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[Any, ...]:
     """Return the args that say `action` in a record."""
     return tuple(write_args(_rules(ledger), action, dealer.openings(ledger, action.seat), cut=cut))
-
-
-def options_message(
-    here: Position,
-    sealer: Sealer,
-    dealer: Dealer,
-    moment: Moment,
-    seat: int,
-    *,
-    actions: tuple[Action, ...],
-    cut: int,
-) -> BoxedOptions | OpenOptions:
-    """Return the options of a seat; a box may hold none."""
-    ledger, (table, match, at, offer, holding, left) = here.ledger, moment
-    must = seat in holding
-    secret = _WAITS if not must and seat in here.holders else ()
-    rules = _rules(ledger)
-    if box_public(ledger, seat) is None:
-        choices = tuple([_choice(rules, action, secret) for action in actions])
-        return OpenOptions(
-            table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, choices=choices
-        )
-    openings = dealer.openings(ledger, seat)
-    options = tuple([_option(rules, action, openings, cut, secret) for action in actions])
-    box = sealer.seal(ledger, seat, moment, options)
-    return BoxedOptions(table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, box=box)
 
 
 def comes_always(here: Position, seat: int) -> bool:
@@ -278,22 +248,21 @@ def cards_message(
     )
 
 
+class Asked(NamedTuple):
+    """What is sent at a position where seats have a choice: a frame to each seat, and what everybody else is told."""
+
+    to_seats: tuple[tuple[int, bytes], ...]
+    notice: bytes | None
+
+
 class Asking:
     """What the seats of one match are asked."""
 
-    def __init__(self, table: str, audience: Audience, dealer: Dealer, sealer: Sealer) -> None:
+    def __init__(self, table: str, dealer: Dealer, sealer: Sealer) -> None:
         self._sealer = sealer
         self._table = table
-        self._audience = audience
         self._dealer = dealer
-        self._options: tuple[int, tuple[tuple[Action, ...], ...]] | None = None
         self._cut: tuple[int, int] | None = None
-
-    def options(self, here: Position, seat: int) -> tuple[Action, ...]:
-        """Return what a seat may choose from at this position: its options, with which its answer is compared too."""
-        if self._options is None or self._options[0] != here.ledger.k:
-            self._options = (here.ledger.k, open_actions(here))
-        return self._options[1][seat]
 
     def cut(self, ledger: Ledger) -> int:
         """Return the place of the cut that the options at this position offer; 0 in a hand, where nobody cuts."""
@@ -303,48 +272,56 @@ class Asking:
             self._cut = (ledger.k, some_cut(ledger))
         return self._cut[1]
 
-    def show_cards(self, ledger: Ledger, seat: int, *, of: int | None = None) -> None:
-        """Send a guest without a box its own cards, or those of a partner, in clear."""
-        peer = self._audience.live(seat)
-        if peer is not None:
-            cards = cards_message(ledger, self._dealer, self._table, seat=seat, of=of)
-            if cards is not None:
-                peer.notify(cards)
+    def cards(self, ledger: Ledger, seat: int, *, of: int | None = None) -> tuple[tuple[int, bytes], ...]:
+        """Return the frame that tells a guest without a box its own cards, or those of a partner, in clear."""
+        message = cards_message(ledger, self._dealer, self._table, seat=seat, of=of)
+        return () if message is None else ((seat, broadcast_frame(message)),)
 
-    def show_all_cards(self, ledger: Ledger, seat: int) -> None:
-        """Send a guest without a box its cards, and those it was shown."""
-        self.show_cards(ledger, seat)
-        for share in ledger.hand.shares if ledger.hand is not None else ():
-            if share.receiver == seat:
-                self.show_cards(ledger, seat, of=share.giver)
+    def all_cards(self, ledger: Ledger, seat: int) -> tuple[tuple[int, bytes], ...]:
+        """Return the frames that tell a guest without a box its cards, and those it was shown."""
+        shares = ledger.hand.shares if ledger.hand is not None else ()
+        shown = (self.cards(ledger, seat, of=share.giver) for share in shares if share.receiver == seat)
+        return tuple(chain(self.cards(ledger, seat), *shown))
 
     def ask(
         self, here: Position, waiting: Waiting | None, offer: int, window: Window | None, seats: Iterable[int]
-    ) -> bytes | None:
-        """Ask seats; tell those that need not answer whom the match waits for, and return the frame that says so."""
+    ) -> Asked:
+        """Ask seats; those that need not answer are told whom the match waits for."""
+        ledger = here.ledger
         notice = None if waiting is None else broadcast_frame(waiting)
-        moment = self._moment(here.ledger, offer, waiting)
+        holders: tuple[int, ...] = ()
+        left_ms = None
+        if waiting is not None and waiting.what == "decision":
+            holders, left_ms = waiting.seats, waiting.deadline_ms
+        moment = Moment(self._table, ledger.setup.mid, ledger.k, offer, holders, left_ms)
+        to_seats: list[tuple[int, bytes]] = []
         for seat in seats:
-            peer = self._audience.live(seat)
-            if peer is not None and not self._must_answer(peer, here, window, moment, seat) and notice:
-                peer.send_frame(notice)
-        return notice
+            # in an open window only seats with something to say are asked
+            is_asked_now = window is None or is_asked(window, ledger, seat)
+            actions = here.actions[seat] if is_asked_now else ()
+            is_secret = seat not in moment.holders and comes_always(here, seat)
+            if actions or is_secret:
+                to_seats.append((seat, broadcast_frame(self._options(here, moment, seat, actions))))
+            if notice is not None and (is_secret or not actions):
+                to_seats.append((seat, notice))
+        return Asked(tuple(to_seats), notice)
 
-    def _must_answer(
-        self, peer: Peer, here: Position, window: Window | None, moment: Moment, seat: int
-    ) -> bool:
-        """Send a seat its options, if it has or may have any; tell whether it has some and this is no secret."""
-        # in an open window only seats with something to say are asked
-        is_asked_now = window is None or is_asked(window, here.ledger, seat)
-        actions = self.options(here, seat) if is_asked_now else ()
-        is_secret = seat not in moment.holders and comes_always(here, seat)
-        if actions or is_secret:
-            sealer, dealer, cut = self._sealer, self._dealer, self.cut(here.ledger)
-            peer.notify(options_message(here, sealer, dealer, moment, seat, actions=actions, cut=cut))
-        return bool(actions) and not is_secret
-
-    def _moment(self, ledger: Ledger, offer: int, waiting: Waiting | None) -> Moment:
-        mid, at = ledger.setup.mid, ledger.k
-        if waiting is None or waiting.what != "decision":
-            return Moment(self._table, mid, at, offer, (), None)
-        return Moment(self._table, mid, at, offer, waiting.seats, waiting.deadline_ms)
+    def _options(
+        self, here: Position, moment: Moment, seat: int, actions: tuple[Action, ...]
+    ) -> ServerMessage:
+        """Return the options of a seat; a box may hold none."""
+        ledger, (table, match, at, offer, holding, left) = here.ledger, moment
+        must = seat in holding
+        secret = _WAITS if not must and seat in here.holders else ()
+        rules, cut = _rules(ledger), self.cut(ledger)
+        if box_public(ledger, seat) is None:
+            choices = tuple([_choice(rules, action, secret) for action in actions])
+            return OpenOptions(
+                table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, choices=choices
+            )
+        openings = self._dealer.openings(ledger, seat)
+        options = tuple([_option(rules, action, openings, cut, secret) for action in actions])
+        box = self._sealer.seal(ledger, seat, moment, options)
+        return BoxedOptions(
+            table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, box=box
+        )

@@ -25,7 +25,7 @@ from truc_protocol.messages import Waiting
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_SUBSTITUTE, Opts
 from truc_rules import Kind
-from truc_server.matches.choices import Position, may_show, open_actions, position
+from truc_server.matches.choices import Position, may_show
 from truc_server.net.peer import RefusedError
 
 
@@ -99,11 +99,14 @@ class Waits:
         clocks: what each seat has left after the newest record.
         offer: the position of the record that opened the present decision.
         is_over: whether the time to wait at this position is over.
+        is_window: whether seats may have something to say at this position, and nobody has been told yet whether they
+            do.
         returned: the seats that were gone and have come back: nobody else is offered them.
     """
 
-    def __init__(self, ledger: Ledger, *, between_ms: int) -> None:
-        self._ledger, self.here = ledger, position(ledger)
+    def __init__(self, here: Position, *, between_ms: int) -> None:
+        ledger = here.ledger
+        self._ledger, self.here = ledger, here
         self._opts = ledger.setup.terms.opts
         self.clocks = full(self._opts, ledger.seats)
         self.offer = 0
@@ -116,17 +119,17 @@ class Waits:
         self._halted_at: float | None = None
         self._wishes: set[int] = set()
         self._vain: Counter[int] = Counter()
-        self._has_window = self._is_restored = False
+        self.is_window = self._is_restored = False
         self.now = self._next()
 
     def _next(self) -> Wait | None:
         ledger = self._ledger
         if ledger.phase is _OVER or ledger.phase is _ENDED:
             return None
-        if ledger.pause.active:
-            return Wait("pause", (), self._opts.pause_ms)
-        if (pacing := self._pacing()) is not None:
-            return pacing
+        if ledger.pause.active or self.is_window or self._between_ms:
+            pacing = self._pacing(ledger)
+            if pacing is not None:
+                return pacing
         if self._holder is not None:
             left = left_ms(self.clocks, self._opts, self._holder)
             return Wait("decision", self.here.in_view, left)
@@ -200,28 +203,25 @@ class Waits:
 
     def end(self) -> None:
         """Wait no longer at this position; a wish for time that has not been used is forgotten."""
-        self.is_over = True
+        self.is_over, self.is_window = True, False
         if self._ledger.phase is Phase.BETWEEN:
             self._vain.update(self._wishes)
             self._wishes.clear()
         self.now = self._next()
 
-    def _pacing(self) -> Wait | None:
+    def _pacing(self, ledger: Ledger) -> Wait | None:
         """Return the wait that passes in any case, if there is one."""
+        if ledger.pause.active:
+            return Wait("pause", (), self._opts.pause_ms)
         if self.is_window:
             return Wait("window", (), 0)  # time is counted from its end, for what comes after it too
-        return Wait("rest", (), self._between_ms) if self._rests() else None
+        return Wait("rest", (), self._between_ms) if self._rests(ledger) else None
 
-    @property
-    def is_window(self) -> bool:
-        """Whether seats may have something to say at this position, and nobody has been told yet whether they do."""
-        return self._has_window and not self.is_over
-
-    def _rests(self) -> bool:
+    def _rests(self, ledger: Ledger) -> bool:
         """Tell whether the server holds back a record to give people time: the deal, or what ends a hand."""
         if self._between_ms == 0 or self.is_over:
             return False
-        return _deals_unasked(self._ledger) or _may_be_shown(self.here)
+        return _deals_unasked(ledger) or _may_be_shown(self.here)
 
     def _hold(self) -> Wait | None:
         """Return for whom the next call is held back."""
@@ -279,13 +279,14 @@ class Waits:
             self._since += trio.current_time() - asked_at
 
     def note(
-        self, ledger: Ledger, body: AnyBody, timed: Clocks, now: float, *, window_ms: int | None = None
+        self, here: Position, body: AnyBody, timed: Clocks, now: float, *, window_ms: int | None = None
     ) -> None:
         """Go on from a record that is taken at this moment; with `window_ms` it opens a window of that length."""
-        self._ledger, self.here, self.clocks = ledger, position(ledger), timed
-        self._has_window = bool(window_ms)
+        ledger = here.ledger
+        self._ledger, self.here, self.clocks = ledger, here, timed
+        self.is_window = bool(window_ms)
         self.is_over = self._is_restored = False
-        self._holder = self.here.holders[0] if self.here.holders else None
+        self._holder = here.holders[0] if here.holders else None
         if opens_decision(body):
             self.offer = ledger.k - 1
         rests = ledger.pause.active and not isinstance(body, Rule)
@@ -363,6 +364,4 @@ def _deals_unasked(ledger: Ledger) -> bool:
 
 def _may_be_shown(here: Position) -> bool:
     """Tell whether a hand is over and somebody may still show cards that its close leaves closed."""
-    if here.ledger.opens_at_close or not may_show(here.ledger):
-        return False
-    return any(open_actions(here))
+    return any(here.actions) and not here.ledger.opens_at_close and may_show(here.ledger)

@@ -1,45 +1,73 @@
-"""A match being played: one record after another, what the server must add, and what everybody is told.
+"""A match being played: what follows from one record after another, and what the server must add.
 
-Synchronous: every method decides, writes to the journal and queues frames between two checkpoints. Acts are judged
-in acceptance.py before they come here; table.py knows who sits where. Invariant: a record is published
-exactly once, in order, to every follower that has all earlier ones, and its frame waits for the journal.
+It decides and answers with values: a `Turn` is everything that follows from a record. Nothing is sent, stored or timed
+here; the table does that with each turn (tables/table.py). Acts are judged in acceptance.py before they come here.
+Invariants: `take` changes nothing, `note` cannot fail; only the newest turn is noted, and only after its rows are in the
+journal, so that a ledger never has a record that no batch has.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
+from typing import NamedTuple
 
-import structlog
 import trio
 
-from truc_protocol.bodies import Act, AnyBody, Close, Deal, End, Proxy, Rule, Share, Void
+from truc_protocol.bodies import AnyBody, Close, Deal, End, Share
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import Fact, means
 from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
 from truc_protocol.match_secrets import new_root
+from truc_protocol.messages import Away, Waiting
 from truc_protocol.records import Phase, Record, parse, parse_own
-from truc_rules import Action
-from truc_server.house import House
 from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
-from truc_server.matches.choices import Asking, Sealer, Window, window
-from truc_server.matches.deadlines import AGAIN_S, Clocks, Wait, Waits, owes_chain, vacant
-from truc_server.matches.presence import RollCall
+from truc_server.matches.choices import Asked, Asking, Position, Sealer, Window, position, window
+from truc_server.matches.deadlines import Clocks, Wait, Waits, owes_chain, vacant
+from truc_server.matches.presence import AwayNews, RollCall
 from truc_server.matches.restore_hold import Hold
 from truc_server.matches.stored import ending, save_secrets
-from truc_server.net.peer import Peer, Player
+from truc_server.net.peer import Player
+from truc_server.settings.in_force import InForce
 from truc_server.spectating.recent_records import Item, Tail, packed_facts, record_frame
-from truc_server.spectating.spectator_feed import Showing
 from truc_server.storage import AddRecord, Write
-from truc_server.table_data.codes import label
 from truc_server.table_data.seats import Lineup, Made
 from truc_server.timing.clock import now_ms
-from truc_server.timing.timers import Alarm
 
-_CALLED, _ENDED = Phase.CALLED, Phase.ENDED  # looked up once: a lookup in an Enum is slow
-log = structlog.get_logger()
+Chosen = tuple[int, str, int | None]
+"""A guest's choice: its position, its move line, and where it cuts."""
+
+_BETWEEN, _ENDED = Phase.BETWEEN, Phase.ENDED  # a lookup in an Enum is slow
 
 
 class RebuildError(Exception):
     """Stored records do not give the match they should."""
+
+
+class Turn(NamedTuple):
+    """What follows from one record, all of it decided and none of it done.
+
+    Attributes:
+        k: the position of the record.
+        body: what it says.
+        here: where the match stands after it: the ledger, who is to act, and what each seat may do.
+        window: the window that it opens, if it opens one.
+        clocks: what each seat has left after it.
+        taken_at: the moment of Trio's clock from which time is counted.
+        at_ms: when it was made, Unix time in milliseconds.
+        rows: what is stored, all of it together.
+        frame: the record as it goes to everybody.
+        to_seats: what goes to one seat alone, after the record.
+    """
+
+    k: int
+    body: AnyBody
+    here: Position
+    window: Window | None
+    clocks: Clocks
+    taken_at: float
+    at_ms: int
+    rows: tuple[Write, ...]
+    frame: bytes
+    to_seats: tuple[tuple[int, bytes], ...]
 
 
 class Game:
@@ -47,59 +75,55 @@ class Game:
 
     Attributes:
         mid: the match id.
+        ledger: the match as its records say.
         tail: the newest records, as sent.
-        chosen: each guest's last choice that was taken: its position, its move line, and where it cuts.
+        chosen: each guest's last choice that was taken.
         hold: whether the match is held, after a backup was restored.
         beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
         asking: what its seats are asked.
         sealer: seals what is for one seat alone.
         vacant: the seats that a substitute may take over now, as the table has been told.
+        is_calm: whether nobody is away, has missed anything or is taken for gone, and everybody has been told so: most
+            records are made while it is, and change nothing of all that.
     """
 
     def __init__(
-        self,
-        house: House,
-        made: Made,
-        lineup: Lineup,
-        dealer: Dealer,
-        showing: Showing,
-        *,
-        on_vacancy: Callable[[], None],
-        on_end: Callable[[], None],
+        self, made: Made, lineup: Lineup, dealer: Dealer, settings: InForce, *, epoch: int, at_rest: bytes
     ) -> None:
         self.setup = lineup.setup
         self.mid = self.setup.mid
         self.ledger: Ledger = start(self.setup)
         self.tail = Tail()
-        self.chosen: dict[int, tuple[int, str, int | None]] = {}
+        self.chosen: dict[int, Chosen] = {}
         self.dealer = dealer
-        self._guests = lineup.guests
-        self._house = house
-        self._table = made.code
-        self._showing = showing
-        self._audience = showing.audience
-        self._shown = showing.begin(lineup, self.tail)
         self.vacant: tuple[int, ...] = ()
-        self._on_vacancy = on_vacancy
-        self._on_end = on_end
-        self.sealer = Sealer(dealer, house.epoch)
-        self.asking = Asking(made.code, showing.audience, dealer, self.sealer)
-        self._waits = Waits(self.ledger, between_ms=house.settings.tables.between_hands_ms)
-        self._roll = RollCall(house, made.code, showing, self.ledger)
+        self.is_calm = False
+        self.beyond: tuple[int, ...] = ()
+        self.hold = Hold(made.code, self.mid)
+        self.sealer = Sealer(dealer, epoch)
+        self.asking = Asking(made.code, dealer, self.sealer)
+        self._guests = lineup.guests
+        self._settings = settings
+        self._at_rest = at_rest
+        self._table = made.code
+        self._waits = Waits(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
+        self._roll = RollCall(made.code, self.ledger, alone_s=settings.now.tables.expiry_s)
         # an absent seat forfeits only when its opponents ask for it
         self._is_claimed = made.chosen.claim == "opponents"
         self._is_public = not made.private
-        self._is_deserted = self._is_stopped = False
-        self._gate = 0
-        self.beyond: tuple[int, ...] = ()
-        self.hold = Hold(made.code, self.mid)
+        self._is_deserted = False
         self._window: Window | None = None
-        self._alarm = Alarm(house.timers, self._ring)
+        self._met: tuple[object, ...] | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether the match has ended; acks may still come."""
         return self.ledger.phase is _ENDED
+
+    @property
+    def here(self) -> Position:
+        """Where the match stands."""
+        return self._waits.here
 
     def is_of(self, seat: int, player: Player) -> bool:
         """Tell whether a player is the one this match has at a seat now, or had when it ended."""
@@ -110,43 +134,36 @@ class Game:
         """Tell whether a player has a seat in this match, or has had one."""
         return player.id in self._guests.values() or ("key", player.id) in self.ledger.commitments
 
-    def add(self, record: Record) -> None:
-        """Append a record of the server's own."""
-        self.take(record, parse_own(record))
-
-    def take(self, record: Record, body: AnyBody, *also: Write) -> int:
-        """Append a record that follows, publish it, and return its position; `also` is stored before it.
+    def take(self, record: Record, body: AnyBody, *also: Write) -> Turn:
+        """Return what follows from a record; `also` is stored with it, and before it.
 
         Raises:
-            CheckError: It does not follow; nothing has changed.
+            CheckError: It does not follow.
         """
-        before, folded = self.ledger, self._folded(record, body)
-        opens = window(before, record, body, folded)
-        facts = self._facts(body, folded, opens)
-        now = trio.current_time()
-        timed = self._waits.timed(folded.ledger, body, now)
-        row = AddRecord(self.mid, before.k, *record, packed_facts(facts), now_ms(), timed.to_bytes())
-        last = (
-            ending(self._house, self.setup, body, is_public=self._is_public) if isinstance(body, End) else ()
-        )
-        self._house.write(*also, row, *last)
-        frame = record_frame(self._table, row)
-        self.ledger = folded.ledger
-        self._note(body, timed, now, opens)
-        if self._gate != self._house.gate:
-            self._gate = self._house.gate
-            self._house.starts.after(self._gate, self._start)
-        item = Item(before.k, frame, self._gate)
-        self.tail.add(item)
-        self._publish(frame, body)
-        self._show(item, body, row.at_ms)
-        return before.k
-
-    def _folded(self, record: Record, body: AnyBody) -> Folded:
-        folded = fold(self.ledger, record, body)
+        before, now, at_ms = self.ledger, trio.current_time(), now_ms()
+        folded = fold(before, record, body)
         if isinstance(body, Deal):
-            return Folded(self.dealer.know_deal(folded.ledger), folded.events)
-        return folded
+            folded = self._dealt(folded)
+        opens = window(before, record, body, folded)
+        clocks = self._waits.timed(folded.ledger, body, now)
+        facts = packed_facts(self._facts(body, folded, opens))
+        row = AddRecord(self.mid, before.k, *record, facts, at_ms, clocks.to_bytes())
+        return Turn(
+            k=before.k,
+            body=body,
+            here=position(folded.ledger),
+            window=opens,
+            clocks=clocks,
+            taken_at=now,
+            at_ms=at_ms,
+            rows=(*also, row, *self._last_rows(body)) if isinstance(body, End) else (*also, row),
+            frame=record_frame(self._table, row),
+            to_seats=self._cards(folded.ledger, body) if isinstance(body, Deal | Share) else (),
+        )
+
+    def _dealt(self, folded: Folded) -> Folded:
+        """Return what follows from a deal for whoever knows the cards."""
+        return Folded(self.dealer.know_deal(folded.ledger), folded.events)
 
     def _facts(self, body: AnyBody, folded: Folded, opens: Window | None) -> list[Fact]:
         """Return what a record means, as far as everybody can tell now, and what could not be told before."""
@@ -160,128 +177,129 @@ class Game:
         seats = range(self.ledger.seats)
         return DealtCards(tuple(self.dealer.openings(self.ledger, seat) for seat in seats), (), 0)
 
-    def _note(self, body: AnyBody, timed: Clocks, now: float, opens: Window | None) -> None:
-        self._window = opens
-        window_ms = None if opens is None else self._house.settings.tables.window_ms
-        self._waits.note(self.ledger, body, timed, now, window_ms=window_ms)
-        self._roll.note(self.ledger, body)
+    def _last_rows(self, end: End) -> tuple[Write, ...]:
+        return ending(self.setup, end, is_rated=self._is_public and self._settings.now.ratings)
 
-    def _publish(self, frame: bytes, body: AnyBody) -> None:
-        self._audience.show_seats(frame)
-        if isinstance(body, Act | Proxy):  # first, as most records are moves
-            return
-        match body:
-            case Deal():
-                for seat in range(self.ledger.seats):
-                    self.asking.show_cards(self.ledger, seat)
-            case Share():
-                self.asking.show_cards(self.ledger, body.receiver, of=body.giver)
-            case Close():
-                self.tail.close_hand(self._house.journal.durable)
-            case Rule():
-                told = {"ruling": body.ruling, "seat": body.seat, "kind": body.kind}
-                log.info("ruled", table=label(self._table), k=self.ledger.k - 1, **told)
-            case Void():
-                log.info("voided", table=label(self._table), k=body.k, seats=list(body.seats))
-            case _:
-                pass
+    def _cards(self, ledger: Ledger, body: Deal | Share) -> tuple[tuple[int, bytes], ...]:
+        """Return the cards that a record gives to guests who have no box."""
+        if isinstance(body, Share):
+            return self.asking.cards(ledger, body.receiver, of=body.giver)
+        return tuple(cards for seat in range(ledger.seats) for cards in self.asking.cards(ledger, seat))
 
-    def _show(self, item: Item, body: AnyBody, at_ms: int) -> None:
-        """Let those who watch see a record when it is time."""
-        is_between = self.ledger.hand is None and self.ledger.phase is not _CALLED
-        self._showing.took(self._shown, item, body, at_ms=at_ms, is_between=is_between)
+    def note(self, turn: Turn, *, gate: int) -> None:
+        """Go on from a turn whose rows are in the batch `gate` of the journal."""
+        body, ledger = turn.body, turn.here.ledger
+        self.ledger, self._window = ledger, turn.window
+        window_ms = None if turn.window is None else self._settings.now.tables.window_ms
+        self._waits.note(turn.here, body, turn.clocks, turn.taken_at, window_ms=window_ms)
+        if not self.is_calm or ledger.silent or any(ledger.streaks):
+            self._roll.note(ledger, body)
+            self._met, self.is_calm = None, False
+        self.tail.add(Item(turn.k, turn.frame, gate))
 
-    def options(self, seat: int) -> tuple[Action, ...]:
-        """Return what a seat may choose from at this position."""
-        return self.asking.options(self._waits.here, seat)
+    def due(self, *, is_draining: bool) -> Turn | None:
+        """Return what follows from the next record of the server's own; None if there is none to make now."""
+        ledger = self.ledger
+        if ledger.phase is _BETWEEN and owes_chain(ledger):
+            # the secrets of the new chain are stored with the record, and before it
+            record = self.dealer.rekey(ledger, new_root())
+            secrets = save_secrets(self._at_rest, self.setup.terms.th, self.dealer.secrets)
+            return self.take(record, parse_own(record), secrets)
+        ruling = None
+        if (
+            ledger.voids
+            or ledger.pause.asked
+            or self._waits.is_over
+            or self._is_deserted
+            or any(ledger.streaks)
+        ):
+            ruling = self._ruling(ledger)
+        if ruling is None and self._waits.now is not None:
+            return None
+        if ruling is None and is_draining and due(ledger) is Due.CALL:
+            return None
+        record_due = ruling or self.dealer.next_record(ledger)
+        return None if record_due is None else self.take(record_due, parse_own(record_due))
 
-    def drive(self) -> None:
-        """Add every record that is the server's to make, then ask the seats that have a choice."""
-        if self._advance():
-            self._ask_all()
-
-    def _advance(self) -> bool:
-        """Add every record that is the server's to make; False if the match is held."""
-        self._meet()
-        self._tell_changes()
-        if self.hold.is_on:
-            return False
-        while self._step():
-            self._tell_changes()
-        if self._is_stored:
-            self._alarm.set(self._waits.moment)
-        if self.is_over:
-            self._on_end()
-        return True
-
-    def _ask_all(self) -> None:
-        notice = self._ask(range(self.ledger.seats))
-        if notice is not None:
-            self._showing.note(notice)
-
-    def _ask(self, seats: Iterable[int]) -> bytes | None:
-        waiting, window = self._waits.notice(self._table), self._open_window
-        return self.asking.ask(self._waits.here, waiting, self._waits.offer, window, seats)
-
-    @property
-    def _open_window(self) -> Window | None:
-        return self._window if self._waits.is_window else None
-
-    def attend(self) -> None:
-        """Go on with what depends on who is connected: time, and what is held back while a side has nobody there."""
-        before = self.ledger.k, self._waits.now, self._waits.is_halted
-        self._advance()
-        after = self.ledger.k, self._waits.now, self._waits.is_halted
-        if after != before and not after[-1]:
-            self._ask_all()
-
-    def _meet(self) -> None:
-        """Note who is connected; while nobody is, no seat's time runs."""
-        is_attended = self._roll.call(self.ledger) and not self.hold.is_on
-        self._waits.see(self._roll.attendance.returned(self.ledger.streaks))
-        if is_attended:
-            self._waits.go_on()
-        else:
-            self._waits.halt()
-
-    @property
-    def _is_stored(self) -> bool:
-        """Whether the newest record is stored, so that time runs for what it asks."""
-        return self._house.journal.durable >= self._gate
-
-    def _start(self) -> None:
-        """Let time run for what the newest record asks, once that is stored."""
-        if self._is_stored and not self._is_stopped:
-            self._waits.start()
-            self._alarm.set(self._waits.moment)
-
-    def _step(self) -> bool:
-        """Add a record that is the server's to make; False if there is none."""
-        if owes_chain(self.ledger):
-            self._rekey()
-            return True
-        record = self._next()
-        if record is not None:
-            self.add(record)
-        return record is not None
-
-    def _next(self) -> Record | None:
-        last = desertion(self.dealer, self.ledger) if self._is_deserted else None
-        ruling = last or consequence(self.dealer, self.ledger, self._unrecorded())
-        is_held = self._house.is_draining and due(self.ledger) is Due.CALL
-        if ruling is not None or is_held or self._waits.now is not None:
-            return ruling
-        return self.dealer.next_record(self.ledger)
+    def _ruling(self, ledger: Ledger) -> Record | None:
+        """Return the ruling that is due now, if any."""
+        last = desertion(self.dealer, ledger) if self._is_deserted else None
+        return last or consequence(self.dealer, ledger, self._unrecorded())
 
     def _unrecorded(self) -> Unrecorded:
         sides, returned = self._roll.attendance.sides, self._waits.returned
         return Unrecorded(self._waits.is_over, sides, returned, self._is_claimed)
 
-    def _rekey(self) -> None:
-        """Start a new chain of the server's; its secrets are stored with the record, and before it."""
-        record = self.dealer.rekey(self.ledger, new_root())
-        secrets = save_secrets(self._house, self.setup.terms.th, self.dealer.secrets)
-        self.take(record, parse_own(record), secrets)
+    def meet(self, online: tuple[int, ...]) -> None:
+        """Note which seats are connected; while none is, or the match is held, no seat's time runs."""
+        met = (online, self.ledger.streaks, self.hold.unheard)
+        if met == self._met:
+            return
+        self._met, self.is_calm = met, False
+        self._roll.call(self.ledger, online)
+        self._waits.see(self._roll.attendance.returned(self.ledger.streaks))
+        if online and not self.hold.unheard:
+            self._waits.go_on()
+        else:
+            self._waits.halt()
+
+    def vacancies(self) -> tuple[int, ...]:
+        """Return the seats that a substitute may take over now."""
+        return vacant(self.ledger, self._waits.returned)
+
+    def news(self, *, is_hushed: bool) -> AwayNews:
+        """Return what is to be told, once, of who is away; watchers who are hushed are told another time."""
+        news = self._roll.news(self.ledger, self._waits, is_hushed=is_hushed)
+        self.is_calm = self._roll.is_calm and not (self.vacant or self.ledger.silent)
+        return news
+
+    def ask(self, seats: Iterable[int]) -> Asked:
+        """Return what seats that have all records are sent at this position."""
+        waits = self._waits
+        opened = self._window if waits.is_window else None
+        return self.asking.ask(waits.here, waits.notice(self._table), waits.offer, opened, seats)
+
+    def start_clock(self) -> float | None:
+        """Let time run for what the newest record asks, which is stored and can be shown; return when it is over."""
+        self._waits.start()
+        return self._waits.moment
+
+    @property
+    def moment(self) -> float | None:
+        """When the time for what is waited for is over; None if it has no end, or stands still."""
+        return self._waits.moment
+
+    @property
+    def time(self) -> tuple[object, ...]:
+        """What those who are asked see of the time: if it is another than before, they are asked anew."""
+        return self.ledger.k, self._waits.now, self._waits.is_halted
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether the time of the seats stands still."""
+        return self._waits.is_halted
+
+    def time_out(self) -> Turn | None:
+        """Return what follows from a record that is made because the time is over; None if the wait ends without one."""
+        ledger = self.ledger
+        match self._waits.now:
+            case Wait("pause"):
+                record = self.dealer.resume(ledger)
+            case Wait("release"):
+                record = self.dealer.void(ledger)
+            case Wait("decision"):
+                record = self.dealer.move(ledger)
+            case Wait("rekey") if self._waits.is_over:
+                record = self.dealer.abandon(ledger, "server")  # no forfeit can stand
+            case _:
+                self._waits.end()
+                return None
+        return self.take(record, parse_own(record))
+
+    def desert(self) -> None:
+        """Let the match end, as nobody may go on with it: without a winner, unless it is won already."""
+        self._waits.end()  # nobody is given more time to show cards
+        self._is_deserted = True
 
     def wish(self, seat: int) -> None:
         """Give a seat time to rekey before the next call.
@@ -291,50 +309,11 @@ class Game:
         """
         self._waits.wish(seat)
 
-    def remind(self) -> None:
-        """Tell everybody again for whom the call is held back, if it is: perhaps for one seat more."""
-        if self.ledger.phase is Phase.BETWEEN:
-            self.drive()
-
     @property
     def vacant_ms(self) -> int | None:
         """How much longer vacant seats are offered, if that has an end."""
         wait = self._waits.now
         return self._waits.left_ms if wait is not None and wait.what == "sub" else None
-
-    def _tell_changes(self) -> None:
-        """Tell which seats are vacant and who is away after each record: with the next, watchers may be hushed."""
-        before, self.vacant = self.vacant, vacant(self.ledger, self._waits.returned)
-        if self.vacant != before:
-            self._on_vacancy()
-        self._roll.tell(self.ledger, self._waits)
-
-    def _ring(self) -> None:
-        if not self._is_stored:
-            return  # nobody has been shown yet what to answer: time has not begun
-        if self._house.journal.is_full:
-            self._alarm.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
-            return
-        match self._waits.now:
-            case Wait("pause"):
-                self.add(self.dealer.resume(self.ledger))
-            case Wait("release"):
-                self.add(self.dealer.void(self.ledger))
-            case Wait("decision"):
-                self.add(self.dealer.move(self.ledger))
-            case Wait("rekey") if self._waits.is_over:
-                self.add(self.dealer.abandon(self.ledger, "server"))  # no forfeit can stand
-            case _:
-                self._waits.end()
-        self.drive()
-
-    def abandon(self) -> None:
-        """End a match that nobody may go on with: without a winner, unless it is won already."""
-        if self.hold.is_on:
-            return
-        self._waits.end()  # nobody is given more time to show cards
-        self._is_deserted = True
-        self.drive()
 
     @property
     def is_unasked(self) -> bool:
@@ -346,13 +325,13 @@ class Game:
         """When the match's pause is over; now if it has none."""
         return self._waits.rests_until or trio.current_time()
 
-    def claim(self, seat: int) -> int:
-        """End the match because the other side is away; return the position of the ruling.
+    def claim(self, seat: int, online: tuple[int, ...]) -> Turn:
+        """Return what follows from the end that a seat asks for because the other side is away.
 
         Raises:
             TooEarlyError: It is not away, or not for long enough, or a ruling cannot stand now.
         """
-        self._meet()
+        self.meet(online)
         others = range(1 - seat % 2, self.ledger.seats, 2)
         is_kept = bool(self.vacant) or self._waits.awaits(seat)
         alone = () if is_kept else self._roll.alone(self.ledger, self._waits, others)
@@ -364,45 +343,47 @@ class Game:
             )
         return self.take(record, parse_own(record))
 
-    def stop(self) -> None:
-        """Stop the alarm: the table is done with this match."""
-        self._is_stopped = True
-        self._alarm.stop()
-
-    def tell(self, peer: Peer) -> None:
-        """Tell who is away and what is waited for to a follower that has been sent every record."""
-        self._roll.tell_one(peer, self.ledger, self._waits)
+    def greeting(self) -> tuple[Away | Waiting, ...]:
+        """Return who is away and what is waited for, for a follower that has been sent every record."""
         waiting = self._waits.notice(self._table)
-        if waiting is not None:
-            peer.send(waiting)
+        away = self._roll.away(self.ledger, self._waits)
+        return away if waiting is None else (*away, waiting)
 
-    def present(self, seat: int) -> None:
-        """Send a seat, once it has caught up, its cards, those it was shown, who is away, and what it may do now."""
-        self.asking.show_all_cards(self.ledger, seat)
-        if (peer := self._audience.live(seat)) is not None:
-            self._roll.tell_one(peer, self.ledger, self._waits)
-        if not self.hold.is_on:
-            self._ask((seat,))
+    def away(self) -> tuple[Away, ...]:
+        """Return who is away, for a seat that has been sent every record."""
+        return self._roll.away(self.ledger, self._waits)
 
-    def restore(self, rows: Sequence[AddRecord]) -> None:
-        """Take records that are already in the store.
+    def replay(self, row: AddRecord) -> Turn:
+        """Take the next record that is already in the store; return what followed from it.
 
         Raises:
-            CheckError: They do not follow.
+            CheckError: It does not follow.
             RebuildError: The match's secrets do not give what was committed to.
         """
-        for row in rows:
-            record = Record(row.signer, row.body, row.sig)
-            body = parse(record)
-            if not self.dealer.gives(self.ledger, record, body):
-                raise RebuildError(f"record {row.k}: the secrets stored give another")
-            before, folded = self.ledger, self._folded(record, body)
-            self.ledger = folded.ledger
-            timed, opens = Clocks.from_bytes(row.clocks), window(before, record, body, folded)
-            self._note(body, timed, trio.current_time(), opens)
-            item = Item(row.k, record_frame(self._table, row), 0)
-            self.tail.add(item)
-            if isinstance(body, Close):
-                self.tail.close_hand(0)
-            self._show(item, body, row.at_ms)
-        self._waits.restore(is_unasked=self._house.unasked.get(self.mid) == self.ledger.k)
+        record = Record(row.signer, row.body, row.sig)
+        body = parse(record)
+        if not self.dealer.gives(self.ledger, record, body):
+            raise RebuildError(f"record {row.k}: the secrets stored give another")
+        folded = fold(self.ledger, record, body)
+        if isinstance(body, Deal):
+            folded = self._dealt(folded)
+        turn = Turn(
+            k=row.k,
+            body=body,
+            here=position(folded.ledger),
+            window=window(self.ledger, record, body, folded),
+            clocks=Clocks.from_bytes(row.clocks),
+            taken_at=trio.current_time(),
+            at_ms=row.at_ms,
+            rows=(),
+            frame=record_frame(self._table, row),
+            to_seats=(),
+        )
+        self.note(turn, gate=0)
+        if isinstance(body, Close):
+            self.tail.close_hand(0)
+        return turn
+
+    def resume(self, *, is_unasked: bool) -> None:
+        """Go on after a restart, all records replayed; `is_unasked` if nobody had asked for time before the next call."""
+        self._waits.restore(is_unasked=is_unasked)

@@ -16,11 +16,7 @@ from truc_protocol.ledger import Ledger, is_gone
 from truc_protocol.messages import Away
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_WAIT, Opts
-from truc_protocol.wire.connection import broadcast_frame
-from truc_server.house import House
 from truc_server.matches.deadlines import Waits
-from truc_server.net.peer import Peer
-from truc_server.spectating.spectator_feed import Showing
 
 
 class Attendance(NamedTuple):
@@ -176,33 +172,41 @@ def away_message(table: str, ledger: Ledger, seat: int, told: Presence, left_ms:
     )
 
 
+class AwayNews(NamedTuple):
+    """What is new of who is away: for the seats, and for those who watch."""
+
+    to_seats: tuple[Away, ...]
+    to_watchers: tuple[Away, ...]
+
+
 class RollCall:
     """The attendance of one match.
 
     Attributes:
         attendance: who is there, and since when others are not.
+        is_calm: whether every seat is there, has missed nothing, and everybody has been told so: then a record of a
+            seat's changes nothing here.
     """
 
-    def __init__(self, house: House, table: str, showing: Showing, ledger: Ledger) -> None:
+    def __init__(self, table: str, ledger: Ledger, *, alone_s: float) -> None:
         seats = ledger.seats
         self.attendance = everybody_away(seats, trio.current_time())
+        self.is_calm = False
         self._standing = Standing((), ())
-        self._alone_s = house.settings.tables.expiry_s
+        self._alone_s = alone_s
         self._table = table
-        self._showing = showing
-        self._told = self._shown = Standing(tuple(range(seats)), (0,) * seats)
+        self._everybody = self._told = self._shown = Standing(tuple(range(seats)), (0,) * seats)
 
-    def call(self, ledger: Ledger) -> bool:
-        """Note who is connected; tell whether anybody is."""
-        online = self._showing.audience.online
+    def call(self, ledger: Ledger, online: tuple[int, ...]) -> None:
+        """Note who is connected."""
         standing = Standing(online, ledger.streaks)
         if standing != self._standing:
-            self._standing = standing
+            self._standing, self.is_calm = standing, False
             self.attendance = attended(self.attendance, ledger, online, trio.current_time())
-        return bool(online)
 
     def note(self, ledger: Ledger, body: AnyBody) -> None:
         """Note what a record that was taken says about who is there."""
+        self.is_calm = False
         if isinstance(body, Act | Proxy):
             self.attendance = answered(self.attendance, ledger, body.seat)
             self._count_anew(ledger, 1 - body.seat % 2, 2)
@@ -214,33 +218,39 @@ class RollCall:
             seats = range(first, ledger.seats, step)
             self.attendance = counted_anew(self.attendance, seats, trio.current_time())
 
-    def tell(self, ledger: Ledger, waits: Waits) -> None:
-        """Tell everybody of the seats that stand differently from what was told, while the match goes on."""
-        standing = self._standing_in(ledger)
-        if standing == self._told == self._shown or ledger.phase is Phase.ENDED:
-            return
-        told, self._told = self._told, standing
-        for seat in standing.changed(told):
-            self._showing.audience.tell_seats(self._message(ledger, waits, seat))
-        if not self._showing.is_hushed:
-            shown, self._shown = self._shown, standing
-            for seat in standing.changed(shown):
-                self._showing.note(broadcast_frame(self._message(ledger, waits, seat)))
+    def news(self, ledger: Ledger, waits: Waits, *, is_hushed: bool) -> AwayNews:
+        """Return what to tell of the seats that stand differently from what was told, while the match goes on.
 
-    def tell_one(self, peer: Peer, ledger: Ledger, waits: Waits) -> None:
-        """Tell a connection that has just come about every seat that is away, if the match goes on."""
+        It counts as told; while watchers are hushed, they are told later how the seats stand then.
+        """
+        standing = self._standing_in(ledger)
         if ledger.phase is Phase.ENDED:
-            return  # from now on only the table's state tells who comes and goes
-        for seat in range(ledger.seats):
-            if self._standing_in(ledger).of(seat).is_away:
-                peer.send(self._message(ledger, waits, seat))
+            return AwayNews((), ())
+        told, self._told = self._told, standing
+        to_seats = self._messages(ledger, waits, standing.changed(told))
+        if is_hushed:
+            return AwayNews(to_seats, ())
+        shown, self._shown = self._shown, standing
+        self.is_calm = standing == self._everybody and not any(self.attendance.back)
+        return AwayNews(to_seats, self._messages(ledger, waits, standing.changed(shown)))
+
+    def away(self, ledger: Ledger, waits: Waits) -> tuple[Away, ...]:
+        """Return what a connection that has just come is told of every seat that is away, if the match goes on."""
+        if ledger.phase is Phase.ENDED:
+            return ()  # from now on only the table's state tells who comes and goes
+        standing = self._standing_in(ledger)
+        seats = tuple(seat for seat in range(ledger.seats) if standing.of(seat).is_away)
+        return self._messages(ledger, waits, seats)
 
     def _standing_in(self, ledger: Ledger) -> Standing:
         return Standing(self._standing.online, ledger.streaks)
 
-    def _message(self, ledger: Ledger, waits: Waits, seat: int) -> Away:
-        presence = self._standing_in(ledger).of(seat)
-        return away_message(self._table, ledger, seat, presence, self.claim_in_ms(ledger, waits, seat))
+    def _messages(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> tuple[Away, ...]:
+        standing = self._standing_in(ledger)
+        return tuple(
+            away_message(self._table, ledger, seat, standing.of(seat), self.claim_in_ms(ledger, waits, seat))
+            for seat in seats
+        )
 
     def claim_in_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
         """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""

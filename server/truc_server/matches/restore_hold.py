@@ -21,28 +21,32 @@ log = structlog.get_logger()
 
 
 class Hold:
-    """Whether one match is held, and whose word is missing."""
+    """Whether one match is held, and whose word is missing.
+
+    Attributes:
+        unheard: the seats whose players are still to be heard; none if the match is not held.
+    """
 
     def __init__(self, table: str, mid: bytes) -> None:
         self._table = label(table)
         self._mid = mid
-        self._unheard: tuple[int, ...] = ()
+        self.unheard: tuple[int, ...] = ()
         self._put_off: list[tuple[Peer, Callable[[], None]]] = []
         self._is_doubted = False
 
     @property
     def is_on(self) -> bool:
         """Whether the match is held."""
-        return bool(self._unheard)
+        return bool(self.unheard)
 
     def begin(self, *, seats: int, k: int) -> None:
         """Hold the match, of which `k` records are there, until each of its seats has been heard."""
-        self._unheard = tuple(range(seats))
+        self.unheard = tuple(range(seats))
         log.warning("match_held", table=self._table, match=self._mid.hex(), k=k)
 
     def hear(self, seat: int) -> bool:
         """Note that a seat's player has seen no more than is there; tell whether this lets the match go on."""
-        was_on, self._unheard = self.is_on, tuple(other for other in self._unheard if other != seat)
+        was_on, self.unheard = self.is_on, tuple(other for other in self.unheard if other != seat)
         goes_on = was_on and not self.is_on
         if goes_on:
             log.info("match_goes_on", table=self._table, match=self._mid.hex())
@@ -63,7 +67,7 @@ class Hold:
 
     def end(self) -> None:
         """Hold the match no longer, and take what was put off."""
-        self._unheard = ()
+        self.unheard = ()
         later, self._put_off = self._put_off, []
         for peer, take in later:
             if peer.is_open:
@@ -75,8 +79,8 @@ class Hold:
         Raises:
             TooSoonError: It is held.
         """
-        if self._unheard:
-            seats = ", ".join(map(str, self._unheard))
+        if self.unheard:
+            seats = ", ".join(map(str, self.unheard))
             message = (
                 f"the server was restored from a backup: the match goes on when these seats are back: {seats}"
             )

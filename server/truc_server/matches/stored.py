@@ -12,14 +12,13 @@ from truc_protocol.bodies import End, SeatTaken
 from truc_protocol.crypto.keys import fingerprint, seal_at_rest
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.setup import Setup
-from truc_server.house import House
 from truc_server.storage import EndMatch, RatedPlayer, RateMatch, SaveSecrets
 from truc_server.timing.clock import now_ms
 
 
-def ending(house: House, setup: Setup, end: End, *, is_public: bool) -> tuple[EndMatch | RateMatch, ...]:
+def ending(setup: Setup, end: End, *, is_rated: bool) -> tuple[EndMatch | RateMatch, ...]:
     """Return what is stored beside the last record."""
-    result = _result(setup, end) if is_public and house.settings.ratings else ()
+    result = _result(setup, end) if is_rated else ()
     return (EndMatch(setup.mid, end.reason, now_ms()), *result)
 
 
@@ -38,6 +37,6 @@ def _players(setup: Setup) -> Iterator[RatedPlayer]:
             yield RatedPlayer(seat.pk, fingerprint(seat.pk), seat.name.decode())
 
 
-def save_secrets(house: House, th: bytes, secrets: MatchSecrets) -> SaveSecrets:
-    """Return what is stored of the secrets of a match under the terms `th`."""
-    return SaveSecrets(th, seal_at_rest(house.identity.at_rest, secrets.to_bytes(), th))
+def save_secrets(at_rest: bytes, th: bytes, secrets: MatchSecrets) -> SaveSecrets:
+    """Return what is stored of the secrets of a match under the terms `th`, sealed with the key `at_rest`."""
+    return SaveSecrets(th, seal_at_rest(at_rest, secrets.to_bytes(), th))

@@ -5,28 +5,28 @@ answer to an act comes after its record, and the match goes on after the answer.
 """
 
 from functools import partial
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 import structlog
 from msgspec.structs import replace
 
+from truc_protocol.crypto import keys
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Phase, Record
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.acceptance import (
-    Accepted,
     Looked,
-    Signed,
+    Repeated,
+    Verified,
     accept,
     accept_choice,
+    chosen,
     look,
     look_at_newcomer,
-    signed,
-    signed_at_once,
+    verified,
 )
 from truc_server.matches.game import Game
-from truc_server.matches.restore_hold import Hold
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.net.verifying import Verifier
 from truc_server.storage import PlayerKind
@@ -34,6 +34,46 @@ from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
 
 log = structlog.get_logger()
+
+
+class Place(NamedTuple):
+    """Where an act belongs, found once; `stands_by` if the player does not have the seat yet."""
+
+    table: Table
+    game: Game
+    seat: int
+    stands_by: bool
+
+    def is_kept_by(self, peer: Peer, player: Player) -> bool:
+        """Tell whether it still belongs there after a wait."""
+        if self.table.game is not self.game:
+            return False
+        if self.stands_by:
+            return self.table.standins.seat_of(peer) == self.seat
+        seated = self.table.seats[self.seat]
+        return seated is not None and seated.player.id == player.id
+
+
+def _place(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestAct, mid: bytes) -> Place:
+    """Find the table, the seat and the match of an act.
+
+    Raises:
+        RefusedError: There is no such match for this player, or they act in the other way than their kind does.
+    """
+    table = lobby.table(message.table)
+    standing_by = table.standins.seat_of(peer)
+    seat = table.own_seat(player) if standing_by is None else standing_by
+    _check_kind(player, message)
+    game = table.own_game(mid, player if standing_by is None else None)
+    return Place(table, game, seat, standing_by is not None)
+
+
+def _check_kind(player: Player, message: SignedAct | GuestAct) -> None:
+    if isinstance(message, SignedAct):
+        if player.kind is not PlayerKind.KEY:
+            raise RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
+    elif player.kind is not PlayerKind.GUEST:
+        raise RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
 async def sign(verifier: Verifier, lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
@@ -45,80 +85,68 @@ async def sign(verifier: Verifier, lobby: Lobby, peer: Peer, player: Player, mes
     mid = message.match
     if mid is None:
         return _sign_terms(lobby, peer, player, message)
-    table = lobby.table(message.table)
-    if hold := _hold(table, player, message):
-        hold.put_off(peer, partial(_sign_late, lobby, peer, player, message, mid))
+    place = _place(lobby, peer, player, message, mid)
+    if place.game.hold.unheard:
+        place.game.hold.put_off(peer, partial(_sign_late, lobby, peer, player, message, mid))
         return True
-    looked = _look(table, peer, player, message, mid)
-    if isinstance(looked, Accepted):
-        return _answer(peer, table.own_game(mid), message, looked)
+    looked = _look(place, player, message)
+    if isinstance(looked, Repeated):
+        return _answer_again(peer, message, looked)
     record = looked.record
     is_sound = await verifier.is_sound(player.id, record.body, record.sig)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return False
-    found = signed(player.id, looked, is_sound=is_sound)
-    return _take(lobby, peer, player, message, mid=mid, found=found)
+    signed = verified(player.id, looked, is_sound=is_sound)
+    if not place.is_kept_by(peer, player):
+        place = _place(lobby, peer, player, message, mid)
+        if place.seat != record.signer - 1:
+            expected = f"expected a player who still has their seat at table {place.table.code}"
+            raise RefusedError(Code.NOT_SEATED, expected)
+    return _take(lobby, peer, player, message, place=place, signed=signed)
 
 
 def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> None:
     """Take what was put off, and give it the answer it would have had."""
     try:
-        table = lobby.table(message.table)
-        looked = _look(table, peer, player, message, mid)
-        if isinstance(looked, Looked):
-            _take(lobby, peer, player, message, mid=mid, found=signed_at_once(player.id, looked))
-        else:
-            _answer(peer, table.own_game(mid), message, looked)
+        place = _place(lobby, peer, player, message, mid)
+        looked = _look(place, player, message)
+        if isinstance(looked, Repeated):
+            _answer_again(peer, message, looked)
+            return
+        is_sound = keys.verify(player.id, looked.record.body, looked.record.sig)
+        signed = verified(player.id, looked, is_sound=is_sound)
+        _take(lobby, peer, player, message, place=place, signed=signed)
     except RefusedError as error:
         peer.refuse(error.refusal(message.id))
 
 
-def _hold(table: Table, player: Player, message: SignedAct | GuestAct) -> Hold | None:
-    """Return the hold that puts off an act of a seat's player, if the match is held."""
-    game = table.game
-    if game is None or not game.hold.is_on or message.match != game.mid:
-        return None
-    table.own_seat(player)
-    return game.hold
-
-
-def _look(table: Table, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> Looked | Accepted:
+def _look(place: Place, player: Player, message: SignedAct) -> Looked | Repeated:
     """Make the cheap comparisons, or tell where the record already stands."""
-    standing_by = table.standins.seat_of(peer)
-    record = _record(table.own_seat(player) if standing_by is None else standing_by, player, message)
-    if standing_by is None:
-        return look(_game(table, mid, player), record)
-    return look_at_newcomer(_game(table, mid), record, player)
+    record = Record(place.seat + 1, message.body, message.sig)
+    return look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
 
 
-def _record(seat: int, player: Player, message: SignedAct) -> Record:
-    if player.kind is not PlayerKind.KEY:
-        raise RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
-    return Record(seat + 1, message.body, message.sig)
-
-
-def _take(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, found: Signed) -> bool:
+def _take(
+    lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, place: Place, signed: Verified
+) -> bool:
     """Take a record whose signature is good into the match as it stands now."""
-    table = lobby.table(message.table)
-    standing_by = table.standins.seat_of(peer)
-    seat = table.own_seat(player) if standing_by is None else standing_by
-    if found.record.signer != seat + 1:
-        raise RefusedError(
-            Code.NOT_SEATED, f"expected a player who still has their seat at table {table.code}"
-        )
-    if standing_by is None:
-        game = _game(table, mid, player)
-        return _answer(peer, game, message, accept(game, found))
-    game = _game(table, mid)
-    return _answer(peer, game, message, lobby.substitute(table, game, peer, player, found))
+    table, game = place.table, place.game
+    if place.stands_by:
+        return _answer(peer, table, message, lobby.substitute(table, game, peer, player, signed).k)
+    turn = accept(game, signed)
+    if isinstance(turn, Repeated):
+        return _answer_again(peer, message, turn)
+    table.commit(game, turn)
+    return _answer(peer, table, message, turn.k)
 
 
 def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
     table = lobby.table(message.table)
-    record = _record(table.own_seat(player), player, message)
+    seat = table.own_seat(player)
+    _check_kind(player, message)
     if table.gathering is None:
         raise RefusedError(Code.TERMS_REFUSED, "there are no terms to be signed now")
-    fresh = table.gathering.sign(record.signer - 1, record)
+    fresh = table.gathering.sign(seat, Record(seat + 1, message.body, message.sig))
     peer.ok(message, dup=not fresh)
     if fresh:
         table.begin_if_signed()
@@ -131,15 +159,16 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
     Raises:
         RefusedError: It is not taken.
     """
-    table = lobby.table(message.table)
-    if hold := _hold(table, player, message):
-        hold.put_off(peer, partial(_choose_late, lobby, peer, player, message))
+    table, game, seat, _ = _place(lobby, peer, player, message, message.match)
+    if game.hold.unheard:
+        game.hold.put_off(peer, partial(_choose_late, lobby, peer, player, message))
         return True
-    seat = table.own_seat(player)
-    if player.kind is not PlayerKind.GUEST:
-        raise RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
-    game = _game(table, message.match, player)
-    return _answer(peer, game, message, accept_choice(game, seat, message))
+    turn = accept_choice(game, seat, message)
+    if isinstance(turn, Repeated):
+        return _answer_again(peer, message, turn)
+    table.commit(game, turn)
+    game.chosen[seat] = chosen(message)
+    return _answer(peer, table, message, turn.k)
 
 
 def _choose_late(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> None:
@@ -150,7 +179,21 @@ def _choose_late(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) ->
         peer.refuse(error.refusal(message.id))
 
 
-def _game(table: Table, mid: bytes, player: Player | None = None) -> Game:
+def _answer(peer: Peer, table: Table, message: SignedAct | GuestAct, k: int) -> bool:
+    """Answer an act that has been taken, and let the match go on behind the answer."""
+    peer.ok(message, k=k, dup=False)
+    if peer.is_traced:
+        log.debug("act", table=label(table.code), k=k)
+    table.go_on()
+    return True
+
+
+def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated) -> bool:
+    peer.ok(message, k=repeated.k, dup=True)
+    return False
+
+
+def _game(table: Table, mid: bytes, player: Player) -> Game:
     """Return the match of this id at a table, if it takes anything now.
 
     Raises:
@@ -159,15 +202,6 @@ def _game(table: Table, mid: bytes, player: Player | None = None) -> Game:
     game = table.own_game(mid, player)
     game.hold.check()
     return game
-
-
-def _answer(peer: Peer, game: Game, message: SignedAct | GuestAct, accepted: Accepted) -> bool:
-    peer.ok(message, k=accepted.k, dup=accepted.is_repeat)
-    if not accepted.is_repeat:
-        if peer.is_traced:
-            log.debug("act", table=label(message.table.upper()), k=accepted.k)
-        game.drive()
-    return not accepted.is_repeat
 
 
 def speak(lobby: Lobby, peer: Peer, player: Player, message: BoxedSign | OpenSign | Say) -> None:
@@ -199,8 +233,10 @@ def claim(lobby: Lobby, peer: Peer, player: Player, message: ClaimMatch) -> None
     game = _game(table, message.match, player)
     if game.ledger.phase in (Phase.OVER, Phase.ENDED):
         raise RefusedError(Code.NOT_NOW, "expected a match that goes on")
-    peer.ok(message, k=game.claim(seat))
-    game.drive()
+    turn = game.claim(seat, table.audience.online)
+    table.commit(game, turn)
+    peer.ok(message, k=turn.k)
+    table.go_on()
 
 
 def wish(lobby: Lobby, peer: Peer, player: Player, message: WantRekey) -> None:
@@ -214,4 +250,5 @@ def wish(lobby: Lobby, peer: Peer, player: Player, message: WantRekey) -> None:
     game = _game(table, message.match, player)
     game.wish(seat)
     peer.ok(message)
-    game.remind()
+    if game.ledger.phase is Phase.BETWEEN:
+        table.go_on()  # everybody is told again for whom the call is held back: perhaps for one seat more

@@ -68,9 +68,9 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
     table.audience.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
     if game.is_of(seat, player):
-        game.present(seat)
+        table.present(game, seat)
     if game.hold.hear(seat):
-        game.drive()
+        table.go_on()
         game.hold.end()
 
 
@@ -92,7 +92,8 @@ async def _follow_standing_by(house: House, table: Table, peer: Peer, request: R
         raise RefusedError(Code.NOT_NOW, "the seat is not vacant any more")
     table.audience.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
-    game.tell(peer)
+    for told in game.greeting():
+        peer.send(told)
 
 
 def _check_next(wanted: int, newest: int) -> None:
@@ -145,7 +146,8 @@ async def watch(house: House, table: Table, peer: Peer, request: Watch) -> None:
         table.audience.caught_up(peer)
     peer.ok(request, k=k)
     if table.game is not None and not (table.showing.delay_s or table.showing.holds_back):
-        table.game.tell(peer)
+        for told in table.game.greeting():
+            peer.send(told)
 
 
 def _check_watch(table: Table, peer: Peer, request: Watch) -> None:

@@ -6,7 +6,7 @@ room again. When a table is gone, each watcher is told so after they have been s
 most one connection.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
@@ -60,6 +60,17 @@ class Audience:
         """Return the connection that has a seat, if it has been sent everything so far."""
         holder = self._seats[seat]
         return holder if holder in self._live else None
+
+    def live_seats(self) -> tuple[int, ...]:
+        """Return the seats whose connection has been sent everything so far."""
+        return tuple([seat for seat, holder in enumerate(self._seats) if holder in self._live])
+
+    def send(self, to_seats: Iterable[tuple[int, bytes]]) -> None:
+        """Send frames to one seat each, if its connection has been sent everything so far."""
+        for seat, frame in to_seats:
+            holder = self._seats[seat]
+            if holder is not None and holder in self._live:
+                holder.send_frame(frame)
 
     def attach(self, seat: int, peer: Peer) -> Peer | None:
         """Give a seat to a connection, which is behind unless it had the seat; return the other that had it, if any."""

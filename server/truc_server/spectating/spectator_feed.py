@@ -20,8 +20,9 @@ from truc_protocol.bodies import AnyBody, Call, Close, End, Guest, Placed, SeatT
 from truc_protocol.codec import unpack
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.facts import Fact
+from truc_protocol.ledger import Ledger
 from truc_protocol.messages import SeatState, ServerMessage, Snapshot, TableClosed, TableState
-from truc_protocol.records import Record, link, parse_own
+from truc_protocol.records import Phase, Record, link, parse_own
 from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import close_setup, open_terms
 from truc_protocol.wire.connection import broadcast_frame
@@ -30,7 +31,7 @@ from truc_server.house import House
 from truc_server.net.peer import Peer, tag_of
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import Line, Notice
-from truc_server.spectating.recent_records import Item, Tail, record_frame, record_of
+from truc_server.spectating.recent_records import Tail, record_frame, record_of
 from truc_server.storage import AddRecord, PastMatch, PlayerKind
 from truc_server.storage.page_reader import PAGE
 from truc_server.table_data.codes import label
@@ -85,12 +86,12 @@ class Shown:
         if isinstance(body, End):
             self.ended_ms = at_ms
 
-    def add(self, item: Item, body: AnyBody) -> None:
+    def add(self, frame: bytes, body: AnyBody) -> None:
         """Count the next record as shown."""
         if isinstance(body, Call):
             self._begin()
-        self._hand.append(item.frame)
-        self._newest = item.frame
+        self._hand.append(frame)
+        self._newest = frame
         self.k += 1
         if isinstance(body, Close):
             self._begin()
@@ -277,14 +278,14 @@ class Showing:
                 shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
                 self._put_off(shown, row.at_ms)
 
-    def took(self, shown: Shown, item: Item, body: AnyBody, *, at_ms: int, is_between: bool) -> None:
-        """Show the next record that a match has taken, now or later; `is_between`: no hand is being played."""
+    def took(self, shown: Shown, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
+        """Show the next record that a match has taken, now or later; `ledger` is the match after it."""
         shown.made_at(body, at_ms)
         if self.delay_s:
             self._put_off(shown, at_ms)
         elif not self._is_by_hand:
-            self._show(shown, item, body)
-        elif is_between:
+            self._show(shown, frame, body)
+        elif ledger.hand is None and ledger.phase is not Phase.CALLED:
             self._show_tail(shown, shown.made)
 
     def _put_off(self, shown: Shown, at_ms: int) -> None:
@@ -337,17 +338,18 @@ class Showing:
         for row in rows:
             if mark is not None and shown.k == row.k < mark.k:
                 body = parse_own(Record(row.signer, row.body, row.sig))
-                self._show(shown, Item(row.k, record_frame(self._table, row), 0), body)
+                self._show(shown, record_frame(self._table, row), body)
         self._show_due()
 
     def _show_tail(self, shown: Shown, k: int) -> None:
         for item in shown.tail.since(shown.k):
             if item.k < k:
-                self._show(shown, item, parse_own(item.record))
+                self._show(shown, item.frame, parse_own(item.record))
 
-    def _show(self, shown: Shown, item: Item, body: AnyBody) -> None:
-        shown.add(item, body)
-        self.audience.show_watchers(item.frame)
+    def _show(self, shown: Shown, frame: bytes, body: AnyBody) -> None:
+        shown.add(frame, body)
+        if self.audience.watching:
+            self.audience.show_watchers(frame)
 
     def _tell_owed_state(self) -> None:
         if self._owes_state and not self.holds_back:

@@ -32,7 +32,7 @@ class GuestSeat(NamedTuple):
     x: bytes | None
 
 
-class Signed(NamedTuple):
+class SeatRecord(NamedTuple):
     """A seat's record that was checked, or made here."""
 
     record: Record
@@ -53,7 +53,7 @@ class Gathering:
         self._guests = {
             i: GuestSeat(seated.player.name, seated.x) for i, seated in _of_kind(seats, PlayerKind.GUEST)
         }
-        self._signed: dict[int, Signed] = {}
+        self._signed: dict[int, SeatRecord] = {}
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ class Gathering:
 
     def rows(self) -> tuple[Write, ...]:
         """Return what is stored of terms before they go out, in place of any earlier ones."""
-        secrets = save_secrets(self._house, self.terms.th, self.dealer.secrets)
+        secrets = save_secrets(self._house.identity.at_rest, self.terms.th, self.dealer.secrets)
         return (secrets, DropTerms(self._table), self._row(self.terms.record))
 
     def _row(self, record: Record) -> SaveTerms:
@@ -91,7 +91,7 @@ class Gathering:
                 return False
             raise RefusedError(Code.TERMS_REFUSED, f"seat {seat} has signed these terms already")
         try:
-            self._signed[seat] = Signed(record, self._checked(seat, record))
+            self._signed[seat] = SeatRecord(record, self._checked(seat, record))
         except CheckError as error:
             raise RefusedBodyError(code_of(error), str(error)) from error
         return True
@@ -131,10 +131,10 @@ class Gathering:
         start = self.dealer.match_record(self.terms, records)
         return Setup(self.terms, bodies, (self.terms.record, *records, start), body_hash(start))
 
-    def _guest(self, seat: int) -> Signed:
+    def _guest(self, seat: int) -> SeatRecord:
         name, x = self._guests[seat]
         guest = Guest(self.terms.th, seat, x, name.encode())
-        return Signed(self.dealer.guest_record(guest), guest)
+        return SeatRecord(self.dealer.guest_record(guest), guest)
 
 
 def gather(house: House, made: Made, seats: Sequence[Seated | None]) -> Gathering:

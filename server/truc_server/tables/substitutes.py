@@ -9,7 +9,7 @@ import structlog
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver
-from truc_server.matches.acceptance import Accepted, Signed, accept_substitute
+from truc_server.matches.acceptance import Verified, accept_substitute
 from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.storage import AddPlayer
@@ -24,29 +24,30 @@ log = structlog.get_logger()
 class Substituted(NamedTuple):
     """Where the record stands, which seat changed hands, and who had it before."""
 
-    accepted: Accepted
+    k: int
     seat: int
     left: Seated | None
 
 
-def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Signed) -> Substituted:
+def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Verified) -> Substituted:
     """Give a seat to the player who stands by for it on this connection and has signed.
 
     Raises:
         RefusedError: The record is not taken.
     """
-    seat = signed.record.signer - 1
+    seat = signed.looked.record.signer - 1
     if table.audience.is_skipped(peer):
         raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
     left, newcomer = table.seats[seat], Seated(player, is_ready=True)
     had = AddPlayer(game.mid, seat, player.id, player.kind, now_ms())
     rows = had, seat_row(table.code, seat, newcomer)
-    accepted = accept_substitute(game, signed, player, *rows)
+    turn = accept_substitute(game, signed, player, *rows)
+    table.commit(game, turn)
     table.seats[seat] = newcomer
     table.standins.drop(peer)
     before = table.audience.hand_over(seat, peer)
     if before is not None:
         before.send(SeatTakenOver(table=table.code, seat=seat))
     table.keep()
-    log.info("seat_substituted", table=label(table.code), seat=seat, k=accepted.k)
-    return Substituted(accepted, seat, left)
+    log.info("seat_substituted", table=label(table.code), seat=seat, k=turn.k)
+    return Substituted(turn.k, seat, left)

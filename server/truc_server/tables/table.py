@@ -4,23 +4,36 @@ A plain object with synchronous methods. Invariants: every change is in the jour
 are fixed from the moment terms go out until the match is over.
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, Protocol
 
 import structlog
 import trio
 
+from truc_protocol.bodies import Close, Rule, Void
 from truc_protocol.codec import sha256
 from truc_protocol.dealer import Dealer
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver, TableClosed, TableState
 from truc_protocol.setup import Setup
+from truc_protocol.wire.connection import broadcast_frame
 from truc_server.house import House
-from truc_server.matches.game import Game
+from truc_server.matches.deadlines import AGAIN_S
+from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.spectating.spectator_feed import Showing
-from truc_server.storage import ClearSeat, DropSecrets, DropTable, DropTerms, PlayerKind, SaveTable, Write
+from truc_server.spectating.spectator_feed import Showing, Shown
+from truc_server.storage import (
+    AddRecord,
+    ClearSeat,
+    DropSecrets,
+    DropTable,
+    DropTerms,
+    PlayerKind,
+    SaveTable,
+    Write,
+)
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.table_data.codes import label
 from truc_server.table_data.seats import (
@@ -96,7 +109,10 @@ class Table:
         self._rules = sha256(self._document)
         self._expiry = Alarm(house.timers, self._expire)
         self._signing = Alarm(house.timers, self.drop_terms)
+        self._clock = Alarm(house.timers, self._time_out)
         self._expires = 0.0
+        self._gate = 0  # of the newest record
+        self._shown: Shown | None = None
 
     def seat_of(self, player: Player) -> int | None:
         """Return the seat of a player."""
@@ -219,7 +235,10 @@ class Table:
         """Note who is connected to a running match, which sets its time, what it holds back and how long it stands."""
         if self.state == "playing" and self.game is not None:
             self.keep()
-            self.game.attend()
+            before = self.game.time
+            self._advance(self.game)
+            if self.game.time != before and not self.game.is_halted:
+                self._ask(self.game)
 
     def remind(self, peer: Peer) -> None:
         """Send a connection that has joined the terms it may have to answer."""
@@ -250,9 +269,10 @@ class Table:
 
     def _drop_game(self) -> tuple[Write, ...]:
         game, self.game = self.game, None
+        self._shown = None
         if game is None:
             return ()
-        game.stop()
+        self._clock.set(None)
         return (DropSecrets(game.setup.terms.th),)
 
     def begin_if_signed(self) -> None:
@@ -270,29 +290,141 @@ class Table:
         self._house.write(*match_rows(self.made, setup, self.seats), self.row())
         named = {"table": label(self.code), "match": setup.mid.hex()}
         log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
-        self.game = self.make_game(Lineup(setup, guest_ids(self.seats)), dealer)
+        self.open_game(Lineup(setup, guest_ids(self.seats)), dealer)
         self.announce()
         self.showing.open(setup)
         self.keep()
-        self.game.drive()
+        self.go_on()
 
-    def make_game(self, lineup: Lineup, dealer: Dealer) -> Game:
-        """Return a match at its start."""
-        return Game(
-            self._house,
-            self.made,
-            lineup,
-            dealer,
-            self.showing,
-            on_vacancy=self._tell_vacancies,
-            on_end=self._end,
-        )
+    def open_game(self, lineup: Lineup, dealer: Dealer) -> Game:
+        """Take up a match at its start."""
+        house = self._house
+        at_rest = house.identity.at_rest
+        game = Game(self.made, lineup, dealer, house.in_force, epoch=house.epoch, at_rest=at_rest)
+        self.game, self._shown = game, self.showing.begin(lineup, game.tail)
+        return game
 
-    def _tell_vacancies(self) -> None:
-        """Tell everybody which seats are vacant now; standing by for any other ends."""
-        self.announce()
-        self.standins.keep(() if self.game is None else self.game.vacant)
-        self._register.vacated(self)
+    def restore(self, game: Game, rows: Iterable[AddRecord]) -> None:
+        """Take up a match where it stood, by the records in the store.
+
+        Raises:
+            CheckError: They do not follow.
+            RebuildError: The match's secrets do not give what was committed to.
+        """
+        for row in rows:
+            self._show(game.replay(row))
+        game.resume(is_unasked=self._house.unasked.get(game.mid) == game.ledger.k)
+
+    def commit(self, game: Game, turn: Turn) -> None:
+        """Store what follows from a record, and let everybody be told behind it; time runs when it is stored."""
+        self._house.write(*turn.rows)
+        gate = self._house.gate
+        game.note(turn, gate=gate)
+        if isinstance(turn.body, Close):
+            game.tail.close_hand(self._house.journal.durable)
+        if gate != self._gate:
+            self._gate = gate
+            self._house.starts.after(gate, self._start)
+        self.audience.show_seats(turn.frame)
+        if turn.to_seats:
+            self.audience.send(turn.to_seats)
+        self._show(turn)
+        if isinstance(turn.body, Rule | Void):
+            self._log(turn.k, turn.body)
+
+    def _show(self, turn: Turn) -> None:
+        """Let those who watch see a record when it is time."""
+        if self._shown is not None:
+            self.showing.took(self._shown, turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
+
+    def _log(self, k: int, body: Rule | Void) -> None:
+        if isinstance(body, Void):
+            log.info("voided", table=label(self.code), k=body.k, seats=list(body.seats))
+        else:
+            told = {"ruling": body.ruling, "seat": body.seat, "kind": body.kind}
+            log.info("ruled", table=label(self.code), k=k, **told)
+
+    def go_on(self) -> None:
+        """Let every record follow that is the server's to make, then ask the seats that have a choice."""
+        game = self.game
+        if game is not None and self._advance(game):
+            self._ask(game)
+
+    def _advance(self, game: Game) -> bool:
+        """Add every record that is the server's to make; False if the match is held."""
+        game.meet(self.audience.online)
+        if not game.is_calm:
+            self._tell_changes(game)
+        if game.hold.unheard:
+            return False
+        while (turn := game.due(is_draining=self._house.is_draining)) is not None:
+            self.commit(game, turn)
+            if not game.is_calm:
+                self._tell_changes(game)
+        if self._is_stored:
+            self._clock.set(game.moment)
+        if game.is_over:
+            self._end(game)
+        return True
+
+    def _ask(self, game: Game) -> None:
+        asked = game.ask(self.audience.live_seats())
+        self.audience.send(asked.to_seats)
+        if asked.notice is not None:
+            self.showing.note(asked.notice)
+
+    def _tell_changes(self, game: Game) -> None:
+        """Tell which seats are vacant and who is away after each record: with the next, watchers may be hushed."""
+        vacant = game.vacancies()
+        if vacant != game.vacant:
+            game.vacant = vacant
+            self.announce()
+            self.standins.keep(vacant)
+            self._register.vacated(self)
+        news = game.news(is_hushed=self.showing.is_hushed)
+        for away in news.to_seats:
+            self.audience.tell_seats(away)
+        for away in news.to_watchers:
+            self.showing.note(broadcast_frame(away))
+
+    @property
+    def _is_stored(self) -> bool:
+        """Whether the newest record is stored, so that time runs for what it asks."""
+        return self._house.journal.durable >= self._gate
+
+    def _start(self) -> None:
+        """Let time run for what the newest record asks, once that is stored."""
+        if self.game is not None and self._is_stored:
+            self._clock.set(self.game.start_clock())
+
+    def _time_out(self) -> None:
+        game = self.game
+        if game is None or not self._is_stored:
+            return  # nobody has been shown yet what to answer: time has not begun
+        if self._house.journal.is_full:
+            self._clock.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
+            return
+        turn = game.time_out()
+        if turn is not None:
+            self.commit(game, turn)
+        self.go_on()
+
+    def abandon(self) -> None:
+        """End a match that nobody may go on with: without a winner, unless it is won already."""
+        if self.game is not None and not self.game.hold.is_on:
+            self.game.desert()
+            self.go_on()
+
+    def present(self, game: Game, seat: int) -> None:
+        """Send a seat, if it has caught up, its cards, those it was shown, who is away, and what it may do now."""
+        peer = self.audience.live(seat)
+        if peer is None:
+            return
+        self.audience.send(game.asking.all_cards(game.ledger, seat))
+        for away in game.away():
+            peer.send(away)
+        if not game.hold.is_on:
+            self.audience.send(game.ask((seat,)).to_seats)
 
     def drop_terms(self) -> None:
         """Give the terms up: whoever has not signed them is no longer ready."""
@@ -324,14 +456,13 @@ class Table:
                 rows.append(seat_row(self.code, seat, Seated(seated.player)))
         self._house.write(*more, *rows)
 
-    def _end(self) -> None:
-        if self.state != "playing" or self.game is None:
+    def _end(self, game: Game) -> None:
+        if self.state != "playing":
             return
         self.state = "over"
         self._unready(tuple(range(len(self.seats))), self.row())
-        winner, reason = self.game.ledger.outcome or (None, None)
-        match = self.game.mid.hex()
-        log.info("match_ended", table=label(self.code), match=match, reason=reason, winner=winner)
+        winner, reason = game.ledger.outcome or (None, None)
+        log.info("match_ended", table=label(self.code), match=game.mid.hex(), reason=reason, winner=winner)
         self.keep()
         self.announce()
 
@@ -349,7 +480,7 @@ class Table:
         if self.state != "playing" or self.game is None:
             self.close("expired")
         elif not self.game.ledger.pause.active:
-            self.game.abandon()
+            self.abandon()
             self.keep()
 
     def stop(self) -> None:
@@ -357,8 +488,7 @@ class Table:
         self._expiry.set(None)
         self._signing.set(None)
         self.chat.stop()
-        if self.game is not None:
-            self.game.stop()
+        self._clock.stop()
 
     def close(self, reason: str) -> None:
         """Remove the table."""
