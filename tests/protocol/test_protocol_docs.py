@@ -209,11 +209,6 @@ def test_limits_are_those_of_the_code():
     }
 
 
-def test_terms_by_position_are_those_of_the_code():
-    stated = [(int(place), int(default)) for place, _, default in rows(chapter("play.md"), "position")]
-    assert stated == list(enumerate(Opts()))
-
-
 def test_messages_drawn_in_play_exist():
     tags = {row.tag for row in MESSAGES}
     drawn = re.findall(r"^(?:client|server)  (\w+) \{", chapter("play.md"), re.MULTILINE)

@@ -1,7 +1,7 @@
 """The pages of docs/rules, one for a family of games: an introduction written by hand, then rules made from the data.
 
-A family is the presets with one set of words, or with two where one game is told best by what it changes of the other. Its page has the rules of the first of them, the main game, but for those of
-every game, which docs/rules/README.md tells once, and a table of what each other game changes. The introductions stand
+A family is the presets with one set of words, or with two where one game is told best by what it changes of the other. Its page has the rules of the first of them, the main game, but for the
+common ones, which docs/rules/README.md tells once, and a table of what each other game changes. The introductions stand
 beside the pages, in `intro/`, one TOML file for each family: what the games have in common, what each is, what was decided
 where the sources say nothing or disagree, and the sources.
 """
@@ -19,7 +19,7 @@ GENERATED: Final = (
     "<!-- Made by `python -m truc_docs.protocol.rules docs/rules`. Change the code or the introduction, not this"
     " page. -->"
 )
-_EVERY: Final = "What [every game](README.md#the-rules-of-every-game) has is not repeated here."
+_COMMON: Final = "The [common rules](README.md#the-common-rules) hold too, where nothing else is said here."
 _DIFFERENT: Final = (
     "What the other games of the family change; all else is as above. Where the last column is empty, the line stands for"
     " all that is said of its rule above."
@@ -85,16 +85,18 @@ def page_of(name: str) -> str:
     return next(main for main, names in families().items() if name in names)
 
 
-def rules_of_every_game() -> tuple[str, ...]:
-    """Return the lines, of whatever variant, that the pages of all families would repeat."""
-    pages = [chapters(preset(main)).splitlines() for main in families()]
-    common = [line for line in pages[0] if line.startswith("* ") and all(line in page for page in pages)]
-    return tuple(line for line in common if line[2:] not in told(preset("put"), "players"))
+def common_rules() -> tuple[str, ...]:
+    """Return the lines that the pages of all families, or of all but one, would repeat."""
+    pages = [set(chapters(preset(main)).splitlines()) for main in families()]
+    lines = dict.fromkeys(line for main in families() for line in chapters(preset(main)).splitlines())
+    shared = [line for line in lines if sum(line in page for page in pages) >= len(pages) - 1]
+    numbers = told(preset("put"), "players")
+    return tuple(line for line in shared if line.startswith("* ") and line[2:] not in numbers)
 
 
 def own_chapters(main: str) -> str:
-    """Return the rules of a main game without those of every game, nor a heading that has nothing else."""
-    common = rules_of_every_game()
+    """Return the rules of a main game without the common ones, nor a heading that has nothing else."""
+    common = common_rules()
     kept = [line for line in chapters(preset(main)).splitlines() if line not in common]
     parts = "\n".join(kept).split("\n## ")
     return "\n## ".join(part for part in parts if part.count("\n") > 1 and part.split("\n", 1)[1].strip())
@@ -103,7 +105,7 @@ def own_chapters(main: str) -> str:
 def family_page(folder: Path, main: str) -> str:
     """Return the page of the family whose main game is called `main`."""
     written, others = introduction(folder, main), families()[main][1:]
-    intro = ["", GENERATED, "", written.text, "", written.common, "", _EVERY, ""]
+    intro = ["", GENERATED, "", written.text, "", written.common, "", _COMMON, ""]
     lines = [f"# {main}", *intro, own_chapters(main).rstrip(), ""]
     if others:
         lines += [*_other_games(folder, main, others), ""]
