@@ -1,16 +1,16 @@
 """The page messages.md: every message with its fields, an example, its errors and what may follow."""
 
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import Final
 
 import msgspec
 
 from truc_docs.protocol import GENERATED
-from truc_docs.protocol.examples import example_of
+from truc_docs.protocol.examples import EXAMPLES, example_of
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
     MESSAGES,
+    AnyMessage,
     Choice,
     Direction,
     GuestAct,
@@ -52,7 +52,6 @@ _COMMON: Final = tuple(
     if text.name in names
 )
 """Fields that have the same type and line in most messages."""
-_HEX_WIDTH: Final = 96
 _INTRODUCTION: Final = """
 Every message is a msgpack map whose `t` names its kind. A field is there unless it is *optional*; an optional field that
 is absent means the same as nil: an absent `bool` is false, an absent `array` or `map` empty, unless its line says
@@ -65,8 +64,9 @@ earlier one:
 
 {common}
 
-Each example stands in JSON, `bin` as base64, then as msgpack in hex, without the length before it. Its bodies are
-shortened and its signatures made up; [traces](../../tests/vectors/traces/README.md) have real ones.
+Each example stands in JSON, `bin` as base64. [examples.json](schema/examples.json) has them all, with their msgpack in hex,
+without the length before it. Bodies are shortened and signatures made up; [traces](../../tests/vectors/traces/README.md) have
+real ones.
 
 A player needs few of them: `hello`, `login`, `create` or `join`, `ready`, `act`, `resume`, `ping` and `pong`; and of the server's
 `hello`, `welcome`, `ok`, `error`, `bye`, `table`, `closed`, `terms`, `setup`, `record`, `options`, `cards`, `waiting` and
@@ -142,9 +142,19 @@ def _listed(codes: tuple[Code, ...]) -> str:
 
 
 def _example(direction: Direction, kind: type[Message]) -> list[str]:
-    message = example_of(direction, kind)
+    projected = msgspec.json.encode(example_of(direction, kind)).decode()
+    return ["```json", projected, "```", ""]
+
+
+def examples_file() -> str:
+    """Write examples.json: of every form of a message one example, as JSON and as the bytes of its frame."""
+    return "[\n" + ",\n".join(_encoded(*example) for example in EXAMPLES) + "\n]\n"
+
+
+def _encoded(direction: Direction, message: AnyMessage) -> str:
     projected = msgspec.json.encode(message).decode()
-    return ["```json", projected, "```", "```hex", *wrap(encode(message).hex(), _HEX_WIDTH), "```", ""]
+    head = f'{{"from": "{"client" if direction is Direction.TO_SERVER else "server"}", "msgpack": "{encode(message).hex()}",'
+    return f'{head}\n "message": {projected}}}'
 
 
 def _told_apart(form: Form, row: Row) -> str:

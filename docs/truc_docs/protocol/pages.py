@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from truc_docs.protocol.messages import messages_page
+from truc_docs.protocol.messages import examples_file, messages_page
 from truc_docs.protocol.registries import capabilities_page, errors_page, facts_page
 from truc_docs.protocol.states import connection_page
 from truc_docs.protocol.typescript import types_file
@@ -22,6 +22,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType(
         "connection.md": connection_page,
         "facts.md": facts_page,
         "schema/messages.d.ts": types_file,
+        "schema/examples.json": examples_file,
     }
 )
 
