@@ -150,7 +150,7 @@ def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
         dealer = Dealer(key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
         table.restore(table.open_game(Lineup(setup, found.guests), dealer), found.records)
     elif setup is not None:
-        table.showing.restore(Lineup(setup, found.guests), found.records)
+        table.feed.restore(Lineup(setup, found.guests), found.records)
     return table
 
 

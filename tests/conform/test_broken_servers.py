@@ -260,7 +260,7 @@ def says_nothing_of_a_take_over(patch):
 
 
 def counts_a_table_as_an_hour_old(patch):
-    patch.setattr(showing.Showing, "age_ms", lambda *args, **named: 3_600_000)
+    patch.setattr(showing.SpectatorFeed, "age_ms", lambda *args, **named: 3_600_000)
 
 
 def never_tires(patch):

@@ -27,14 +27,8 @@ class Follower:
 
 
 @pytest.fixture
-def returned() -> list[Follower]:
-    """Return the watchers who were to be shown the table again."""
-    return []
-
-
-@pytest.fixture
-def audience(returned) -> Audience:
-    return Audience("ABC", 2, on_return=returned.append, on_alone=lambda: None)
+def audience() -> Audience:
+    return Audience(2, watched="the table")
 
 
 def test_seat_that_has_fallen_behind_is_sent_nothing_until_it_has_caught_up(audience):
@@ -48,13 +42,13 @@ def test_seat_that_has_fallen_behind_is_sent_nothing_until_it_has_caught_up(audi
     assert seat.frames == [b"next"]
 
 
-def test_watcher_from_whom_something_was_kept_while_catching_up_is_shown_the_table_again(audience, returned):
+def test_watcher_from_whom_something_was_kept_while_catching_up_has_not_caught_up(audience):
     watcher = Follower()
     audience.watch(watcher)
     audience.skip(watcher)
-    audience.caught_up(watcher)
+    is_live = audience.caught_up(watcher)
     audience.show_watchers(b"next")
-    assert (returned, watcher.frames) == ([watcher], [])
+    assert (is_live, watcher.frames) == (False, [])
 
 
 def test_watcher_who_catches_up_when_the_table_is_gone_hears_so(audience):
@@ -63,7 +57,7 @@ def test_watcher_who_catches_up_when_the_table_is_gone_hears_so(audience):
     audience.part(GONE)
     assert watcher.frames == []
     audience.caught_up(watcher)
-    assert (watcher.frames, audience.watching) == ([broadcast_frame(GONE)], 0)
+    assert (watcher.frames, audience.watchers) == ([broadcast_frame(GONE)], {})
 
 
 def test_seat_that_catches_up_when_the_table_is_gone_is_told_nothing_more(audience):
@@ -77,7 +71,7 @@ def test_seat_that_catches_up_when_the_table_is_gone_is_told_nothing_more(audien
 def test_who_watches_no_more_is_not_asked_for_room(audience):
     watcher = Follower()
     audience.watch(watcher)
-    assert watcher.watched == {audience}
+    assert watcher.watched == {"the table"}
     audience.unwatch(watcher)
     assert watcher.watched == frozenset()
 

@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_server.spectating import audience
 from truc_server.spectating import spectator_feed as showing
-from truc_server.spectating.spectator_feed import Showing, Shown
+from truc_server.spectating.spectator_feed import ShownMatch, SpectatorFeed
 from truc_server.storage import Store
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
@@ -142,7 +142,7 @@ async def test_of_matches_that_wait_for_their_turn_only_the_newest_is_in_memory(
     seats, _ = await played(server)
     for _ in range(4):
         await played_again(seats)
-    assert alive(Shown) == 2
+    assert alive(ShownMatch) == 2
 
 
 async def test_match_is_left_out_when_more_are_held_back_than_may_be(server, mock_clock, monkeypatch):
@@ -163,7 +163,7 @@ async def test_closed_table_that_nobody_watches_is_gone_at_once(server):
     await together(*(seat.play for seat in seats))
     for seat in seats:
         await leave(seat)
-    assert alive(Showing) == 0
+    assert alive(SpectatorFeed) == 0
 
 
 async def closed(server, **options):
@@ -176,10 +176,10 @@ async def closed(server, **options):
 
 async def test_closed_table_is_gone_with_the_last_who_watches(server):
     _, eye = await closed(server)
-    before = alive(Showing)
+    before = alive(SpectatorFeed)
     await eye.client.stream.aclose()
     await wait_all_tasks_blocked()
-    assert (before, alive(Showing)) == (1, 0)
+    assert (before, alive(SpectatorFeed)) == (1, 0)
 
 
 async def test_closed_table_can_be_watched_no_more_by_who_says_so(server, mock_clock):

@@ -9,9 +9,13 @@ from truc_protocol.messages import TableClosed
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.net.peer import SNAPSHOT
 from truc_server.spectating.audience import Audience
+from truc_server.spectating.spectator_feed import SpectatorFeed
+from truc_server.timing.timers import Timers
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600, "outbox_bytes": 40_000})
 GONE = TableClosed(table="ABCDE", reason="empty")
+SNAPSHOT_SENT = broadcast_frame(GONE)
+"""What stands for the table's state here."""
 
 
 @pytest.fixture
@@ -68,10 +72,12 @@ class Outbox:
 class Watcher:
     """A connection that watches, whose outbox has room."""
 
+    number, address = 1, "127.0.0.1"
+
     def __init__(self, *wanted: str) -> None:
         self.wanted = wanted
         self.ignored: set[str] = set()
-        self.watched: frozenset[Audience] = frozenset()
+        self.watched: frozenset[SpectatorFeed] = frozenset()
         self.outbox = Outbox()
         self.sent: list[bytes] = []
 
@@ -85,45 +91,42 @@ class Watcher:
         return True
 
 
-def audience_of(watcher: Watcher) -> Audience:
-    """Return the audience of a table that somebody has begun to watch."""
-    followers = Audience(
-        "ABCDE",
-        2,
-        on_return=lambda peer: followers.come_back(peer, [b"snapshot"]),
-        on_alone=lambda: None,
+def feed_of(watcher: Watcher) -> SpectatorFeed:
+    """Return what is shown of a table that somebody has begun to watch."""
+    feed = SpectatorFeed(
+        "ABCDE", None, None, Timers(), seats=2, spectators=1, state=lambda: GONE, on_shown=lambda: None
     )
-    followers.watch(watcher)
-    return followers
+    feed.audience.watch(watcher)
+    return feed
 
 
 @pytest.mark.parametrize("wanted", [(), (SNAPSHOT,)])
 def test_watcher_who_catches_up_hears_that_the_table_is_gone_after_all_of_it(wanted):
     watcher = Watcher(*wanted)
-    followers = audience_of(watcher)
-    followers.part(GONE)
+    feed = feed_of(watcher)
+    feed.audience.part(GONE)
     watcher.send_frame(b"missed")
-    followers.caught_up(watcher)
-    assert (watcher.sent, followers.watching) == ([b"missed", broadcast_frame(GONE)], 0)
+    feed.caught_up(watcher)
+    assert (watcher.sent, feed.audience.watchers) == ([b"missed", broadcast_frame(GONE)], {})
 
 
 def test_watcher_who_is_skipped_while_they_catch_up_has_a_snapshot_when_they_have():
     watcher = Watcher(SNAPSHOT)
-    followers = audience_of(watcher)
-    followers.skip(watcher)
-    followers.readmit(watcher)
+    feed = feed_of(watcher)
+    feed.skip(watcher)
+    feed.readmit(watcher)
     before = list(watcher.sent)
-    followers.caught_up(watcher)
-    assert (before, watcher.sent) == ([], [b"snapshot"])
+    feed.caught_up(watcher)
+    assert (before, watcher.sent) == ([], [SNAPSHOT_SENT])
 
 
 def test_watcher_who_is_skipped_while_they_catch_up_is_sent_what_comes_next():
     watcher = Watcher(SNAPSHOT)
-    followers = audience_of(watcher)
-    followers.skip(watcher)
-    followers.caught_up(watcher)
-    followers.show_watchers(b"record")
-    assert watcher.sent == [b"snapshot", b"record"]
+    feed = feed_of(watcher)
+    feed.skip(watcher)
+    feed.caught_up(watcher)
+    feed.audience.show_watchers(b"record")
+    assert watcher.sent == [SNAPSHOT_SENT, b"record"]
 
 
 async def test_who_stands_by_and_lacks_records_has_no_seat_yet(server, mock_clock, monkeypatch):

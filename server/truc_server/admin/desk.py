@@ -94,7 +94,7 @@ def _table(table: Table) -> Answer:
         "state": table.state,
         "variant": made.chosen.variant.name,
         "seats": _seats(table),
-        "watchers": table.audience.watching,
+        "watchers": len(table.audience.watchers),
         "since_ms": made.created_ms,
         "match": None if table.match is None else table.match.hex(),
         "records": None if game is None else game.ledger.k,

@@ -310,9 +310,7 @@ class Lobby:
     def public_tables_of(self, player: Player) -> tuple[str, ...]:
         """Return the codes of the public tables where a player sits as far as everybody may know, ascending."""
         held = map(self._tables.__getitem__, self._seats.get(player.id, {}))
-        return tuple(
-            sorted(table.code for table in held if not (table.made.private or table.showing.is_behind))
-        )
+        return tuple(sorted(table.code for table in held if not (table.made.private or table.feed.is_behind)))
 
     @contextmanager
     def forgotten_meanwhile(self) -> Iterator[set[bytes]]:

@@ -18,7 +18,7 @@ from truc_server.matches.game import Game
 from truc_server.net.outbox import LOW_BYTES
 from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
 from truc_server.spectating.recent_records import Tail, record_frame
-from truc_server.spectating.spectator_feed import Shown
+from truc_server.spectating.spectator_feed import ShownMatch
 from truc_server.storage import AddRecord, StoreError
 from truc_server.table_data.seats import setup_message, terms_message
 from truc_server.tables.giving_up import give_up
@@ -65,7 +65,7 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
     await _read_up(house, peer, source, max(0, request.next))
     if not goes_on():
         raise RefusedError(Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone")
-    table.audience.caught_up(peer)
+    table.feed.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
     if game.is_of(seat, player):
         table.present(game, seat)
@@ -88,9 +88,9 @@ async def _follow_standing_by(house: House, table: Table, peer: Peer, request: R
     source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
     await _read_up(house, peer, source, max(0, request.next))
     if not goes_on():
-        table.audience.unwatch(peer)
+        table.feed.unwatch(peer)
         raise RefusedError(Code.NOT_NOW, "the seat is not vacant any more")
-    table.audience.caught_up(peer)
+    table.feed.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
     for told in game.greeting():
         peer.send(told)
@@ -131,21 +131,21 @@ async def watch(house: House, table: Table, peer: Peer, request: Watch) -> None:
     _check_watch(table, peer, request)
     table.audience.watch(peer)
     peer.tables |= {table.code}
-    table.showing.greet(peer)
-    if table.gathering is not None and not table.showing.holds_back:
+    table.feed.greet(peer)
+    if table.gathering is not None and not table.feed.holds_back:
         peer.send(terms_message(table.code, table.gathering.terms))
     k = 0
     while table.audience.is_watching(peer):
-        shown = table.showing.match
+        shown = table.feed.match
         if shown is None:
             break
         k = await _watch_match(house, table, peer, shown, request)
-        if table.showing.match is shown:
+        if table.feed.match is shown:
             break
     if table.audience.is_watching(peer):
-        table.audience.caught_up(peer)
+        table.feed.caught_up(peer)
     peer.ok(request, k=k)
-    if table.game is not None and not (table.showing.delay_s or table.showing.holds_back):
+    if table.game is not None and not (table.feed.delay_s or table.feed.holds_back):
         for told in table.game.greeting():
             peer.send(told)
 
@@ -159,12 +159,12 @@ def _check_watch(table: Table, peer: Peer, request: Watch) -> None:
         return
     if request.match is None:
         raise RefusedError(Code.BAD_MESSAGE, "match: expected the match that `next` is of", field="match")
-    shown = table.showing.match
+    shown = table.feed.match
     if shown is not None and shown.setup.mid == request.match:
         _check_next(request.next, shown.k)
 
 
-async def _watch_match(house: House, table: Table, peer: Peer, shown: Shown, request: Watch) -> int:
+async def _watch_match(house: House, table: Table, peer: Peer, shown: ShownMatch, request: Watch) -> int:
     """Send a match as far as it is shown, from where the request or a snapshot begins; return the next position."""
     mid = shown.setup.mid
     has = request.next if request.match == mid else None
@@ -176,7 +176,7 @@ async def _watch_match(house: House, table: Table, peer: Peer, shown: Shown, req
         peer.send(setup_message(table.code, shown.setup))
 
     def goes_on() -> bool:
-        return table.audience.is_watching(peer) and table.showing.match is shown
+        return table.audience.is_watching(peer) and table.feed.match is shown
 
     source = Source(table.code, mid, shown.tail, lambda: shown.k, goes_on)
     return await _read_up(house, peer, source, first)

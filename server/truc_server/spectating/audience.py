@@ -6,13 +6,13 @@ room again. When a table is gone, each watcher is told so after they have been s
 most one connection.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
 from truc_protocol.messages import ServerMessage
 from truc_protocol.wire.connection import broadcast_frame
-from truc_server.net.peer import SNAPSHOT, Peer
+from truc_server.net.peer import SNAPSHOT, Peer, Watched
 
 CLOSED: Final = 16  # tables that are gone, of which one connection is shown the rest
 
@@ -30,27 +30,20 @@ class Gap(Enum):
 class Audience:
     """The connections that follow one table.
 
-    `on_return` is called with a watcher who has room again, `on_alone` when nobody watches any more.
-
     Attributes:
-        table: the table's code.
-        is_closed: whether the table is gone.
         online: the seats that have a connection.
+        watchers: those who watch, and what each has missed.
     """
 
-    def __init__(
-        self, table: str, seats: int, *, on_return: Callable[[Peer], None], on_alone: Callable[[], None]
-    ) -> None:
-        self.table = table
-        self.is_closed = False
+    def __init__(self, seats: int, *, watched: Watched) -> None:
+        """Begin without anybody; `watched` is the table as its watchers' connections know it."""
         self.online: tuple[int, ...] = ()
+        self.watchers: dict[Peer, Gap] = {}
+        self._watched = watched
         self._seats: list[Peer | None] = [None] * seats
         self._live: set[Peer] = set()
-        self._watchers: dict[Peer, Gap] = {}
         self._beside: list[Peer] = []
         self._last_word: bytes | None = None
-        self._on_return = on_return
-        self._on_alone = on_alone
 
     def holder(self, seat: int) -> Peer | None:
         """Return the connection that has a seat."""
@@ -95,9 +88,9 @@ class Audience:
     def watch(self, peer: Peer) -> None:
         """Add a watcher, which is behind."""
         self._forget(peer)
-        self._watchers[peer] = Gap.NOTHING
+        self.watchers[peer] = Gap.NOTHING
         self._live.discard(peer)
-        peer.watched |= {self}
+        peer.watched |= {self._watched}
 
     def sit_beside(self, peer: Peer) -> None:
         """Add a connection without a seat that is told what the seats are told, and is behind."""
@@ -107,19 +100,14 @@ class Audience:
 
     def _forget(self, peer: Peer) -> None:
         """Forget that a connection follows without a seat."""
-        self._watchers.pop(peer, None)
+        self.watchers.pop(peer, None)
         if peer in self._beside:
             self._beside.remove(peer)
-        peer.watched -= {self}
-
-    @property
-    def watching(self) -> int:
-        """How many watch."""
-        return len(self._watchers)
+        peer.watched -= {self._watched}
 
     def is_following(self, peer: Peer) -> bool:
         """Tell whether a connection follows, with a seat or without."""
-        return peer in self._watchers or peer in self._beside or peer in self._seats
+        return peer in self.watchers or peer in self._beside or peer in self._seats
 
     def is_inside(self, peer: Peer) -> bool:
         """Tell whether a connection is told what the seats are told, when they are."""
@@ -131,7 +119,7 @@ class Audience:
 
     def is_watching(self, peer: Peer) -> bool:
         """Tell whether a connection watches."""
-        return peer in self._watchers
+        return peer in self.watchers
 
     def has_seat(self, peer: Peer) -> bool:
         """Tell whether a connection has a seat."""
@@ -145,15 +133,15 @@ class Audience:
         """Note that a follower is behind: it is sent again what it may have."""
         self._live.discard(peer)
 
-    def caught_up(self, peer: Peer) -> None:
-        """Note that a follower has been sent everything so far, unless some of it was dropped meanwhile."""
-        if self._watchers.get(peer) is Gap.SOME:
-            self._watchers[peer] = Gap.ALL_SINCE
-            self._on_return(peer)
-            return
+    def caught_up(self, peer: Peer) -> bool:
+        """Note that a follower has been sent everything so far; False if some of it was dropped meanwhile."""
+        if self.watchers.get(peer) is Gap.SOME:
+            self.watchers[peer] = Gap.ALL_SINCE
+            return False
         self._live.add(peer)
-        if self._last_word is not None and peer in self._watchers:
+        if self._last_word is not None and peer in self.watchers:
             self._part(peer, self._last_word)
+        return True
 
     def release(self, seat: int) -> None:
         """Take a seat from its connection."""
@@ -176,12 +164,9 @@ class Audience:
 
     def unwatch(self, peer: Peer) -> None:
         """Forget that a connection follows without a seat; a seat it has stays its own."""
-        watched = peer in self._watchers
         self._forget(peer)
         if peer not in self._seats:
             self._live.discard(peer)
-        if watched and not self._watchers:
-            self._on_alone()
 
     def tell_seats(self, message: ServerMessage, *, of: str | None = None) -> None:
         """Send a notice to the seats and those beside them, except those who ignore the player with the tag `of`."""
@@ -192,7 +177,7 @@ class Audience:
 
     def tell_watchers(self, frame: bytes, of: str | None = None) -> None:
         """Send a notice to everybody who watches, except those who ignore the player with the tag `of`."""
-        for peer in tuple(self._watchers):
+        for peer in tuple(self.watchers):
             if of not in peer.ignored:
                 peer.send_watched(frame)
 
@@ -204,14 +189,13 @@ class Audience:
 
     def show_watchers(self, frame: bytes, of: str | None = None) -> None:
         """Send a record or a notice to the watchers that have all before it, except those who ignore its player."""
-        for peer in tuple(self._watchers) if self._watchers else ():
+        for peer in tuple(self.watchers) if self.watchers else ():
             if peer in self._live and of not in peer.ignored:
                 peer.send_watched(frame)
 
     def close(self, message: ServerMessage) -> None:
-        """Note that the table is gone; whoever is shown the rest of too many such tables is told at once."""
-        self.is_closed = True
-        for peer in tuple(self._watchers):
+        """Tell those at once that the table is gone who are shown the rest of too many such tables."""
+        for peer in tuple(self.watchers):
             if sum(watched.is_closed for watched in peer.watched) > CLOSED:
                 self.unwatch(peer)
                 peer.send_frame(broadcast_frame(message))
@@ -219,7 +203,7 @@ class Audience:
     def part(self, message: ServerMessage) -> None:
         """Tell each watcher, once they have had the rest, that nothing more is to come, and forget them."""
         self._last_word = broadcast_frame(message)
-        for peer in tuple(self._watchers):
+        for peer in tuple(self.watchers):
             if peer in self._live:
                 self._part(peer, self._last_word)
 
@@ -230,31 +214,26 @@ class Audience:
             peer.send_frame(last_word)
         elif not self.come_back(peer, ()):
             self._live.discard(peer)
-            self._watchers[peer] = Gap.ALL_SINCE
+            self.watchers[peer] = Gap.ALL_SINCE
 
     def is_skipped(self, peer: Peer) -> bool:
         """Tell whether a watcher is sent nothing until it has room again."""
-        return self._watchers.get(peer) is Gap.ALL_SINCE
+        return self.watchers.get(peer) is Gap.ALL_SINCE
 
     def skip(self, peer: Peer) -> None:
         """Note that what waited for a watcher was dropped: a live one is sent nothing until it has room again."""
         if peer in self._live:
             self._live.discard(peer)
-            self._watchers[peer] = Gap.ALL_SINCE
+            self.watchers[peer] = Gap.ALL_SINCE
         elif not self.is_skipped(peer):
-            self._watchers[peer] = Gap.SOME
-
-    def readmit(self, peer: Peer) -> None:
-        """Let a watcher that was skipped come back."""
-        if self.is_skipped(peer):
-            self._on_return(peer)
+            self.watchers[peer] = Gap.SOME
 
     def come_back(self, peer: Peer, frames: Sequence[bytes]) -> bool:
         """Send a watcher that was skipped all of these frames, then what comes next; False if they do not fit in."""
         last = () if self._last_word is None else (self._last_word,)
         if not peer.send_together((*frames, *last)):
             return False
-        self._watchers[peer] = Gap.NOTHING
+        self.watchers[peer] = Gap.NOTHING
         self._live.add(peer)
         if last:
             peer.outbox.keep_all()
@@ -267,4 +246,4 @@ class Audience:
 
     def _everybody(self) -> Iterator[Peer]:
         yield from self._inside()
-        yield from self._watchers
+        yield from self.watchers

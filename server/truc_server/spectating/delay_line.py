@@ -19,7 +19,7 @@ class Notice(NamedTuple):
     of: str | None
 
 
-class Mark(NamedTuple):
+class DueMark(NamedTuple):
     """What is due at a moment of Trio's clock: the records before position `k`, then notices."""
 
     moment: float
@@ -27,25 +27,25 @@ class Mark(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-class Line:
+class DelayLine:
     """What waits to be shown of one match."""
 
     def __init__(self, delay_s: int) -> None:
         self._grain = delay_s / GRAIN
-        self._marks: list[Mark] = []
+        self._marks: list[DueMark] = []
 
     def put_record(self, moment: float, k: int) -> None:
         """Let the records before position `k` be shown at a moment; notices waiting at the same mark are left out."""
         moment = self._place(moment)
         if self._marks and self._marks[-1].moment == moment:
             self._marks.pop()
-        self._marks.append(Mark(moment, k))
+        self._marks.append(DueMark(moment, k))
 
     def put_notice(self, moment: float, k: int, notice: Notice) -> None:
         """Let a notice be shown at a moment, after the records before position `k`."""
         moment = self._place(moment)
         if not self._marks or self._marks[-1].moment < moment:
-            self._marks.append(Mark(moment, k, (notice,)))
+            self._marks.append(DueMark(moment, k, (notice,)))
         elif len(self._marks[-1].notices) < NOTICES:
             last = self._marks.pop()
             self._marks.append(last._replace(notices=(*last.notices, notice)))
@@ -77,7 +77,7 @@ class Line:
         """The moment of the first mark."""
         return self._marks[0].moment if self._marks else None
 
-    def due(self, now: float) -> Mark | None:
+    def due(self, now: float) -> DueMark | None:
         """Return the first mark, if its time has come; it stays."""
         return self._marks[0] if self._marks and self._marks[0].moment <= now else None
 

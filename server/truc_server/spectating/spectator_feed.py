@@ -27,18 +27,17 @@ from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import close_setup, open_terms
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.frames import LENGTH_BYTES
-from truc_server.house import House
 from truc_server.net.peer import Peer, tag_of
 from truc_server.spectating.audience import Audience
-from truc_server.spectating.delay_line import Line, Notice
+from truc_server.spectating.delay_line import DelayLine, Notice
 from truc_server.spectating.recent_records import Tail, record_frame, record_of
-from truc_server.storage import AddRecord, PastMatch, PlayerKind
-from truc_server.storage.page_reader import PAGE
+from truc_server.storage import AddRecord, PastMatch, PlayerKind, Store
+from truc_server.storage.page_reader import PAGE, Pages
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import HAND, LATE
 from truc_server.table_data.seats import Lineup, setup_message
 from truc_server.timing.clock import now_ms
-from truc_server.timing.timers import Alarm
+from truc_server.timing.timers import Alarm, Timers
 
 
 class Begun(NamedTuple):
@@ -48,7 +47,7 @@ class Begun(NamedTuple):
     before: bytes | None
 
 
-class Shown:
+class ShownMatch:
     """What has been shown of one match.
 
     Attributes:
@@ -170,12 +169,12 @@ _S: Final = 1_000  # milliseconds
 log = structlog.get_logger()
 
 
-class Turn(NamedTuple):
-    """A match in the order in which they are shown; `shown` is None for one that is over and waits for its turn."""
+class QueuedMatch(NamedTuple):
+    """A match in the order in which they are shown; `shown` is None for one that is over and waits for its queued."""
 
     match: bytes
-    line: Line
-    shown: Shown | None
+    line: DelayLine
+    shown: ShownMatch | None
 
 
 class Extent(NamedTuple):
@@ -185,7 +184,7 @@ class Extent(NamedTuple):
     is_all: bool
 
 
-class Past(NamedTuple):
+class StoredMatch(NamedTuple):
     """A match as the store has it, with the ids of its guests, by seat, and when its first record was made."""
 
     match: PastMatch
@@ -193,46 +192,52 @@ class Past(NamedTuple):
     began_ms: int
 
 
-class Showing:
+class SpectatorFeed:
     """What the watchers of one table are shown.
 
     Attributes:
+        table: the table's code.
+        is_closed: whether the table is gone.
         audience: who follows the table.
         delay_s: how many seconds late they are shown it; 0 if it does not depend on time.
     """
 
     def __init__(
         self,
-        house: House,
         table: str,
+        store: Store,
+        pages: Pages,
+        timers: Timers,
         *,
         seats: int,
         spectators: int,
         state: Callable[[], TableState],
         on_shown: Callable[[], None],
     ) -> None:
-        self.audience = Audience(table, seats, on_return=self._show_again, on_alone=self._let_go)
+        self.audience = Audience(seats, watched=self)
+        self.table = table
+        self.is_closed = False
         self.delay_s = max(0, spectators - LATE)
         self._is_by_hand = spectators == HAND
-        self._house = house
-        self._table = table
+        self._store = store
+        self._pages = pages
         self._state = state
         self._on_shown = on_shown
-        self._turns: list[Turn] = []
+        self._queue: list[QueuedMatch] = []
         self._is_reading = False
         self._owes_state = False
         self._closed: TableClosed | None = None
-        self._alarm = Alarm(house.timers, self._show_due)
+        self._alarm = Alarm(timers, self._show_due)
 
     @property
-    def match(self) -> Shown | None:
+    def match(self) -> ShownMatch | None:
         """The match that is being shown."""
-        return self._turns[0].shown if self._turns else None
+        return self._queue[0].shown if self._queue else None
 
     @property
     def holds_back(self) -> bool:
         """Whether there is anything that has not been shown yet."""
-        return len(self._turns) > 1 or (self.match is not None and not self.match.is_complete)
+        return len(self._queue) > 1 or (self.match is not None and not self.match.is_complete)
 
     @property
     def is_hushed(self) -> bool:
@@ -247,27 +252,27 @@ class Showing:
     @property
     def held(self) -> bytes | None:
         """The newest match, if only time will show the rest of it."""
-        return self._turns[-1].match if self.is_behind else None
+        return self._queue[-1].match if self.is_behind else None
 
     def extent(self, match: bytes) -> Extent | None:
         """Return how far a match has been shown, 0 if it waits for its turn; None if it is no longer here."""
-        for place, turn in enumerate(self._turns):
-            if turn.match == match and turn.shown is not None:
-                return Extent(turn.shown.k, is_all=not place and turn.shown.is_complete)
-            if turn.match == match:
+        for place, queued in enumerate(self._queue):
+            if queued.match == match and queued.shown is not None:
+                return Extent(queued.shown.k, is_all=not place and queued.shown.is_complete)
+            if queued.match == match:
                 return Extent(0, is_all=False)
         return None
 
-    def begin(self, lineup: Lineup, tail: Tail) -> Shown:
+    def begin(self, lineup: Lineup, tail: Tail) -> ShownMatch:
         """Take up a match, to be shown after those before it."""
         if not self.holds_back:
-            self._turns.clear()
-        elif len(self._turns) > 1:
-            self._turns[-1] = self._turns[-1]._replace(shown=None)
-        if len(self._turns) == MATCHES:
-            del self._turns[2]
-        shown = Shown(self._table, lineup, tail)
-        self._turns.append(Turn(lineup.setup.mid, Line(self.delay_s), shown))
+            self._queue.clear()
+        elif len(self._queue) > 1:
+            self._queue[-1] = self._queue[-1]._replace(shown=None)
+        if len(self._queue) == MATCHES:
+            del self._queue[2]
+        shown = ShownMatch(self.table, lineup, tail)
+        self._queue.append(QueuedMatch(lineup.setup.mid, DelayLine(self.delay_s), shown))
         return shown
 
     def restore(self, lineup: Lineup, rows: Sequence[AddRecord]) -> None:
@@ -278,7 +283,7 @@ class Showing:
                 shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
                 self._put_off(shown, row.at_ms)
 
-    def took(self, shown: Shown, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
+    def took(self, shown: ShownMatch, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
         """Show the next record that a match has taken, now or later; `ledger` is the match after it."""
         shown.made_at(body, at_ms)
         if self.delay_s:
@@ -288,26 +293,26 @@ class Showing:
         elif ledger.hand is None and ledger.phase is not Phase.CALLED:
             self._show_tail(shown, shown.made)
 
-    def _put_off(self, shown: Shown, at_ms: int) -> None:
+    def _put_off(self, shown: ShownMatch, at_ms: int) -> None:
         left_ms = min(at_ms + self.delay_s * _S - now_ms(), self.delay_s * _S)
         self._newest_line().put_record(trio.current_time() + max(0, left_ms) / _S, shown.made)
         self._set_alarm()
 
-    def _newest_line(self) -> Line:
+    def _newest_line(self) -> DelayLine:
         """Return the line of the match in play, or of the last one."""
-        line = self._turns[-1].line
-        if not self.audience.watching:
+        line = self._queue[-1].line
+        if not self.audience.watchers:
             line.hush_newest()
         return line
 
     def _set_alarm(self) -> None:
-        if self._turns and not self._is_reading:
-            self._alarm.set(self._turns[0].line.next)
+        if self._queue and not self._is_reading:
+            self._alarm.set(self._queue[0].line.next)
 
     def _show_due(self) -> None:
         """Show everything that is due, as far as it is at hand."""
         while self.match is not None and not self._is_reading:
-            line = self._turns[0].line
+            line = self._queue[0].line
             mark = line.due(trio.current_time())
             if mark is None:
                 break
@@ -319,12 +324,12 @@ class Showing:
                 self._go_on()
         self._set_alarm()
 
-    def _show_before(self, shown: Shown, k: int) -> bool:
+    def _show_before(self, shown: ShownMatch, k: int) -> bool:
         """Show the records before position `k`; False if they have to be read first."""
         if shown.k < min(k, shown.tail.first):
             self._is_reading = True
-            read = partial(self._house.store.records, shown.setup.mid, first=shown.k, limit=PAGE)
-            self._house.pages.ask(read, self._show_page)
+            read = partial(self._store.records, shown.setup.mid, first=shown.k, limit=PAGE)
+            self._pages.ask(read, self._show_page)
             return False
         self._show_tail(shown, k)
         return True
@@ -334,21 +339,21 @@ class Showing:
         self._is_reading = False
         if self.match is None:
             return
-        shown, mark = self.match, self._turns[0].line.due(trio.current_time())
+        shown, mark = self.match, self._queue[0].line.due(trio.current_time())
         for row in rows:
             if mark is not None and shown.k == row.k < mark.k:
                 body = parse_own(Record(row.signer, row.body, row.sig))
-                self._show(shown, record_frame(self._table, row), body)
+                self._show(shown, record_frame(self.table, row), body)
         self._show_due()
 
-    def _show_tail(self, shown: Shown, k: int) -> None:
+    def _show_tail(self, shown: ShownMatch, k: int) -> None:
         for item in shown.tail.since(shown.k):
             if item.k < k:
                 self._show(shown, item.frame, parse_own(item.record))
 
-    def _show(self, shown: Shown, frame: bytes, body: AnyBody) -> None:
+    def _show(self, shown: ShownMatch, frame: bytes, body: AnyBody) -> None:
         shown.add(frame, body)
-        if self.audience.watching:
+        if self.audience.watchers:
             self.audience.show_watchers(frame)
 
     def _tell_owed_state(self) -> None:
@@ -366,45 +371,48 @@ class Showing:
         """Go on to the next match, or to the end of the table, if nothing more is to be shown of this one."""
         if self.match is None or not self.match.is_complete:
             return
-        if len(self._turns) > 1:
+        if len(self._queue) > 1:
             self._take_next()
         elif self._closed is not None:
-            self.audience.part(self._closed)
+            self._part(self._closed)
 
     def _take_next(self) -> None:
         """Begin to show the next match; one that is over is read first."""
-        mid, _, shown = self._turns[1]
+        mid, _, shown = self._queue[1]
         if shown is None:
             self._is_reading = True
-            self._house.pages.ask(partial(self._read_past, mid), self._take_past)
+            self._pages.ask(partial(self._read_past, mid), self._take_past)
             return
-        del self._turns[0]
+        del self._queue[0]
         self._tell_shown_state()
-        self.audience.show_watchers(broadcast_frame(setup_message(self._table, shown.setup)))
+        self.audience.show_watchers(broadcast_frame(setup_message(self.table, shown.setup)))
 
-    def _read_past(self, mid: bytes) -> Past | None:
+    def _read_past(self, mid: bytes) -> StoredMatch | None:
         """Return a match as the store has it; blocks."""
-        store = self._house.store
-        found, first = store.past(mid), store.records(mid, first=0, limit=1)
-        return Past(found, store.guests(mid), first[0].at_ms) if found is not None and first else None
+        found, first = self._store.past(mid), self._store.records(mid, first=0, limit=1)
+        return (
+            StoredMatch(found, self._store.guests(mid), first[0].at_ms)
+            if found is not None and first
+            else None
+        )
 
-    def _take_past(self, found: Past | None) -> None:
-        """Let the match that was read have its turn."""
+    def _take_past(self, found: StoredMatch | None) -> None:
+        """Let the match that was read have its queued."""
         self._is_reading = False
-        if not self._turns:
+        if not self._queue:
             return
-        turn = self._turns.pop(1)
+        queued = self._queue.pop(1)
         if found is not None:
-            self._turns.insert(1, turn._replace(shown=self._shown_of(found, turn.line.end)))
+            self._queue.insert(1, queued._replace(shown=self._shown_of(found, queued.line.end)))
         self._tell_owed_state()
         self._go_on()
         self._show_due()
 
-    def _shown_of(self, found: Past, end: int) -> Shown:
+    def _shown_of(self, found: StoredMatch, end: int) -> ShownMatch:
         """Return a match whose records are all in the store, and none of them shown yet."""
         (terms, *seats, match), document = found.match.setup, found.match.document
         setup = close_setup(open_terms(document, terms), tuple(seats), match)
-        shown = Shown(self._table, Lineup(setup, found.guests), Tail(end))
+        shown = ShownMatch(self.table, Lineup(setup, found.guests), Tail(end))
         shown.made, shown.began_ms = end, found.began_ms
         return shown
 
@@ -412,13 +420,13 @@ class Showing:
         """Show what belongs to the newest position: whom the match waits for, who is away, or a sign of a player."""
         if self.delay_s:
             self._say_later(Notice(frame, of))
-        elif self.audience.watching and not self.holds_back:
+        elif self.audience.watchers and not self.holds_back:
             self.audience.show_watchers(frame, of)
 
     def say(self, message: ServerMessage, *, of: str) -> None:
         """Pass on to watchers a phrase of the player with the tag `of`."""
         notice = Notice(broadcast_frame(message), of)
-        if self.delay_s and self._turns:
+        if self.delay_s and self._queue:
             self._say_later(notice)
         else:
             self.audience.tell_watchers(*notice)
@@ -432,7 +440,7 @@ class Showing:
         """Tell watchers how the table stands: now, or once everything has been shown."""
         if self.is_behind:
             self._owes_state = True
-        elif self.audience.watching:
+        elif self.audience.watchers:
             self.audience.tell_watchers(broadcast_frame(self._state()))
 
     def greet(self, peer: Peer) -> None:
@@ -443,12 +451,12 @@ class Showing:
     def tell(self, message: ServerMessage) -> None:
         """Tell everybody something about the table, except watchers who have not been shown what came before."""
         self.audience.tell_seats(message)
-        if not self.is_behind and self.audience.watching:
+        if not self.is_behind and self.audience.watchers:
             self.audience.tell_watchers(broadcast_frame(message))
 
     def open(self, setup: MatchSetup) -> None:
         """Tell everybody that a match begins, watchers once they have seen the one before; the seats miss nothing."""
-        message = setup_message(self._table, setup)
+        message = setup_message(self.table, setup)
         self.audience.tell_seats(message)
         self.audience.seats_caught_up()
         if self.match is not None and self.match.setup is setup:
@@ -460,7 +468,7 @@ class Showing:
 
     def age_ms(self, made_ms: int, *, is_playing: bool) -> int:
         """Return how long the newest match has been played or over, or, if there is none, since the table was made."""
-        newest = self._turns[-1].shown if self._turns else None
+        newest = self._queue[-1].shown if self._queue else None
         if is_playing:
             return age(None if newest is None else newest.began_ms)
         return age(made_ms if newest is None or newest.ended_ms is None else newest.ended_ms)
@@ -468,20 +476,54 @@ class Showing:
     def close(self, notice: TableClosed) -> None:
         """Tell everybody that the table is gone: watchers when the rest has been shown."""
         self.audience.tell_seats(notice)
-        self._closed = notice
-        if not self.audience.watching:
-            self._let_go()
+        self.is_closed, self._closed = True, notice
+        self._let_go_if_alone()
         self.audience.close(notice)
-        if not self.is_behind:
-            self.audience.part(notice)
+        if self.is_behind:
+            self._let_go_if_alone()
+        else:
+            self._part(notice)
 
-    def _let_go(self) -> None:
-        """Nobody watches: keep nothing of what is said, and nothing at all of a table that is gone."""
-        for turn in self._turns:
-            turn.line.hush()
+    def _part(self, notice: TableClosed) -> None:
+        self.audience.part(notice)
+        self._let_go_if_alone()
+
+    def _let_go_if_alone(self) -> None:
+        """Keep nothing of what is said while nobody watches, and nothing at all of a table that is gone."""
+        if self.audience.watchers:
+            return
+        for queued in self._queue:
+            queued.line.hush()
         if self._closed is not None:
-            self._turns.clear()
+            self._queue.clear()
             self._alarm.set(None)
+
+    def caught_up(self, peer: Peer) -> None:
+        """Note that a follower has been sent everything so far; what was dropped meanwhile they are shown again."""
+        if not self.audience.caught_up(peer):
+            self._show_again(peer)
+        self._let_go_if_alone()
+
+    def unwatch(self, peer: Peer) -> None:
+        """Forget that a connection follows without a seat; a seat it has stays its own."""
+        self.audience.unwatch(peer)
+        self._let_go_if_alone()
+
+    def drop(self, peer: Peer) -> bool:
+        """Forget a connection; tell whether it had a seat."""
+        had_seat = self.audience.drop(peer)
+        self._let_go_if_alone()
+        return had_seat
+
+    def skip(self, peer: Peer) -> None:
+        """Note that what waited for a watcher was dropped."""
+        self.audience.skip(peer)
+
+    def readmit(self, peer: Peer) -> None:
+        """Let a watcher that was skipped go on, as there is room again."""
+        if self.audience.is_skipped(peer):
+            self._show_again(peer)
+            self._let_go_if_alone()
 
     def _show_again(self, peer: Peer) -> None:
         """Let a watcher whose outbox was full go on from the present hand."""
@@ -491,5 +533,5 @@ class Showing:
             messages.append(shown.snapshot(skipped=True))
         frames = [*map(broadcast_frame, messages), *(shown.hand() if shown is not None else ())]
         if self.audience.come_back(peer, frames):
-            named = {"table": label(self._table), "connection": peer.number}
+            named = {"table": label(self.table), "connection": peer.number}
             log.info("watcher_skipped", **named, address=peer.address)

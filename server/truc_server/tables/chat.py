@@ -17,7 +17,7 @@ from truc_protocol.messages import ChatLine
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.net.peer import Peer, RefusedError
 from truc_server.settings.abilities import CHAT_CHARS
-from truc_server.spectating.spectator_feed import Showing
+from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import KEPT_LINES, SaveChat
 from truc_server.timing.clock import now_ms
 from truc_server.timing.timers import Alarm, Timers
@@ -35,10 +35,10 @@ class Kept(NamedTuple):
 class TableChat:
     """The chat of one table."""
 
-    def __init__(self, table: str, showing: Showing, timers: Timers) -> None:
+    def __init__(self, table: str, feed: SpectatorFeed, timers: Timers) -> None:
         self._table = table
-        self._showing = showing
-        self._audience = showing.audience
+        self._feed = feed
+        self._audience = feed.audience
         self._kept: list[Kept] = []
         self._told: dict[Peer, int] = {}  # for each connection, the first number it has not been sent
         self._alarm = Alarm(timers, self._tell_due)
@@ -49,7 +49,7 @@ class TableChat:
         now, clock_ms = trio.current_time(), now_ms()
         for line in lines:
             age_s = max(0, clock_ms - line.at_ms) / 1000
-            self._keep(line, now - age_s + self._showing.delay_s)
+            self._keep(line, now - age_s + self._feed.delay_s)
         self.next = following
         self._set_alarm()
 
@@ -58,7 +58,7 @@ class TableChat:
         followers = self._audience.followers()
         for peer in followers:
             self.catch_up(peer)
-        late = self._showing.delay_s if self._showing.holds_back else 0
+        late = self._feed.delay_s if self._feed.holds_back else 0
         kept = self._keep(line, trio.current_time() + late)
         frame = broadcast_frame(_message(line))
         for peer in followers:

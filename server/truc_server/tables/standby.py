@@ -13,7 +13,7 @@ from typing import Final
 from truc_protocol.errors import Code
 from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.spectating.audience import Audience
+from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import PlayerKind
 from truc_server.table_data.options import LATE
 
@@ -23,9 +23,8 @@ MOST: Final = 8  # stand by at one table; the next to come takes the place of th
 class Standins:
     """The connections that stand by at one table."""
 
-    def __init__(self, table: str, audience: Audience, *, spectators: int) -> None:
-        self._table = table
-        self._audience = audience
+    def __init__(self, feed: SpectatorFeed, *, spectators: int) -> None:
+        self._feed = feed
         self._may_watch = 0 < spectators <= LATE
         self._is_late = spectators > LATE
         self._seats: dict[Peer, int] = {}  # in the order in which their players came
@@ -51,15 +50,15 @@ class Standins:
         seat = self._least_wanted(game.vacant, before) if wanted is None else wanted
         self._place(peer, seat, before)
         self.follow(peer)
-        peer.tables |= {self._table}
+        peer.tables |= {self._feed.table}
         return seat
 
     def follow(self, peer: Peer) -> None:
         """Let a connection that stands by follow the match; it is behind."""
         if self._is_late:
-            self._audience.sit_beside(peer)
+            self._feed.audience.sit_beside(peer)
         else:
-            self._audience.watch(peer)
+            self._feed.audience.watch(peer)
 
     def _connection_of(self, player: Player) -> Peer | None:
         """Return the connection on which a player stands by; the id tells, the name is only a label."""
@@ -95,12 +94,12 @@ class Standins:
         """Forget a connection that has lost its place; it goes on following only where watchers see as much."""
         self.drop(peer)
         if not self._may_watch:
-            self._audience.unwatch(peer)
+            self._feed.unwatch(peer)
 
     def unwatch(self, peer: Peer) -> None:
         """Let a connection without a seat neither follow nor stand by any more."""
         self.drop(peer)
-        self._audience.unwatch(peer)
+        self._feed.unwatch(peer)
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection."""

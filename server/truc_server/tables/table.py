@@ -23,7 +23,7 @@ from truc_server.house import House
 from truc_server.matches.deadlines import AGAIN_S
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.spectating.spectator_feed import Showing, Shown
+from truc_server.spectating.spectator_feed import ShownMatch, SpectatorFeed
 from truc_server.storage import (
     AddRecord,
     ClearSeat,
@@ -89,18 +89,20 @@ class Table:
         self.state: State = "open"
         self.match: bytes | None = None
         spectators = made.chosen.opts.spectators
-        self.showing = Showing(
-            house,
+        self.feed = SpectatorFeed(
             made.code,
+            house.store,
+            house.pages,
+            house.timers,
             seats=made.seats,
             spectators=spectators,
             state=self.shown_notice,
             on_shown=lambda: register.changed(self),
         )
-        self.audience = self.showing.audience
-        self.standins = Standins(self.code, self.audience, spectators=spectators)
-        self.talk = Talk(self.showing, made.chosen.variant.phrases)
-        self.chat = TableChat(made.code, self.showing, house.timers)
+        self.audience = self.feed.audience
+        self.standins = Standins(self.feed, spectators=spectators)
+        self.talk = Talk(self.feed, made.chosen.variant.phrases)
+        self.chat = TableChat(made.code, self.feed, house.timers)
         self.game: Game | None = None
         self.gathering: Gathering | None = None
         self._house = house
@@ -112,7 +114,7 @@ class Table:
         self._clock = Alarm(house.timers, self._time_out)
         self._expires = 0.0
         self._gate = 0  # of the newest record
-        self._shown: Shown | None = None
+        self._shown: ShownMatch | None = None
 
     def seat_of(self, player: Player) -> int | None:
         """Return the seat of a player."""
@@ -226,7 +228,7 @@ class Table:
         """Forget a connection that has ended."""
         self.standins.drop(peer)
         self.chat.drop(peer)
-        if self.audience.drop(peer):
+        if self.feed.drop(peer):
             with suppress(JournalStoppedError):  # the server is stopping: nothing is decided any more
                 self.attend()
             self.announce()
@@ -264,7 +266,7 @@ class Table:
         self._expiry.set(None)
         self._signing.set(trio.current_time() + terms.opts.release_ms / 1000)
         self.announce()
-        self.showing.tell(terms_message(self.code, terms))
+        self.feed.tell(terms_message(self.code, terms))
         self.begin_if_signed()
 
     def _drop_game(self) -> tuple[Write, ...]:
@@ -292,7 +294,7 @@ class Table:
         log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
         self.open_game(Lineup(setup, guest_ids(self.seats)), dealer)
         self.announce()
-        self.showing.open(setup)
+        self.feed.open(setup)
         self.keep()
         self.go_on()
 
@@ -301,7 +303,7 @@ class Table:
         house = self._house
         at_rest = house.identity.at_rest
         game = Game(self.made, lineup, dealer, house.in_force, epoch=house.epoch, at_rest=at_rest)
-        self.game, self._shown = game, self.showing.begin(lineup, game.tail)
+        self.game, self._shown = game, self.feed.begin(lineup, game.tail)
         return game
 
     def restore(self, game: Game, rows: Iterable[AddRecord]) -> None:
@@ -335,7 +337,7 @@ class Table:
     def _show(self, turn: Turn) -> None:
         """Let those who watch see a record when it is time."""
         if self._shown is not None:
-            self.showing.took(self._shown, turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
+            self.feed.took(self._shown, turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
 
     def _log(self, k: int, body: Rule | Void) -> None:
         if isinstance(body, Void):
@@ -371,7 +373,7 @@ class Table:
         asked = game.ask(self.audience.live_seats())
         self.audience.send(asked.to_seats)
         if asked.notice is not None:
-            self.showing.note(asked.notice)
+            self.feed.note(asked.notice)
 
     def _tell_changes(self, game: Game) -> None:
         """Tell which seats are vacant and who is away after each record: with the next, watchers may be hushed."""
@@ -381,11 +383,11 @@ class Table:
             self.announce()
             self.standins.keep(vacant)
             self._register.vacated(self)
-        news = game.news(is_hushed=self.showing.is_hushed)
+        news = game.news(is_hushed=self.feed.is_hushed)
         for away in news.to_seats:
             self.audience.tell_seats(away)
         for away in news.to_watchers:
-            self.showing.note(broadcast_frame(away))
+            self.feed.note(broadcast_frame(away))
 
     @property
     def _is_stored(self) -> bool:
@@ -495,23 +497,23 @@ class Table:
         self.stop()
         self._house.write(*self._drop_game(), DropTable(self.code))
         notice = TableClosed(table=self.code, reason=reason)
-        self.showing.close(notice)
+        self.feed.close(notice)
         log.info("table_closed", table=label(self.code), reason=reason)
         self._register.closed(self, notice)
 
     def row(self) -> SaveTable:
         """Return what is stored of the table; while terms are out, with the match that is still being shown."""
-        return table_row(self.made, self._document, self.state, self.match or self.showing.held)
+        return table_row(self.made, self._document, self.state, self.match or self.feed.held)
 
     def announce(self) -> None:
         """Tell everybody at the table, and those who follow the lobby, how it stands."""
         self.audience.tell_seats(self.notice())
-        self.showing.tell_state()
+        self.feed.tell_state()
         self._register.changed(self)
 
     def shown_notice(self) -> TableState:
         """Return the full state of the table as everybody may see it, no newer than the records shown."""
-        return self.showing.mask(self.notice())
+        return self.feed.mask(self.notice())
 
     def notice_for(self, peer: Peer) -> TableState:
         """Return the full state of the table as a connection may see it."""
@@ -520,7 +522,7 @@ class Table:
     @property
     def is_seen_playing(self) -> bool:
         """Whether a match is played as far as everybody may know."""
-        return self.state == "playing" or self.showing.holds_back
+        return self.state == "playing" or self.feed.holds_back
 
     def notice(self) -> TableState:
         """Return the full state of the table, as the seats see it."""
@@ -535,6 +537,6 @@ class Table:
             state=self.state,
             match=self.match,
             expires_ms=left,
-            age_ms=self.showing.age_ms(self.made.created_ms, is_playing=self.state == "playing"),
-            watchers=self.audience.watching,
+            age_ms=self.feed.age_ms(self.made.created_ms, is_playing=self.state == "playing"),
+            watchers=len(self.audience.watchers),
         )

@@ -20,7 +20,7 @@ from truc_server.matches.acceptance import check_position
 from truc_server.matches.game import Game
 from truc_server.net.floods import TooMuchTalkError
 from truc_server.net.peer import RefusedError
-from truc_server.spectating.spectator_feed import Showing
+from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.timing.rate_limits import Bucket
 
 PER_S: Final = 1  # signs of one seat in the long run; phrases likewise
@@ -30,9 +30,9 @@ BURST: Final = 5  # at once
 class Talk:
     """What the seats of one table say, and how much more each of them may."""
 
-    def __init__(self, showing: Showing, phrases: tuple[str, ...]) -> None:
-        self._showing = showing
-        self._audience = showing.audience
+    def __init__(self, feed: SpectatorFeed, phrases: tuple[str, ...]) -> None:
+        self._feed = feed
+        self._audience = feed.audience
         self._phrases = phrases
         self._said: dict[int, Bucket] = {}
         self._signed: dict[int, Bucket] = {}
@@ -50,7 +50,7 @@ class Talk:
         _pay(self._said, seat)
         said = Said(table=message.table, seat=seat, phrase=message.phrase)
         self._audience.tell_seats(said, of=tag)
-        self._showing.say(said, of=tag)
+        self._feed.say(said, of=tag)
 
     def sign(self, game: Game, seat: int, tag: str, message: BoxedSign | OpenSign) -> None:
         """Pass a sign on to the seats that see it, except those who ignore the player with this tag.
@@ -85,7 +85,7 @@ class Talk:
             if peer is not None and tag not in peer.ignored:
                 peer.send(_boxed(game, receiver, seen) if comes_boxed(ledger, receiver) else seen)
         if is_for_all(ledger):
-            self._showing.note(broadcast_frame(seen), of=tag)
+            self._feed.note(broadcast_frame(seen), of=tag)
 
 
 def _pay(buckets: dict[int, Bucket], seat: int) -> None:
