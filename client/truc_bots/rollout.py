@@ -24,7 +24,7 @@ from truc_rules import (
     settled,
 )
 from truc_rules.contests.values import envido_value
-from truc_rules.positions.hand import EnvidoAsk, StakeAsk
+from truc_rules.positions.match import EnvidoAsk, StakeAsk
 
 _LONGEST: Final = 120
 _ACCEPTS: Final = 0.38

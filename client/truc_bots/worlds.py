@@ -11,7 +11,7 @@ from typing import Final
 from truc_bots.strength import strengths
 from truc_rules import Card, Kind, Match, Seat, Side, know_all, other_side, settled, side_of
 from truc_rules.contests.values import envido_value, is_flor
-from truc_rules.positions.hand import EnvidoAsk, Saying, StakeAsk
+from truc_rules.positions.match import EnvidoAsk, Saying, StakeAsk
 
 _TRIES: Final = 400
 """Draws for a seat that something was heard of, before it is given cards that may not agree with it."""

@@ -159,7 +159,7 @@ def written_choice(ledger: Ledger, dealer: Dealer, line: str) -> Record:
 
 def _args(ledger: Ledger, dealer: Dealer, action: Action) -> tuple[Any, ...]:
     openings = dealer.openings(ledger, action.seat) if ledger.hand else ()
-    return tuple(write_args(_rules(ledger), action, openings, cut=CUT))
+    return write_args(action, openings, cut=CUT)
 
 
 def decided(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player], pick: Pick) -> Record:

@@ -5,15 +5,17 @@ action and the openings it brings, and writing one needs the seat's own openings
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 import msgspec
 
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import SALT_BYTES, Opening
-from truc_rules import KINDS, REST, TRUT, Action, ArgShape, Card, Kind, Match, Seat, slot_of
+from truc_rules import KINDS, REST, TRUT, Action, ArgShape, Card, CardError, Kind, Seat
 
 _KINDS = {str(kind): kind for kind in Kind}
+# looked up once: an Enum lookup is expensive
+_CUT, _SHOW, _COVER = Kind.CUT, Kind.SHOW, Kind.COVER
 COUNTS = (3, 1)
 """How many cards a deal act may give each seat."""
 
@@ -52,23 +54,24 @@ def read_act(seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: s
 
 def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int) -> Move | None:
     match KINDS[kind], args:
+        case ArgShape.PLAY, [slot, card, salt, ask]:  # first, as most acts are plays
+            if not _is_opening(slot, card, salt, deck) or not (ask is None or _is_stake(ask)):
+                return None
+            return Move(Action(seat, kind, (card,), ask), (SlotOpening(slot, card, salt),))
         case ArgShape.NONE, []:
             return Move(Action(seat, kind))
-        case ArgShape.PLAY, [*opened, ask] if ask is None or _is_stake(ask):
-            opening = _opening(opened, deck)
-            return opening and Move(Action(seat, kind, (Card(opening.card),), ask), (opening,))
         case ArgShape.SHOW, [list() | tuple() as items]:
             return _read_show(seat, kind, items, deck)
-        case ArgShape.CUT, [place] if _is_number(place) and place < deck:
+        case ArgShape.CUT, [place] if type(place) is int and place < deck:
             return Move(Action(seat, kind), cut=place)
         case ArgShape.STAKE, [stake] if _is_stake(stake):
             return Move(Action(seat, kind, (), stake))
-        case ArgShape.COUNT, [count] if _is_number(count) and count in COUNTS:
+        case ArgShape.COUNT, [count] if type(count) is int and count in COUNTS:
             return Move(Action(seat, kind, (), count))
-        case ((ArgShape.COVER | ArgShape.SLOT | ArgShape.NUMBER | ArgShape.SEAT), [number]) if _is_number(
-            number
+        case ((ArgShape.COVER | ArgShape.SLOT | ArgShape.NUMBER | ArgShape.SEAT), [value]) if (
+            type(value) is int
         ):
-            return Move(Action(seat, kind, (), number))
+            return Move(Action(seat, kind, (), value))
         case ArgShape.ORDER, [str(word)]:
             return Move(Action(seat, kind, (), word))
         case _:
@@ -76,51 +79,42 @@ def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int) -> Move | None
 
 
 def _read_show(seat: Seat, kind: Kind, items: Sequence[Any], deck: int) -> Move | None:
-    openings = tuple(
-        opening for item in items if isinstance(item, list | tuple) and (opening := _opening(item, deck))
-    )
+    openings: list[SlotOpening] = []
+    for item in items:
+        match item:
+            case [slot, card, salt] if _is_opening(slot, card, salt, deck):
+                openings.append(SlotOpening(slot, card, salt))
+            case _:
+                return None
     slots = [opening.slot for opening in openings]
-    if len(openings) != len(items) or not slots or slots != sorted(set(slots)):
+    if not slots or slots != sorted(set(slots)):
         return None
-    return Move(Action(seat, kind, tuple(Card(opening.card) for opening in openings)), openings)
+    return Move(Action(seat, kind, tuple(Card(opening.card) for opening in openings)), tuple(openings))
 
 
-def _opening(item: Sequence[Any], deck: int) -> SlotOpening | None:
-    if len(item) != len(SlotOpening._fields):
-        return None
-    slot, card, salt = item
-    is_card = _is_number(slot) and _is_number(card) and card < deck
-    return (
-        SlotOpening(slot, card, salt) if is_card and type(salt) is bytes and len(salt) == SALT_BYTES else None
-    )
-
-
-def _is_number(value: object) -> bool:
-    return type(value) is int
+def _is_opening(slot: object, card: object, salt: object, deck: int) -> bool:
+    """Tell whether these are a slot, a card of the pack and a salt; `type`, as True and False count as int."""
+    is_card = type(slot) is int and type(card) is int and card < deck
+    return is_card and type(salt) is bytes and len(salt) == SALT_BYTES
 
 
 def _is_stake(value: object) -> bool:
-    return _is_number(value) or value in (REST, TRUT)
+    return type(value) is int or value in (REST, TRUT)
 
 
-def write_args(match: Match, action: Action, openings: Sequence[Opening], *, cut: int = 0) -> list[Any]:
-    """Return the args that express `action`; `openings` are the acting seat's own, by slot, of the newest deal."""
-    match KINDS[action.kind]:
-        case ArgShape.PLAY:  # first, as most acts are plays
-            slot = slot_of(match, action)
-            return [slot, *openings[slot], action.value]
-        case ArgShape.NONE:
-            return []
-        case ArgShape.CUT:
-            return [cut]
-        case ArgShape.SHOW:
-            slots = sorted(slot for slot, opening in enumerate(openings) if opening.card in action.cards)
-            return [[[slot, *openings[slot]] for slot in slots]]
-        case ArgShape.COVER:
-            return [slot_of(match, action) if action.cards else action.value]
-        case (
-            ArgShape.STAKE | ArgShape.SLOT | ArgShape.NUMBER | ArgShape.SEAT | ArgShape.COUNT | ArgShape.ORDER
-        ):
-            return [action.value]
-        case shape:
-            assert_never(shape)
+def write_args(action: Action, openings: Sequence[Opening], *, cut: int = 0) -> tuple[Any, ...]:
+    """Return the args that express `action`; `openings` are the acting seat's own, by slot, of the newest deal.
+
+    Raises:
+        CardError: The seat does not hold a card of the action.
+    """
+    _, kind, cards, value = action
+    if not cards:
+        return (cut,) if kind is _CUT else () if value is None else (value,)
+    if kind is _SHOW:
+        shown = [(slot, *opening) for slot, opening in enumerate(openings) if opening.card in cards]
+        return (shown,)
+    for slot, (card, salt) in enumerate(openings):
+        if card == cards[0]:
+            return (slot,) if kind is _COVER else (slot, card, salt, value)
+    raise CardError(f"expected a card that seat {action.seat} holds, got {cards[0]}")

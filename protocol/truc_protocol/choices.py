@@ -1,16 +1,33 @@
-"""What a seat checks in an option before it offers it to its player: that it says what would be signed.
+"""The options of a seat: how they are written, and what the seat checks in one before it offers it to its player.
 
-An option carries (kind, args), which is signed, and a move line, which is shown. Here the line is made again from
-(kind, args), and the cards it would open are compared with the seat's own. Whether the rules allow it is not checked.
+An option carries (kind, args), which is signed, and a move line, which is shown. The seat makes the line again from
+(kind, args), and compares the cards it would open with its own. Whether the rules allow it is not checked.
 """
 
 from collections.abc import Sequence
 
-from truc_protocol.acts import Move, read_act
+from truc_protocol.acts import Move, read_act, write_args
 from truc_protocol.boxes import BoxError, Option
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
-from truc_rules import KINDS, Action, ArgShape, Card, Kind, Variant, move_line
+from truc_rules import KINDS, Action, ArgShape, Card, Kind, Match, Variant, described, move_line
+
+
+def options_of(
+    match: Match,
+    actions: Sequence[Action],
+    openings: Sequence[Opening],
+    *,
+    cut: int = 0,
+    also: tuple[tuple[str, int | str], ...] = (),
+) -> tuple[Option, ...]:
+    """Return legal actions as their seat is offered them; `openings` are its own, and `also` stands beside each."""
+    return tuple(
+        [
+            Option(str(action.kind), write_args(action, openings, cut=cut), line, hints + also)
+            for action, (line, hints) in zip(actions, described(match, actions), strict=True)
+        ]
+    )
 
 
 def check_option(variant: Variant, seat: int, option: Option, openings: Sequence[Opening]) -> Move:

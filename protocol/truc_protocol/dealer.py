@@ -51,7 +51,7 @@ from truc_protocol.ledger import (
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Record, body_hash, encode_own, parse
 from truc_protocol.setup import Opts, Terms, own_terms
-from truc_rules import Variant, ruled, turn_count
+from truc_rules import Variant, ruled
 
 
 class Shuffled(NamedTuple):
@@ -189,7 +189,7 @@ class Dealer:
                 seats=table.seats,
                 ncards=call.ncards,
                 start=kept[-1].next_card if kept else 0,
-                up=0 if kept else turn_count(ledger.setup.terms.variant),
+                up=0 if kept else ledger.setup.terms.variant.turn_count,
             )
             kept = (*kept, cards)
             self._shuffled = Shuffled(call, links, seed, order, kept)
@@ -305,7 +305,7 @@ class Dealer:
         action = ruled(ledger.match)
         if action is None:
             raise ValueError("nobody holds a decision")
-        args = tuple(write_args(ledger.match, action, self.openings(ledger, action.seat)))
+        args = write_args(action, self.openings(ledger, action.seat))
         return self._rule(ledger, "move", action.seat, action.kind, args)
 
     def forfeit(self, ledger: Ledger, seat: int, kind: str) -> Record:

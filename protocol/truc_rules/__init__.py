@@ -9,7 +9,7 @@ from truc_rules.cards.packs import CARDS_EACH, Card, card_named, card_names
 from truc_rules.cards.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
 from truc_rules.contests.claims import is_score_open
 from truc_rules.contests.dispatch import has_windows, is_window, unseen
-from truc_rules.deals.deal import is_blind, lowest_slot, named, slot_of, turn_count
+from truc_rules.deals.deal import is_blind, lowest_slot, named
 from truc_rules.errors import (
     CardError,
     IllegalActionError,
@@ -28,17 +28,17 @@ from truc_rules.match.match import (
     know,
     know_all,
     legal,
+    legal_by_seat,
     new_match,
     next_hand,
     settled,
 )
+from truc_rules.match.moves import Described, described, move_line, parse_move
 from truc_rules.match.rulings import apply_ruled, ruled
-from truc_rules.match.views import View, hints, view
+from truc_rules.match.views import View, view
 from truc_rules.positions.actions import KINDS, REST, TRUT, Action, ArgShape, Kind
 from truc_rules.positions.events import Event
-from truc_rules.positions.hand import Hand
-from truc_rules.positions.match import Match, Score
-from truc_rules.positions.moves import move_line, parse_move
+from truc_rules.positions.match import Hand, Match, Score
 from truc_rules.signs.forced_shows import owed_shows, unproven
 from truc_rules.signs.orders import MOST_ORDERS
 from truc_rules.signs.signs import check_sign, sign_receivers, signs
@@ -74,6 +74,7 @@ __all__ = [
     "ArgShape",
     "Card",
     "CardError",
+    "Described",
     "Envido",
     "Event",
     "Flor",
@@ -106,8 +107,8 @@ __all__ = [
     "deal",
     "deciders",
     "deciders_in_view",
+    "described",
     "has_windows",
-    "hints",
     "is_blind",
     "is_hand_over",
     "is_score_open",
@@ -115,6 +116,7 @@ __all__ = [
     "know",
     "know_all",
     "legal",
+    "legal_by_seat",
     "lowest_slot",
     "move_line",
     "named",
@@ -134,8 +136,6 @@ __all__ = [
     "side_of",
     "sign_receivers",
     "signs",
-    "slot_of",
-    "turn_count",
     "unproven",
     "unseen",
     "variant_from_fields",

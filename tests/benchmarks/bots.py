@@ -31,7 +31,7 @@ from truc_rules import (
     apply,
     awaits_deal,
     deciders,
-    hints,
+    described,
     is_hand_over,
     legal,
     move_line,
@@ -82,8 +82,8 @@ def by_options(choose: Chooser) -> Mover:
 
     def move(match: Match, _seat: Seat, options: tuple[Action, ...]) -> Action:
         shown = [
-            Choice(move_line(match.variant, each), str(each.kind), dict(hints(match, each)))
-            for each in options
+            Choice(line, str(each.kind), dict(hints))
+            for each, (line, hints) in zip(options, described(match, options), strict=True)
         ]
         return options[shown.index(choose(YourTurn(0, 0, tuple(shown), must=True, deadline_ms=None)))]
 

@@ -24,7 +24,6 @@ from truc_rules import (
     next_hand,
     preset,
     presets,
-    turn_count,
 )
 
 SEED = 20_000
@@ -44,7 +43,7 @@ def dealt(match: Match, dice: random.Random) -> Match:
     """Deal random cards that have not been thrown in, and turn up what the variant turns up."""
     pack = [card for card in range(len(match.variant.pack)) if card not in match.hand.dealt.thrown]
     dice.shuffle(pack)
-    each, up = match.hand.dealt.each, 0 if match.hand.dealt.redeals else turn_count(match.variant)
+    each, up = match.hand.dealt.each, 0 if match.hand.dealt.redeals else match.variant.turn_count
     hands = [tuple(pack[up + seat * each : up + (seat + 1) * each]) for seat in range(match.seats)]
     return deal(match, hands, pack[:up])[0]
 

@@ -97,7 +97,7 @@ def reboxed(server, message: BoxedOptions, change) -> BoxedOptions:
     if not plays:
         return message
     openings = server.dealer.openings(ledger, 0)
-    option = Option("play", tuple(write_args(ledger.match, plays[0], openings)), "play")
+    option = Option("play", write_args(plays[0], openings), "play")
     key = private_key(server.dealer.shared(ledger, 0), ledger.setup.mid, 0)
     box = seal_options(
         key,

@@ -108,7 +108,7 @@ class Table:
         assert self.ledger.match is not None
         openings = self.dealer.openings(self.ledger, action.seat) if self.ledger.hand else ()
         cut = self.random.randrange(1, self.terms.table.deck)
-        args = tuple(write_args(self.ledger.match, action, openings, cut=cut))
+        args = write_args(action, openings, cut=cut)
         return self.act(action.seat, str(action.kind), args)
 
     def act(self, seat: int, kind: str, args: tuple = ()) -> Record:

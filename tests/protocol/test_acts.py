@@ -8,7 +8,7 @@ from rows import each_row
 
 from truc_protocol.acts import Move, SlotOpening, read_act, write_args
 from truc_protocol.checks import CheckError
-from truc_rules import Action, Kind, Seat
+from truc_rules import Action, CardError, Kind, Seat
 
 SALT = bytes(range(16))
 OPENED = [2, 17, SALT]
@@ -96,18 +96,18 @@ def eldest(table: Table) -> Seat:
 def test_show_is_written_by_ascending_slot():
     table, openings = hand()
     shown = Action(eldest(table), Kind.SHOW, (openings[2].card, openings[0].card))
-    assert write_args(table.ledger.match, shown, openings) == [[[0, *openings[0]], [2, *openings[2]]]]
+    assert write_args(shown, openings) == ([(0, *openings[0]), (2, *openings[2])],)
 
 
 def test_covered_card_is_written_as_its_slot():
     table, openings = hand()
     covered = Action(eldest(table), Kind.COVER, (openings[1].card,))
-    assert write_args(table.ledger.match, covered, openings) == [1]
+    assert write_args(covered, openings) == (1,)
 
 
 def test_covered_card_unknown_here_is_written_as_the_slot_given():
     table, openings = hand()
-    assert write_args(table.ledger.match, Action(eldest(table), Kind.COVER, (), 2), openings) == [2]
+    assert write_args(Action(eldest(table), Kind.COVER, (), 2), openings) == (2,)
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,12 @@ def test_covered_card_unknown_here_is_written_as_the_slot_given():
 )
 def test_value_is_the_only_arg_of_a_kind_that_has_one(kind, value):
     table, openings = hand()
-    assert write_args(table.ledger.match, Action(eldest(table), kind, (), value), openings) == [value]
+    assert write_args(Action(eldest(table), kind, (), value), openings) == (value,)
+
+
+def test_card_that_its_seat_does_not_hold_is_not_written():
+    table, openings = hand()
+    held = {opening.card for opening in openings}
+    other = next(card for card in range(40) if card not in held)
+    with pytest.raises(CardError, match="expected a card that seat"):
+        write_args(Action(eldest(table), Kind.PLAY, (other,)), openings)

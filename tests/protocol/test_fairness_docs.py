@@ -24,7 +24,7 @@ from truc_protocol.checks import CHECKS
 from truc_protocol.records import KINDS, Binding, RecordKind, tag_of
 from truc_protocol.setup import Opts
 from truc_rules import KINDS as ACTS
-from truc_rules import hints
+from truc_rules import described
 
 ROOT = Path(__file__).parents[2]
 SPECIFICATION = (ROOT / "docs/fairness/specification.md").read_text(encoding="utf-8")
@@ -91,7 +91,7 @@ def test_acts_are_those_of_the_rules():
 
 
 def test_hints_are_those_of_the_rules():
-    named = re.findall(r'\("(\w+)", ', inspect.getsource(inspect.getmodule(hints)))
+    named = re.findall(r'\("(\w+)", ', inspect.getsource(inspect.getmodule(described)))
     assert {cells[0].strip("`") for cells in rows("hint")} == {*named, "waits"}
 
 

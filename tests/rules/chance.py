@@ -27,10 +27,9 @@ from truc_rules import (
     next_hand,
     preset,
     presets,
-    turn_count,
     with_options,
 )
-from truc_rules.positions.hand import Phase
+from truc_rules.positions.match import Phase
 
 SEEDS = st.integers(0, 2**32 - 1)
 TABLES = [(name, seats) for name in presets() for seats in preset(name).players]
@@ -100,7 +99,7 @@ def cards_for(match, chance):
     variant, each = match.variant, match.hand.dealt.each
     pool = [card for card in range(len(variant.pack)) if card not in match.hand.dealt.thrown]
     chance.shuffle(pool)
-    ups = 0 if match.hand.dealt.redeals else turn_count(variant)
+    ups = 0 if match.hand.dealt.redeals else variant.turn_count
     up, pool = pool[:ups], pool[ups:]
     hands = []
     for _ in range(match.seats):

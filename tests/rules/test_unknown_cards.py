@@ -20,8 +20,6 @@ from truc_rules import (
     named,
     new_match,
     preset,
-    slot_of,
-    turn_count,
     with_options,
 )
 
@@ -105,25 +103,12 @@ def test_a_hand_played_with_cards_learnt_late_ends_as_one_dealt_open():
     assert know(match, Seat(1), 1, known(FRENCH, "10s")) == openly
 
 
-def test_the_slot_of_an_action_is_that_of_its_card():
-    match = played(dealt(FRENCH, *HANDS), "0 stand")
-    assert slot_of(match, action(match, "0 play 9c")) == 2
-
-
-@pytest.mark.parametrize("line", ["0 play Qd", "1 play Qd", "0 raise 2", "5 play 9c"])
-def test_an_action_without_a_known_card_has_no_slot(line):
-    match = played(dealt(FRENCH, *HANDS), "0 stand")
-    with pytest.raises(CardError, match="expected one card that seat"):
-        slot_of(match, action(match, line))
-
-
 def test_the_lowest_slot_left():
     match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play 8h")
     assert lowest_slot(match, Seat(0)) == 1
 
 
 def test_no_card_is_turned_up():
-    assert turn_count(FRENCH) == 0
     with pytest.raises(CardError, match="expected 0 cards to be turned up, got 1"):
         deal(new_match(FRENCH, seats=2, dealer=Seat(0)), [[0, 1, 2], [3, 4, 5]], [6])
 

@@ -4,14 +4,14 @@ import pytest
 from rows import each_row
 from rules.played import action, dealt, played
 
-from truc_rules import Seat, deciders, hints, is_blind, new_match, preset, view, with_options
+from truc_rules import Seat, deciders, described, is_blind, new_match, preset, view, with_options
 
 CATALAN, FRENCH, LANES = (preset(name) for name in ("truc-catalan", "truc-french", "truc-lanes"))
 HANDS = ("8h Jd 9c", "Ks 7d 10h")
 
 
 def hinted(match, line):
-    return dict(hints(match, action(match, line)))
+    return dict(described(match, [action(match, line)])[0].hints)
 
 
 def test_a_seat_sees_its_cards_and_the_number_of_the_others():

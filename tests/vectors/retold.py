@@ -22,7 +22,7 @@ from truc_protocol.bodies import Act
 from truc_protocol.ledger import Ledger, learn
 from truc_protocol.records import Record, parse
 from truc_protocol.transcript import read_document_item, read_records
-from truc_rules import Seat, hints, legal, move_line
+from truc_rules import Seat, described, legal
 from truc_terminal.replay_model.annotating import Annotated, Annotator, CommittedHand, OpenedDeal
 
 
@@ -97,9 +97,10 @@ def _decision(ledger: Ledger, record: Record, seat: Seat, cards: tuple[str, ...]
     match = learn(ledger, seat, [pack.index(card) for card in cards]).match
     if match is None:
         raise ValueError("expected a match that has begun")
+    actions = legal(match, seat)
     choices = {
-        action: Choice(move_line(match.variant, action), str(action.kind), dict(hints(match, action)))
-        for action in legal(match, seat)
+        action: Choice(line, str(action.kind), dict(hints))
+        for action, (line, hints) in zip(actions, described(match, actions), strict=True)
     }
     turn = YourTurn(ledger.k, 0, tuple(choices.values()), must=True, deadline_ms=None)
     chosen = read_act(seat, body.kind, body.args, deck=len(pack))

@@ -21,7 +21,7 @@ from truc_protocol.ledger import (
     side_scores,
 )
 from truc_protocol.setup import Setup
-from truc_rules import Card, Event, Match, RulesError, is_hand_over, turn_count
+from truc_rules import Card, Event, Match, RulesError, is_hand_over
 
 Events = tuple[Event, ...]
 
@@ -118,7 +118,7 @@ def _recompute(setup: Setup, log: HandLog, server_link: bytes) -> tuple[DealtCar
             seats=table.seats,
             ncards=call.ncards,
             start=opened[-1].next_card if opened else 0,
-            up=turn_count(setup.terms.variant) if body.d == 0 else 0,
+            up=setup.terms.variant.turn_count if body.d == 0 else 0,
         )
         _compare(setup, body, cards)
         opened.append(cards)

@@ -32,7 +32,6 @@ from truc_rules import (
     is_blind,
     know_all,
     new_match,
-    turn_count,
 )
 
 Events = tuple[Event, ...]
@@ -205,7 +204,7 @@ def _check_deal(ledger: Ledger, hand: HandLog, body: Deal) -> None:
         raise CheckError("C17", f"expected sub-deal {len(hand.deals)}, got {body.d}", "server")
     if (body.dealer, body.ncards, body.cut) != (called.dealer, called.ncards, called.cut):
         raise CheckError("C17", f"the deal does not repeat its call: {_call_text(called)}", "server")
-    ups = turn_count(ledger.setup.terms.variant) if body.d == 0 else 0
+    ups = ledger.setup.terms.variant.turn_count if body.d == 0 else 0
     if len(body.up) != ups or any(card >= ledger.setup.terms.table.deck for card in body.up):
         raise CheckError("C17", f"expected {ups} cards turned up, got {len(body.up)}", "server")
     if len(body.leaves) != ledger.seats or any(len(leaves) != body.ncards for leaves in body.leaves):

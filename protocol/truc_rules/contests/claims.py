@@ -8,10 +8,9 @@ from typing import Final
 
 from truc_rules.cards.seats import Seat, other_side, seats_from, side_of
 from truc_rules.contests.values import holds, may_hold
-from truc_rules.positions.actions import Action, Kind
+from truc_rules.positions.actions import Action, Kind, valued
 from truc_rules.positions.events import Event, FlorClaimed, FlorClaimSettled, PointsScored
-from truc_rules.positions.hand import Hand, Phase, Step, players
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import Hand, Match, Phase, Step, players
 
 AWARD_CLAIM = "claim"
 _HELD: Final = 3
@@ -19,11 +18,6 @@ _NOT_HELD: Final = 1
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
 _PLAYING = Phase.PLAY
-
-
-@cache
-def _claim(seat: Seat, target: Seat) -> Action:
-    return Action(seat, Kind.CLAIM, (), target)
 
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
@@ -35,7 +29,7 @@ def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     flores, claims = hand.contests.flores, hand.contests.claims
     closed = (*flores, *[claimed for _, claimed in claims]) if claims else flores
     found = [
-        _claim(seat, target)
+        valued(seat, Kind.CLAIM, target)
         for target in _opponents(seat, row.eldest, row.stride, match.seats)
         if len(row.left[target]) < hand.dealt.each and target not in closed
     ]

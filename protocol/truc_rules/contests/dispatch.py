@@ -14,16 +14,17 @@ from typing import assert_never
 from truc_rules.cards.seats import Seat
 from truc_rules.contests import claims, envido, flor, saying
 from truc_rules.positions.actions import Action, Kind
-from truc_rules.positions.hand import (
+from truc_rules.positions.match import (
     ContestOffer,
     ContraflorAsk,
     EnvidoAsk,
     FlorRound,
+    Match,
     Saying,
     Step,
     with_dealt,
+    with_hand,
 )
-from truc_rules.positions.match import Match, with_hand
 
 
 def calls(match: Match, seat: Seat) -> tuple[Action, ...]:

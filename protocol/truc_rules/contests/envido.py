@@ -10,20 +10,19 @@ from typing import Final
 from truc_rules.cards.seats import Seat, opponents_from, side_of
 from truc_rules.contests.claims import is_score_open
 from truc_rules.contests.saying import AWARD_ENVIDO, begun
-from truc_rules.positions.actions import Action, Kind, yes_or_no
+from truc_rules.positions.actions import Action, Kind, words, yes_or_no
 from truc_rules.positions.events import EnvidoAccepted, EnvidoCalled, EnvidoDeclined, PointsScored
-from truc_rules.positions.hand import (
+from truc_rules.positions.match import (
     Contests,
     EnvidoAsk,
+    Match,
     Offer,
     Phase,
     StakeAsk,
     Step,
     players,
-    seat_to_act,
     with_offers,
 )
-from truc_rules.positions.match import Match
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
 _PLAYING = Phase.PLAY
@@ -51,7 +50,7 @@ def _has_say(match: Match, seat: Seat) -> bool:
     """Tell whether `seat` is to act, or its side is asked for a higher stake."""
     row, offers = match.hand.row, match.hand.offers
     if not offers:
-        return seat_to_act(row, match.seats) == seat
+        return row.to_act == seat
     offer = offers[-1]
     return isinstance(offer, StakeAsk) and side_of(seat) != offer.side and seat in players(row, match.seats)
 
@@ -66,7 +65,7 @@ def _raises(seat: Seat, called: tuple[Kind, ...], max_envido: int, max_real: int
         found.append(_REAL)
     if _REAL not in called and called.count(_ENVIDO) < max_envido:
         found.append(_ENVIDO)
-    return tuple(Action(seat, kind) for kind in reversed(found))
+    return words(seat, *reversed(found))
 
 
 def call(match: Match, action: Action) -> Step:
@@ -113,8 +112,7 @@ def _accept(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
 
 
 def _closed(contests: Contests) -> Contests:
-    _, flor_closed, flores, quiet, claims, said = contests
-    return Contests(True, flor_closed, flores, quiet, claims, said)
+    return contests._replace(envido_closed=True)
 
 
 def _decline(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:

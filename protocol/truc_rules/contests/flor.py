@@ -4,7 +4,6 @@ The values are said in saying.py; claims.py deals with a flor that was kept quie
 nobody without a flor is waited for (values.py).
 """
 
-from functools import cache
 from typing import Final
 
 from truc_rules.cards.seats import SIDES, Seat, Side, opponents_from, other_side, seats_from, side_of
@@ -12,7 +11,7 @@ from truc_rules.contests import saying
 from truc_rules.contests.claims import is_score_open
 from truc_rules.contests.saying import AWARD_FLOR, FLOR_POINTS
 from truc_rules.contests.values import has_turn, holds, is_sure, may_hold, unheard
-from truc_rules.positions.actions import Action, Kind, yes_or_no
+from truc_rules.positions.actions import Action, Kind, words, yes_or_no
 from truc_rules.positions.events import (
     ContraflorAccepted,
     ContraflorCalled,
@@ -21,18 +20,17 @@ from truc_rules.positions.events import (
     FlorFolded,
     PointsScored,
 )
-from truc_rules.positions.hand import (
+from truc_rules.positions.match import (
     ContraflorAsk,
     EnvidoAsk,
     FlorRound,
     Hand,
+    Match,
     Saying,
     StakeAsk,
     Step,
     players,
-    seat_to_act,
 )
-from truc_rules.positions.match import Match
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
 _FLOR, _FOLD = Kind.FLOR, Kind.FLOR_FOLD
@@ -41,22 +39,17 @@ _ACHICO: Final = 1
 """What giving in pays besides the other side's flores."""
 
 
-@cache
-def _words(seat: Seat, *kinds: Kind) -> tuple[Action, ...]:
-    return tuple(Action(seat, kind) for kind in kinds)
-
-
 def declarations(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return the declaration that opens the contest, if `seat`, which has played no card yet, may make it now."""
     may_declare = may_hold(match, match.hand, seat) and _has_say(match, seat)
-    return _words(seat, _FLOR) if may_declare else ()
+    return words(seat, _FLOR) if may_declare else ()
 
 
 def _has_say(match: Match, seat: Seat) -> bool:
     """Tell whether `seat` is to act, or its side is asked for a higher stake, or envido waits for an answer."""
     row, offers = match.hand.row, match.hand.offers
     if not offers:
-        return seat_to_act(row, match.seats) == seat
+        return row.to_act == seat
     match offers[-1]:
         case StakeAsk(side=side):
             return side_of(seat) != side and seat in players(row, match.seats)
@@ -99,8 +92,8 @@ def round_answers(match: Match, seat: Seat, asked: FlorRound) -> tuple[Action, .
     if not has_turn(match, asked.waiting, seat) or not may_hold(match, hand, seat):
         return ()
     if any(side_of(other) != side_of(seat) for other in hand.contests.flores):
-        return _words(seat, _FLOR, _FOLD, _CONTRAFLOR, _REST)
-    return _words(seat, _FLOR)
+        return words(seat, _FLOR, _FOLD, _CONTRAFLOR, _REST)
+    return words(seat, _FLOR)
 
 
 def round_answer(match: Match, action: Action, asked: FlorRound) -> Step:
@@ -139,7 +132,7 @@ def answers(match: Match, seat: Seat, ask: ContraflorAsk) -> tuple[Action, ...]:
     hand = match.hand
     if seat not in _asked(match, ask) or seat not in (*hand.contests.flores, *unheard(match, hand)):
         return ()
-    return (*yes_or_no(seat), *_words(seat, _REST)) if ask.call is _CONTRAFLOR else yes_or_no(seat)
+    return (*yes_or_no(seat), *words(seat, _REST)) if ask.call is _CONTRAFLOR else yes_or_no(seat)
 
 
 def answer(match: Match, action: Action, ask: ContraflorAsk) -> Step:

@@ -4,34 +4,16 @@ A seat says its true value if that is higher than the best so far, gives in for 
 partner. Nothing is said automatically. envido.py and flor.py deal with what was bet, and by whom.
 """
 
-from functools import cache
-
 from truc_rules.cards.seats import Seat, Side, other_side, side_of
 from truc_rules.contests.values import ENVIDO_VALUES, FLOR_VALUES, envido_value, flor_value, has_turn, is_sure
-from truc_rules.positions.actions import Action, Kind
+from truc_rules.positions.actions import Action, Kind, valued, words
 from truc_rules.positions.events import Event, KeptSilent, PointsScored, ValueSaid, ValueYielded
-from truc_rules.positions.hand import Contests, Saying, Step, players, with_offers
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import Contests, Match, Saying, Step, players, with_offers
 
 AWARD_ENVIDO = "envido"
 AWARD_FLOR = "flor"
 FLOR_POINTS = 3
 """What every flor is worth (rules.md 8.6)."""
-
-
-@cache
-def _say(seat: Seat, value: int) -> Action:
-    return Action(seat, Kind.POINTS, (), value)
-
-
-@cache
-def _give_in(seat: Seat) -> Action:
-    return Action(seat, Kind.GOOD)
-
-
-@cache
-def _keep_silent(seat: Seat) -> Action:
-    return Action(seat, Kind.SILENT)
 
 
 def begun(contest: Kind, points: tuple[int, int], speakers: tuple[Seat, ...]) -> Saying:
@@ -49,11 +31,11 @@ def answers(match: Match, seat: Seat, saying: Saying) -> tuple[Action, ...]:
     if not _has_turn(match, saying, seat):
         return ()
     best = -1 if saying.best is None else saying.best[1]
-    found = [_say(seat, value) for value in _values(match, seat, saying.contest) if value > best]
-    found.append(_give_in(seat))
-    if _may_keep_silent(saying, seat):
-        found.append(_keep_silent(seat))
-    return tuple(found)
+    found = [
+        valued(seat, Kind.POINTS, value) for value in _values(match, seat, saying.contest) if value > best
+    ]
+    silent = words(seat, Kind.SILENT) if _may_keep_silent(saying, seat) else ()
+    return (*found, *words(seat, Kind.GOOD), *silent)
 
 
 def _has_turn(match: Match, saying: Saying, seat: Seat) -> bool:

@@ -15,8 +15,7 @@ from typing import Final
 
 from truc_rules.cards.packs import CARDS_EACH, Card, rank_of
 from truc_rules.cards.seats import Seat
-from truc_rules.positions.hand import Hand, players
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import Hand, Match, players
 from truc_rules.variants.variant import Variant
 
 _PAIRED: Final = 20

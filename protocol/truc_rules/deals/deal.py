@@ -9,21 +9,14 @@ from truc_rules.deals import pica, redeal
 from truc_rules.errors import CardError, MatchError
 from truc_rules.positions import events
 from truc_rules.positions.actions import Action, Kind
-from truc_rules.positions.hand import Dealt, Hand, Phase, Row, Step, with_dealt
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import Dealt, Hand, Match, Phase, Row, Step, with_dealt
 from truc_rules.signs import orders
 from truc_rules.stakes import last_point
-from truc_rules.variants.variant import Variant
 
 _COVER = Kind.COVER  # looked up once: a lookup in an Enum is costly in the engine's loops
 Hands = Sequence[Sequence[Card | None]]
 KnownCard = tuple[Seat, int, Card]
 """A seat, one of its slots, and the card that it holds there."""
-
-
-def turn_count(variant: Variant) -> int:
-    """Return how many cards the rules turn up with the first deal."""
-    return variant.turn_count
 
 
 def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
@@ -40,7 +33,7 @@ def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
     dealt = _dealt(match, hands, turn)
     old = hand.row
     left = (tuple(range(dealt.each)),) * match.seats
-    row = Row(old.eldest, old.stride, old.leader, (), (), None, left)
+    row = Row(old.eldest, old.stride, old.leader, old.leader, (), (), None, left)
     told = (events.Dealt(dealt.each), *map(events.TurnedUp, dealt.up), *pica.begun(row, match.seats))
     with_cards = Hand(Phase.REDEAL, dealt, row, hand.bets, (), None, hand.contests, hand.orders, hand.proven)
     if redeal.may_propose(match, dealt):
@@ -50,10 +43,9 @@ def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
 
 
 def _dealt(match: Match, hands: Hands, turn: Sequence[Card]) -> Dealt:
-    each, taken, redeals, thrown, _, up, shown, covered, blind = match.hand.dealt
-    taken += match.seats * each + len(turn)
-    cards = tuple(map(tuple, hands))
-    return Dealt(each, taken, redeals, thrown, cards, tuple(turn) or up, shown, covered, blind)
+    before = match.hand.dealt
+    taken = before.taken + match.seats * before.each + len(turn)
+    return before._replace(taken=taken, cards=tuple(map(tuple, hands)), up=tuple(turn) or before.up)
 
 
 def _check(match: Match, hands: Hands, turn: Sequence[Card]) -> None:
@@ -61,7 +53,7 @@ def _check(match: Match, hands: Hands, turn: Sequence[Card]) -> None:
     if len(hands) != match.seats or any(len(cards) != count for cards in hands):
         sizes = [len(cards) for cards in hands]
         raise CardError(f"expected {count} cards for each of {match.seats} seats, got {sizes}")
-    expected = 0 if match.hand.dealt.redeals else turn_count(match.variant)
+    expected = 0 if match.hand.dealt.redeals else match.variant.turn_count
     if len(turn) != expected:
         raise CardError(f"expected {expected} cards to be turned up, got {len(turn)}")
     seen = set(match.hand.dealt.thrown)
@@ -104,24 +96,6 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
         learnt[seat][slot] = card
         out.add(card)
     return with_dealt(hand, dealt._replace(cards=tuple(map(tuple, learnt)))) if learnt else hand
-
-
-def slot_of(match: Match, action: Action) -> int:
-    """Return the slot, in its seat's deal, of the card `action` plays.
-
-    Raises:
-        CardError: The seat is not known to hold that card.
-    """
-    cards = match.hand.dealt.cards
-    if (
-        len(action.cards) != 1
-        or not 0 <= action.seat < len(cards)
-        or action.cards[0] not in cards[action.seat]
-    ):
-        raise CardError(
-            f"expected one card that seat {action.seat} is known to hold, got {list(action.cards)}"
-        )
-    return cards[action.seat].index(action.cards[0])
 
 
 def named(match: Match, action: Action) -> Action:

@@ -2,8 +2,7 @@
 
 from truc_rules.cards.seats import Seat, seat_after
 from truc_rules.positions.events import DuelBegun, Event
-from truc_rules.positions.hand import NO_CONTESTS, Bets, Hand, Phase, Row
-from truc_rules.positions.match import Match, Score
+from truc_rules.positions.match import NO_CONTESTS, Bets, Hand, Match, Phase, Row, Score
 from truc_rules.variants.variant import Variant
 
 SEATS = 6
@@ -36,7 +35,7 @@ def next_duel(match: Match, hand: Hand, bets: Bets) -> Hand:
     proven = (*hand.proven, (row.eldest, hand.contests))
     return hand._replace(
         phase=Phase.PLAY,
-        row=Row(eldest, row.stride, eldest, (), (), None, row.left),
+        row=Row(eldest, row.stride, eldest, eldest, (), (), None, row.left),
         bets=bets,
         offers=(),
         winner=None,

@@ -3,10 +3,9 @@
 from truc_rules.cards.packs import CARDS_EACH
 from truc_rules.cards.seats import Seat, seat_after
 from truc_rules.deals import pica
-from truc_rules.positions.actions import Action, Kind
+from truc_rules.positions.actions import Action, Kind, valued, words
 from truc_rules.positions.events import CardCountChosen, CutMade, Tapped
-from truc_rules.positions.hand import NO_CONTESTS, NO_ORDERS, Dealt, Hand, Phase, Row, Step
-from truc_rules.positions.match import Match, Score
+from truc_rules.positions.match import NO_CONTESTS, NO_ORDERS, Dealt, Hand, Match, Phase, Row, Score, Step
 from truc_rules.stakes import last_point, stake
 from truc_rules.variants.variant import Variant
 
@@ -21,7 +20,7 @@ def waiting_hand(
 ) -> Hand:
     """Return a hand without cards: at the cut if the variant has one, else at the deal."""
     eldest = seat_after(dealer, seats)
-    row = Row(eldest, pica.stride(variant, seats, score, number), eldest, (), (), None, ())
+    row = Row(eldest, pica.stride(variant, seats, score, number), eldest, eldest, (), (), None, ())
     phase = Phase.CUT if variant.short_deal else Phase.DEAL
     dealt = _nothing_dealt(CARDS_EACH, blind=variant.blind and last_point.decides_game(variant, score))
     bets = stake.opening_bets(variant)
@@ -39,12 +38,12 @@ def cutter(match: Match) -> Seat:
 
 def cut_actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return cut and tap for the cutter."""
-    return (Action(seat, Kind.CUT), Action(seat, Kind.TAP)) if seat == cutter(match) else ()
+    return words(seat, Kind.CUT, Kind.TAP) if seat == cutter(match) else ()
 
 
 def count_actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return the numbers of cards the dealer may deal."""
-    return tuple(Action(seat, Kind.DEAL, (), count) for count in _COUNTS) if seat == match.dealer else ()
+    return tuple(valued(seat, Kind.DEAL, count) for count in _COUNTS) if seat == match.dealer else ()
 
 
 def cut(match: Match, action: Action) -> Step:

@@ -1,10 +1,9 @@
 """The redeal: eldest proposes, others consent, new cards come from the rest of the pack (rules.md 3, 4, 5)."""
 
 from truc_rules.cards.seats import Seat, seat_after, seats_after
-from truc_rules.positions.actions import Action, Kind, yes_or_no
+from truc_rules.positions.actions import Action, Kind, words, yes_or_no
 from truc_rules.positions.events import RedealAgreed, RedealGranted, RedealProposed, RedealRefused, Stood
-from truc_rules.positions.hand import Dealt, Phase, RedealAsk, Step
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import Dealt, Match, Phase, RedealAsk, Step
 from truc_rules.stakes import last_point
 
 
@@ -18,16 +17,13 @@ def may_propose(match: Match, dealt: Dealt) -> bool:
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return stand and redeal for eldest."""
-    if seat != seat_after(match.dealer, match.seats):
-        return ()
-    return Action(seat, Kind.REDEAL), Action(seat, Kind.STAND)
+    is_eldest = seat == seat_after(match.dealer, match.seats)
+    return words(seat, Kind.REDEAL, Kind.STAND) if is_eldest else ()
 
 
 def answers(seat: Seat, question: RedealAsk) -> tuple[Action, ...]:
     """Return the answers of `seat`, if it is the one that is asked."""
-    if seat != question.waiting[0]:
-        return ()
-    return yes_or_no(seat)
+    return yes_or_no(seat) if seat == question.waiting[0] else ()
 
 
 def decide(match: Match, action: Action) -> Step:

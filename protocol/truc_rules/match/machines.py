@@ -1,7 +1,7 @@
 """The hand: which machine says what a seat may do, and which carries an action out.
 
 A hand is a row of tricks and a stack of open offers; the newest offer comes first, then the phase. `legal` and
-`step` dispatch alike, so that an action is carried out by the machine that offered it.
+`attempt` dispatch alike, so that an action is carried out by the machine that offered it.
 """
 
 from types import MappingProxyType
@@ -9,24 +9,23 @@ from types import MappingProxyType
 from truc_rules.cards.seats import Seat, seat_after
 from truc_rules.contests import claims, dispatch
 from truc_rules.deals import predeal, redeal
-from truc_rules.positions.actions import CONTEST_CALLS, Action, Kind, concession
-from truc_rules.positions.hand import (
+from truc_rules.positions.actions import CONTEST_CALLS, Action, Kind, words
+from truc_rules.positions.match import (
     ContraflorAsk,
     LastPointAsk,
+    Match,
     Offer,
     Phase,
     RedealAsk,
     StakeAsk,
     Step,
-    seat_to_act,
 )
-from truc_rules.positions.match import Match
 from truc_rules.signs import orders, showing
 from truc_rules.stakes import last_point, stake
 from truc_rules.tricks import play
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
-_RAISE = Kind.RAISE
+_RAISE, _CONCEDE = Kind.RAISE, Kind.CONCEDE
 _OF_A_CARD = frozenset({Kind.PLAY, Kind.COVER, Kind.BLIND})
 _BESIDE_THE_STAKE = CONTEST_CALLS | {Kind.CLAIM, Kind.ORDER}
 _WHATEVER_IS_OPEN = MappingProxyType(
@@ -40,7 +39,7 @@ def deciders(match: Match) -> tuple[Seat, ...]:
     if hand.offers:
         return _answerers(match, hand.offers[-1])
     if hand.phase is play.PLAYING:
-        return (seat_to_act(hand.row, match.seats),)
+        return (hand.row.to_act,)
     match hand.phase:
         case Phase.REDEAL:
             return (seat_after(match.dealer, match.seats),)
@@ -77,6 +76,8 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     hand, variant = match.hand, match.variant
     if not 0 <= seat < match.seats:
         return ()
+    if variant.waits_its_turn and not hand.offers and hand.phase is play.PLAYING and hand.row.to_act != seat:
+        return ()
     if hand.phase is not play.PLAYING:
         found = _besides_play(match, seat)
     elif hand.offers:
@@ -86,7 +87,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     else:
         found = play.turn_actions(match, seat)
         if variant.concede != "vs_ask" and stake.may_concede(match, seat):
-            found.append(concession(seat))
+            found += words(seat, _CONCEDE)
     return tuple(found) if variant.is_plain else (*found, *_beside_the_stake(match, seat))
 
 
@@ -104,7 +105,7 @@ def _besides_play(match: Match, seat: Seat) -> list[Action]:
         return _answers(match, seat, hand.offers[-1])
     match hand.phase:
         case Phase.REDEAL:
-            conceded = [concession(seat)] if stake.may_concede(match, seat) else []
+            conceded = words(seat, _CONCEDE) if stake.may_concede(match, seat) else ()
             return [*redeal.actions(match, seat), *conceded]
         case Phase.CUT:
             return [*predeal.cut_actions(match, seat)]
@@ -128,20 +129,24 @@ def _answers(match: Match, seat: Seat, offer: Offer) -> list[Action]:
             return [*dispatch.answers(match, seat, offer)]
 
 
-def allows(match: Match, action: Action) -> bool:
-    """Tell whether `legal` yields `action`; a show may name its cards in any order."""
-    seat, kind = action.seat, action.kind
+def attempt(match: Match, action: Action) -> Step | None:
+    """Carry out `action`, or return None if `legal` does not yield it; a show may name its cards in any order."""
+    return step(match, action) if _allows(match, action) else None
+
+
+def _allows(match: Match, action: Action) -> bool:
+    seat, kind, hand = action.seat, action.kind, match.hand
     if kind in _OF_A_CARD:
         return play.allows(match, action)
     if not 0 <= seat < match.seats:
         return False
     if kind is Kind.SHOW:
         return showing.allows(match, action)
-    if match.hand.offers and kind not in _BESIDE_THE_STAKE:
-        return action in _answers(match, seat, match.hand.offers[-1])
-    if kind is _RAISE and match.hand.phase is play.PLAYING:
+    if kind in _BESIDE_THE_STAKE:  # a flor may be an answer too
+        return action in (legal(match, seat) if hand.offers else _beside_the_stake(match, seat))
+    if kind is _RAISE and not hand.offers and hand.phase is play.PLAYING:
         return not action.cards and action.value in stake.asks(match, seat)
-    return action in legal(match, seat)
+    return action in (_answers(match, seat, hand.offers[-1]) if hand.offers else legal(match, seat))
 
 
 def step(match: Match, action: Action) -> Step:

@@ -8,23 +8,26 @@ from collections.abc import Iterable, Sequence
 from truc_rules.cards.packs import Card
 from truc_rules.cards.seats import Seat, Side, seat_after
 from truc_rules.contests import flor
-from truc_rules.deals import deal as deals
 from truc_rules.deals import pica, predeal
+from truc_rules.deals.deal import Hands, KnownCard, deal_cards, with_cards_known
 from truc_rules.errors import MatchError
 from truc_rules.match import machines, refusals
 from truc_rules.positions.actions import Action
 from truc_rules.positions.events import Event, GameWon, MatchWon
-from truc_rules.positions.hand import Hand, Phase, Step
-from truc_rules.positions.match import Match, Score, with_hand
+from truc_rules.positions.match import Hand, Match, Phase, Score, Step, with_hand
 from truc_rules.scoring import ending
-from truc_rules.scoring import score as scoring
+from truc_rules.scoring.score import counted, more_duels
 from truc_rules.stakes import stake
 from truc_rules.variants.variant import Scoring, Variant
 
 Outcome = tuple[Match, tuple[Event, ...]]
 
 _NOTHING = Score(0, 0)
-_DEAL, _OVER = Phase.DEAL, Phase.OVER  # looked up once: a lookup in an Enum is costly in the engine's loops
+_DEAL, _PLAY, _OVER = (
+    Phase.DEAL,
+    Phase.PLAY,
+    Phase.OVER,
+)  # looked up once: a lookup in an Enum is costly in the engine's loops
 _new = tuple.__new__  # builds a NamedTuple without calling its constructor: hands are played by the thousand
 
 
@@ -97,7 +100,8 @@ def next_hand(match: Match) -> Match:
 
 
 _newest: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}
-"""By seat, the newest answer of `legal`, so that the options are not listed again when one of them is chosen."""
+"""By seat, the newest answer of `legal`, from which most actions are chosen: to look them up here, instead of going
+through the machines again, makes playouts faster by a quarter."""
 
 
 def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
@@ -111,21 +115,31 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     return found
 
 
+def legal_by_seat(match: Match) -> tuple[tuple[Action, ...], ...]:
+    """Return the actions open to every seat; seats that can have nothing to say are not gone through."""
+    hand, seats = match.hand, range(match.seats)
+    if match.variant.waits_its_turn and hand.phase is _PLAY and not hand.offers:
+        return tuple([legal(match, Seat(seat)) if seat == hand.row.to_act else () for seat in seats])
+    return tuple([legal(match, Seat(seat)) for seat in seats])
+
+
 def apply(match: Match, action: Action) -> Outcome:
     """Carry out `action`.
 
     Raises:
         IllegalActionError: `legal` does not yield it; `match` is as it was.
     """
-    newest = _newest.get(action.seat)
-    if newest is not None and newest[0] is match and action in newest[1]:
+    offered = _newest.get(action.seat)
+    if offered is not None and offered[0] is match and action in offered[1]:
         return carry_out(match, machines.step(match, action))
-    if machines.allows(match, action):
-        return carry_out(match, machines.step(match, action))
+    step = machines.attempt(match, action)
+    if step is not None:
+        return carry_out(match, step)
     if flor.waits_for_unknown(match):
         after, told = settled(match)
-        if machines.allows(after, action):
-            done, events = carry_out(after, machines.step(after, action))
+        step = machines.attempt(after, action)
+        if step is not None:
+            done, events = carry_out(after, step)
             return done, told + events
     raise refusals.refusal(match, action)
 
@@ -133,30 +147,29 @@ def apply(match: Match, action: Action) -> Outcome:
 def carry_out(match: Match, step: Step) -> Outcome:
     """Put a hand's step into the match: count the points, and see whether game and match are won or a duel follows."""
     hand, events = step
-    variant, seats, dealer, games, score, number, before, _, _ = match
+    before = match.hand
     # within a hand only a side bet scores, and then the contests have changed
-    if hand.phase is not _OVER and hand.contests is before.contests:
-        return _new(Match, (variant, seats, dealer, games, score, number, hand, None, None)), events
-    if before.phase is _OVER:  # cards are shown: hand, game and match are as they were
+    # once it is over only cards are shown: game and match are as they were
+    if before.phase is _OVER or (hand.phase is not _OVER and hand.contests is before.contests):
         return with_hand(match, hand), events
-    events, score, winner = scoring.counted(match, hand, events)
+    events, score, winner = counted(match, hand, events)
     if winner is not None:
         return _game_won(match, hand, events, score, winner)
-    if hand.phase is _OVER and scoring.more_duels(match, hand):
-        hand = pica.next_duel(match, hand, stake.opening_bets(variant))
-        events = (*events, *pica.begun(hand.row, seats))
-    return Match(variant, seats, dealer, games, score, number, hand, None, None), events
+    if hand.phase is _OVER and more_duels(match, hand):
+        hand = pica.next_duel(match, hand, stake.opening_bets(match.variant))
+        events = (*events, *pica.begun(hand.row, match.seats))
+    return match._replace(score=score, hand=hand), events
 
 
 def _game_won(
     match: Match, hand: Hand, events: tuple[Event, ...], score: tuple[Score, Score], winner: Side
 ) -> Outcome:
-    variant, seats, dealer, before, _, number, _, _, _ = match
     ended = hand if hand.phase is _OVER else ending.over(hand, None)
-    games = (before[0] + (winner == 0), before[1] + (winner == 1))
-    champion = winner if games[winner] >= variant.games_to_win else None
+    games = (match.games[0] + (winner == 0), match.games[1] + (winner == 1))
+    champion = winner if games[winner] >= match.variant.games_to_win else None
     told = (GameWon(winner),) if champion is None else (GameWon(winner), MatchWon(champion))
-    return Match(variant, seats, dealer, games, score, number, ended, winner, champion), (*events, *told)
+    won = match._replace(games=games, score=score, hand=ended, game_winner=winner, winner=champion)
+    return won, (*events, *told)
 
 
 def awaits_deal(match: Match) -> bool:
@@ -169,14 +182,14 @@ def is_hand_over(match: Match) -> bool:
     return match.hand.phase is _OVER
 
 
-def deal(match: Match, cards: deals.Hands, turn: Sequence[Card] = ()) -> Outcome:
+def deal(match: Match, cards: Hands, turn: Sequence[Card] = ()) -> Outcome:
     """Give every seat its cards, by slot; None for a card that is unknown here.
 
     Raises:
         MatchError: The hand does not wait for cards.
         CardError: A wrong number of cards, or a card that is not in the pack or comes twice.
     """
-    return carry_out(match, deals.deal_cards(match, cards, turn))
+    return carry_out(match, deal_cards(match, cards, turn))
 
 
 def know(match: Match, seat: Seat, slot: int, card: Card) -> Match:
@@ -188,9 +201,9 @@ def know(match: Match, seat: Seat, slot: int, card: Card) -> Match:
     return know_all(match, ((seat, slot, card),))
 
 
-def know_all(match: Match, known: Iterable[deals.KnownCard]) -> Match:
+def know_all(match: Match, known: Iterable[KnownCard]) -> Match:
     """Return the match in which all these cards are known, as `know` does for one."""
-    hand = deals.with_cards_known(match, known)
+    hand = with_cards_known(match, known)
     return match if hand is match.hand else with_hand(match, hand)
 
 

@@ -11,16 +11,17 @@ from typing import assert_never
 from truc_rules.cards.seats import Seat, side_of
 from truc_rules.contests import values
 from truc_rules.positions.actions import Action, Kind
-from truc_rules.positions.hand import (
+from truc_rules.positions.match import (
     ContestOffer,
     ContraflorAsk,
     EnvidoAsk,
     FlorRound,
+    Match,
     Phase,
     Saying,
+    governor,
     players,
 )
-from truc_rules.positions.match import Match, governor
 from truc_rules.signs import orders
 
 _TOO_LATE = "expected it before its first card"

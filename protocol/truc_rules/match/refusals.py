@@ -13,8 +13,7 @@ from truc_rules.errors import IllegalActionError, Refusal
 from truc_rules.match import machines
 from truc_rules.match.objections import contest_named, objection
 from truc_rules.positions.actions import REST, Action, Kind
-from truc_rules.positions.hand import LastPointAsk, Phase, RedealAsk, StakeAsk, seat_to_act
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import LastPointAsk, Match, Phase, RedealAsk, StakeAsk
 from truc_rules.signs.orders import binding
 from truc_rules.stakes import stake
 
@@ -81,7 +80,7 @@ def _is_late_ask(match: Match, action: Action) -> bool:
     if hand.offers:  # the card that came between was played with an ask of its own
         offer = hand.offers[-1]
         return isinstance(offer, StakeAsk) and offer.side != side and offer.seat == hand.row.last
-    return seat_to_act(hand.row, match.seats) != seat
+    return hand.row.to_act != seat
 
 
 def _has_just_played(match: Match, seat: Seat) -> bool:

@@ -11,9 +11,8 @@ from truc_rules.deals.deal import lowest_slot
 from truc_rules.errors import MatchError
 from truc_rules.match import machines
 from truc_rules.match.match import Outcome, apply, carry_out
-from truc_rules.positions.actions import Action, Kind, play_blind
-from truc_rules.positions.hand import FlorRound, Offer, Phase, Saying
-from truc_rules.positions.match import Match
+from truc_rules.positions.actions import Action, Kind
+from truc_rules.positions.match import FlorRound, Match, Offer, Phase, Saying
 from truc_rules.tricks import play
 
 
@@ -54,7 +53,7 @@ def _ruled_turn(match: Match, seat: Seat) -> Action:
         return Action(seat, Kind.CONCEDE)
     slot, dealt = lowest_slot(match, seat), match.hand.dealt
     if dealt.blind:
-        return play_blind(seat, slot)
+        return Action(seat, Kind.BLIND, (), slot)
     card = dealt.cards[seat][slot]
     return Action(seat, Kind.PLAY, () if card is None else (card,))
 

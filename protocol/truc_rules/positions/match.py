@@ -1,10 +1,226 @@
-"""The match as a value: what a hand is played in, and the score around it."""
+"""The match as a value, and in it the hand: its phase, the cards, the row of tricks, the stake, the open offers.
 
+Each machine has its own part of the state and changes it in its own module. Everything is a NamedTuple: immutable,
+hashable, cheap to build. The newest offer, the last of `offers`, is answered first.
+"""
+
+from enum import Enum, auto
 from typing import NamedTuple
 
-from truc_rules.cards.seats import Seat, Side, seat_after, side_of
-from truc_rules.positions.hand import Hand
+from truc_rules.cards.packs import Card
+from truc_rules.cards.seats import Seat, Side, seat_after, seats_from, side_of
+from truc_rules.positions.actions import Kind
+from truc_rules.positions.events import Event
 from truc_rules.variants.variant import Variant
+
+_new = tuple.__new__  # builds a NamedTuple without calling its constructor: a hand is made with every move
+
+
+class Phase(Enum):
+    """What the hand waits for when no offer is open."""
+
+    CUT = auto()
+    """The seat before the dealer cuts or taps."""
+    COUNT = auto()
+    """The dealer says how many cards each seat gets."""
+    DEAL = auto()
+    """Cards: the first deal or that of a granted redeal."""
+    REDEAL = auto()
+    """Eldest plays these cards or proposes a redeal."""
+    PLAY = auto()
+    """The seat to act."""
+    OVER = auto()
+    """Nothing: the hand is over."""
+
+
+class Dealt(NamedTuple):
+    """The cards of the newest deal."""
+
+    each: int
+    """Cards each seat gets."""
+    taken: int
+    """Cards that have left the pack in this hand."""
+    redeals: int
+    """Redeals granted in this hand."""
+    thrown: tuple[Card, ...]
+    """Known cards of earlier deals of this hand."""
+    cards: tuple[tuple[Card | None, ...], ...]
+    """By seat, then slot; None while the card is unknown here."""
+    up: tuple[Card, ...]
+    """The cards turned up."""
+    shown: tuple[tuple[Seat, Card], ...]
+    """Unplayed cards that their seats have shown by choice."""
+    covered: tuple[tuple[Seat, int], ...]
+    """The slots that were played face down, each with its seat."""
+    blind: bool
+    """Whether nobody has seen any of the cards: all are played unseen."""
+
+
+class Trick(NamedTuple):
+    """A trick that is complete."""
+
+    leader: Seat
+    cards: tuple[Card, ...]
+    """In order of play, from the leader; COVERED for a card played face down."""
+    side: Side | None
+    """Who won it; None if it was tied."""
+
+
+class Row(NamedTuple):
+    """The tricks so far and the one on the table."""
+
+    eldest: Seat
+    """Who leads the first trick: mano."""
+    stride: int
+    """From one player's seat to the next: 1, or in a duel half the table."""
+    leader: Seat
+    """Who leads, or led, the trick on the table."""
+    to_act: Seat
+    """Whose card is next."""
+    table: tuple[Card, ...]
+    """Its cards, in order of play."""
+    tricks: tuple[Trick, ...]
+    last: Seat | None
+    """Who played the newest card of the hand."""
+    left: tuple[tuple[int, ...], ...]
+    """By seat: the slots that have not been played, ascending."""
+
+
+class Bets(NamedTuple):
+    """The main stake."""
+
+    stake: int
+    """What the hand is worth by points."""
+    locked: str | None
+    """What is played for instead of points, once accepted: "rest", the whole game, or "trut", a whole unit."""
+    right: tuple[Side, ...]
+    """The sides that may ask."""
+    offered: tuple[Seat, ...]
+    """The seats that have made the offer of their present turn."""
+
+
+class StakeAsk(NamedTuple):
+    """A higher stake, or the remainder, waits for an answer."""
+
+    seat: Seat
+    side: Side
+    stake: int | str
+
+
+class RedealAsk(NamedTuple):
+    """A proposed redeal waits for the consent of these seats, in order."""
+
+    seat: Seat
+    waiting: tuple[Seat, ...]
+
+
+class LastPointAsk(NamedTuple):
+    """The side at its last point plays or declines."""
+
+    side: Side
+    stake: int
+    """What the hand is worth if it plays."""
+    decline: int
+    """What the other side scores if it declines."""
+
+
+class EnvidoAsk(NamedTuple):
+    """Envido calls wait for an answer."""
+
+    seat: Seat
+    """Who made the last call."""
+    side: Side
+    calls: tuple[Kind, ...]
+    """All calls of the contest, in order."""
+
+
+class FlorRound(NamedTuple):
+    """A flor was declared; these seats hold one too, or may as far as known here, and declare it in this order."""
+
+    waiting: tuple[Seat, ...]
+
+
+class ContraflorAsk(NamedTuple):
+    """A contraflor waits for an answer."""
+
+    seat: Seat
+    side: Side
+    call: Kind
+    """CONTRAFLOR or CONTRAFLOR_REST."""
+
+
+class Saying(NamedTuple):
+    """Envido or flor values are said, for `points`."""
+
+    contest: Kind
+    """ENVIDO or FLOR."""
+    points: tuple[int, int]
+    """By side: what it scores if it wins; for a flor what it scores besides 3 for each flor."""
+    waiting: tuple[Seat, ...]
+    """Who is still to speak, the next one first; for a flor also who may hold one, as far as known here."""
+    spoken: tuple[Seat, ...]
+    """Who has had a first turn to speak."""
+    silent: tuple[Seat, ...]
+    """Who stayed silent then and has not said a value since."""
+    said: tuple[tuple[Seat, int], ...]
+    """Who has said which value; each value is higher than the one before."""
+
+    @property
+    def best(self) -> tuple[Seat, int] | None:
+        """Who said the best value so far, and the value."""
+        return self.said[-1] if self.said else None
+
+
+ContestOffer = EnvidoAsk | FlorRound | ContraflorAsk | Saying
+Offer = StakeAsk | RedealAsk | LastPointAsk | ContestOffer
+
+
+class Contests(NamedTuple):
+    """What came of the side bets of this row of tricks, and what the cards must prove when it ends."""
+
+    envido_closed: bool
+    """Whether envido can no longer be called."""
+    flor_closed: bool
+    """Whether the flor contest has been decided."""
+    flores: tuple[Seat, ...]
+    """Who declared a flor, in order."""
+    quiet: tuple[Seat, ...]
+    """Who had played a card when the first was declared, and so kept the flor quiet that it holds, or may hold."""
+    claims: tuple[tuple[Seat, Seat], ...]
+    """Each claim that a flor was kept quiet: who made it, and against whom."""
+    said: tuple[tuple[Seat, int], ...]
+    """Who said the envido value that won, and the value; empty if none was said."""
+
+
+NO_CONTESTS = Contests(envido_closed=False, flor_closed=False, flores=(), quiet=(), claims=(), said=())
+
+
+class Ordered(NamedTuple):
+    """An order in force: what a governor told its partner to play next, and how many it has given for that card."""
+
+    word: str
+    given: int
+
+
+Orders = tuple[Ordered | None, Ordered | None]
+NO_ORDERS: Orders = (None, None)
+
+
+class Hand(NamedTuple):
+    """One deal being played."""
+
+    phase: Phase
+    dealt: Dealt
+    row: Row
+    bets: Bets
+    offers: tuple[Offer, ...]
+    winner: Side | None
+    """The side that won the hand, once it is over; None if it was drawn, or if the game ended first."""
+    contests: Contests
+    orders: Orders
+    """By side, the order that is in force."""
+    proven: tuple[tuple[Seat, Contests], ...]
+    """What earlier duels of this deal must prove: a seat of each, and what came of its side bets."""
 
 
 class Score(NamedTuple):
@@ -34,10 +250,31 @@ class Match(NamedTuple):
     """Who won the match."""
 
 
+Step = tuple[Hand, tuple[Event, ...]]
+"""What a machine returns: the next hand, and what happened."""
+
+
+def with_dealt(hand: Hand, dealt: Dealt) -> Hand:
+    """Return `hand` with other cards, or with more of them known."""
+    return hand._replace(dealt=dealt)
+
+
+def with_offers(hand: Hand, offers: tuple[Offer, ...], contests: Contests) -> Hand:
+    """Return `hand` with other open offers and contests, which is all that most moves of a side bet change."""
+    rest = (contests, hand.orders, hand.proven)
+    return Hand(hand.phase, hand.dealt, hand.row, hand.bets, offers, None, *rest)
+
+
+def players(row: Row, seats: int) -> tuple[Seat, ...]:
+    """Return the seats that play this row of tricks, eldest first, in order of play."""
+    return seats_from(row.eldest, row.stride, seats)
+
+
 def with_hand(match: Match, hand: Hand) -> Match:
     """Return `match` with another state of its hand, which changes nothing around it."""
+    # unpacked, as one field by its name costs a third as much as all of them: this is done with every move
     variant, seats, dealer, games, score, number, _, game_winner, winner = match
-    return Match(variant, seats, dealer, games, score, number, hand, game_winner, winner)
+    return _new(Match, (variant, seats, dealer, games, score, number, hand, game_winner, winner))
 
 
 def governor(match: Match, side: Side) -> Seat:

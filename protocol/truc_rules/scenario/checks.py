@@ -9,10 +9,10 @@ from truc_rules.cards.seats import Seat, Side
 from truc_rules.errors import IllegalActionError, MoveError, Refusal
 from truc_rules.match.machines import deciders
 from truc_rules.match.match import apply, legal
+from truc_rules.match.moves import move_line, parse_move
 from truc_rules.nearest import nearest
 from truc_rules.positions.actions import REST, TRUT, Action, Kind
 from truc_rules.positions.match import Match
-from truc_rules.positions.moves import move_line, parse_move
 from truc_rules.scenario.setup import read_cards, read_score
 from truc_rules.scenario.text import Line, ScenarioError, number, words
 from truc_rules.signs.forced_shows import owed_shows

@@ -3,8 +3,7 @@
 from truc_rules.cards.seats import Side
 from truc_rules.contests.claims import settlements
 from truc_rules.positions.events import HandDrawn, HandWon
-from truc_rules.positions.hand import Hand, Phase, Step
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import Hand, Match, Phase, Step
 from truc_rules.scoring.score import award, score_after
 
 _OVER = Phase.OVER  # looked up once: a lookup in an Enum is costly in the engine's loops
@@ -26,5 +25,5 @@ def drawn(match: Match, hand: Hand) -> Step:
 
 def over(hand: Hand, winner: Side | None) -> Hand:
     """Return the hand at its end."""
-    _, dealt, row, bets, _, _, contests, orders, proven = hand
-    return Hand(_OVER, dealt, row, bets, (), winner, contests, orders, proven)
+    rest = (winner, hand.contests, hand.orders, hand.proven)
+    return Hand(_OVER, hand.dealt, hand.row, hand.bets, (), *rest)

@@ -9,8 +9,7 @@ from truc_rules.cards.seats import SIDES, Side, other_side
 from truc_rules.contests.claims import leaves_open
 from truc_rules.positions.actions import TRUT
 from truc_rules.positions.events import Event, PointsScored, UnitScored
-from truc_rules.positions.hand import Hand, Phase
-from truc_rules.positions.match import Match, Score
+from truc_rules.positions.match import Hand, Match, Phase, Score
 from truc_rules.variants.variant import Scoring
 
 AWARD_HAND = "hand"

@@ -11,8 +11,7 @@ from typing import NamedTuple, assert_never
 from truc_rules.cards.packs import Card
 from truc_rules.cards.seats import Seat
 from truc_rules.contests.values import envido_cards, envido_value, is_flor, may_be_flor
-from truc_rules.positions.hand import Contests, Hand, Phase
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import Contests, Hand, Match, Phase
 from truc_rules.variants.variant import Variant
 
 Cards = tuple[Card | None, ...]

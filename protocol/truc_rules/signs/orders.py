@@ -11,11 +11,11 @@ from truc_rules.cards.packs import rank_of
 from truc_rules.cards.seats import Seat, side_of
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import OrderGiven
-from truc_rules.positions.hand import NO_ORDERS, Ordered, Orders, Phase, Step
-from truc_rules.positions.match import Match, governor
+from truc_rules.positions.match import NO_ORDERS, Match, Ordered, Orders, Phase, Step, governor
 from truc_rules.variants.variant import Variant
 
-LOW, HIGH, LEAVE = "low", "high", "leave"
+EXTREMES = LOW, HIGH, LEAVE = "low", "high", "leave"
+"""What is ordered by strength instead of by rank."""
 MOST_ORDERS = 16
 """How many orders a governor may give for one card of its partner."""
 _CARDS_ARE_OUT = (Phase.PLAY, Phase.REDEAL)
@@ -41,7 +41,7 @@ def _every_order(seat: Seat, ordered: tuple[str, ...], standing: str | None) -> 
 
 def words(variant: Variant) -> tuple[str, ...]:
     """Return what can be ordered: every rank of the pack, low, high, leave."""
-    return (*variant.ranks, LOW, HIGH, LEAVE)
+    return (*variant.ranks, *EXTREMES)
 
 
 def partner(match: Match, seat: Seat) -> Seat:
@@ -83,7 +83,7 @@ def open_slots(match: Match, seat: Seat) -> tuple[int, ...]:
     cards = {slot: card for slot in left if (card := held[slot]) is not None}
     if len(cards) < len(left):
         return left
-    if order not in (LOW, HIGH, LEAVE):
+    if order not in EXTREMES:
         fitting = tuple(slot for slot in left if rank_of(variant.pack[cards[slot]]) == order)
         return fitting or left
     strengths = variant.turned[dealt.up[0]] if dealt.up else variant.strengths

@@ -6,8 +6,7 @@ from truc_rules.cards.packs import Card
 from truc_rules.cards.seats import Seat
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import CardsShown
-from truc_rules.positions.hand import Phase, Step, with_dealt
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import Match, Phase, Step, with_dealt
 
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:

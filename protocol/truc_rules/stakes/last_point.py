@@ -10,8 +10,7 @@ from truc_rules.positions.events import (
     LastPointTaken,
     PlayedBlind,
 )
-from truc_rules.positions.hand import Bets, Hand, LastPointAsk, Offer, Phase, Step
-from truc_rules.positions.match import Match, Score
+from truc_rules.positions.match import Bets, Hand, LastPointAsk, Match, Offer, Phase, Score, Step
 from truc_rules.scoring import ending
 from truc_rules.scoring.score import AWARD_DECLINED
 from truc_rules.variants.variant import Variant
@@ -19,17 +18,21 @@ from truc_rules.variants.variant import Variant
 
 def begin(match: Match, hand: Hand) -> Step:
     """Begin the play: ask the side that is at its last point, or let the hand decide the game if both are."""
-    _, dealt, row, bets, _, _, contests, orders, proven = hand
-    rule, at_last = match.variant.last_point, _sides_at_last_point(match.variant, match.score)
+    rule, at_last, bets = (
+        match.variant.last_point,
+        _sides_at_last_point(match.variant, match.score),
+        hand.bets,
+    )
     offers: tuple[Offer, ...] = ()
     told: tuple[Event, ...] = ()
     if len(at_last) == len(SIDES):
         bets = Bets(bets.stake, locked=REST, right=(), offered=())
-        told = (GameStaked(), PlayedBlind()) if dealt.blind else (GameStaked(),)
+        told = (GameStaked(), PlayedBlind()) if hand.dealt.blind else (GameStaked(),)
     elif rule is not None and at_last:
         offers = (LastPointAsk(at_last[0], rule.stake, rule.decline),)
         told = (LastPointAsked(at_last[0]),)
-    return Hand(Phase.PLAY, dealt, row, bets, offers, None, contests, orders, proven), told
+    rest = (None, hand.contests, hand.orders, hand.proven)
+    return Hand(Phase.PLAY, hand.dealt, hand.row, bets, offers, *rest), told
 
 
 def decides_game(variant: Variant, score: tuple[Score, Score]) -> bool:
@@ -52,9 +55,7 @@ def deciders(match: Match, question: LastPointAsk) -> tuple[Seat, ...]:
 
 def answers(seat: Seat, question: LastPointAsk) -> tuple[Action, ...]:
     """Return the answers of `seat`."""
-    if side_of(seat) != question.side:
-        return ()
-    return yes_or_no(seat)
+    return yes_or_no(seat) if side_of(seat) == question.side else ()
 
 
 def answer(match: Match, action: Action, question: LastPointAsk) -> Step:

@@ -4,17 +4,28 @@ An ask is an offer on the stack; while it is open nobody plays a card, except to
 pays the stake before the ask.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import assert_never
 
 from truc_rules.cards.seats import SIDES, Seat, Side, opponents_from, other_side, side_of
-from truc_rules.positions.actions import REST, TRUT, Action, Kind, ask_for, yes_or_no
+from truc_rules.positions.actions import REST, TRUT, Action, Kind, valued, yes_or_no
 from truc_rules.positions.events import StakeAccepted, StakeAsked, StakeDeclined
-from truc_rules.positions.hand import Bets, Hand, Offer, Phase, StakeAsk, Step, players, seat_to_act
-from truc_rules.positions.match import Match, governor
+from truc_rules.positions.match import (
+    Bets,
+    Hand,
+    Match,
+    Offer,
+    Phase,
+    StakeAsk,
+    Step,
+    governor,
+    players,
+)
 from truc_rules.scoring import ending
 from truc_rules.scoring.score import AWARD_DECLINED
 from truc_rules.variants.variant import Ladder, Variant
+
+_PLAYING = Phase.PLAY  # looked up once: a lookup in an Enum is costly in the engine's loops
 
 
 def opening_bets(variant: Variant) -> Bets:
@@ -25,16 +36,12 @@ def opening_bets(variant: Variant) -> Bets:
 def is_ask_moment(match: Match, seat: Seat) -> bool:
     """Tell whether `seat` is to act, or has just played and may still ask after its card."""
     row = match.hand.row
-    if (row.leader + len(row.table) * row.stride) % match.seats == seat:
-        return True
-    return match.variant.ask_window == "ba" and row.last == seat
+    return row.to_act == seat or (match.variant.ask_window == "ba" and row.last == seat)
 
 
 def stakes_open(match: Match, bets: Bets, side: Side) -> tuple[int | str, ...]:
     """Return every stake that `side` may ask for over `bets`, the remainder last, whatever the moment."""
-    if bets.locked is not None or side not in bets.right:
-        return ()
-    return _stakes_over(match, bets.stake, side)
+    return _stakes_over(match, bets.stake, side) if bets.locked is None and side in bets.right else ()
 
 
 def _stakes_over(match: Match, stake: int, side: Side) -> tuple[int | str, ...]:
@@ -79,7 +86,13 @@ def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:
 def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
     """Return the stakes `seat` may ask for on its turn; none if it has already made its one offer of the turn."""
     bets = match.hand.bets
-    return () if seat in bets.offered else stakes_open(match, bets, side_of(seat))
+    return () if seat in bets.offered else stakes_open(match, bets, SIDES[seat % 2])
+
+
+@cache
+def asks_for(seat: Seat, stakes: tuple[int | str, ...]) -> tuple[Action, ...]:
+    """Return the asks of `seat` for each of these stakes; built once."""
+    return tuple(valued(seat, Kind.RAISE, stake) for stake in stakes)
 
 
 def answerers(match: Match, ask: StakeAsk) -> tuple[Seat, ...]:
@@ -95,14 +108,14 @@ def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:
         return ()
     found = yes_or_no(seat)
     if ask.stake == REST and match.variant.remainder == "counter":
-        return ask_for(seat, REST), found[1]
+        return valued(seat, Kind.RAISE, REST), found[1]
     if isinstance(ask.stake, str):
         return found
     # the side that accepts has the right to ask, unless there is only one ask
     if not match.variant.raise_in_answer or match.variant.alternate == "once":
         return found
     higher = _stakes_over(match, ask.stake, side_of(seat))
-    return (*found, *[ask_for(seat, stake) for stake in higher])
+    return (*found, *asks_for(seat, higher))
 
 
 def accepted_by_card(match: Match, seat: Seat, offer: Offer) -> bool:
@@ -120,10 +133,8 @@ def ask(hand: Hand, seat: Seat, stake: int | str) -> Step:
 
 def _ask(hand: Hand, bets: Bets, seat: Seat, stake: int | str) -> Step:
     offers = (*hand.offers, StakeAsk(seat, side_of(seat), stake))
-    asked = Hand(
-        hand.phase, hand.dealt, hand.row, bets, offers, None, hand.contests, hand.orders, hand.proven
-    )
-    return asked, (StakeAsked(seat, stake),)
+    rest = (None, hand.contests, hand.orders, hand.proven)
+    return Hand(hand.phase, hand.dealt, hand.row, bets, offers, *rest), (StakeAsked(seat, stake),)
 
 
 def answer(match: Match, action: Action, open_ask: StakeAsk) -> Step:
@@ -175,7 +186,7 @@ def may_concede(match: Match, seat: Seat) -> bool:
     if concede == "vs_ask" or hand.offers:
         return False
     if concede == "on_turn":
-        return hand.phase is Phase.PLAY and seat_to_act(hand.row, match.seats) == seat
+        return hand.phase is _PLAYING and hand.row.to_act == seat
     if concede == "any":
         # rules.md 8.7: in a duel only its two players act
         return hand.row.stride == 1 or seat in players(hand.row, match.seats)

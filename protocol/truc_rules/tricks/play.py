@@ -1,9 +1,7 @@
-"""Turns: to play a card, face up, covered or unseen, with an ask or without, or to give up; and what follows.
+"""A turn: a card, face up, covered or unseen, with an ask or without, or the hand given up; and whose trick it is.
 
-Tricks: who wins one, who leads the next, and when they decide the hand.
-
-Nothing here knows about stakes. The rule of rules.md 1.5: two tricks win the hand; once a trick is tied, the first that
-is not. Play stops as soon as the result is known.
+The rule of rules.md 1.5: two tricks win the hand; once a trick is tied, the first that is not. Play stops as soon as
+the result is known. What an ask means for the stake is in stakes/stake.py.
 """
 
 from collections.abc import Sequence
@@ -14,19 +12,9 @@ from truc_rules.cards.packs import COVERED, Card
 from truc_rules.cards.seats import Seat, Side, other_side, side_of
 from truc_rules.contests.envido import fold_bonus
 from truc_rules.errors import CardError
-from truc_rules.positions.actions import (
-    PLAIN_PLAYS,
-    Action,
-    Kind,
-    ask_for,
-    cover_card,
-    cover_slot,
-    play_and_ask,
-    play_blind,
-)
+from truc_rules.positions.actions import PLAIN_PLAYS, Action, Kind, of_card, valued
 from truc_rules.positions.events import CardCovered, Conceded, Event, card_played, trick_told
-from truc_rules.positions.hand import NO_ORDERS, Bets, Dealt, Hand, Phase, Row, StakeAsk, Step, Trick
-from truc_rules.positions.match import Match
+from truc_rules.positions.match import NO_ORDERS, Bets, Dealt, Hand, Match, Phase, Row, StakeAsk, Step, Trick
 from truc_rules.scoring import ending
 from truc_rules.scoring.score import AWARD_CONCEDED, AWARD_HAND
 from truc_rules.signs import orders
@@ -101,8 +89,7 @@ _new = tuple.__new__  # builds a NamedTuple without calling its constructor
 def may_play(match: Match, seat: Seat) -> bool:
     """Tell whether `seat` may put a card down: it is to act, and no offer is open except an ask that a card accepts."""
     hand = match.hand
-    row = hand.row
-    if hand.phase is not PLAYING or (row.leader + len(row.table) * row.stride) % match.seats != seat:
+    if hand.phase is not PLAYING or hand.row.to_act != seat:
         return False
     return not hand.offers or stake.accepted_by_card(match, seat, hand.offers[-1])
 
@@ -110,11 +97,11 @@ def may_play(match: Match, seat: Seat) -> bool:
 def turn_actions(match: Match, seat: Seat) -> list[Action]:
     """Return what `seat` may do with no offer open: asks, and its cards, each alone and with every ask."""
     row, asks_after = match.hand.row, match.variant.ask_window == "ba"
-    is_to_act = (row.leader + len(row.table) * row.stride) % match.seats == seat
+    is_to_act = row.to_act == seat
     if not is_to_act and not (asks_after and row.last == seat):
         return []
     stakes = stake.turn_stakes(match, seat)
-    found = [ask_for(seat, asked) for asked in stakes] if stakes else []
+    found = [*stake.asks_for(seat, stakes)]
     if is_to_act:
         found += _with_cards(match, seat, stakes if asks_after else ())
     return found
@@ -132,15 +119,18 @@ def _with_cards(match: Match, seat: Seat, stakes: tuple[int | str, ...]) -> list
     held = dealt.cards[seat]
     slots = hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
     if dealt.blind:
-        return [play_blind(seat, slot) for slot in slots]
+        return [valued(seat, _BLIND, slot) for slot in slots]
     found = [plain[card] for slot in slots if (card := held[slot]) is not None]
     if match.variant.cover_from_trick and _may_cover(match):
-        found += [_covered(seat, slot, held[slot]) for slot in slots]
+        found += [
+            valued(seat, _COVER, slot) if (card := held[slot]) is None else of_card(seat, _COVER, card)
+            for slot in slots
+        ]
     if stakes:
         cards = [card for slot in slots if (card := held[slot]) is not None]
         if _may_end_hand(match):
             cards = [card for card in cards if not _ends_hand(match, card)]
-        found += [play_and_ask(seat, card, asked) for card in cards for asked in stakes]
+        found += [of_card(seat, _PLAY, card, asked) for card in cards for asked in stakes]
     return found
 
 
@@ -150,19 +140,16 @@ def _may_cover(match: Match) -> bool:
     return 0 < first <= len(match.hand.row.tricks) + 1
 
 
-def _covered(seat: Seat, slot: int, card: Card | None) -> Action:
-    return cover_slot(seat, slot) if card is None else cover_card(seat, card)
-
-
 def allows(match: Match, action: Action) -> bool:
     """Tell whether `action`, the play of a card, is among the legal ones, without building them all."""
     seat, hand = action.seat, match.hand
-    if action.kind is _COVER or action.kind is _BLIND:
+    if action.kind is not _PLAY:
         return may_play(match, seat) and action in _with_cards(match, seat, ())
     if len(action.cards) != 1 or hand.dealt.blind or not may_play(match, seat):
         return False
     card, held = action.cards[0], hand.dealt.cards[seat]
-    if card is None or card not in held or held.index(card) not in orders.open_slots(match, seat):
+    slots = hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
+    if card is None or card not in held or held.index(card) not in slots:
         return False
     if action.value is None:
         return True
@@ -210,16 +197,17 @@ def play(match: Match, action: Action) -> Step:
         hand, accepted = stake.accept(match, action.seat, offer)
         hand, events = _put_down(match, hand, action)
         return hand, accepted + events
-    hand, events = _put_down(match, hand, action)
     if action.value is None or action.kind is not _PLAY:
-        return hand, events
+        return _put_down(match, hand, action)
+    hand, events = _put_down(match, hand, action)
     hand, asked = stake.ask(hand, action.seat, action.value)
     return hand, events + asked
 
 
 def _put_down(match: Match, hand: Hand, action: Action) -> Step:
+    # unpacked, as one field by its name costs a third as much as all of them: most moves are cards
     phase, dealt, row, bets, _, _, contests, standing, proven = hand
-    eldest, stride, leader, table, tricks, _, left = row
+    eldest, stride, leader, _, table, tricks, _, left = row
     seat = action.seat
     slot, face = _face(dealt, action)
     left = _without(left, seat, slot)
@@ -232,13 +220,14 @@ def _put_down(match: Match, hand: Hand, action: Action) -> Step:
     else:
         played = card_played(seat, face)
     if len(table) * stride < match.seats:
-        row = _new(Row, (eldest, stride, leader, table, tricks, seat, left))
+        to_act = (seat + stride) % match.seats
+        row = _new(Row, (eldest, stride, leader, to_act, table, tricks, seat, left))
         if bets.offered:
             bets = _next_turn(bets, seat, None)
         return _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven)), (played,)
     side, leads = _taken(match, table)
     tricks = (*tricks, _new(Trick, (leader, table, side)))
-    row = _new(Row, (eldest, stride, leads, (), tricks, seat, left))
+    row = _new(Row, (eldest, stride, leads, leads, (), tricks, seat, left))
     if bets.offered:
         bets = _next_turn(bets, seat, leads)
     done = _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven))

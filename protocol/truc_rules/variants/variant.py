@@ -213,12 +213,16 @@ class Variant:
     """The strength of every card, by card, and last that of a covered one; follows from pack and order."""
     turned: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     """The same for each card that may be turned up, by that card; empty without a turn-up."""
+    base_stake: int = field(init=False, repr=False, compare=False)
+    """What a hand is worth before anybody asks."""
     has_contests: bool = field(init=False, repr=False, compare=False)
     """Whether envido or flor is played."""
     has_orders: bool = field(init=False, repr=False, compare=False)
     """Whether governors give orders."""
     is_plain: bool = field(init=False, repr=False, compare=False)
     """Whether there is neither: the stake is all that is bet on or called for."""
+    waits_its_turn: bool = field(init=False, repr=False, compare=False)
+    """Whether, with no offer open, a seat whose turn it is not has nothing to say in the play."""
     ranks: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """The ranks of the pack, each once, in its order."""
     suits: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -228,28 +232,31 @@ class Variant:
 
     def __post_init__(self) -> None:
         _check_table(self)
-        plain = strengths(self.pack, self.order)
-        object.__setattr__(self, "strengths", plain)
-        object.__setattr__(self, "turned", self._turned(plain))
-        has_contests = self.envido is not None or self.flor is not None
-        has_orders = self.signals is not None and self.signals.orders == "binding"
-        object.__setattr__(self, "has_contests", has_contests)
-        object.__setattr__(self, "has_orders", has_orders)
-        object.__setattr__(self, "is_plain", not (has_contests or has_orders))
-        object.__setattr__(self, "ranks", tuple(dict.fromkeys(map(rank_of, self.pack))))
-        object.__setattr__(self, "suits", tuple(map(suit_of, self.pack)))
-        object.__setattr__(self, "numbers", envido_numbers(self.pack))
+        for name, value in self._derived().items():
+            object.__setattr__(self, name, value)  # the class is frozen
         _check_rules(self)
 
-    def _turned(self, plain: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        if self.turnup is None:
-            return ()
-        return turned_strengths(self.pack, plain, raised=self.turnup.raised, suits=self.turnup.suits)
-
-    @property
-    def base_stake(self) -> int:
-        """What a hand is worth before anybody asks."""
-        return self.ladder[0] if isinstance(self.ladder, tuple) and self.ladder else 1
+    def _derived(self) -> dict[str, object]:
+        """Return what follows from the rules alone, by field: the machines ask for it with every move."""
+        plain, turnup, signals = strengths(self.pack, self.order), self.turnup, self.signals
+        has_contests = self.envido is not None or self.flor is not None
+        has_orders = signals is not None and signals.orders == "binding"
+        has_claims = self.flor is not None and self.flor.claims
+        concedes = self.concede in ("any", "governor")
+        return {
+            "strengths": plain,
+            "turned": ()
+            if turnup is None
+            else turned_strengths(self.pack, plain, raised=turnup.raised, suits=turnup.suits),
+            "base_stake": self.ladder[0] if isinstance(self.ladder, tuple) and self.ladder else 1,
+            "has_contests": has_contests,
+            "has_orders": has_orders,
+            "is_plain": not (has_contests or has_orders),
+            "waits_its_turn": self.ask_window == "b" and not (has_orders or has_claims or concedes),
+            "ranks": tuple(dict.fromkeys(map(rank_of, self.pack))),
+            "suits": tuple(map(suit_of, self.pack)),
+            "numbers": envido_numbers(self.pack),
+        }
 
     @property
     def is_governed(self) -> bool:

@@ -26,8 +26,8 @@ from truc_protocol.boxes import (
     seal_options,
     seal_sign,
 )
+from truc_protocol.choices import options_of
 from truc_protocol.dealer import Dealer
-from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Due, Folded, Ledger, box_public, due, fold
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, ServerMessage, Waiting
 from truc_protocol.records import Phase, Record
@@ -37,16 +37,14 @@ from truc_rules import (
     Event,
     Kind,
     Match,
-    Seat,
     deciders,
     deciders_in_view,
+    described,
     has_windows,
-    hints,
     is_blind,
     is_hand_over,
     is_window,
-    legal,
-    move_line,
+    legal_by_seat,
     unseen,
 )
 
@@ -135,7 +133,7 @@ def position(ledger: Ledger) -> Position:
     match = ledger.match if deciding is not None or may_show(ledger) else None
     if match is None:
         return Position(ledger, None, (), (), ((),) * ledger.seats)
-    actions = tuple([legal(match, Seat(seat)) for seat in range(match.seats)])
+    actions = legal_by_seat(match)
     if deciding is None:
         return Position(ledger, None, (), (), actions)
     return Position(ledger, match, deciders(match), deciders_in_view(match), actions)
@@ -163,7 +161,7 @@ def some_cut(ledger: Ledger) -> int:
 
 def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[Any, ...]:
     """Return the args that say `action` in a record."""
-    return tuple(write_args(_rules(ledger), action, dealer.openings(ledger, action.seat), cut=cut))
+    return write_args(action, dealer.openings(ledger, action.seat), cut=cut)
 
 
 def comes_always(here: Position, seat: int) -> bool:
@@ -174,15 +172,13 @@ def comes_always(here: Position, seat: int) -> bool:
     return ledger.phase is Phase.HAND and bool(match.hand.dealt.cards) and here.deciding is not None
 
 
-def _choice(match: Match, action: Action, secret: Hints) -> Choice:
-    line, told = move_line(match.variant, action), hints(match, action) + secret
-    return Choice(key=line, kind=str(action.kind), hints=dict(told))
-
-
-def _option(match: Match, action: Action, openings: tuple[Opening, ...], cut: int, secret: Hints) -> Option:
-    args = tuple(write_args(match, action, openings, cut=cut))
-    line, told = move_line(match.variant, action), hints(match, action) + secret
-    return Option(str(action.kind), args, line, told)
+def _choices(match: Match, actions: tuple[Action, ...], secret: Hints) -> tuple[Choice, ...]:
+    return tuple(
+        [
+            Choice(key=line, kind=str(action.kind), hints=dict(hints + secret))
+            for action, (line, hints) in zip(actions, described(match, actions), strict=True)
+        ]
+    )
 
 
 def _rules(ledger: Ledger) -> Match:
@@ -315,12 +311,12 @@ class Asking:
         secret = _WAITS if not must and seat in here.holders else ()
         rules, cut = _rules(ledger), self.cut(ledger)
         if box_public(ledger, seat) is None:
-            choices = tuple([_choice(rules, action, secret) for action in actions])
+            choices = _choices(rules, actions, secret)
             return OpenOptions(
                 table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, choices=choices
             )
         openings = self._dealer.openings(ledger, seat)
-        options = tuple([_option(rules, action, openings, cut, secret) for action in actions])
+        options = options_of(rules, actions, openings, cut=cut, also=secret)
         box = self._sealer.seal(ledger, seat, moment, options)
         return BoxedOptions(
             table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, box=box
