@@ -16,6 +16,7 @@ import pytest
 import structlog
 import trio
 from click.testing import CliRunner, Result
+from rows import each_row
 from server.conftest import running
 from server.restarting import interrupted
 
@@ -280,25 +281,37 @@ def test_damaged_backup_is_not_restored(copy, tmp_path, name):
     assert not kept(tmp_path / "new")
 
 
-def test_backup_that_lacks_a_file_is_not_restored(copy, tmp_path):
+def test_folder_that_lacks_a_file_of_a_backup_is_none(data, copy, tmp_path):
     (copy / "secrets.key").unlink()
     line = said(call("restore", tmp_path / "new", copy))
     assert line == f"truc-server: {copy / 'secrets.key'} is missing from the backup\n"
-
-
-def test_folder_without_a_manifest_is_no_backup(data, tmp_path):
     line = said(call("restore", tmp_path / "new", data.root))
     assert line == f"truc-server: {data.root} is no backup: it has no manifest.json\n"
 
 
-@pytest.mark.parametrize(
-    "name", ["../x", "/etc/passwd", "earlier/../../x", "earlier/.x", "x", "a/b", "earlier/"]
+ELSEWHERE = ("../x", "/etc/passwd", "earlier/../../x", "earlier/.x", "x", "a/b", "earlier/")
+
+
+@each_row(
+    "changes, told",
+    [
+        *(
+            ({"more": {name: "0" * 64}}, "expected names and hashes of files of a data folder, got others\n")
+            for name in ELSEWHERE
+        ),
+        ({"without": "truc.db"}, "expected a backup with a database"),
+        ({"format": 2}, "expected a backup of format 1, got 2: a newer version made it\n"),
+    ],
 )
-def test_backup_puts_files_nowhere_but_where_they_belong(copy, tmp_path, name):
-    files = json.loads((copy / "manifest.json").read_text())["files"]
-    rewrite(copy, files=files | {name: "0" * 64})
+def test_backup_of_other_files_or_another_format_is_not_restored(copy, tmp_path, changes, told):
+    path = copy / "manifest.json"
+    before = path.read_text()
+    files = json.loads(before)["files"] | changes.get("more", {})
+    files.pop(changes.get("without"), None)
+    rewrite(copy, files=files, format=changes.get("format", 1))
     line = said(call("restore", tmp_path / "new", copy))
-    assert line.endswith("expected names and hashes of files of a data folder, got others\n")
+    path.write_text(before)
+    assert told in line
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', '{"format": 1, "files": []}', "\x00"])
@@ -306,19 +319,6 @@ def test_manifest_that_is_none_is_refused(copy, tmp_path, text):
     (copy / "manifest.json").write_text(text)
     line = said(call("restore", tmp_path / "new", copy))
     assert line.startswith(f"truc-server: {copy / 'manifest.json'}: expected the manifest of a backup, got: ")
-
-
-def test_backup_without_a_database_is_not_restored(copy, tmp_path):
-    files = json.loads((copy / "manifest.json").read_text())["files"]
-    del files["truc.db"]
-    rewrite(copy, files=files)
-    assert "expected a backup with a database" in said(call("restore", tmp_path / "new", copy))
-
-
-def test_backup_of_a_newer_format_is_refused(copy, tmp_path):
-    rewrite(copy, format=2)
-    line = said(call("restore", tmp_path / "new", copy))
-    assert line.endswith("expected a backup of format 1, got 2: a newer version made it\n")
 
 
 def test_backup_of_a_newer_schema_is_refused(copy, tmp_path):

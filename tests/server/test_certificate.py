@@ -9,6 +9,7 @@ from io import StringIO
 
 import pytest
 from cryptography.hazmat.primitives import serialization
+from rows import each_row
 from server.conftest import QUICK, changed
 
 from truc_protocol.codec import sha256
@@ -128,12 +129,6 @@ def test_own_certificate_of_the_future_is_refused(tmp_path, folder):
     assert failure(folder, chain, key) == f"{chain} is not good before {day}: check the clock of this machine"
 
 
-def test_own_certificate_that_is_missing_is_named(files, folder, tmp_path):
-    assert failure(folder, tmp_path / "gone.pem", files[1]) == (
-        f"cannot read {tmp_path / 'gone.pem'}: No such file or directory"
-    )
-
-
 def test_own_key_with_a_passphrase_is_refused_and_not_asked_for(files, folder):
     chain, key = files
     private = serialization.load_pem_private_key(key.read_bytes(), None)
@@ -149,15 +144,16 @@ def test_own_key_with_a_passphrase_is_refused_and_not_asked_for(files, folder):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
+@each_row(
+    "broken, told",
     [
         ("fullchain.pem", "expected a certificate in PEM, got none that can be read"),
         ("privkey.pem", "expected a private key in PEM, got none that can be read"),
     ],
 )
-def test_own_file_that_is_something_else_is_refused(tmp_path, files, folder, name, told):
-    (tmp_path / name).write_bytes(b"something else")
+def test_own_file_that_is_something_else_is_refused(tmp_path, folder, broken, told):
+    files = own(tmp_path, make_certificate(NOW, lasts_s=90 * DAY_S))
+    (tmp_path / broken).write_bytes(b"something else")
     assert failure(folder, *files) == f"{files[0]} and {files[1]}: {told}"
 
 
@@ -184,17 +180,13 @@ def test_check_says_that_a_certificate_will_be_made_and_makes_none(folder):
     assert not folder.certificate.exists()
 
 
-def test_check_says_until_when_the_certificate_made_is_good(folder):
+def test_check_says_until_when_a_certificate_is_good(files, folder):
     open_tls(with_tls().listen, folder, NOW)
-    day = time.strftime("%Y-%m-%d", time.gmtime(NOW + LASTS_S))
+    made, owns = (time.strftime("%Y-%m-%d", time.gmtime(NOW + s)) for s in (LASTS_S, 90 * DAY_S))
     assert findings(folder, with_tls()) == [
-        f"ok     TLS: {folder.certificate}, made by the server, good until {day}"
+        f"ok     TLS: {folder.certificate}, made by the server, good until {made}"
     ]
-
-
-def test_check_says_until_when_the_own_certificate_is_good(files, folder):
-    day = time.strftime("%Y-%m-%d", time.gmtime(NOW + 90 * DAY_S))
-    assert findings(folder, with_tls(*files)) == [f"ok     TLS: {files[0]}, good until {day}"]
+    assert findings(folder, with_tls(*files)) == [f"ok     TLS: {files[0]}, good until {owns}"]
 
 
 def test_check_notes_an_own_certificate_near_its_end(tmp_path, folder):

@@ -2,7 +2,6 @@
 
 import threading
 
-import pytest
 import trio
 from server.conftest import QUICK, changed, in_hand, running, together
 from server.visitors import heard, keyed, said, say
@@ -34,13 +33,6 @@ async def history(client, seats):
 
 
 class TestGuest:
-    async def test_guest_is_told_and_dismissed(self, server):
-        guest = await seated_guest(server)
-        assert (await guest.ask(FORGET))["t"] == "ok"
-        assert [message["code"] for message in await guest.client.closed() if message["t"] == "bye"] == [
-            "forgotten"
-        ]
-
     async def test_token_is_good_no_more(self, server):
         guest = await seated_guest(server)
         await guest.ask(FORGET)
@@ -83,27 +75,21 @@ class TestGuest:
         gate.set()
         assert (await client.until("error", re=number))["code"] == "bad_token"
 
-    async def test_guest_who_has_never_sat_down_can_ask_too(self, server):
-        guest = await server.seat(keyed=False)
-        assert (await guest.ask(FORGET))["t"] == "ok"
-
-    async def test_every_connection_of_the_guest_is_dismissed(self, server):
-        guest = await seated_guest(server)
+    async def test_every_connection_of_the_guest_is_dismissed_and_no_other(self, server):
+        guest, stranger = await seated_guest(server), await server.seat(keyed=False, seed=2)
         other = await server.connect()
         await other.login_token(guest.token)
-        await guest.ask(FORGET)
-        assert [message["code"] for message in await other.closed() if message["t"] == "bye"] == ["forgotten"]
-
-    async def test_other_guests_stay(self, server):
-        guest, other = await seated_guest(server), await server.seat(keyed=False, seed=2)
-        await guest.ask(FORGET)
-        assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
+        assert (await guest.ask(FORGET))["t"] == "ok"
+        for client in (guest.client, other):
+            byes = [message["code"] for message in await client.closed() if message["t"] == "bye"]
+            assert byes == ["forgotten"]
+        assert (await stranger.client.ask({"t": "tables"}))["t"] == "ok"
 
 
 class TestKey:
-    async def test_key_stays_logged_in(self, server):
+    async def test_key_stays_logged_in_and_may_ask_again(self, server):
         client = await keyed(server)
-        await client.ask(FORGET)
+        assert [(await client.ask(FORGET))["t"] for _ in range(3)] == ["ok"] * 3
         assert (await client.ask({"t": "tables"}))["t"] == "ok"
 
     async def test_name_becomes_that_of_who_has_given_none(self, server):
@@ -126,18 +112,12 @@ class TestKey:
         client = await keyed(server, "Kay", key)
         await client.ask({"t": "ignore", "player": other.welcome["player"]})
         await client.ask(FORGET)
+        assert server.store.ignored(key.public) == frozenset()
         again = await keyed(server, "Kay", key)
         for one in (again, other):
             await one.ask({"t": "lobby"})
         await say(other, "hello")
         assert await said(again) == ["hello"]
-
-    async def test_whom_they_ignored_is_gone_from_the_store(self, server):
-        key = generate_signing_key()
-        client = await keyed(server, "Kay", key)
-        await client.ask({"t": "ignore", "player": "guest-AAAAAAAAAAAAAAAAAAAA"})
-        await client.ask(FORGET)
-        assert server.store.ignored(key.public) == frozenset()
 
 
 class TestTables:
@@ -155,13 +135,9 @@ class TestTables:
         await seat.ask(FORGET)
         assert (await seat.ask({"t": "join", "table": table}))["code"] == "no_such_table"
 
-    async def test_in_a_match_it_is_refused(self, server):
-        seats = await in_hand(server)
-        assert (await seats[0].ask(FORGET))["code"] == "not_now"
-
-    async def test_refused_it_changes_nothing(self, server):
+    async def test_in_a_match_it_is_refused_and_changes_nothing(self, server):
         guests = await in_hand(server, guests=(1,))
-        await guests[1].ask(FORGET)
+        assert (await guests[1].ask(FORGET))["code"] == "not_now"
         assert (await (await server.connect()).login_token(guests[1].token))["t"] == "welcome"
 
     async def test_while_terms_are_out_it_is_refused(self, server):
@@ -183,7 +159,7 @@ class TestTables:
 
 
 class TestChat:
-    async def test_lines_are_gone_for_who_comes_later(self, server):
+    async def test_lines_are_gone_for_who_comes_later_and_from_the_store(self, server):
         seats = await server.seats(2)
         await say(seats[0].client, "mine", seats[0].table)
         await say(seats[1].client, "yours", seats[0].table)
@@ -191,6 +167,7 @@ class TestChat:
         client = await keyed(server)
         await client.ask({"t": "watch", "table": seats[0].table})
         assert await said(client) == ["mine"]
+        assert [line.text for line in server.store.chat(seats[0].table, 10)] == ["mine"]
 
     async def test_number_of_a_line_is_not_used_again_after_a_restart(self, tmp_path):
         async with running(tmp_path / "data") as server:
@@ -204,37 +181,15 @@ class TestChat:
             await say(client, "three", seats[0].table)
             assert [line["n"] for line in await heard(client, "chat")] == [2]
 
-    async def test_lines_are_gone_from_the_store(self, server):
-        seats = await server.seats(2)
-        await say(seats[1].client, "yours", seats[0].table)
-        await seats[1].ask(FORGET)
-        assert server.store.chat(seats[0].table, 10) == ()
-
 
 class TestMatches:
-    async def test_others_may_read_their_matches_no_more(self, server):
+    async def test_who_has_played_may_read_their_matches_and_others_no_more(self, server):
         seats = await over(server, options={"transcript": "all"})
         client = await keyed(server)
         assert (await history(client, seats))["t"] == "ok"
         await seats[0].ask(FORGET)
         assert (await history(client, seats))["code"] == "private_table"
-
-    async def test_who_has_played_may(self, server):
-        seats = await over(server, options={"transcript": "all"})
-        await seats[0].ask(FORGET)
         assert [(await history(seat.client, seats))["t"] for seat in seats] == ["ok", "ok"]
-
-
-@pytest.mark.parametrize("times", [2, 3])
-async def test_asking_again_is_no_mistake(server, times):
-    client = await keyed(server)
-    assert [(await client.ask(FORGET))["t"] for _ in range(times)] == ["ok"] * times
-
-
-async def test_before_login_it_is_refused(server):
-    client = await server.connect()
-    await client.hello()
-    assert (await client.ask(FORGET))["code"] == "auth_required"
 
 
 async def test_member_stays_a_member(tmp_path):

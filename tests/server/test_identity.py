@@ -3,6 +3,7 @@
 import stat
 
 import pytest
+from rows import each_row
 
 from truc_protocol.crypto.keys import fingerprint, from_pem
 from truc_server.identity.identity import Identity, load_identity, read_identity
@@ -23,12 +24,6 @@ def identity(folder) -> Identity:
 def test_keys_stay_the_same(folder, identity):
     again = load_identity(folder)
     assert (again.key.public, again.at_rest) == (identity.key.public, identity.at_rest)
-
-
-def test_two_servers_have_different_keys(tmp_path, identity):
-    other = load_identity(open_folder(tmp_path / "other"))
-    assert other.key.public != identity.key.public
-    assert other.at_rest != identity.at_rest
 
 
 def test_identity_file_holds_the_key_as_pem(folder, identity):
@@ -72,15 +67,13 @@ def test_missing_identity_beside_a_database_is_refused(folder):
         load_identity(folder)
 
 
-def test_missing_secrets_key_beside_an_identity_is_refused(folder, identity):
-    folder.secrets_key.unlink()
-    with pytest.raises(IdentityError, match=r"secrets\.key is missing"):
-        load_identity(folder)
-
-
-def test_secrets_key_of_another_length_is_refused(folder, identity):
-    folder.secrets_key.write_bytes(bytes(31))
-    with pytest.raises(IdentityError, match="expected 32 bytes, got 31"):
+@each_row("content, told", [(None, r"secrets\.key is missing"), (bytes(31), "expected 32 bytes, got 31")])
+def test_secrets_key_that_is_missing_or_of_another_length_is_refused(folder, identity, content, told):
+    folder.secrets_key.unlink(missing_ok=True)
+    if content is not None:
+        folder.secrets_key.write_bytes(content)
+        folder.secrets_key.chmod(0o600)
+    with pytest.raises(IdentityError, match=told):
         load_identity(folder)
 
 

@@ -25,8 +25,10 @@ def contents(folder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_sound_database_is_right(data):
-    assert f"ok     database: sound, schema {REVISION}\n" in check(data).stdout
+def test_sound_database_is_right_and_free_disk_is_told(data):
+    told = check(data).stdout
+    assert f"ok     database: sound, schema {REVISION}\n" in told
+    assert "ok     disk: " in told
 
 
 def test_check_leaves_the_folder_as_it_was(data):
@@ -73,12 +75,13 @@ def test_empty_database_is_right(data):
 
 
 @pytest.mark.parametrize("where", [0, 4_096, 12_288])
-def test_overwritten_database_is_wrong(data, where):
+def test_overwritten_database_is_wrong_and_said_in_one_line(data, where):
     with data.database.open("r+b") as file:
         file.seek(where)
         file.write(b"\xff" * 4_096)
     result = check(data)
     assert (result.exit_code, f"wrong  database: {data.database}: " in result.stdout) == (1, True)
+    assert len([line for line in result.stdout.splitlines() if "database: " in line]) == 1
 
 
 def test_database_that_is_cut_off_is_wrong(data):
@@ -97,13 +100,6 @@ def test_file_that_is_another_users_is_named_and_no_backup_is_asked_for(data, mo
     assert f"wrong  database: {line}: give it to the server's\n" in check(data).stdout
     with pytest.raises(StoreError, match=f"^{line}$"):
         open_store(url(data.root))
-
-
-def test_what_is_wrong_is_one_line(data):
-    with data.database.open("r+b") as file:
-        file.seek(4_096)
-        file.write(b"\xff" * 4_096)
-    assert len([line for line in check(data).stdout.splitlines() if "database: " in line]) == 1
 
 
 def test_newest_transactions_of_a_killed_server_are_looked_at(tmp_path, data):
@@ -138,18 +134,12 @@ def test_database_server_that_does_not_answer_is_wrong(data):
     assert "wrong  database: cannot open postgresql://truc:***@127.0.0.1:1/truc: " in told
 
 
-def test_free_disk_is_told(data):
-    assert "ok     disk: " in check(data).stdout
-
-
-def test_disk_that_is_full_is_wrong_also_where_nothing_is_to_be_spared(data, monkeypatch):
-    monkeypatch.setattr("truc_server.operation.disk.free_bytes", lambda _: 900_000)
-    data.settings.write_text("[store]\nspare_mb = 0\n")
-    result = check(data)
-    assert (result.exit_code, "none begins until there is room" in result.stdout) == (1, True)
-
-
-def test_disk_that_is_nearly_full_is_wrong(data, monkeypatch):
-    monkeypatch.setattr("truc_server.operation.disk.free_bytes", lambda _: 1_000_000)
+@pytest.mark.parametrize(
+    ("free", "settings"), [(1_000_000, ""), (900_000, "[store]\nspare_mb = 0\n")], ids=["nearly", "full"]
+)
+def test_disk_that_is_nearly_full_is_wrong(data, monkeypatch, free, settings):
+    """A full one is, also where nothing is to be spared."""
+    monkeypatch.setattr("truc_server.operation.disk.free_bytes", lambda _: free)
+    data.settings.write_text(settings)
     result = check(data)
     assert (result.exit_code, "none begins until there is room" in result.stdout) == (1, True)

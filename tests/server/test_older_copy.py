@@ -42,21 +42,30 @@ def release_at(seat: Seat, k: int) -> dict:
     return seat.sign(Release(ledger.setup.mid, k, b"h" * 32, ledger.deal_index + 3, seat.seat, bytes(32)))
 
 
-async def test_host_is_told_when_a_player_resumes_from_beyond_the_last_record(server):
+def resumption_at(seat: Seat, k: int) -> dict:
+    return {"t": "resume", "table": seat.table, "match": seat.ledger.setup.mid, "next": k}
+
+
+@pytest.mark.parametrize("request_at", [resumption_at, act_at, release_at])
+async def test_host_is_told_when_a_player_is_beyond_the_last_record(server, request_at):
     seats = await in_hand(server)
     with capture_logs() as logged:
-        reply = await resumed(seats[0], BEYOND)
+        reply = await seats[0].client.ask(request_at(seats[0], BEYOND))
     found = ("warning", seats[0].ledger.setup.mid.hex(), BEYOND - 1, seats[0].next - 1)
     assert (reply["code"], told(logged)) == ("bad_position", [found])
 
 
-@pytest.mark.parametrize("signed_at", [act_at, release_at])
-async def test_host_is_told_when_a_player_has_signed_for_beyond_the_last_record(server, signed_at):
-    seats = await in_hand(server)
+async def test_body_unsigned_overtaken_or_of_another_match_tells_the_host_nothing(server):
+    seat = (await in_hand(server))[0]
+    elsewhere = Act(b"m" * 32, BEYOND, b"h" * 32, 0, 0, "pause", ())
+    requests = (
+        {**act_at(seat, BEYOND), "sig": bytes(64)},
+        {**seat.sign(elsewhere), "match": seat.ledger.setup.mid},
+        act_at(seat, 1),
+    )
     with capture_logs() as logged:
-        reply = await seats[0].client.ask(signed_at(seats[0], BEYOND))
-    found = ("warning", seats[0].ledger.setup.mid.hex(), BEYOND - 1, seats[0].next - 1)
-    assert (reply["code"], told(logged)) == ("bad_position", [found])
+        codes = [(await seat.client.ask(request))["code"] for request in requests]
+    assert (codes, told(logged)) == (["bad_position", "bad_position", "stale_position"], [])
 
 
 async def test_host_is_told_once_for_a_match(server):
@@ -77,29 +86,6 @@ async def test_claim_of_a_player_ends_no_match(server):
         assert (await seat.resume())["t"] == "ok"
     await together(*(seat.play for seat in seats))
     assert {seat.auditor.verdict().reason for seat in seats} == {"won"}
-
-
-async def test_body_that_its_seat_has_not_signed_tells_the_host_nothing(server):
-    seats = await in_hand(server)
-    with capture_logs() as logged:
-        reply = await seats[0].client.ask({**act_at(seats[0], BEYOND), "sig": bytes(64)})
-    assert (reply["code"], told(logged)) == ("bad_position", [])
-
-
-async def test_body_for_another_match_tells_the_host_nothing(server):
-    seats = await in_hand(server)
-    body = Act(b"m" * 32, BEYOND, b"h" * 32, 0, 0, "pause", ())
-    signed = {**seats[0].sign(body), "match": seats[0].ledger.setup.mid}
-    with capture_logs() as logged:
-        reply = await seats[0].client.ask(signed)
-    assert (reply["code"], told(logged)) == ("bad_position", [])
-
-
-async def test_body_that_was_overtaken_tells_the_host_nothing(server):
-    seats = await in_hand(server)
-    with capture_logs() as logged:
-        reply = await seats[0].client.ask(act_at(seats[0], 1))
-    assert (reply["code"], told(logged)) == ("stale_position", [])
 
 
 async def test_player_without_a_seat_tells_the_host_nothing(server):

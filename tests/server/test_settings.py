@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from rows import each_row
 from truc_server.settings.setting_keys import KEYS, SECTIONS, expected
 from truc_server.settings.settings import MatchDefaults, Settings, SettingsError
 from truc_server.settings.settings_file import MAX_FILE, line_of, load, settings_text
+
+PORT = "listen.port expected a whole number from 0 to 65535"
 
 
 def from_text(text: str) -> Settings:
@@ -31,23 +34,13 @@ class TestDefaults:
     def test_nothing_given_is_the_defaults(self):
         assert load(file=None, environ={}, flags={}) == Settings()
 
-    def test_port_is_7373(self):
-        assert Settings().listen.port == 7373
-
     def test_default_opts_are_those_of_the_specification(self):
         assert MatchDefaults().opts() == (30_000, 120_000, 60_000, 1, 0, 0, 3, 600_000, 1, 3)
 
-    def test_words_of_opts_become_their_numbers(self):
-        opts = MatchDefaults(when_gone="wait", spectators="none").opts()
-        assert (opts[4], opts[8]) == (2, 0)
-
-    def test_substitute_is_a_word_of_opts(self):
-        assert MatchDefaults(when_gone="substitute").opts()[4] == 1
-
-    @each_row("key", KEYS.values())
-    def test_every_default_is_in_range(self, key):
-        given = load(file=None, environ={}, flags={key.name: ("--flag", key.default)})
-        assert given == Settings()
+    @each_row("when_gone, number", [("wait", 2), ("substitute", 1)])
+    def test_words_of_opts_become_their_numbers(self, when_gone, number):
+        opts = MatchDefaults(when_gone=when_gone, spectators="none").opts()
+        assert (opts[4], opts[8]) == (number, 0)
 
     @each_row("key", KEYS.values())
     def test_every_key_is_described_in_one_sentence(self, key):
@@ -58,91 +51,85 @@ class TestDefaults:
 
 
 class TestFile:
-    def test_value_of_the_file_is_taken(self):
-        assert from_text("[listen]\nport = 1234").listen.port == 1234
-
-    def test_key_without_section_is_taken(self):
-        assert from_text('name = "La Penya"').name == "La Penya"
+    @each_row(
+        "text, key, value",
+        [
+            ("[listen]\nport = 1234", "listen.port", 1234),
+            ('name = "La Penya"', "name", "La Penya"),
+            (f"name = '{'à' * 32}'", "name", "à" * 32),
+            ('[listen]\nhosts = ["127.0.0.1"]', "listen.hosts", ("127.0.0.1",)),
+            ("access.banned = ['192.0.2.0/24', '::1']", "access.banned", ("192.0.2.0/24", "::1")),
+            *(
+                (f"listen.public_host = '{host}'", "listen.public_host", host)
+                for host in ("", "truc.example", "192.0.2.1", "2001:db8::1")
+            ),
+            *(
+                (f"access.moved_to = '{place}'", "access.moved_to", place)
+                for place in ("", "truc.example:7373", "192.0.2.1:1", "[2001:db8::1]:65535")
+            ),
+        ],
+    )
+    def test_value_of_the_file_is_taken(self, text, key, value):
+        assert attrgetter(key)(from_text(text)) == value
 
     def test_dotted_and_inline_forms_are_the_same(self):
         assert from_text("listen.port = 5") == from_text("listen = {port = 5}")
 
-    def test_list_becomes_a_tuple(self):
-        assert from_text('[listen]\nhosts = ["127.0.0.1"]').listen.hosts == ("127.0.0.1",)
+    @each_row(
+        "text, told",
+        [
+            ("# one\n\n[listen]\n\nport = 'abc'\n", f"line 5: {PORT}, got 'abc'"),
+            ("[listen]\nport = 65536", f"line 2: {PORT}, got 65536"),
+            ("[listen]\nport = true", f"line 2: {PORT}, got True"),
+            ("name = 5", "line 1: name expected text of 1 to 64 bytes, got 5"),
+            ("name = ''", "line 1: name expected text of 1 to 64 bytes, got ''"),
+            ('[log]\nformat = "xml"', 'line 2: log.format expected one of "human", "json", got \'xml\''),
+            ('guests = "yes"', "line 1: guests expected true or false, got 'yes'"),
+            (
+                "[listen]\nhosts = []",
+                "line 2: listen.hosts expected a list of one or more addresses or names, got []",
+            ),
+            ("listen = 5", "line 1: listen expected a section [listen], got 5"),
+            ("[listen]\nprot = 5", "line 2: unknown key listen.prot; the nearest is listen.port"),
+            ("\n[limit]\n", "line 2: unknown key limit; the nearest is limits"),
+            (
+                "[access]\nbanned = ['192.0.2.1', 'Ana']",
+                "line 2: access.banned expected a list of at most 1000 fingerprints, tags of guests, addresses"
+                " and networks, got 'Ana' in it",
+            ),
+            *(
+                (
+                    f"[listen]\npublic_host = '{host}'",
+                    "line 2: listen.public_host expected a name or an address without a port, or nothing,"
+                    f" got '{host}'",
+                )
+                for host in ("truc.example:7373", "truc://truc.example", "[2001:db8::1]", "a b")
+            ),
+            *(
+                (
+                    f"[store]\nurl = '{kind}://truc:hush@host/truc'",  # and its password is not told
+                    "line 2: store.url expected postgresql://USER@HOST/NAME, sqlite:///FILE, or nothing,"
+                    f" got '{kind}://truc:***@host/truc'",
+                )
+                for kind in ("postgres", "mysql")
+            ),
+        ],
+    )
+    def test_mistake_is_told_with_its_line_and_what_was_expected(self, text, told):
+        assert refusal(text) == f"truc.toml {told}"
 
-    def test_wrong_type_names_line_key_range_and_value(self):
-        text = "# one\n\n[listen]\n\nport = 'abc'\n"
-        assert (
-            refusal(text)
-            == "truc.toml line 5: listen.port expected a whole number from 0 to 65535, got 'abc'"
-        )
-
-    def test_number_out_of_range_is_refused(self):
-        assert (
-            refusal("[listen]\nport = 65536")
-            == "truc.toml line 2: listen.port expected a whole number from 0 to 65535, got 65536"
-        )
-
-    def test_true_is_no_number(self):
-        assert (
-            refusal("[listen]\nport = true")
-            == "truc.toml line 2: listen.port expected a whole number from 0 to 65535, got True"
-        )
-
-    def test_number_is_no_text(self):
-        assert refusal("name = 5") == "truc.toml line 1: name expected text of 1 to 64 bytes, got 5"
-
-    def test_name_is_measured_in_bytes(self):
-        assert refusal(f"name = '{'à' * 33}'").startswith(
-            "truc.toml line 1: name expected text of 1 to 64 bytes, got 'àà"
-        )
-
-    def test_name_of_64_bytes_is_taken(self):
-        assert from_text(f"name = '{'à' * 32}'").name == "à" * 32
-
-    def test_empty_name_is_refused(self):
-        assert refusal("name = ''") == "truc.toml line 1: name expected text of 1 to 64 bytes, got ''"
-
-    def test_word_not_on_the_list_is_refused_with_the_list(self):
-        text = '[log]\nformat = "xml"'
-        assert refusal(text) == 'truc.toml line 2: log.format expected one of "human", "json", got \'xml\''
-
-    def test_text_for_a_switch_is_refused(self):
-        assert refusal('guests = "yes"') == "truc.toml line 1: guests expected true or false, got 'yes'"
-
-    def test_empty_list_of_hosts_is_refused(self):
-        text = "[listen]\nhosts = []"
-        assert (
-            refusal(text)
-            == "truc.toml line 2: listen.hosts expected a list of one or more addresses or names, got []"
-        )
-
-    def test_section_given_a_value_is_refused(self):
-        assert refusal("listen = 5") == "truc.toml line 1: listen expected a section [listen], got 5"
-
-    def test_key_given_a_section_is_refused(self):
-        assert refusal("[listen.port]\nx = 1").startswith(
-            "truc.toml line 1: listen.port expected a whole number from 0 to 65535, got {"
-        )
-
-    def test_unknown_key_names_the_nearest(self):
-        text = "[listen]\nprot = 5"
-        assert refusal(text) == "truc.toml line 2: unknown key listen.prot; the nearest is listen.port"
-
-    def test_unknown_section_names_the_nearest(self):
-        assert refusal("\n[limit]\n") == "truc.toml line 2: unknown key limit; the nearest is limits"
-
-    def test_text_that_is_not_toml_names_the_line(self):
-        assert refusal("name = 'a'\nport 5\n").startswith("truc.toml line 2: expected TOML")
-
-    def test_text_that_breaks_off_names_the_last_line(self):
-        assert refusal("name = 'a'\nmotd =").startswith("truc.toml line 2: expected TOML")
-
-    def test_file_too_long_is_refused(self):
-        assert (
-            refusal("#" * (MAX_FILE + 1))
-            == f"truc.toml: expected at most {MAX_FILE} bytes, got {MAX_FILE + 1}"
-        )
+    @each_row(
+        "text, told",
+        [
+            (f"name = '{'à' * 33}'", "truc.toml line 1: name expected text of 1 to 64 bytes, got 'àà"),
+            ("[listen.port]\nx = 1", f"truc.toml line 1: {PORT}, got {{"),
+            ("name = 'a'\nport 5\n", "truc.toml line 2: expected TOML"),
+            ("name = 'a'\nmotd =", "truc.toml line 2: expected TOML"),
+            ("#" * (MAX_FILE + 1), f"truc.toml: expected at most {MAX_FILE} bytes, got {MAX_FILE + 1}"),
+        ],
+    )
+    def test_mistake_is_told_with_its_beginning(self, text, told):
+        assert refusal(text).startswith(told)
 
     def test_long_value_is_cut_in_the_message(self):
         assert len(refusal(f"guests = '{'x' * 5_000}'")) < 200
@@ -166,31 +153,6 @@ class TestForms:
             'truc.toml line 2: match.spectators expected one of "none", "live", "hand", "delay:SECONDS" with 1..3600,'
             f" got '{word}'"
         )
-
-    def test_bans_are_taken_as_they_are(self):
-        text = "[access]\nbanned = ['192.0.2.0/24', '2001:db8::1']"
-        assert from_text(text).access.banned == ("192.0.2.0/24", "2001:db8::1")
-
-    def test_of_a_list_the_entry_that_bans_nobody_is_named(self):
-        assert refusal("[access]\nbanned = ['192.0.2.1', 'Ana']") == (
-            "truc.toml line 2: access.banned expected a list of at most 1000 fingerprints, tags of guests, addresses"
-            " and networks, got 'Ana' in it"
-        )
-
-    @pytest.mark.parametrize("host", ["", "truc.example", "192.0.2.1", "2001:db8::1"])
-    def test_host_that_players_use_is_taken(self, host):
-        assert from_text(f"[listen]\npublic_host = '{host}'").listen.public_host == host
-
-    @pytest.mark.parametrize("host", ["truc.example:7373", "truc://truc.example", "[2001:db8::1]", "a b"])
-    def test_host_with_more_than_its_name_is_refused(self, host):
-        assert refusal(f"[listen]\npublic_host = '{host}'") == (
-            "truc.toml line 2: listen.public_host expected a name or an address without a port, or nothing,"
-            f" got '{host}'"
-        )
-
-    @pytest.mark.parametrize("place", ["", "truc.example:7373", "192.0.2.1:1", "[2001:db8::1]:65535"])
-    def test_place_to_move_to_is_taken(self, place):
-        assert from_text(f"[access]\nmoved_to = '{place}'").access.moved_to == place
 
     @pytest.mark.parametrize(
         "place",
@@ -228,37 +190,31 @@ class TestLine:
 
 
 class TestEnvironment:
-    def test_number_is_read_from_text(self):
-        assert from_environment(TRUC_LISTEN_PORT="99").listen.port == 99
+    @each_row(
+        "variable, text, key, value",
+        [
+            ("TRUC_LISTEN_PORT", "99", "listen.port", 99),
+            ("TRUC_ACCESS_BANNED", "", "access.banned", ()),
+            ("TRUC_LISTEN_HOSTS", "127.0.0.1, ::1", "listen.hosts", ("127.0.0.1", "::1")),
+            ("TRUC_GUESTS", "false", "guests", False),
+            ("TRUC_NAME", "7373", "name", "7373"),
+        ],
+    )
+    def test_value_is_read_from_text(self, variable, text, key, value):
+        assert attrgetter(key)(from_environment(**{variable: text})) == value
 
-    def test_empty_text_is_an_empty_list(self):
-        assert from_environment(TRUC_ACCESS_BANNED="").access.banned == ()
-
-    def test_list_is_split_at_commas(self):
-        assert from_environment(TRUC_LISTEN_HOSTS="127.0.0.1, ::1").listen.hosts == ("127.0.0.1", "::1")
-
-    def test_switch_is_read_from_text(self):
-        assert from_environment(TRUC_GUESTS="false").guests is False
-
-    def test_digits_stay_text_where_text_is_meant(self):
-        assert from_environment(TRUC_NAME="7373").name == "7373"
-
-    def test_wrong_value_names_the_variable_and_the_key(self):
+    @each_row(
+        "variable, text, told",
+        [
+            ("TRUC_LISTEN_PORT", "abc", f"TRUC_LISTEN_PORT: {PORT}, got 'abc'"),
+            ("TRUC_LISTEN_PROT", "5", "TRUC_LISTEN_PROT: unknown variable; the nearest is TRUC_LISTEN_PORT"),
+            ("TRUC_PORT", "5", "TRUC_PORT: unknown variable; the nearest is TRUC_LISTEN_PORT"),
+        ],
+    )
+    def test_mistake_names_the_variable(self, variable, text, told):
         with pytest.raises(SettingsError) as caught:
-            from_environment(TRUC_LISTEN_PORT="abc")
-        assert (
-            str(caught.value)
-            == "TRUC_LISTEN_PORT: listen.port expected a whole number from 0 to 65535, got 'abc'"
-        )
-
-    def test_variable_like_one_of_ours_is_refused(self):
-        with pytest.raises(SettingsError) as caught:
-            from_environment(TRUC_LISTEN_PROT="5")
-        assert str(caught.value) == "TRUC_LISTEN_PROT: unknown variable; the nearest is TRUC_LISTEN_PORT"
-
-    def test_variable_without_its_section_is_refused(self):
-        with pytest.raises(SettingsError, match="the nearest is TRUC_LISTEN_PORT"):
-            from_environment(TRUC_PORT="5")
+            from_environment(**{variable: text})
+        assert str(caught.value) == told
 
     def test_variables_of_other_programs_are_left_alone(self):
         assert from_environment(TRUC_HOME="/x", PATH="/bin", TRUC_SETTINGS="f") == Settings()
@@ -298,20 +254,11 @@ class TestPrinted:
             'name = "\\"A\\\\ \\t é"\nguests = false\n[listen]\nhosts = ["::1"]\n[log]\nlevel = "error"'
         )
         assert from_text(settings_text(given)) == given
-
-    def test_what_is_no_default_is_set_and_the_rest_is_commented(self):
         lines = settings_text(from_text("guests = false")).splitlines()
         assert [line for line in lines if line and line[0] not in "#["] == ["guests = false"]
 
     def test_file_of_defaults_is_far_from_the_limit_of_a_file(self):
         assert len(settings_text(Settings()).encode()) < MAX_FILE / 2
-
-    @pytest.mark.parametrize("url", ["postgres://truc:hush@host/truc", "mysql://truc:hush@host/truc"])
-    def test_database_of_another_kind_is_refused_and_its_password_is_not_told(self, url):
-        assert refusal(f"[store]\nurl = '{url}'") == (
-            "truc.toml line 2: store.url expected postgresql://USER@HOST/NAME, sqlite:///FILE, or nothing,"
-            f" got '{url.replace('hush', '***')}'"
-        )
 
     def test_file_hides_the_password_of_the_database(self):
         given = from_text('[store]\nurl = "postgresql://truc:hush@host/truc"')

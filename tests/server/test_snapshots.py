@@ -37,15 +37,11 @@ async def later(server, **options):
     return seats
 
 
-async def test_who_wants_snapshots_begins_at_the_newest_call(server):
+async def test_who_wants_snapshots_begins_at_the_newest_call_and_others_at_the_first_record(server):
     seats = await in_hand(server)
     eye = await eye_at(server, seats[0].table, "snapshot")
     k = newest_call(seats[0])
     assert (eye.order[1:], eye.records) == (["snapshot"] + ["record"] * (8 - k), list(range(k, 8)))
-
-
-async def test_who_does_not_begins_at_the_first_record(server):
-    seats = await in_hand(server)
     eye = await eye_at(server, seats[0].table)
     assert (eye.order[1], eye.records) == ("setup", list(range(8)))
 
@@ -137,16 +133,11 @@ async def test_watcher_of_a_match_before_begins_the_present_one(server):
     assert eye.records == list(range(8))
 
 
-async def test_position_that_is_not_shown_is_refused_to_watchers(server):
+async def test_position_that_is_not_shown_or_of_no_match_is_refused_to_watchers(server):
     seats = await in_hand(server, options={"spectators": 2})
     eye = await Eye().connect(server)
     reply = await eye.watch(seats[0].table, match=seats[0].ledger.setup.mid, next=5)
     assert (reply["code"], reply["field"]) == ("bad_position", "next")
-
-
-async def test_position_without_its_match_is_refused_to_watchers(server):
-    seats = await in_hand(server)
-    eye = await Eye().connect(server)
     reply = await eye.watch(seats[0].table, next=5)
     assert (reply["code"], reply["field"]) == ("bad_message", "match")
 
@@ -171,12 +162,15 @@ async def overflown(server, held, eye: Eye) -> list:
     return seats
 
 
-async def test_watcher_who_falls_behind_goes_on_from_a_snapshot(tmp_path, held):
+async def test_watcher_who_falls_behind_goes_on_from_a_snapshot_and_has_every_reply(tmp_path, held):
     async with running(tmp_path / "data", TIGHT) as server:
         eye = Eye("snapshot")
         seats = await overflown(server, held, eye)
+        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        number = await eye.client.send({"t": "tables"})
         held.release(eye)
         await eye.until(lambda eye: eye.skips and eye.next == seats[0].next)
+        await eye.until(lambda eye: any(note.get("re") == number for note in eye.notes))
         assert len(eye.records) < seats[0].next
 
 
@@ -191,16 +185,6 @@ async def test_failure_where_a_watcher_is_to_go_on_ends_that_connection_alone(tm
         assert (await seats[0].client.ask({"t": "tables"}))["t"] == "ok"
 
 
-async def test_watcher_who_is_skipped_still_has_every_reply(tmp_path, held):
-    async with running(tmp_path / "data", TIGHT) as server:
-        eye = Eye("snapshot")
-        seats = await overflown(server, held, eye)
-        number = await eye.client.send({"t": "tables"})
-        held.release(eye)
-        await eye.until(lambda eye: any(note.get("re") == number for note in eye.notes))
-        assert seats[0].done
-
-
 async def test_watcher_who_knows_no_snapshots_is_cut_with_a_reason(tmp_path, held, mock_clock):
     async with running(tmp_path / "data", TIGHT) as server:
         eye = Eye()
@@ -208,12 +192,6 @@ async def test_watcher_who_knows_no_snapshots_is_cut_with_a_reason(tmp_path, hel
         held.release(eye)
         goodbye = (await eye.client.closed())[-1]
         assert (goodbye["t"], goodbye["code"], goodbye["retryable"]) == ("bye", "slow_consumer", True)
-
-
-async def test_watcher_who_is_never_sent_anything_harms_no_seat(tmp_path, held):
-    async with running(tmp_path / "data", TIGHT) as server:
-        seats = await overflown(server, held, Eye("snapshot"))
-        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
 async def test_seat_that_does_not_read_is_cut_and_keeps_its_seat(tmp_path, held, mock_clock):

@@ -9,6 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from rows import each_row
 from server.stored import KILLED_MIGRATIONS, MATCH, MID, SEAT, TABLE, TH, guest_of, older, record, url
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
@@ -47,22 +48,11 @@ class TestTables:
         store.commit([TABLE._replace(code="NEW", created_ms=2), TABLE._replace(code="OLD", created_ms=1)])
         assert [table.code for table in store.tables()] == ["OLD", "NEW"]
 
-    def test_seat_comes_back_as_saved(self, store):
-        store.commit([TABLE, SEAT])
-        assert store.seats("ABC") == (SEAT,)
-
-    def test_seat_kind_comes_back_as_its_enum(self, store):
-        store.commit([TABLE, SEAT])
-        assert store.seats("ABC")[0].kind is PlayerKind.KEY
-
-    def test_guest_seat_keeps_its_box_key(self, store):
-        guest = SEAT._replace(kind=PlayerKind.GUEST, player=b"g", x=b"x" * 32, ready=True)
-        store.commit([TABLE, guest])
-        assert store.seats("ABC") == (guest,)
-
-    def test_seats_come_back_in_seat_order(self, store):
-        store.commit([TABLE, SEAT, SEAT._replace(seat=0)])
-        assert [seat.seat for seat in store.seats("ABC")] == [0, 1]
+    def test_seats_come_back_as_saved_in_their_order(self, store):
+        guest = SEAT._replace(seat=0, kind=PlayerKind.GUEST, player=b"g", x=b"x" * 32, ready=True)
+        store.commit([TABLE, SEAT, guest])
+        assert store.seats("ABC") == (guest, SEAT)
+        assert store.seats("ABC")[1].kind is PlayerKind.KEY
 
     def test_cleared_seat_is_gone_and_the_others_stay(self, store):
         store.commit([TABLE, SEAT, SEAT._replace(seat=0), ClearSeat("ABC", 1)])
@@ -72,29 +62,19 @@ class TestTables:
         store.commit([TABLE, SEAT, ClearSeat("ABC", 1), SEAT._replace(name="Pau")])
         assert store.seats("ABC") == (SEAT._replace(name="Pau"),)
 
-    def test_dropped_table_takes_its_seats_along(self, store):
-        store.commit([TABLE, SEAT, DropTable("ABC")])
-        assert (store.tables(), store.seats("ABC")) == ((), ())
-
-    def test_dropping_a_table_leaves_the_others(self, store):
+    def test_dropped_table_takes_its_seats_along_and_leaves_the_others(self, store):
         other = TABLE._replace(code="XYZ")
-        store.commit([TABLE, other, SEAT._replace(table="XYZ"), DropTable("ABC")])
-        assert (store.tables(), len(store.seats("XYZ"))) == ((other,), 1)
+        store.commit([TABLE, SEAT, other, SEAT._replace(table="XYZ"), DropTable("ABC")])
+        assert (store.tables(), store.seats("ABC"), len(store.seats("XYZ"))) == ((other,), (), 1)
 
 
 class TestGuests:
-    def test_guest_is_found_by_token_hash(self, store):
-        guest = SaveGuest(b"id", "Pau", b"h" * 32, 0)
-        store.commit([guest])
-        assert guest_of(store, b"h" * 32) == guest
-
-    def test_unknown_token_hash_finds_nobody(self, store):
-        assert guest_of(store, b"?" * 32) is None
-
-    def test_new_token_replaces_the_old_one(self, store):
-        store.commit([SaveGuest(b"id", "Pau", b"old", 0)])
-        store.commit([SaveGuest(b"id", "Pau", b"new", 0)])
-        assert guest_of(store, b"old") is None
+    def test_guest_is_found_by_the_hash_of_the_newest_token(self, store):
+        guest = SaveGuest(b"id", "Pau", b"old", 0)
+        for saved in (guest, guest._replace(token_hash=b"new")):
+            store.commit([saved])
+            assert guest_of(store, saved.token_hash) == saved
+        assert (guest_of(store, b"old"), guest_of(store, b"?" * 32)) == (None, None)
 
 
 class TestMatches:
@@ -102,30 +82,21 @@ class TestMatches:
         store.commit([TABLE, SaveSecrets(TH, b"sealed"), MATCH])
         assert [tuple(match) for match in store.running()] == [(*MATCH[:-1], b"sealed")]
 
-    def test_setup_comes_back_as_records(self, store):
-        store.commit([TABLE, MATCH])
-        assert store.running()[0].setup == MATCH.setup
-
     def test_setup_of_six_long_records_comes_back(self, store):
         setup = tuple(Record(i, bytes(8_000), bytes(64)) for i in range(8))
         store.commit([TABLE, MATCH._replace(setup=setup)])
         assert store.running()[0].setup == setup
 
-    def test_ended_match_is_not_running(self, store):
-        store.commit([TABLE, MATCH, EndMatch(MID, "won", 5)])
+    @pytest.mark.parametrize("end", [EndMatch(MID, "won", 5), DropTable("ABC")])
+    def test_match_that_ended_or_has_lost_its_table_is_not_running(self, store, end):
+        store.commit([TABLE, MATCH, end])
         assert store.running() == ()
 
-    def test_match_whose_table_was_dropped_is_not_running(self, store):
-        store.commit([TABLE, MATCH, DropTable("ABC")])
-        assert store.running() == ()
-
-    def test_secrets_saved_again_are_replaced(self, store):
+    def test_secrets_are_those_saved_last_until_they_are_dropped(self, store):
         store.commit([TABLE, SaveSecrets(TH, b"old"), MATCH])
         store.commit([SaveSecrets(TH, b"rekeyed")])
         assert store.running()[0].sealed == b"rekeyed"
-
-    def test_dropped_secrets_are_gone(self, store):
-        store.commit([TABLE, SaveSecrets(TH, b"sealed"), MATCH, DropSecrets(TH)])
+        store.commit([DropSecrets(TH)])
         assert store.running()[0].sealed is None
 
     def test_secrets_without_a_match_are_strays(self, store):
@@ -140,8 +111,6 @@ class TestMatches:
             MATCH.setup,
             (Record(0, b"body 0", b"s" * 64), Record(0, b"body 1", b"s" * 64)),
         )
-
-    def test_transcript_of_an_unknown_match_is_none(self, archive):
         assert archive.transcript(b"?" * 32) is None
 
 
@@ -150,59 +119,26 @@ class TestRecords:
     def match(self, store):
         store.commit([TABLE, MATCH])
 
-    def test_record_comes_back_whole(self, store):
-        store.commit([record(0)])
-        assert store.records(MID, first=0, limit=10) == (record(0),)
-
-    def test_page_starts_at_first_and_ends_at_limit(self, store):
-        store.commit([record(k) for k in range(10)])
-        assert [found.k for found in store.records(MID, first=4, limit=3)] == [4, 5, 6]
-
-    def test_last_page_is_short(self, store):
-        store.commit([record(k) for k in range(10)])
-        assert [found.k for found in store.records(MID, first=8, limit=3)] == [8, 9]
-
-    def test_records_come_back_in_order_of_position(self, store):
-        store.commit([record(1), record(0)])
-        assert [found.k for found in store.records(MID, first=0, limit=3)] == [0, 1]
-
-    def test_count_is_the_next_position(self, store):
-        store.commit([record(k) for k in range(3)])
-        assert store.record_count(MID) == 3
-
-    def test_count_of_a_match_without_records_is_zero(self, store):
+    def test_records_come_back_whole_in_order_page_by_page(self, store):
         assert store.record_count(MID) == 0
+        store.commit([record(k) for k in (1, 0, *range(2, 10))])
+        assert store.records(MID, first=4, limit=3) == (record(4), record(5), record(6))
+        assert store.records(MID, first=8, limit=3) == (record(8), record(9))
+        assert [found.k for found in store.records(MID, first=0, limit=2)] == [0, 1]
+        assert store.record_count(MID) == 10
 
     def test_matches_do_not_see_each_others_records(self, store):
         other = b"o" * 32
         store.commit([MATCH._replace(mid=other, th=other), record(0), record(0, other)])
         assert store.records(other, first=0, limit=9) == (record(0, other),)
 
-    def test_taken_position_is_refused(self, store):
+    def test_refused_commit_writes_nothing_of_it_and_the_store_works_on(self, store):
         store.commit([record(0)])
         with pytest.raises(StoreLostError, match="free positions"):
-            store.commit([record(0)._replace(body=b"another")])
-
-    def test_refused_commit_writes_nothing_of_it(self, store):
-        store.commit([record(0)])
-        with pytest.raises(StoreLostError):
-            store.commit([TABLE._replace(state="playing"), record(1), record(0)])
+            store.commit([TABLE._replace(state="playing"), record(1), record(0)._replace(body=b"another")])
         assert (store.record_count(MID), store.tables()) == (1, (TABLE,))
-
-    def test_store_works_on_after_a_refused_commit(self, store):
-        store.commit([record(0)])
-        with pytest.raises(StoreLostError):
-            store.commit([record(0)])
         store.commit([record(1)])
         assert store.record_count(MID) == 2
-
-    def test_hundred_rows_are_one_transaction(self, store):
-        begun: list[str] = []
-        ended: list[str] = []
-        event.listen(store._engine, "begin", lambda _connection: begun.append("begin"))
-        event.listen(store._engine, "commit", lambda _connection: ended.append("commit"))
-        store.commit([TABLE, *(record(k) for k in range(100))])
-        assert (begun, ended) == (["begin"], ["commit"])
 
     def test_of_records_alone_none_is_written_where_one_cannot_be(self, store):
         store.commit([record(0)])
@@ -212,14 +148,18 @@ class TestRecords:
         store.commit([record(1)])
         assert store.record_count(MID) == 2
 
-    def test_records_in_a_row_are_one_statement(self, store):
+    def test_hundred_rows_are_one_transaction_and_records_in_a_row_one_statement(self, store):
+        begun: list[str] = []
         statements: list[str] = []
+        event.listen(store._engine, "begin", lambda _connection: begun.append("begin"))
+        event.listen(store._engine, "commit", lambda _connection: begun.append("commit"))
         event.listen(
             store._engine,
             "before_cursor_execute",
             lambda _connection, _cursor, statement, *_: statements.append(statement),
         )
         store.commit([TABLE, *(record(k) for k in range(100))])
+        assert begun == ["begin", "commit"]
         assert sum("INSERT INTO records" in statement for statement in statements) == 1
 
     def test_reading_goes_on_while_a_commit_is_open(self, store):
@@ -232,15 +172,12 @@ class TestFence:
         with pytest.raises(StoreError, match="expected a claim"):
             rival.commit([TABLE])
 
-    def test_every_claim_raises_the_epoch(self, store):
+    def test_every_claim_raises_the_epoch_across_a_restart_too(self, store, folder):
         assert store.claim("again") == Lease("again", 2)
-
-    def test_epoch_is_raised_across_a_restart(self, store, folder):
         store.close()
         reopened = open_store(url(folder))
-        epoch = reopened.claim("this process").epoch
+        assert reopened.claim("this process").epoch == 3
         reopened.close()
-        assert epoch == 2
 
     def test_claim_takes_the_tables_there_are(self, store, rival):
         store.commit([TABLE])
@@ -248,16 +185,11 @@ class TestFence:
         with store._reading.connect() as connection:
             assert connection.execute(tables.select()).one().owner == "rival"
 
-    def test_new_table_belongs_to_the_process_that_made_it(self, store):
+    def test_new_table_belongs_to_the_process_that_made_it_without_an_end(self, store):
         store.commit([TABLE])
         with store._reading.connect() as connection:
             row = connection.execute(tables.select()).one()
-        assert (row.owner, row.epoch) == ("this process", 1)
-
-    def test_lease_has_no_end_while_one_process_owns_all(self, store):
-        store.commit([TABLE])
-        with store._reading.connect() as connection:
-            assert connection.execute(tables.select()).one().lease_until_ms is None
+        assert (row.owner, row.epoch, row.lease_until_ms) == ("this process", 1, None)
 
     @pytest.mark.parametrize(
         "write",
@@ -310,19 +242,8 @@ class TestFence:
 
 
 class TestDurability:
-    def test_journal_mode_is_wal(self, store):
-        assert store._writing.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-
-    def test_writing_connection_syncs_fully(self, store):
-        assert store._writing.exec_driver_sql("PRAGMA synchronous").scalar() == 2
-
     def test_driver_begins_no_transaction_by_itself(self, store):
         assert store._writing.connection.driver_connection.isolation_level is None
-
-    def test_closed_store_is_one_file(self, store, folder):
-        store.commit([TABLE])
-        store.close()
-        assert [file.name for file in folder.iterdir()] == ["truc.db"]
 
     def test_backup_made_while_running_opens_with_every_commit(self, store, folder):
         store.commit([TABLE, MATCH, record(0)])
@@ -335,17 +256,14 @@ class TestDurability:
         backup.close()
         assert found == ((TABLE,), 1)
 
-    def test_everything_is_found_again_after_closing(self, store, folder):
+    def test_closed_store_is_one_file_where_everything_is_found_again(self, store, folder):
         store.commit([TABLE, SEAT, MATCH, record(0)])
         store.close()
+        assert [file.name for file in folder.iterdir()] == ["truc.db"]
         reopened = open_store(url(folder))
         found = (reopened.tables(), reopened.seats("ABC"), reopened.record_count(MID))
         reopened.close()
         assert found == ((TABLE,), (SEAT,), 1)
-
-    def test_commit_is_seen_by_another_connection_at_once(self, store, rival):
-        store.commit([TABLE])
-        assert rival.tables() == (TABLE,)
 
     def test_uncommitted_write_of_a_lost_connection_is_gone(self, store, folder):
         lost = sqlite3.connect(folder / "truc.db", isolation_level=None)
@@ -407,32 +325,29 @@ class TestMigrations:
 
 
 class TestFailures:
-    def test_missing_folder_is_named(self, tmp_path):
-        with pytest.raises(StoreError, match="unable to open database file"):
-            open_store(url(tmp_path / "nowhere"))
-
     def test_file_that_is_no_database_is_refused(self, tmp_path):
         (tmp_path / "truc.db").write_bytes(b"no database " * 100)
         with pytest.raises(StoreError, match="file is not a database"):
             open_store(url(tmp_path))
 
-    def test_url_that_is_none_is_refused(self):
-        with pytest.raises(StoreError, match=r"store\.url"):
-            open_store("no url")
-
-    def test_database_without_a_driver_is_refused(self):
-        with pytest.raises(StoreError, match=r"store\.url"):
-            open_store("unheard-of://host/name")
+    @each_row(
+        "at, told",
+        [
+            ("no url", r"store\.url"),
+            ("unheard-of://host/name", r"store\.url"),
+            ("sqlite://", "expected a file"),
+            ("sqlite:///:memory:", "expected a file"),
+            ("sqlite:////nowhere/truc.db", "unable to open database file"),
+        ],
+    )
+    def test_url_of_no_database_is_refused(self, at, told):
+        with pytest.raises(StoreError, match=told):
+            open_store(at)
 
     def test_driver_that_is_not_installed_is_told_with_how_to_install_it(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "psycopg", None)
         with pytest.raises(StoreError, match=r"psycopg.*: run pip install 'truc\[postgres\]'"):
             open_store("postgresql://host/name")
-
-    @pytest.mark.parametrize("memory", ["sqlite://", "sqlite:///:memory:"])
-    def test_store_in_memory_is_refused(self, memory):
-        with pytest.raises(StoreError, match="expected a file"):
-            open_store(memory)
 
     def test_full_disk_is_a_store_error_and_loses_nothing_committed(self, store):
         store.commit([TABLE, MATCH, record(0)])
@@ -443,19 +358,14 @@ class TestFailures:
             store.commit([record(k)._replace(body=bytes(4_000)) for k in range(1, 50)])
         assert store.record_count(MID) == 1
 
-    def test_error_text_holds_no_row(self, store):
-        store.commit([TABLE, MATCH, SaveGuest(b"one", "Pau", b"same hash", 0)])
-        with pytest.raises(StoreError) as caught:
-            store.commit([SaveGuest(b"two", "Ona", b"same hash", 0)])
-        assert "Ona" not in f"{caught.value} {caught.value.__cause__}"
-
-    def test_error_is_one_line_in_the_databases_words(self, store, folder):
+    def test_error_is_one_line_in_the_databases_words_without_a_row(self, store, folder):
         store.commit([SaveGuest(b"one", "Pau", b"same hash", 0)])
         with pytest.raises(StoreError) as caught:
             store.commit([SaveGuest(b"two", "Ona", b"same hash", 0)])
         assert (
             str(caught.value) == f"cannot write to {url(folder)}: UNIQUE constraint failed: guests.token_hash"
         )
+        assert "Ona" not in f"{caught.value.__cause__}"
 
     def test_reading_a_broken_database_is_a_store_error(self, store):
         store._writing.exec_driver_sql("DROP TABLE records")

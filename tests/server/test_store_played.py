@@ -53,17 +53,12 @@ def test_nothing_follows_a_match_that_is_none_of_the_player(store, after):
     assert store.played(ANA, after=mid(after), limit=9) is None
 
 
-def test_match_is_listed_with_seat_setup_and_end(store):
-    store.commit([*played(1, since_ms=7, seat=1), EndMatch(mid(1), "won", 99)])
-    assert store.played(ANA, after=None, limit=9) == (
-        OwnMatch(mid(1), 1, 7, MATCH.document, MATCH.setup, "won", 99),
-    )
-
-
-def test_match_that_is_not_over_has_no_end(store):
-    store.commit([*played(1, since_ms=7)])
-    ((*_, reason, ended_ms),) = store.played(ANA, after=None, limit=9)
-    assert (reason, ended_ms) == (None, None)
+def test_match_is_listed_with_seat_setup_and_end_once_it_is_over(store):
+    store.commit([*played(1, since_ms=7, seat=1)])
+    own = OwnMatch(mid(1), 1, 7, MATCH.document, MATCH.setup, None, None)
+    assert store.played(ANA, after=None, limit=9) == (own,)
+    store.commit([EndMatch(mid(1), "won", 99)])
+    assert store.played(ANA, after=None, limit=9) == (own._replace(reason="won", ended_ms=99),)
 
 
 def test_deleted_match_is_not_listed(store):

@@ -19,11 +19,6 @@ JOINED = SaveTerms("ABC", TH, 2, b"seat record", b"another")
 SECRETS = SaveSecrets(TH, b"sealed")
 
 
-def test_table_without_terms_has_none(store):
-    store.commit([TABLE])
-    assert store.terms("ABC") is None
-
-
 def test_terms_are_found_again_with_their_secrets_and_who_has_joined(store):
     store.commit([TABLE, SECRETS, JOINED, TERMS])
     records = (Record(0, b"table record", b"signature"), Record(2, b"seat record", b"another"))
@@ -49,13 +44,10 @@ def test_terms_of_another_table_stay(store):
     assert store.terms("XYZ") is not None
 
 
-def test_secrets_of_terms_that_are_out_are_not_stray(store):
+def test_secrets_of_terms_are_stray_only_when_the_terms_were_dropped(store):
     store.commit([TABLE, SECRETS, TERMS])
     assert store.stray_secrets() == ()
-
-
-def test_secrets_of_terms_that_were_dropped_are_stray(store):
-    store.commit([TABLE, SECRETS, TERMS, DropTerms("ABC")])
+    store.commit([DropTerms("ABC")])
     assert store.stray_secrets() == (TH,)
 
 

@@ -271,15 +271,6 @@ async def test_client_that_has_said_its_end_still_gets_its_answers(server):
     assert [message["re"] for message in rest] == [5]
 
 
-async def test_certificate_stays_over_a_restart(tmp_path):
-    shown = set()
-    for _ in range(2):
-        async with running(tmp_path / "data", TLS) as server:
-            client = await connected(server)
-            shown.add(client.stream.getpeercert(binary_form=True))
-    assert len(shown) == 1
-
-
 async def test_every_listener_encrypts(tmp_path):
     settings = changed(TLS, listen={"hosts": ("127.0.0.1", "127.0.0.2")})
     async with running(tmp_path / "data", settings) as server:
@@ -344,13 +335,7 @@ async def test_renewed_certificate_is_shown_and_vouched_for_to_whoever_connects(
     assert answer["certificate_until_ms"] > (time.time() + 80 * DAY_S) * 1_000
     assert after.certificate == sha256(shown)
     assert after.certificate != before.certificate
-
-
-async def test_connections_go_on_when_the_certificate_is_renewed(with_own):
-    client = await ready(with_own)
-    with_own.renew()
-    await host_says(with_own.folder, command="reload")
-    assert (await client.ask({"t": "tables"}))["t"] == "ok"
+    assert (await before.ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_certificate_that_is_the_same_is_not_told_as_a_new_one(with_own):
