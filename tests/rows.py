@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -14,6 +15,7 @@ def each_row(names: str, rows: Iterable[object]) -> Callable[[Callable[..., None
 
     `pytest.mark.parametrize` makes a test of every row, which every worker collects and reports: two milliseconds
     a row. It is for rows that take longer than that, need fixtures of their own, or are chosen by name.
+    All rows of a test with fixtures share them; it may be an async one.
     """
     fields = [name.strip() for name in names.split(",")]
     table = [(row,) if len(fields) == 1 else tuple(row) for row in rows]
@@ -21,31 +23,45 @@ def each_row(names: str, rows: Iterable[object]) -> Callable[[Callable[..., None
     def over_the_table(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
         def every(*args: object, **fixtures: object) -> None:
-            assert table, "a table without rows tests nothing"
-            failures = [
-                found
-                for row in table
-                if (found := _failure(test, args, fixtures | dict(zip(fields, row, strict=True)), row))
-            ]
-            if len(failures) == 1:
-                raise failures[0]
-            if failures:
-                raise BaseExceptionGroup(f"{len(failures)} of {len(table)} rows", failures)
+            failures: list[BaseException] = []
+            for row, named in rows_of(fixtures):
+                with _noted(row, failures):
+                    test(*args, **named)
+            _tell(failures, len(table))
 
+        @functools.wraps(test)
+        async def every_async(*args: object, **fixtures: object) -> None:
+            failures: list[BaseException] = []
+            for row, named in rows_of(fixtures):
+                with _noted(row, failures):
+                    await test(*args, **named)
+            _tell(failures, len(table))
+
+        def rows_of(fixtures: dict[str, object]) -> Iterator[tuple[object, dict[str, object]]]:
+            assert table, "a table without rows tests nothing"
+            return ((row, fixtures | dict(zip(fields, row, strict=True))) for row in table)
+
+        chosen = every_async if inspect.iscoroutinefunction(test) else every
         taken = inspect.signature(test).parameters.values()
-        every.__signature__ = inspect.Signature([one for one in taken if one.name not in fields])
-        return every
+        chosen.__signature__ = inspect.Signature([one for one in taken if one.name not in fields])
+        return chosen
 
     return over_the_table
 
 
-def _failure(
-    test: Callable[..., None], args: tuple[object, ...], named: dict[str, object], row: object
-) -> BaseException | None:
-    """Return what one row fails with, with the row beside it."""
+@contextmanager
+def _noted(row: object, failures: list[BaseException]) -> Iterator[None]:
+    """Keep what a row fails with, with the row beside it."""
     try:
-        test(*args, **named)
+        yield
     except _FAILED as failure:
         failure.add_note(f"row: {repr(row)[:300]}")
-        return failure
-    return None
+        failures.append(failure)
+
+
+def _tell(failures: list[BaseException], rows: int) -> None:
+    """Raise what has failed, if anything has."""
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise BaseExceptionGroup(f"{len(failures)} of {rows} rows", failures)

@@ -6,6 +6,7 @@ import pytest
 import trio
 import trio.testing
 from client.hosting import CAPS, Hosting
+from rows import each_row
 
 from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
 from truc_client.home.account import open_account
@@ -32,19 +33,12 @@ async def told(server, connection, message) -> None:
     await connection.tables()
 
 
-async def test_capabilities_are_those_of_the_hello(server, player) -> None:
+async def test_capabilities_are_those_of_the_hello_and_what_is_added_or_gone(server, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         assert connection.capabilities == CAPS
-
-
-async def test_capability_that_is_new_is_added(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
+        assert abs(connection.clock_offset_ms) < 1000
         await told(server, connection, Capabilities(add={"example.org/dice": 6}))
         assert connection.capabilities == {**CAPS, "example.org/dice": 6}
-
-
-async def test_capability_that_is_gone_is_dropped(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
         await told(server, connection, Capabilities(gone=("chat", "never-heard-of")))
         assert "chat" not in connection.capabilities
 
@@ -66,29 +60,19 @@ async def test_hello_says_what_is_wanted_and_required(server, player) -> None:
     assert (hello.want, hello.require) == (("a",), ("b",))
 
 
-async def test_clock_is_right_from_the_hello_on(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        assert abs(connection.clock_offset_ms) < 1000
-
-
-def test_clock_takes_the_middle_between_question_and_answer() -> None:
+@each_row(
+    "answers, offset_ms",
+    [
+        ([(5_000, 1.0, 3.0)], 3_000),  # the middle between question and answer
+        ([(9_000, 1.0, 3.0), (5_000, 3.9, 4.1), (9_000, 5.0, 7.0)], 1_000),  # the fastest is believed
+        ([(5_000, 3.0, 1.0)], None),  # it was set back meanwhile
+    ],
+)
+def test_clock_takes_the_middle_of_the_answer_that_came_fastest(answers, offset_ms) -> None:
     clock = Clock()
-    clock.note(5_000, asked=1.0, answered=3.0)
-    assert clock.offset_ms == 3_000
-
-
-def test_clock_believes_the_answer_that_came_fastest() -> None:
-    clock = Clock()
-    clock.note(9_000, asked=1.0, answered=3.0)
-    clock.note(5_000, asked=3.9, answered=4.1)
-    clock.note(9_000, asked=5.0, answered=7.0)
-    assert clock.offset_ms == 1_000
-
-
-def test_clock_that_was_set_back_meanwhile_tells_nothing() -> None:
-    clock = Clock()
-    clock.note(5_000, asked=3.0, answered=1.0)
-    assert clock.offset_ms is None
+    for now_ms, asked, answered in answers:
+        clock.note(now_ms, asked=asked, answered=answered)
+    assert clock.offset_ms == offset_ms
 
 
 class Moved(ScriptedServer):
@@ -119,23 +103,14 @@ def dialing(**servers):
     return dial, dialed
 
 
-async def test_server_that_has_moved_is_followed(server, moved, player) -> None:
+async def test_server_that_has_moved_is_followed_by_the_same_player_who_is_not_told_before(
+    server, moved, player
+) -> None:
     dial, _ = dialing(host=moved, elsewhere=server)
     async with connect("host", player, dial=dial) as connection:
         assert connection.address == Address("elsewhere", 7374)
-
-
-async def test_nothing_about_the_player_is_said_where_the_server_was(server, moved, player) -> None:
-    dial, _ = dialing(host=moved, elsewhere=server)
-    async with connect("host", player, dial=dial):
-        pass
-    assert not [message for message in moved.received if isinstance(message, KeyLogin)]
-
-
-async def test_player_is_the_same_where_the_server_is_now(server, moved, player) -> None:
-    dial, _ = dialing(host=moved, elsewhere=server)
-    async with connect("host", player, dial=dial) as connection:
         assert connection.session.first_spk == moved.key.public
+    assert not [message for message in moved.received if isinstance(message, KeyLogin)]
 
 
 async def test_another_server_where_it_is_said_to_be_is_not_logged_in_to(moved, player, nursery) -> None:
@@ -185,18 +160,14 @@ async def test_connection_that_is_told_of_a_move_goes_on_there(server, player, n
     assert [address.server for address in dialed] == ["host:7373", ELSEWHERE]
 
 
-async def test_invite_of_a_link_is_used_once(server, player) -> None:
-    async with connect("truc://host?invite=WELCOME-23", player, dial=server.dial) as connection:
+async def test_invite_of_a_link_is_used_once_and_is_not_in_the_address(server, player) -> None:
+    async with connect("truc://host/TABLE?invite=WELCOME-23", player, dial=server.dial) as connection:
+        assert connection.address == parse_address("host/TABLE")
         await server.hang_up()
         await trio.testing.wait_all_tasks_blocked()
         await connection.tables()
     logins = [message for message in server.received if isinstance(message, KeyLogin)]
     assert [login.invite for login in logins] == ["WELCOME-23", None]
-
-
-async def test_address_of_a_connection_has_no_invite(server, player) -> None:
-    async with connect("truc://host/TABLE?invite=WELCOME-23", player, dial=server.dial) as connection:
-        assert connection.address == parse_address("host/TABLE")
 
 
 async def test_required_capability_that_is_missing_is_refused(server, player) -> None:

@@ -3,11 +3,14 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from protocol.peers import Table
+from rows import each_row
 
 from truc_rules import preset, with_options
 from truc_terminal.commands.common import FailedError
@@ -55,13 +58,10 @@ def test_verify_of_a_changed_transcript_ends_with_1_and_names_record_and_check(
     assert "C3" in told.output
 
 
-def test_verify_of_something_else_ends_with_2(truc, tmp_path) -> None:
+def test_verify_of_something_else_or_nothing_ends_with_2(truc, tmp_path) -> None:
     (tmp_path / "x").write_text("something else")
     told = truc("verify", str(tmp_path / "x"))
     assert (told.exit_code, "UNREADABLE" in told.output) == (2, True)
-
-
-def test_verify_of_a_missing_file_ends_with_2(truc, tmp_path) -> None:
     told = truc("verify", str(tmp_path / "missing"))
     assert (told.exit_code, "No such file" in told.output) == (2, True)
 
@@ -111,13 +111,9 @@ def rested(*, asked: bool) -> bytes:
 )
 def test_verify_tells_a_resume_that_was_asked_for_from_one_by_time(truc, tmp_path, asked, ground) -> None:
     (tmp_path / "rested.truc").write_bytes(rested(asked=asked))
-    assert f"ruling resume: {ground}\n" in truc("verify", str(tmp_path / "rested.truc")).output
-
-
-def test_verify_tells_that_everybody_had_asked_for_a_pause(truc, tmp_path) -> None:
-    (tmp_path / "rested.truc").write_bytes(rested(asked=False))
     told = truc("verify", str(tmp_path / "rested.truc")).output
     assert "ruling pause: every player had asked for it, as the records show\n" in told
+    assert f"ruling resume: {ground}\n" in told
 
 
 def test_no_flipped_byte_goes_unnoticed(truc, transcript) -> None:
@@ -132,36 +128,32 @@ def test_rules_lists_every_game(truc) -> None:
     assert listed == list(games())
 
 
-def test_rules_of_a_game_are_a_page(truc) -> None:
-    assert truc("rules", "truc-french").output.startswith("# truc-french\n")
-
-
-def test_rules_of_an_unknown_game_name_the_known_ones(truc) -> None:
-    told = truc("rules", "poker")
-    assert told.exit_code == 1
+@each_row(
+    "command, else_",
+    [
+        (("rules", "poker"), "for a server's own games use --from ADDRESS"),
+        (("demo", "--variant", "poker"), "its file, NAME.toml"),
+    ],
+)
+def test_unknown_game_is_answered_in_one_line_with_where_others_stand(truc, command, else_) -> None:
+    told = truc(*command)
+    assert (told.exit_code, told.stderr.strip().count("\n")) == (1, 0)
     assert told.stderr.startswith(
         'truc: no such game: expected the name of a preset (see `truc rules`), got "poker"'
     )
-
-
-def test_keys_show_says_that_there_is_none_yet(truc) -> None:
-    assert "no key yet" in truc("keys", "show").output
+    assert else_ in told.stderr
 
 
 def test_key_goes_from_one_home_to_another(truc, tmp_path, monkeypatch) -> None:
-    (tmp_path / "home").mkdir()
+    assert "no key yet" in truc("keys", "show").output
+    (tmp_path / "home").mkdir(exist_ok=True)
     (tmp_path / "home" / "master.seed").write_bytes(bytes(range(32)))
     text = truc("keys", "export").stdout
+    assert truc("keys", "export", "--out", str(tmp_path / "key")).exit_code == 0
+    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
     monkeypatch.setenv("TRUC_HOME", str(tmp_path / "other"))
     assert truc("keys", "import", "-", input=text).exit_code == 0
     assert (tmp_path / "other" / "master.seed").read_bytes() == bytes(range(32))
-
-
-def test_exported_file_is_for_its_owner_alone(truc, tmp_path) -> None:
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "master.seed").write_bytes(bytes(32))
-    assert truc("keys", "export", "--out", str(tmp_path / "key")).exit_code == 0
-    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
 
 
 def test_import_never_replaces_a_key(truc, tmp_path) -> None:
@@ -230,47 +222,21 @@ def test_demo_without_a_terminal_plays_a_match_and_keeps_a_proven_transcript(
     assert CliRunner().invoke(main, ["verify", str(kept)]).exit_code == 0
 
 
-@pytest.mark.slow
-def test_demo_of_an_unknown_game_says_so_in_one_line(tmp_path) -> None:
-    told = run(tmp_path / "home", "demo", "--variant", "poker")
-    assert told.returncode == 1
-    assert told.stderr.strip().count("\n") == 0
-    assert told.stderr.startswith(
-        'truc: no such game: expected the name of a preset (see `truc rules`), got "poker"'
-    )
-    assert "its file, NAME.toml" in told.stderr
+@contextmanager
+def bot_at(server, home: Path, *options: str) -> Iterator[str]:
+    """Let a bot make a table and wait there; gives the code."""
+    made = [sys.executable, "-m", "truc_terminal", "bot", server.url, "--create", "truc-french", *options]
+    environment = {**os.environ, "TRUC_HOME": str(home)}
+    with subprocess.Popen(made, env=environment, stdout=subprocess.PIPE, text=True) as bot:
+        yield bot.stdout.readline().split("/")[-1].split("#")[0]
+        bot.kill()
 
 
 @pytest.mark.slow
 def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> None:
-    bot = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "truc_terminal",
-            "bot",
-            real_server.url,
-            "--create",
-            "truc-french",
-            "--option",
-            "match=1",
-        ],
-        env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    code = bot.stdout.readline().split("/")[-1].split("#")[0]
-    told = run(
-        tmp_path / "home",
-        "play",
-        real_server.url,
-        "--table",
-        code,
-        "--name",
-        "north",
-        typed="?\n" + "1\n" * 400,
-    )
-    bot.communicate(timeout=20)
+    with bot_at(real_server, tmp_path / "bot", "--option", "match=1") as code:
+        playing = ("play", real_server.url, "--table", code, "--name", "north")
+        told = run(tmp_path / "home", *playing, typed="?\n" + "1\n" * 400)
     assert told.returncode == 0
     assert "PROVEN" in told.stdout
     assert "resign: give the match up." in told.stdout
@@ -278,25 +244,8 @@ def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> 
 
 @pytest.mark.slow
 def test_end_of_input_leaves_and_says_how_to_come_back(real_server, tmp_path) -> None:
-    bot = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "truc_terminal",
-            "bot",
-            real_server.url,
-            "--create",
-            "truc-french",
-            "--private",
-        ],
-        env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    code = bot.stdout.readline().split("/")[-1].split("#")[0]
-    told = run(tmp_path / "home", "play", real_server.url, "--table", code, typed="")
-    bot.kill()
-    bot.communicate()
+    with bot_at(real_server, tmp_path / "bot", "--private") as code:
+        told = run(tmp_path / "home", "play", real_server.url, "--table", code, typed="")
     assert told.returncode == 0
     assert "To come back: truc play" in told.stdout
 

@@ -10,6 +10,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 from client.terminals import Terminal
+from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_client.home.store import Pin, Store
@@ -37,18 +38,12 @@ def test_every_command_is_completed() -> None:
     assert completed("") == [*main.commands]
 
 
-@pytest.mark.parametrize("command", [("demo", "--variant"), ("bot", "--create"), ("rules",)])
-def test_games_are_completed(command) -> None:
-    assert completed(*command, "") == list(games())
-
-
-def test_file_may_stand_where_a_game_may() -> None:
-    found = ShellComplete(main, {}, "truc", "_TRUC_COMPLETE").get_completions(["rules"], "club")
-    assert [(item.type, item.value) for item in found] == [("file", "club")]
-
-
-def test_languages_are_completed() -> None:
+def test_games_and_languages_are_completed() -> None:
+    for command in (("demo", "--variant"), ("bot", "--create"), ("rules",)):
+        assert completed(*command, "") == list(games())
     assert completed("play", "--lang", "") == list(LANGUAGES)
+    found = ShellComplete(main, {}, "truc", "_TRUC_COMPLETE").get_completions(["rules"], "club")
+    assert [(item.type, item.value) for item in found] == [("file", "club")]  # where a game may stand
 
 
 def test_table_options_are_completed_up_to_their_value() -> None:
@@ -56,7 +51,8 @@ def test_table_options_are_completed_up_to_their_value() -> None:
     assert {f"{name}=" for name in (*Opts._fields, "target", "match")} <= {*completed("play", "--option", "")}
 
 
-def test_known_servers_are_completed(home) -> None:
+def test_known_servers_are_completed_from_a_home_that_is_not_made_for_it(home) -> None:
+    assert (completed("play", ""), home.exists()) == ([], False)
     store = Store(open_home(home).state)
     store.keep_pin("cards.example:7373", Pin(bytes(32), bytes(32), 0))
     store.close()
@@ -64,23 +60,18 @@ def test_known_servers_are_completed(home) -> None:
     assert completed("keys", "forget", "") == ["cards.example:7373"]
 
 
-def test_home_that_does_not_exist_is_not_made(home) -> None:
-    assert completed("play", "") == []
-    assert not home.exists()
-
-
-@pytest.mark.parametrize(
-    ("shell", "mark"),
-    [("bash", "complete -o nosort"), ("zsh", "#compdef truc"), ("fish", "complete --no-files")],
+@each_row(
+    "shell, status, mark",
+    [
+        ("bash", 0, "complete -o nosort"),
+        ("zsh", 0, "#compdef truc"),
+        ("fish", 0, "complete --no-files"),
+        ("csh", 2, "'bash', 'zsh', 'fish'"),
+    ],
 )
-def test_script_is_printed_for_each_shell(shell, mark) -> None:
+def test_script_is_printed_for_each_shell_that_is_known(shell, status, mark) -> None:
     told = CliRunner().invoke(main, ["completion", shell])
-    assert (told.exit_code, mark in told.output) == (0, True)
-
-
-def test_unknown_shell_is_told_which_are_known() -> None:
-    told = CliRunner().invoke(main, ["completion", "csh"])
-    assert (told.exit_code, "'bash', 'zsh', 'fish'" in told.stderr) == (2, True)
+    assert (told.exit_code, mark in told.output) == (status, True)
 
 
 def test_own_matches_are_completed_the_newest_first_each_once(home) -> None:

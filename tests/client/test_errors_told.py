@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from chaos.servers import free_port
+from rows import each_row
 
 from truc_client import CheckFailedError, ConnectError, RefusedError, StoppedError, parse_address
 from truc_client.errors import AddressError, Kept, UnboundError
@@ -19,26 +20,30 @@ def spanish(error: Exception) -> str:
     return told(str(error), "es")
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_every_code_is_told_in_every_language(lang) -> None:
     assert catalogue(lang).refused.keys() == {*Code, "unknown"}
 
 
-def test_refusal_is_told_by_its_code_with_the_servers_own_words() -> None:
-    error = RefusedError("bad_option", "target: expected 1 to 99, got 0")
-    assert spanish(error) == "la mesa no puede ser así: target: expected 1 to 99, got 0 (bad_option)"
-    assert error.message == "target: expected 1 to 99, got 0"
-
-
-def test_servers_words_that_say_no_more_are_left_out() -> None:
-    told_in_spanish = spanish(RefusedError("not_your_turn", "seat 1 is not to move"))
-    assert told_in_spanish == "no es tu turno (not_your_turn)"
-
-
-def test_refusal_by_a_code_that_is_newer_than_this_client_is_the_servers_words() -> None:
-    assert spanish(RefusedError("too_late_today", "come back tomorrow")) == (
-        "el servidor lo rechazó: come back tomorrow (too_late_today)"
-    )
+@each_row(
+    "code, words, told_in_spanish",
+    [
+        (
+            "bad_option",
+            "target: expected 1 to 99, got 0",
+            "la mesa no puede ser así: target: expected 1 to 99, got 0 (bad_option)",
+        ),
+        ("not_your_turn", "seat 1 is not to move", "no es tu turno (not_your_turn)"),  # which say no more
+        (
+            "too_late_today",  # of a server that is newer than this client
+            "come back tomorrow",
+            "el servidor lo rechazó: come back tomorrow (too_late_today)",
+        ),
+    ],
+)
+def test_refusal_is_told_by_its_code_with_the_servers_own_words(code, words, told_in_spanish) -> None:
+    error = RefusedError(code, words)
+    assert (spanish(error), error.message) == (told_in_spanish, words)
 
 
 async def test_server_that_cannot_be_reached_is_told() -> None:

@@ -142,7 +142,7 @@ def test_games_of_a_server_say_nothing_of_their_own(truc, real_server) -> None:
     assert unsaid(re.sub(r"^\S+(?= +[\d/ ]+⟦)", "", told, flags=re.MULTILINE)) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command",
     [
         "play --rekey --guest host",
@@ -289,7 +289,7 @@ def test_list_of_tables_says_nothing_of_its_own() -> None:
     assert unsaid(out.getvalue(), FOUR) == []
 
 
-@pytest.mark.parametrize("shown", TABLES, ids=lambda state: state.state)
+@each_row("shown", TABLES)
 def test_waiting_says_nothing_of_its_own(shown) -> None:
     out = io.StringIO()
     screen = Screen(Console(file=out, width=400), LANG)
@@ -324,7 +324,7 @@ def test_refusal_says_nothing_of_its_own(code) -> None:
     assert unsaid(str(RefusedError(code, "7 8 9")).told(LANG), [rf"\b{code}\b"]) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "error",
     [
         CheckFailedError("C19", "9", "seat 1", Kept((Path("/a.truc"),), is_shown=True)),
@@ -333,7 +333,6 @@ def test_refusal_says_nothing_of_its_own(code) -> None:
         StoppedError("C19: 9", None),
         ChoiceError(NOT_HERE),
     ],
-    ids=lambda error: type(error).__name__,
 )
 def test_failure_says_nothing_of_its_own(error) -> None:
     assert unsaid(str(error).told(LANG)) == []

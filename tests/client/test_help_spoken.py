@@ -60,30 +60,23 @@ def outside(told: str) -> list[str]:
     return re.findall(r"[^\W\d_]{2,}", told)
 
 
-@pytest.mark.parametrize("lang", OTHERS)
+@each_row("lang", OTHERS)
 def test_every_text_of_a_command_is_translated_and_no_other(lang) -> None:
-    assert help_in(lang).commands.keys() ^ texts() == set()
+    said = help_in(lang)
+    assert said.commands.keys() ^ texts() == set()
+    assert [text for text, told in said.commands.items() if text == told or not told.strip()] == []
+    assert said.click.keys() == help_in("ca").click.keys()
+    assert said.manual.keys() == help_in("ca").manual.keys()
 
 
-@pytest.mark.parametrize("lang", OTHERS)
-def test_languages_translate_the_same_words_of_click_and_headings(lang) -> None:
-    assert help_in(lang).click.keys() == help_in("ca").click.keys()
-    assert help_in(lang).manual.keys() == help_in("ca").manual.keys()
-
-
-@pytest.mark.parametrize("lang", OTHERS)
-def test_translation_is_one(lang) -> None:
-    assert [text for text, told in help_in(lang).commands.items() if text == told or not told.strip()] == []
-
-
-@pytest.mark.parametrize("lang", OTHERS)
+@each_row("lang", OTHERS)
 def test_translation_has_the_commands_options_and_placeholders_of_its_text(lang) -> None:
     said = help_in(lang).commands
     wrong = {told for text, told in said.items() if {*KEPT.findall(text)} - {*KEPT.findall(told)}}
     assert wrong == set()
 
 
-@pytest.mark.parametrize("lang", OTHERS)
+@each_row("lang", OTHERS)
 def test_translation_of_click_fills_in_nothing_that_it_does_not_give(lang) -> None:
     def filled(text: object) -> set[str]:
         return {*re.findall(r"\{(\w+)", str(text))}
@@ -141,16 +134,13 @@ def test_help_goes_by_the_locale(lang, heading) -> None:
     assert help_in(lang).commands[first] in told
 
 
-@pytest.mark.parametrize("asked", [("--lang", "pt"), ("--lang=pt",)])
-def test_language_of_the_command_line_comes_before_the_locale(asked) -> None:
-    told = truc("replay", *asked, "--help", LC_ALL="fr_FR.UTF-8").output
-    assert told.startswith("Uso: truc replay")
-
-
-def test_help_in_english_is_that_of_the_commands() -> None:
+def test_help_in_english_is_that_of_the_commands_and_the_command_line_comes_before_the_locale() -> None:
     told = truc("replay", "--help", LC_ALL="C").output
     assert told.startswith("Usage: truc replay")
     assert "Step through a match record by record." in told
+    for asked in (("--lang", "pt"), ("--lang=pt",)):
+        told = truc("replay", *asked, "--help", LC_ALL="fr_FR.UTF-8").output
+        assert told.startswith("Uso: truc replay")
 
 
 def test_click_speaks_as_before_when_a_command_is_done() -> None:

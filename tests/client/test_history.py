@@ -58,34 +58,24 @@ def test_newest_match_stands_first(kept) -> None:
 
 
 def test_match_is_listed_with_game_players_score_and_verdict(kept) -> None:
-    told = truc("history").stdout.splitlines()[-1]
-    assert told.split("  ")[2:] == [
+    without_end, ruled, won = truc("history").stdout.splitlines()
+    assert won.split("  ")[2:] == [
         "truc-french with house rules",
         "proven",
         '"player 1" beat "player 0" (won), 1 game and 8 points to 0 points',
     ]
-
-
-def test_match_that_the_server_ruled_says_so(kept) -> None:
-    told = truc("history").stdout.splitlines()[1]
-    assert told.endswith(
+    assert ruled.endswith(
         '"player 0" beat "player 1" (time ran out, by the server\'s ruling), 2 points to 1 point'
     )
+    assert '  incomplete  "player 0" against "guest 1": no result yet, ' in without_end
 
 
-def test_match_without_an_end_has_no_result(kept) -> None:
-    told = truc("history").stdout.splitlines()[0]
-    assert '  incomplete  "player 0" against "guest 1": no result yet, ' in told
-
-
-def test_torn_transcript_counts_as_far_as_it_is_whole(home) -> None:
+def test_torn_transcript_counts_as_far_as_it_is_whole_and_another_file_is_unreadable(home) -> None:
     whole = (VECTORS / "truc-french.truc").read_bytes()
-    (home.transcripts / f"{IDS['truc-french']}.truc").write_bytes(whole[:9000])
+    path = home.transcripts / f"{IDS['truc-french']}.truc"
+    path.write_bytes(whole[:9000])
     assert "  incomplete  " in truc("history").stdout
-
-
-def test_file_that_is_no_transcript_is_listed_as_unreadable(home) -> None:
-    (home.transcripts / f"{IDS['truc-french']}.truc").write_bytes(b"nothing")
+    path.write_bytes(b"nothing")
     assert truc("history").stdout.endswith("495bf62a608386d7  -  unreadable  -\n")
 
 
@@ -114,12 +104,9 @@ def test_empty_home_says_how_to_begin(home) -> None:
     assert "begin with: truc demo" in truc("history").stdout
 
 
-def test_match_is_found_by_its_first_digits(kept) -> None:
-    assert find_transcript(kept.transcripts, "495B") == kept.transcripts / "495bf62a608386d7.truc"
-
-
-def test_longest_transcript_of_a_match_is_the_one_meant(kept) -> None:
+def test_match_is_found_by_its_first_digits_and_its_longest_transcript_is_meant(kept) -> None:
     kept_one = kept.transcripts / "495bf62a608386d7.truc"
+    assert find_transcript(kept.transcripts, "495B") == kept_one
     longer = kept_one.rename(kept_one.with_stem("495bf62a608386d7-fetched-1"))
     kept_one.write_bytes(longer.read_bytes()[:4000])
     assert find_transcript(kept.transcripts, "495bf62a") == longer
@@ -172,7 +159,7 @@ def new_machine(after_a_match, home) -> tuple[str, Home]:
 
 
 @pytest.mark.slow
-def test_matches_of_a_key_are_fetched_and_verified_on_a_new_machine(new_machine) -> None:
+def test_matches_of_a_key_are_fetched_once_and_verified_on_a_new_machine(new_machine) -> None:
     url, home = new_machine
     listed, fetched, row = truc("history", url, "--fetch").stdout.splitlines()
     (path,) = home.transcripts.glob("*.truc")
@@ -180,22 +167,9 @@ def test_matches_of_a_key_are_fetched_and_verified_on_a_new_machine(new_machine)
     assert fetched == f"fetched: {path}"
     assert row.split("  ")[1:4] == [path.stem, "truc-french", "proven"]
     assert truc("history").stdout == f"{row}\n"
-
-
-@pytest.mark.slow
-def test_what_is_here_is_not_fetched_again(new_machine) -> None:
-    url, home = new_machine
-    truc("history", url, "--fetch")
     again = truc("history", url, "--fetch")
     assert (len(again.stdout.splitlines()), again.exit_code) == (1, 0)
     assert len(list(home.transcripts.iterdir())) == 1
-
-
-@pytest.mark.slow
-def test_match_is_found_by_its_first_digits_on_a_new_machine(new_machine, after_a_match) -> None:
-    url, _home = new_machine
-    (path,) = after_a_match[1].transcripts.glob("*.truc")
-    assert truc("history", url, "--get", path.stem[:8]).exit_code == 0
 
 
 def transcript_of_another(patch) -> None:
@@ -266,9 +240,5 @@ def test_server_where_nobody_was_is_said_to_have_nothing(real_server, home) -> N
     shown = truc("history", real_server.url)
     assert shown.stdout.startswith("no match was played with your key at 127.0.0.1:")
     assert "no match begins with 495b" in truc("history", real_server.url, "--get", "495b").stderr
-
-
-@pytest.mark.slow
-def test_match_that_the_server_has_not_is_refused_in_a_line(real_server, home) -> None:
     shown = truc("history", real_server.url, "--get", "0" * 64)
     assert (shown.exit_code, "(no_such_match)" in shown.stderr) == (1, True)

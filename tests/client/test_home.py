@@ -2,6 +2,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from truc_client import HomeError, default_root, open_home
 from truc_client.home.home import (
@@ -20,19 +21,10 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_home_is_for_its_owner_alone(tmp_path) -> None:
-    assert mode(open_home(tmp_path / "home").root) == 0o700
-
-
-def test_seed_is_for_its_owner_alone(tmp_path) -> None:
-    home = open_home(tmp_path / "home")
-    master_seed(home)
-    assert mode(home.seed) == 0o600
-
-
-def test_seed_is_made_once(tmp_path) -> None:
+def test_home_and_seed_are_made_once_for_their_owner_alone(tmp_path) -> None:
     home = open_home(tmp_path / "home")
     assert master_seed(home) == master_seed(home)
+    assert (mode(home.root), mode(home.seed)) == (0o700, 0o600)
 
 
 def test_seed_is_never_written_over(tmp_path) -> None:
@@ -63,20 +55,17 @@ def test_other_text_is_not_imported(text) -> None:
         import_seed(text)
 
 
-def test_home_is_where_the_variable_says() -> None:
-    assert default_root({"TRUC_HOME": "/somewhere"}) == Path("/somewhere")
-
-
-@pytest.mark.parametrize(
-    ("platform", "environ", "end"),
+@each_row(
+    "platform, environ, end",
     [
+        ("linux", {"TRUC_HOME": "/somewhere"}, "/somewhere"),
         ("linux", {"XDG_DATA_HOME": "/data"}, "/data/truc"),
         ("linux", {}, ".local/share/truc"),
         ("darwin", {}, "Library/Application Support/truc"),
         ("win32", {"APPDATA": "/roaming"}, "/roaming/truc"),
     ],
 )
-def test_home_is_where_the_platform_keeps_such_things(platform, environ, end) -> None:
+def test_home_is_where_the_variable_says_or_the_platform_keeps_such_things(platform, environ, end) -> None:
     assert str(default_root(environ, platform)).endswith(end)
 
 

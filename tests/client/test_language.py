@@ -6,6 +6,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 from rich.console import Console
+from rows import each_row
 
 from truc_rules import preset
 from truc_terminal.commands.common import asked
@@ -35,26 +36,20 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each_row("command", COMMANDS)
 def test_unknown_language_is_one_line_that_lists_the_known(truc, command) -> None:
     told = truc(*command, "--lang", "xx")
     expected = "truc: --lang: expected one of the languages en, ca, es, fr, pt, got 'xx'\n"
     assert (told.exit_code, told.stderr) == (1, expected)
 
 
-def test_rules_end_with_the_words_of_the_game_in_another_language(truc) -> None:
+def test_rules_end_with_the_words_of_the_game_in_another_language(truc, monkeypatch) -> None:
+    assert truc("rules", "truc-catalan").output == rules_page(preset("truc-catalan"))
     told = truc("rules", "truc-catalan", "--lang", "es").output
     assert told.startswith(rules_page(preset("truc-catalan")))
     assert "| `raise 2` | **truc**: pedir 2 |" in told
-
-
-def test_rules_go_by_the_language_of_the_environment(truc, monkeypatch) -> None:
     monkeypatch.setenv("LC_ALL", "fr_FR.UTF-8")
     assert "| `raise 2` | **truc**: demander 2 |" in truc("rules", "truc-catalan").output
-
-
-def test_rules_in_english_are_the_page_alone(truc) -> None:
-    assert truc("rules", "truc-catalan").output == rules_page(preset("truc-catalan"))
 
 
 @pytest.mark.slow
@@ -96,8 +91,8 @@ def test_wrong_use_is_told_in_the_language_that_was_asked_for(truc) -> None:
     assert "--rekey et --guest s'excluent : un invité n'a pas de chaîne" in told.stderr
 
 
-@pytest.mark.parametrize(
-    ("lang", "text", "answer"),
+@each_row(
+    "lang, text, answer",
     [
         ("ca", "s", True),
         ("ca", "Sí", True),
@@ -114,10 +109,7 @@ def test_wrong_use_is_told_in_the_language_that_was_asked_for(truc) -> None:
 )
 async def test_questions_are_answered_in_the_own_language_and_with_y(lang, text, answer) -> None:
     assert await answered(lang, text) == (answer, 0)
-
-
-async def test_answer_of_another_language_is_asked_for_again() -> None:
-    assert await answered("en", "oui", "s", "y") == (True, 2)
+    assert await answered("en", "oui", "s", "y") == (True, 2)  # those of another language are asked again
 
 
 async def answered(lang: str, *typed: str) -> tuple[bool | None, int]:

@@ -12,6 +12,7 @@ import pytest
 import trio
 from client.playing import homes
 from rich.console import Console
+from rows import each_row
 
 from truc_bots import Tried
 from truc_client import careful, connect, play_match
@@ -68,15 +69,14 @@ def taught(board: Board, *lines: str) -> list[str]:
     return Lessons(at=setting(seats=board.seats)).of(turn(*lines), board)
 
 
-def test_game_is_told_when_the_match_begins() -> None:
-    assert Lessons("truc-french").first[1:] == [
+def test_game_is_told_once_when_the_match_begins_in_its_own_units() -> None:
+    lessons = Lessons("truc-french")
+    assert lessons.first[1:] == [
         "The first side to reach 12 points wins the game.",
         "The match is the best of 3 games.",
         "The cards from strong to weak: 7, 8, A, K, Q, J, 10, 9.",
     ]
-
-
-def test_game_that_is_counted_in_units_is_told_in_its_own() -> None:
+    assert lessons.of(started()) == []
     assert Lessons("trut").first[1] == "The first side to reach 7 truts wins the game."
 
 
@@ -88,10 +88,6 @@ def test_game_of_a_house_is_taught_by_its_own_rules() -> None:
         "The cards from strong to weak: A, K, Q, J, 10, 9, 8, 7.",
     ]
     assert lessons.of(turn("play 7s")) == ["1. 7s leads the trick; stronger cards in the pack: 28 of 32."]
-
-
-def test_what_was_told_of_a_game_is_not_told_again_at_the_next_match() -> None:
-    assert Lessons().of(started()) == []
 
 
 def test_game_is_told_first_to_who_comes_in_the_middle_of_a_match() -> None:
@@ -120,22 +116,19 @@ def test_option_tells_what_a_card_does_to_the_trick() -> None:
         "3. 4b does not beat 1e of east.",
         "4. Ask to play for more. Declining it gives the hand away at the old stake.",
     ]
-
-
-def test_card_that_leads_is_told_with_how_many_beat_it() -> None:
     assert taught(Board(2, 0), "play 2c")[0] == "1. 2c leads the trick; stronger cards in the pack: 4 of 40."
 
 
-def test_card_beside_that_of_a_partner_is_told_as_such() -> None:
+@each_row(
+    "card, lesson",
+    [
+        ("1c", "1. 1c adds nothing: 2e of north, your partner, has the trick as it stands."),
+        ("3c", "1. 3c beats even 2e of north, your partner, who has the trick as it stands."),
+    ],
+)
+def test_card_beside_that_of_a_partner_is_told_as_such(card, lesson) -> None:
     board = Board(4, 2, laid=(Laid(0, "2e"), Laid(1, "4c")))
-    told = taught(board, "play 1c", "play 7o")
-    assert told[0] == "1. 1c adds nothing: 2e of north, your partner, has the trick as it stands."
-
-
-def test_card_above_that_of_a_partner_is_told_as_such() -> None:
-    board = Board(4, 2, laid=(Laid(0, "2e"), Laid(1, "4c")))
-    told = taught(board, "play 3c", "play 7o")
-    assert told[0] == "1. 3c beats even 2e of north, your partner, who has the trick as it stands."
+    assert taught(board, f"play {card}", "play 7o")[0] == lesson
 
 
 def test_options_of_one_meaning_are_told_as_one() -> None:
@@ -231,7 +224,7 @@ def test_won_trick_is_told_with_the_card_that_took_it() -> None:
     assert Lessons().of(won, board) == ["3o of north is the strongest card on the table."]
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_every_game_is_taught_in_every_language(lang) -> None:
     for game in games():
         lessons = Lessons(game, setting(game, lang=lang))
@@ -258,18 +251,9 @@ def test_lesson_stands_under_what_it_is_about() -> None:
 @pytest.mark.slow
 def test_demo_teaches_the_game_of_a_file_while_it_is_played(tmp_path) -> None:
     (tmp_path / "own.toml").write_text(OWN)
+    command = ["demo", "--teach", "--variant", "own.toml", "--style", "careful"]
     told = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "truc_terminal",
-            "demo",
-            "--teach",
-            "--variant",
-            "own.toml",
-            "--style",
-            "careful",
-        ],
+        [sys.executable, "-m", "truc_terminal", *command],
         cwd=tmp_path,
         env={**os.environ, "TRUC_HOME": str(tmp_path / "home"), "LC_ALL": "en_US.UTF-8"},
         stdin=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
+from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_terminal.commands.common import tell_commands
@@ -32,47 +33,38 @@ def truc(*words: object):
 COMMANDS = ("show", "verify", "report", "replay")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_match_of_the_home_is_found_by_its_first_digits(command, home) -> None:
-    kept = open_home(home).transcripts / "495bf62a608386d7.truc"
-    shutil.copy(FRENCH, kept)
+@pytest.fixture
+def kept(home) -> Path:
+    """Return the transcript of the one match in the home."""
+    return Path(shutil.copy(FRENCH, open_home(home).transcripts / "495bf62a608386d7.truc"))
+
+
+@each_row("command", COMMANDS)
+def test_match_of_the_home_is_found_by_its_first_digits_and_the_newest_needs_no_name(kept, command) -> None:
     by_file, by_digits = truc(command, kept), truc(command, "495BF62A")
     assert (by_digits.exit_code, by_digits.output) == (0, by_file.output)
     assert "PROVEN" in by_digits.output
+    assert command == "verify" or truc(command).output == by_digits.output
 
 
-@pytest.mark.parametrize("command", ["show", "report", "replay"])
-def test_newest_match_needs_no_name(command, home) -> None:
-    shutil.copy(FRENCH, open_home(home).transcripts / "495bf62a608386d7.truc")
-    assert "PROVEN" in truc(command).output
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
+@each_row("command", COMMANDS)
+def test_what_is_neither_file_nor_match_is_told_and_no_home_is_made(command, home) -> None:
+    for text, why in (
         ("beef", "No such file; no match begins with beef; `truc history` lists them"),
         ("no.truc", "No such file; expected the first 4 or more digits of a match's id"),
-    ],
-)
-def test_what_is_neither_file_nor_match_is_told_and_no_home_is_made(command, text, why, home) -> None:
-    told = truc(command, text)
-    assert (told.exit_code, told.stderr.startswith(f"truc: cannot read {text}: {why}")) == (2, True)
-    assert not home.exists()
+    ):
+        told = truc(command, text)
+        assert (told.exit_code, told.stderr.startswith(f"truc: cannot read {text}: {why}")) == (2, True)
+        assert not home.exists()
 
 
-def test_file_comes_before_a_match(home) -> None:
-    shutil.copy(FRENCH, open_home(home).transcripts / "495bf62a608386d7.truc")
+def test_page_of_a_match_is_named_after_it_and_a_file_comes_before_a_match(kept) -> None:
+    assert truc("report", "495b").stdout.startswith("495bf62a608386d7.html: PROVEN")
     Path("495bf62a").write_bytes(b"nothing")
     assert truc("verify", "495bf62a").exit_code == 2
 
 
-def test_page_of_a_match_is_named_after_it(home) -> None:
-    shutil.copy(FRENCH, open_home(home).transcripts / "495bf62a608386d7.truc")
-    assert truc("report", "495b").stdout.startswith("495bf62a608386d7.html: PROVEN")
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_commands_that_show_a_match_stand_on_one_line_and_find_it(lang, home) -> None:
     kept = open_home(home).transcripts / "495bf62a608386d7-watched.truc"
     shutil.copy(FRENCH, kept)

@@ -10,6 +10,7 @@ import pytest
 import trio
 import trio.testing
 from rich.console import Console
+from rows import each_row
 
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
@@ -212,10 +213,6 @@ async def test_wrong_line_is_told_and_asked_again() -> None:
     assert told.count("or ? for help") == 2
 
 
-async def test_explanation_is_followed_by_the_question() -> None:
-    assert (await play(FakeTable(turn("play 3b")), "?")).count("or ? for help") == 2
-
-
 async def test_number_never_does_what_one_only_may_do() -> None:
     table = FakeTable(turn("concede", must=False), turn("play 7e", at=2))
     await play(table, "1", terminal=True)
@@ -234,33 +231,26 @@ async def test_what_one_may_do_is_typed_by_its_line() -> None:
     assert table.done == ["concede"]
 
 
-async def test_own_sign_is_told() -> None:
-    table = FakeTable(turn("play 3b"))
-    told = await play(table, "sign three", signs=("three",))
-    assert "You sign: a three (close one eye)" in told
-    assert table.done == ["sign three"]
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"),
+@each_row(
+    "typed, words, said, done",
     [
-        ("sign", "sign one of: three, two"),
-        ("sign nine", "got 'nine': sign one of: three, two"),
-        ("say", "say one of: come"),
-        ("say hello", "got 'hello': say one of: come"),
+        ("sign three", "three two", "You sign: a three (close one eye)", ["sign three"]),
+        ("sign", "three two", "sign one of: three, two", []),
+        ("sign nine", "three two", "got 'nine': sign one of: three, two", []),
+        ("say", "three two", "say one of: come", []),
+        ("say hello", "three two", "got 'hello': say one of: come", []),
+        ("sign x", "", "no signs in this match", []),
+        ("say x", "", "has no phrases", []),
+        ("chat", "", "chat TEXT: talk to everybody at the table.", []),
     ],
 )
-async def test_words_of_the_game_are_listed_where_another_was_typed(typed, said) -> None:
+async def test_words_of_the_game_are_said_and_listed_where_another_was_typed(
+    typed, words, said, done
+) -> None:
     table = FakeTable(turn("play 3b"))
-    assert said in await play(table, typed, signs=("three", "two"), phrases=("come",))
-    assert table.done == []
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"), [("sign x", "no signs in this match"), ("say x", "has no phrases")]
-)
-async def test_game_without_talk_says_so(typed, said) -> None:
-    assert said in await play(FakeTable(turn("play 3b")), typed)
+    talk = {"signs": tuple(words.split()), "phrases": ("come",)} if words else {}
+    assert said in await play(table, typed, **talk)
+    assert table.done == done
 
 
 @pytest.mark.parametrize(
@@ -275,16 +265,13 @@ async def test_refusal_of_a_sign_is_in_the_players_language(refusal, said) -> No
     assert said in await play(table, "sign three", signs=("three",), lang="pt")
 
 
-async def test_explanation_lists_the_words_of_the_game_alone() -> None:
-    told = await play(FakeTable(turn("play 3b")), "?", signs=("three",))
+async def test_explanation_lists_the_words_of_the_game_and_each_meaning_once() -> None:
+    told = await play(FakeTable(turn("play 3b", "play 7e", "order 7", "order 8")), "?", signs=("three",))
     assert "sign three: a three (close one eye)" in told
     assert "say " not in told
-
-
-async def test_explanation_tells_each_meaning_once() -> None:
-    told = await play(FakeTable(turn("play 3b", "play 7e", "order 7", "order 8")), "?")
     assert "play 3b|7e: Lay the card" in told
     assert "order 7|8: Tell your partner" in told
+    assert told.count("or ? for help") == 2
 
 
 async def test_option_on_a_terminal_breaks_between_words() -> None:
@@ -350,24 +337,21 @@ def going_on() -> RecordSeen:
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-async def test_pause_is_typed_at_a_question(terminal) -> None:
-    table = FakeTable(turn("play 7e"))
-    await play(table, "pause", terminal=terminal)
-    assert table.done == ["pause"]
-
-
-@pytest.mark.parametrize("terminal", [False, True])
-async def test_pause_is_typed_while_nothing_is_asked(terminal) -> None:
-    table = FakeTable()
-    await play(table, "Pause", terminal=terminal)
-    assert table.done == ["pause"]
-
-
-@pytest.mark.parametrize("terminal", [False, True])
-async def test_end_of_a_pause_is_typed_while_the_match_rests(terminal) -> None:
-    table = FakeTable(paused())
-    await play(table, "Resume", terminal=terminal)
-    assert table.done == ["resume"]
+@pytest.mark.parametrize(
+    ("happenings", "typed", "done"),
+    [
+        ((turn("play 7e"),), "pause", "pause"),
+        ((), "Pause", "pause"),
+        ((paused(),), "Resume", "resume"),
+        ((turn("claim"),), "claim", "claim"),
+        ((turn("play 3b"),), "'come now", "chat come now"),
+    ],
+    ids=["at a question", "while nothing is asked", "in a pause", "claim that is a move", "mark that talks"],
+)
+async def test_word_is_typed_at_any_time(terminal, happenings, typed, done) -> None:
+    table = FakeTable(*happenings)
+    await play(table, typed, terminal=terminal)
+    assert (table.done, table.has_claimed) == ([done], False)
 
 
 async def test_pause_of_a_script_waits_for_the_match() -> None:
@@ -405,17 +389,12 @@ async def test_script_may_resume_in_a_pause_and_play_on() -> None:
     assert table.done == ["pause", "resume", "play 3b"]
 
 
-async def test_other_line_in_a_pause_tells_how_to_go_on() -> None:
+@each_row("typed", ["1", "?"])
+async def test_other_line_in_a_pause_tells_how_to_go_on(typed) -> None:
     table = FakeTable(turn("play 7e"), then={"pause": (paused(),)})
-    told = await play(table, "pause", "1")
+    told = await play(table, "pause", typed)
     assert told.count("To go on, type: resume.") == 2
     assert table.done == ["pause"]
-
-
-async def test_help_in_a_pause_tells_how_to_go_on() -> None:
-    table = FakeTable(turn("play 7e"), then={"pause": (paused(),)})
-    told = await play(table, "pause", "?")
-    assert told.count("To go on, type: resume.") == 2
 
 
 async def test_line_after_the_pause_is_over_waits_for_the_next_question() -> None:
@@ -459,12 +438,6 @@ async def test_claim_is_made_where_it_is_no_move() -> None:
     table = FakeTable(turn("play 3b"))
     await play(table, "claim", terminal=True)
     assert table.has_claimed
-
-
-async def test_claim_that_is_a_move_is_the_move() -> None:
-    table = FakeTable(turn("claim"))
-    await play(table, "claim", terminal=True)
-    assert (table.done, table.has_claimed) == (["claim"], False)
 
 
 @pytest.mark.parametrize(
@@ -532,23 +505,11 @@ async def test_card_is_played_by_its_letter_in_the_players_language_too(typed) -
     assert "K♠" not in shown
 
 
-async def test_chat_without_a_text_is_explained_and_not_sent() -> None:
-    table = FakeTable(turn("play 3b"))
-    assert "chat TEXT: talk to everybody at the table." in await play(table, "chat")
-    assert table.done == []
-
-
 @pytest.mark.parametrize(("lang", "said"), [("en", "this one has 201"), ("ca", "aquest en té 201")])
 async def test_chat_that_is_too_long_is_told_in_the_players_language_and_not_sent(lang, said) -> None:
     table = FakeTable()
     assert said in await play(table, "chat " + 201 * "a", "chat " + 200 * "a", terminal=True, lang=lang)
     assert table.done == ["chat " + 200 * "a"]
-
-
-async def test_mark_before_a_line_talks() -> None:
-    table = FakeTable(turn("play 3b"))
-    await play(table, "'come now", terminal=True)
-    assert table.done == ["chat come now"]
 
 
 async def test_person_at_a_plain_terminal_may_talk_at_any_time() -> None:

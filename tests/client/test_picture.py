@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from client.pictured import FOLDER, SCENES, shown
 from rich.text import Text
+from rows import each_row
 
 from truc_rules import preset, presets
 from truc_terminal.replay_model.annotating import Annotator
@@ -91,26 +92,23 @@ def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
     assert max(Text(line).cell_len for line in lines) <= width
 
 
-@pytest.mark.parametrize(
-    ("seats", "expected"),
+@each_row(
+    "seats, own, expected",
     [
-        (2, Places((), 1, ())),
-        (4, Places((3,), 2, (1,))),
-        (6, Places((4, 5), 3, (2, 1))),
+        (2, 0, Places((), 1, ())),
+        (4, 0, Places((3,), 2, (1,))),
+        (6, 0, Places((4, 5), 3, (2, 1))),
+        (4, 2, Places((1,), 0, (3,))),
     ],
 )
-def test_next_seat_sits_to_the_right_and_partners_face_each_other(seats, expected) -> None:
-    assert places(seats, 0, "right") == expected
+def test_next_seat_sits_to_the_right_and_partners_face_each_other(seats, own, expected) -> None:
+    assert places(seats, own, "right") == expected
 
 
 def test_next_seat_sits_to_the_left_where_play_goes_clockwise() -> None:
     assert places(6, 0, "left") == Places((2, 1), 3, (4, 5))
     told = drawn(Board(4, 0), Setting(("me", "next", "partner", "last"), FRENCH, Speech("en", "trut"), 12))
     assert re.search(r"next .* last", told)
-
-
-def test_table_is_seen_from_ones_own_seat() -> None:
-    assert places(4, 2, "right") == Places((1,), 0, (3,))
 
 
 TRICK = (
@@ -133,12 +131,9 @@ def test_cards_of_a_trick_lie_there_until_the_next_begins_and_the_one_that_took_
     led = drawn(after(over, LED), names)
     assert "┃" not in led
     assert "★7† 3♣" in led
-
-
-def test_no_card_is_marked_in_a_tied_trick() -> None:
     tied = reduce(after, (*TRICK[:2], {"what": "trick_tied", "leader": 0}), Board(2, 0))
     assert last_trick(tied) == ((Laid(0, "7e"), Laid(1, "3b")), None)
-    assert "┃" not in drawn(tied, setting("north", "east"))
+    assert "┃" not in drawn(tied, names)
 
 
 def test_card_that_took_a_trick_is_marked_in_ascii_and_named_in_rows() -> None:
@@ -212,10 +207,7 @@ def test_cards_that_a_seat_has_shown_leave_its_hand_when_they_are_played() -> No
     board = after(Board(4, 0, each=3), {"what": "cards_shown", "seat": 2, "cards": ["7e", "3b"]})
     assert held_by(board, 2) == ("7e", "3b", None)
     assert held_by(after(board, {"what": "card_played", "seat": 2, "card": "7e"}), 2) == ("3b", None)
-
-
-def test_partners_cards_are_known_though_the_deal_was_not_told() -> None:
-    assert held_by(with_partner(Board(4, 0), 2, ("7e", "3b")), 2) == ("7e", "3b")
+    assert held_by(with_partner(Board(4, 0), 2, ("7e", "3b")), 2) == ("7e", "3b")  # the deal was not told
 
 
 def test_cards_of_a_trick_are_kept_until_the_hand_ends() -> None:

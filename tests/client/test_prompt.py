@@ -167,9 +167,6 @@ def test_paste_of_several_lines_is_one_line_without_what_a_terminal_obeys(typing
     assert line.startswith("'one two")
     assert line.isprintable()
     assert typing.lines.empty()
-
-
-def test_long_paste_is_cut(typing) -> None:
     typing.type("\x1b[200~" + "x" * 5000 + "\x1b[201~\r")
     assert len(typing.next()) == 1000
 
@@ -222,16 +219,13 @@ def test_keys_are_folded_into_the_width() -> None:
     assert [len(line) for line in folded(keys, 1, 12)] == [1, 1, 1, 1]
 
 
-def test_label_longer_than_a_line_goes_on_in_the_next() -> None:
+def test_label_longer_than_a_line_goes_on_in_the_next_or_is_cut_where_there_is_none() -> None:
     keys = (Key("1", "play 10c and ask", "a"), Key("2", "end", "b"))
     assert folded(keys, 16, 12) == [
         [Key("1", "play 10c", "a")],
         [Key(" ", "and ask", "a")],
         [Key("2", "end", "b")],
     ]
-
-
-def test_label_longer_than_a_line_is_cut_where_there_is_no_height() -> None:
     assert folded((Key("1", "play 10c", ""),), 11, 1) == [[Key("1", "play …", "")]]
 
 

@@ -5,6 +5,7 @@ import trio
 from click.testing import CliRunner
 from client.playing import eager_bot, homes
 from msgspec.structs import replace
+from rows import each_row
 
 from truc_client import MatchEnded, connect
 from truc_client.bots import play_match
@@ -86,7 +87,7 @@ def test_places_take_no_more_room_than_their_names() -> None:
     assert line == "   1  ann  points   -12  played    3  won    2  T3YF6NWGKNC4VOBLQXRF2VKWLM"
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_one_is_told_in_the_words_for_several(lang) -> None:
     one, several = (
         place_line(replace(STANDING, points=n, matches=n, won=n), None, Speech(lang)) for n in (1, 7)

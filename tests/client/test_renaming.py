@@ -7,6 +7,7 @@ from client.deserting import DesertedServer
 from client.playing import play_on
 from msgspec.structs import replace
 from rich.console import Console
+from rows import each_row
 
 from truc_client import Substituted, TableChanged, YourTurn, connect
 from truc_conform.scripted import ScriptedServer
@@ -67,6 +68,7 @@ async def test_seat_is_signed_with_the_name_that_the_server_gave(server, player)
         table = await connection.create("truc-french")
         await table.ready()
         await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+        assert (connection.name, connection.is_renamed) == (GIVEN, True)
     assert [body.name.decode() for body in signed(server, SeatTaken)] == [GIVEN]
 
 
@@ -82,12 +84,7 @@ async def test_seat_is_taken_over_with_the_name_that_the_server_gave(nursery, pl
     assert [body.name.decode() for body in signed(server, Sub)] == [GIVEN]
 
 
-async def test_connection_knows_that_its_player_is_called_otherwise(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        assert (connection.name, connection.is_renamed) == (GIVEN, True)
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 async def test_player_is_told_the_name_in_every_language(server, player, lang) -> None:
     told = await greeting(server, player, lang)
     assert f'"{GIVEN}"' in told

@@ -76,14 +76,6 @@ def test_steps_by_hands_stop_at_the_call_of_each(french) -> None:
     assert reached(french, begins[-1], Step.HAND_FORWARD) == len(french.stages) - 1
 
 
-def test_steps_stay_at_the_ends(french) -> None:
-    last = len(french.stages) - 1
-    assert [reached(french, 0, step) for step in (Step.BACK, Step.HAND_BACK, Step.FIRST)] == [0, 0, 0]
-    assert [reached(french, last, step) for step in (Step.FORWARD, Step.HAND_FORWARD, Step.LAST)] == [
-        last
-    ] * 3
-
-
 def test_all_cards_are_open_unless_a_seat_is_named(french) -> None:
     dealt = next(stage.number for stage in french.stages if stage.record.kind == "deal")
     assert "??" not in pages(french)[dealt]
@@ -143,24 +135,26 @@ def test_record_that_fails_is_the_last_page(french) -> None:
     assert "> FAILS: " in pages(course)[-1]
 
 
-def test_keys_step_forward_and_back(french) -> None:
-    assert walked(french, "nn pq")[0].at == 2
+def test_keys_step_by_records_and_hands_and_to_the_ends(french) -> None:
+    first, second, newest = french.hands[0].first, french.hands[1].first, french.hands[-1].first
+    reached_by = {
+        "nn pq": 2,
+        "]q": first,
+        "]]q": second,
+        "2\rq": second,
+        ">[q": newest,
+        ">q": len(french.stages) - 1,
+        ">n<q": 0,
+        "]]npn[q": second,
+        "p[<q": 0,
+        ">n]>q": len(french.stages) - 1,
+    }
+    assert {keys: walked(french, keys)[0].at for keys in reached_by} == reached_by
 
 
-def test_keys_step_by_hands_and_to_the_ends(french) -> None:
-    first, second = french.hands[0].first, french.hands[1].first
-    assert [walked(french, keys)[0].at for keys in ("]q", "]]q", ">[q", ">q", ">n<q", "]]npn[q")] == [
-        first,
-        second,
-        french.hands[-1].first,
-        len(french.stages) - 1,
-        0,
-        second,
-    ]
-
-
-def test_number_and_enter_jump_to_a_hand(french) -> None:
-    assert walked(french, "2\rq")[0].at == french.hands[1].first
+def test_s_looks_with_the_eyes_of_each_seat_in_turn_and_ctrl_c_leaves(french) -> None:
+    walks = [walked(french, "s" * n + "\x03") for n in range(4)]
+    assert [(walk.replay.seat, status) for walk, status in walks] == [(None, 0), (0, 0), (1, 0), (None, 0)]
 
 
 def test_hand_that_is_not_there_is_answered_with_what_was_expected(french) -> None:
@@ -178,14 +172,6 @@ def test_page_longer_than_the_terminal_is_moved_within_its_lines(french) -> None
     assert tops == [1, 3, 2, 0, 2]
     walk.step(Step.FORWARD)
     assert walk.top == 0
-
-
-def test_s_looks_with_the_eyes_of_each_seat_in_turn(french) -> None:
-    assert [walked(french, f"{'s' * n}q")[0].replay.seat for n in range(4)] == [None, 0, 1, None]
-
-
-def test_ctrl_c_leaves(french) -> None:
-    assert walked(french, "nn\x03")[1] == 0
 
 
 def test_match_is_printed_where_there_is_no_terminal(french) -> None:

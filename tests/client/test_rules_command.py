@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from client.playing import homes, play_bots
 from client.serving import RealServer
 from protocol.peers import Table
+from rows import each_row
 
 from truc_client.connection import Connection
 from truc_client.errors import ConnectError
@@ -49,44 +50,30 @@ def club_server(tmp_path_factory):
     server.stop()
 
 
-def test_file_of_a_variant_is_told_as_a_page(truc, file) -> None:
+def test_file_of_a_variant_is_told_as_a_page_or_written_out_with_every_field(truc, file) -> None:
     assert truc(file).stdout == rules_page(CLUB)
-
-
-def test_file_of_a_variant_is_written_out_with_every_field(truc, file) -> None:
     assert truc(file, "--toml").stdout == variant_file(CLUB)
 
 
-def test_wrong_file_is_one_line_and_status_1(truc, file) -> None:
-    file.write_text(CLUB_TRUC.replace("5", "0"))
-    told = truc(file)
-    assert (told.exit_code, told.stderr) == (
-        1,
-        f"truc: {file}: scoring.target: expected more than 1, got 0\n",
-    )
-
-
-def test_missing_file_is_one_line_and_status_1(truc, tmp_path) -> None:
-    told = truc(tmp_path / "none.toml")
-    assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
-    assert "No such file" in told.stderr
-
-
-def test_file_that_is_no_text_is_one_line_and_status_1(truc, file) -> None:
-    file.write_bytes(b"\xff\xfe")
-    told = truc(file)
-    assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
+@each_row(
+    "name, content, said",
+    [
+        ("own.toml", CLUB_TRUC.replace("5", "0").encode(), "scoring.target: expected more than 1, got 0\n"),
+        ("own.toml", b"\xff\xfe", ""),
+        ("none.toml", None, "No such file"),
+        ("match.truc", b"something else", "C41"),
+    ],
+)
+def test_wrong_file_is_one_line_and_status_1(truc, tmp_path, name, content, said) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    told = truc(tmp_path / name)
+    assert (told.exit_code, told.stderr.count("\n"), said in told.stderr) == (1, 1, True)
 
 
 def test_transcript_tells_the_rules_it_was_played_by(truc, tmp_path) -> None:
     (tmp_path / "match.truc").write_bytes(Table(CLUB).run().file())
     assert truc(tmp_path / "match.truc").stdout == rules_page(CLUB)
-
-
-def test_file_that_is_no_transcript_is_one_line_and_names_the_check(truc, tmp_path) -> None:
-    (tmp_path / "match.truc").write_text("something else")
-    told = truc(tmp_path / "match.truc")
-    assert (told.exit_code, told.stderr.count("\n"), "C41" in told.stderr) == (1, 1, True)
 
 
 def test_file_longer_than_any_transcript_is_not_read(truc, tmp_path) -> None:
@@ -101,18 +88,15 @@ def test_file_written_for_a_preset_is_a_variant_to_start_from(truc) -> None:
 
 
 @pytest.mark.slow
-def test_games_of_a_server_are_listed(truc, club_server) -> None:
-    listed = [line.split()[0] for line in truc("--from", club_server.url).stdout.splitlines()]
-    assert listed == [*games(), "club-truc"]
+def test_games_of_a_server_are_listed_without_a_key_and_a_home(truc, club_server, tmp_path) -> None:
+    told = truc("--from", club_server.url)
+    assert [line.split()[0] for line in told.stdout.splitlines()] == [*games(), "club-truc"]
+    assert not (tmp_path / "home").exists()
 
 
 @pytest.mark.slow
-def test_rules_of_a_servers_own_game_are_a_page(truc, club_server) -> None:
+def test_rules_of_a_servers_own_game_are_a_page_or_a_file(truc, club_server) -> None:
     assert truc("club-truc", "--from", club_server.url).stdout == rules_page(CLUB)
-
-
-@pytest.mark.slow
-def test_servers_own_game_is_written_as_a_file(truc, club_server) -> None:
     assert truc("club-truc", "--from", club_server.url, "--toml").stdout == variant_file(CLUB)
 
 
@@ -151,9 +135,3 @@ class Liar:
 
 async def test_document_is_handed_on_as_it_came() -> None:
     assert await Connection(Liar(), None).rules("club-truc") == b"none"
-
-
-@pytest.mark.slow
-def test_asking_a_server_for_rules_makes_no_key_and_no_home(truc, club_server, tmp_path) -> None:
-    assert truc("--from", club_server.url).exit_code == 0
-    assert not (tmp_path / "home").exists()

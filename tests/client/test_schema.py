@@ -77,16 +77,10 @@ def store(tmp_path):
     store.close()
 
 
-def test_chain_of_a_running_match_is_kept(store) -> None:
+def test_chain_and_place_of_a_running_match_and_what_was_signed_are_kept(store) -> None:
     assert store.chains(TH) == (HeldChain(box_key(SECRET).public, 0, ROOT, SECRET, counter=40),)
-
-
-def test_place_of_a_running_match_is_kept(store) -> None:
     joined = store.playing(MID)
     assert (joined.th, joined.tn, joined.seat, joined.k, joined.head) == (TH, TN, 1, 7, HEAD)
-
-
-def test_what_was_signed_is_kept(store) -> None:
     assert store.statement(MID, Slot("act", 7)) == STATEMENT
 
 

@@ -92,18 +92,81 @@ def seen(*facts) -> RecordSeen:
     return RecordSeen(8, "act", facts)
 
 
-def test_level_is_said_at_the_start() -> None:
-    assert "assurance level A: every player has a key of their own" in shown()
+ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
+
+
+@each_row(
+    "happenings, game, told",
+    [
+        ((), {}, "assurance level A: every player has a key of their own"),
+        ((TURN,), {"terminal": True}, "play 7†"),
+        ((TURN,), {"lang": "es"}, "te toca"),
+        (
+            (TURN,),
+            {"lang": "es", "words": "argentine"},
+            "2. truco (pedir 2; 1 si no aceptan)  [raise 2]",
+        ),
+        ((TURN._replace(deadline_ms=30_000),), {}, "your turn (30 s)"),
+        ((TURN._replace(deadline_ms=150_000),), {}, "your turn (2:30)"),
+        ((TURN._replace(deadline_ms=60_999),), {}, "your turn (1:00)"),
+        ((ChatSaid("TAG", "north", "hello"),), {}, '"north" (TAG): hello'),
+        ((Waiting((1,), None),), {"players": ("north", "[bold]east")}, "[bold]east"),
+        ((ASKED,), {"lang": "fr", "words": "catalan"}, "east demande 2 (« truc »)"),
+        (
+            (seen(STATE), seen({"what": "stake_asked", "seat": 1, "stake": 4})),
+            {"words": "french"},
+            "east asks for 4 (“deux de plus ?”)",
+        ),
+        (
+            (seen({**STATE, "score": [[0, 0, 8], [0, 0, 21]]}), TURN),
+            {"words": "argentine", "target": 30},
+            "north: 8 (8 malas); east: 21 (6 buenas)",
+        ),
+        (
+            (seen({**STATE, "score": [[0, 2, 1], [0, 0, 2]]}), TURN),
+            {"words": "trut", "target": 7},
+            "north: 2 truts and 1 point; east: 0 truts and 2 points",
+        ),
+        ((seen({**STATE, "tricks": [None]}), TURN), {"words": "argentine"}, "tricks        parda"),
+        (
+            (seen({"what": "order_given", "seat": 2, "order": "low"}), TURN),
+            {"players": FOUR},
+            "order   low (south)",
+        ),
+        (
+            (seen({**STATE, "dealer": 3}), TURN),  # rules.md 13b.16
+            {"players": FOUR, "words": "argentine"},
+            "captains (pies)  west, south",
+        ),
+        (
+            (seen({**STATE, "dealer": 3}), TURN),  # rules.md 6.1
+            {"players": FOUR, "words": "french"},
+            "governors  west, north",
+        ),
+        ((PartnerCards(2, ("7e", "3b")), TURN), {"players": FOUR}, "south holds  7e  3b"),
+        (
+            (PhraseSaid(2, "come"),),
+            {"players": FOUR, "lang": "pt", "words": "argentine"},
+            "south diz: vení (Jogue a sua carta mais baixa)",
+        ),
+        (
+            (
+                seen({"what": "redeal_proposed", "seat": 1}),
+                TURN._replace(options=(Choice("accept", "accept", {}),)),
+            ),
+            {"words": "catalan"},
+            "1. agree to new cards  [accept]",  # and not to the stake that is asked for
+        ),
+    ],
+)
+def test_screen_tells_what_the_game_calls_so(happenings, game, told) -> None:
+    assert told in shown(*happenings, **game)
 
 
 def test_options_are_numbered_with_their_move_lines() -> None:
     told = shown(TURN)
     assert "1. play 7e  [play 7e]" in told
     assert "2. ask for 2 (worth 1 if they decline)  [raise 2]" in told
-
-
-def test_terminal_shows_suits_as_symbols() -> None:
-    assert "play 7†" in shown(TURN, terminal=True)
 
 
 def test_own_cards_score_and_stake_stand_on_the_table() -> None:
@@ -127,22 +190,15 @@ def test_commitments_are_shown_at_the_deal_and_ticked_when_opened() -> None:
     assert "ok north aaaaaaaa: 7e" in told
 
 
-def test_name_cannot_write_to_the_terminal() -> None:
-    assert "\x1b" not in shown(players=("\x1b[2Jnorth", "[bold]east"))
+def test_names_and_text_of_a_server_cannot_write_to_the_terminal() -> None:
+    hostile = Interrupted("\x1b[2Jgone"), TableClosed("\x1b]0;title\x07")
+    assert "\x1b" not in shown(*hostile, players=("\x1b[2Jnorth", "[bold]east"))
 
 
 @each_row("lang", LANGUAGES)
 @each_row("help_text", ["explain_end", "not_your_turn", "resting"])
 def test_help_names_the_chat_in_every_language(lang, help_text) -> None:
     assert "chat TEXT" in catalogue(lang).screen[help_text]
-
-
-def test_chat_is_shown_with_the_tag_of_who_says_it() -> None:
-    assert '"north" (TAG): hello' in shown(ChatSaid("TAG", "north", "hello"))
-
-
-def test_markup_in_a_name_is_text() -> None:
-    assert "[bold]east" in shown(Waiting((1,), None), players=("north", "[bold]east"))
 
 
 @pytest.mark.parametrize(
@@ -210,34 +266,6 @@ def test_digest_is_shown_short() -> None:
     assert short(bytes(range(32))) == "00010203"
 
 
-def test_text_of_a_server_cannot_write_to_the_terminal() -> None:
-    assert "\x1b" not in shown(Interrupted("\x1b[2Jgone"), TableClosed("\x1b]0;title\x07"))
-
-
-def test_question_is_in_the_players_language() -> None:
-    assert "te toca" in shown(TURN, lang="es")
-
-
-def test_options_are_called_by_the_words_of_the_game() -> None:
-    assert "2. truco (pedir 2; 1 si no aceptan)  [raise 2]" in shown(TURN, lang="es", words="argentine")
-
-
-def test_ask_is_told_with_the_word_of_the_game() -> None:
-    asked = seen({"what": "stake_asked", "seat": 1, "stake": 2})
-    assert "east demande 2 (« truc »)" in shown(asked, lang="fr", words="catalan")
-
-
-def test_two_more_is_told_by_the_stake_that_was_played_for() -> None:
-    asked = seen({"what": "stake_asked", "seat": 1, "stake": 4})
-    assert "east asks for 4 (“deux de plus ?”)" in shown(seen(STATE), asked, words="french")
-
-
-def test_score_is_said_as_the_game_says_it() -> None:
-    state = {**STATE, "score": [[0, 0, 8], [0, 0, 21]]}
-    told = shown(seen(state), TURN, words="argentine", target=30)
-    assert "north: 8 (8 malas); east: 21 (6 buenas)" in told
-
-
 def test_line_that_is_no_option_is_told_what_one_is() -> None:
     out = io.StringIO()
     screen = Screen(Console(file=out, width=100))
@@ -250,11 +278,6 @@ def test_score_is_told_apart_from_a_name_that_ends_in_a_digit(lang, score) -> No
     state = {**STATE, "score": [[0, 0, 3], [0, 0, 5]]}
     closed = seen(state, {"what": "hand_closed", "reason": "hand"})
     assert shown(closed, TURN, players=("bot 1", "bot 2"), lang=lang).count(score) == 2
-
-
-def test_truts_are_shown() -> None:
-    told = shown(seen({**STATE, "score": [[0, 2, 1], [0, 0, 2]]}), TURN, words="trut", target=7)
-    assert "north: 2 truts and 1 point; east: 0 truts and 2 points" in told
 
 
 @pytest.mark.parametrize(
@@ -274,22 +297,9 @@ def test_table_shows_what_the_game_has(facts, row) -> None:
     assert " ".join(row.split()) in " ".join(told.split())
 
 
-def test_tied_trick_has_the_word_of_the_game() -> None:
-    assert "tricks        parda" in shown(seen({**STATE, "tricks": [None]}), TURN, words="argentine")
-
-
-def test_order_in_force_stands_on_the_table() -> None:
-    order = {"what": "order_given", "seat": 2, "order": "low"}
-    assert "order   low (south)" in shown(seen(order), TURN, players=FOUR)
-
-
-def test_order_that_was_carried_out_leaves_the_table() -> None:
+def test_order_that_was_carried_out_leaves_the_table_and_a_later_one_replaces_it() -> None:
     board = after(Board(4, 0), {"what": "order_given", "seat": 2, "order": "low"})
     assert after(board, {"what": "card_played", "seat": 0, "card": "7e"}).orders == ()
-
-
-def test_order_is_replaced_by_a_later_one_of_the_same_governor() -> None:
-    board = after(Board(4, 0), {"what": "order_given", "seat": 2, "order": "low"})
     assert after(board, {"what": "order_given", "seat": 2, "order": "7"}).orders == ((2, "7"),)
 
 
@@ -310,35 +320,14 @@ def test_raised_cards_stand_under_the_turn_up() -> None:
     assert " ".join(["manilhas", "2c", "7e"]) in " ".join(out.getvalue().split())
 
 
-def test_captains_are_the_last_of_each_side_to_play() -> None:
-    # rules.md 13b.16
-    assert "captains (pies)  west, south" in shown(
-        seen({**STATE, "dealer": 3}), TURN, players=FOUR, words="argentine"
-    )
-
-
-def test_governors_are_dealer_and_eldest() -> None:
-    # rules.md 6.1
-    assert "governors  west, north" in shown(seen({**STATE, "dealer": 3}), TURN, players=FOUR, words="french")
-
-
 def test_two_players_have_no_captains() -> None:
     assert leaders(Board(2, 0, dealer=1), "captain") == ()
-
-
-def test_partners_cards_are_shown() -> None:
-    assert "south holds  7e  3b" in shown(PartnerCards(2, ("7e", "3b")), TURN, players=FOUR)
 
 
 def test_sign_is_told_and_stands_on_the_table() -> None:
     told = shown(Signed(2, "three"), TURN, players=FOUR, words="catalan")
     assert "south signs: a three (close one eye)" in told
     assert "signs   south: a three (close one eye)" in told
-
-
-def test_phrase_is_told() -> None:
-    told = shown(PhraseSaid(2, "come"), players=FOUR, lang="pt", words="argentine")
-    assert "south diz: vení (Jogue a sua carta mais baixa)" in told
 
 
 def test_phrase_said_before_the_match_names_the_seat() -> None:
@@ -385,13 +374,6 @@ def test_answer_is_to_the_newest_open_offer(facts, pending) -> None:
     assert answering(board) == pending
 
 
-def test_answer_to_a_redeal_is_no_answer_to_an_ask() -> None:
-    turn = TURN._replace(options=(Choice("accept", "accept", {}),))
-    assert "1. agree to new cards  [accept]" in shown(
-        seen({"what": "redeal_proposed", "seat": 1}), turn, words="catalan"
-    )
-
-
 def test_end_of_the_hand_clears_the_table() -> None:
     board = with_sign(with_partner(Board(4, 0), 2, ("7e",)), 2, "three")
     for fact in (
@@ -417,12 +399,9 @@ def test_own_covered_card_is_gone_at_the_next_turn() -> None:
     assert with_options(covered, ("play 3b", "cover 3b", "play 1o", "raise 3")).cards == ("3b", "1o")
 
 
-def test_cards_stay_when_no_card_may_be_played() -> None:
-    board = with_cards(Board(2, 0, covered=True), ("7e",))
-    assert with_options(board, ("accept", "decline")).cards == ("7e",)
-
-
 def test_cards_that_are_not_offered_stay_unless_one_was_covered() -> None:
+    covered = with_cards(Board(2, 0, covered=True), ("7e",))
+    assert with_options(covered, ("accept", "decline")).cards == ("7e",)
     assert with_options(with_cards(Board(2, 0), ("7e", "3b")), ("play 3b",)).cards == ("7e", "3b")
 
 
@@ -444,10 +423,3 @@ ACCEPTED = {"what": "envido_accepted", "seat": 1, "points": 1}
 def test_points_that_an_open_claim_may_change_are_told_as_the_least(fact, is_least, is_said) -> None:
     told = shown(started(), RecordSeen(3, "act", (fact, STATE), is_least))
     assert ("these points are a minimum" in told) == is_said
-
-
-@pytest.mark.parametrize(
-    ("deadline_ms", "told"), [(30_000, "(30 s)"), (150_000, "(2:30)"), (60_999, "(1:00)")]
-)
-def test_time_is_told_in_minutes_where_there_are_some(deadline_ms, told) -> None:
-    assert f"your turn {told}" in shown(started(), TURN._replace(deadline_ms=deadline_ms))

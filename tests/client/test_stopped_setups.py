@@ -37,22 +37,23 @@ async def stopped_by(server, player, message) -> CheckFailedError:
     return stopped.value
 
 
-async def test_match_stays_stopped_after_a_second_match_on_its_table_record(scripted, player) -> None:
+@pytest.mark.parametrize("has_files", [True, False])
+async def test_match_stays_stopped_after_a_second_match_on_its_table_record(
+    scripted, player, has_files
+) -> None:
+    """Both matches convict by the files alone, and without them the stop holds all the same."""
     server = scripted(target=12)
-    await stopped_by(server, player, lambda: second_setup(server))
+    stopped = await stopped_by(server, player, lambda: second_setup(server))
+    assert stopped.kept.is_shown
+    assert ("C36", "server") in refuted(stopped)
+    for file in () if has_files else stopped.kept.files:
+        file.unlink()
     before = len(server.received)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])
         with pytest.raises(StoppedError, match="C36"):
             await play_on(table)
     assert not any(isinstance(message, SignedAct) for message in server.received[before:])
-
-
-async def test_both_matches_on_one_table_record_convict_by_the_files_alone(scripted, player) -> None:
-    server = scripted(target=12)
-    stopped = await stopped_by(server, player, lambda: second_setup(server))
-    assert stopped.kept.is_shown
-    assert ("C36", "server") in refuted(stopped)
 
 
 async def test_second_match_is_stopped_for_good_as_well(scripted, player) -> None:
@@ -62,17 +63,6 @@ async def test_second_match_is_stopped_for_good_as_well(scripted, player) -> Non
         store = connection.session.account.store
         assert store.stopped(second_setup(server).match).startswith("C36")
         assert store.stopped(open_terms(server.document, Record(*server.terms.record)).th)
-
-
-async def test_stop_does_not_need_the_files(scripted, player) -> None:
-    server = scripted(target=12)
-    stopped = await stopped_by(server, player, lambda: second_setup(server))
-    for file in stopped.kept.files:
-        file.unlink()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        with pytest.raises(StoppedError):
-            await play_on(table)
 
 
 async def test_terms_with_the_nonce_of_a_running_match_stop_it(scripted, player) -> None:

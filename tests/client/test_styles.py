@@ -102,26 +102,21 @@ async def pause_before_answer(*seen, patience_s: float = 10, deadline_ms: int | 
     return trio.current_time() - began
 
 
-async def test_partner_is_waited_for_as_long_as_the_patience_of_a_bot(autojump_clock):
+async def test_partner_is_waited_for_as_long_as_patience_and_half_of_the_time_left_allow(autojump_clock):
     assert await pause_before_answer() == 10
     assert await pause_before_answer(patience_s=0) == 0
-
-
-async def test_partner_is_waited_for_no_longer_than_half_of_the_time_left(autojump_clock):
     assert await pause_before_answer(deadline_ms=6_000) == 3
 
 
 async def test_partner_who_is_fast_is_hardly_waited_for(autojump_clock):
-    assert await pause_before_answer(waiting_for(2, k=1), waiting_for(0, k=2)) == 0
+    fast = waiting_for(2, k=1), waiting_for(0, k=2)
+    assert await pause_before_answer(*fast) == 0
+    assert await pause_before_answer(*fast, Resumed(3)) == 10  # it came again after a lost connection
 
 
 async def test_partner_who_is_away_is_not_waited_for(autojump_clock):
     assert await pause_before_answer(Away(2, online=False)) == 0
     assert await pause_before_answer(Away(2, online=False), Away(2, online=True)) == 10
-
-
-async def test_what_came_again_after_a_lost_connection_does_not_make_a_partner_fast(autojump_clock):
-    assert await pause_before_answer(waiting_for(2, k=1), waiting_for(0, k=2), Resumed(3)) == 10
 
 
 async def test_partner_is_given_as_long_as_a_decision_has_taken_and_more(autojump_clock):
@@ -131,6 +126,9 @@ async def test_partner_is_given_as_long_as_a_decision_has_taken_and_more(autojum
     partners.see(waiting_for(2, k=3), now=3)
     partners.see(waiting_for(0, 2, k=4), now=4)
     assert partners.wait_s(0, None) == 6
+    opponents = Partners(10)
+    opponents.see(waiting_for(0, 1, 3, k=1), now=0)
+    assert opponents.wait_s(0, None) == 0
 
 
 async def test_answer_that_a_partner_gives_is_theirs(autojump_clock):
@@ -141,9 +139,3 @@ async def test_answer_that_a_partner_gives_is_theirs(autojump_clock):
         table.send.send_nowait(waiting_for(0, k=2))
         table.send.send_nowait(asked("play 3b", at=3))
     assert table.done == ["play 3b"]
-
-
-def test_opponents_and_oneself_are_no_partners():
-    partners = Partners(10)
-    partners.see(waiting_for(0, 1, 3, k=1), now=0)
-    assert partners.wait_s(0, None) == 0

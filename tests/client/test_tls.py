@@ -286,14 +286,6 @@ async def test_server_that_has_moved_is_followed_encrypted(tmp_path, player) -> 
             assert connection.name == "north"
 
 
-async def test_known_server_is_known_as_one_that_encrypts(server, player) -> None:
-    async with connect(link(server), player):
-        pass
-    store = Store(player.home.state)
-    assert store.encrypts(f"127.0.0.1:{server.port}")
-    store.close()
-
-
 # Turning it on
 
 

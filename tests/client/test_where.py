@@ -81,26 +81,16 @@ def test_server_that_was_named_is_not_said(know) -> None:
     assert truc("tables", "127.0.0.1:2").stderr == "truc: cannot reach 127.0.0.1:2: Connection refused\n"
 
 
-def test_own_profile_is_asked_for_at_the_only_server_known(know) -> None:
+@each_row(
+    "words, said",
+    [
+        (("profile",), SAID),
+        (("keys", "revocation"), SAID),
+        (("leaderboard", "cards.example"), "expected the name of a game"),
+        (("join", "localhost"), "to list them: truc tables localhost:7373"),
+        (("keys", "forget"), "Missing argument"),  # only by its name
+    ],
+)
+def test_only_server_known_is_meant_where_nothing_else_can_be(know, words, said) -> None:
     know(NOBODY)
-    assert truc("profile").stderr.startswith(SAID)
-
-
-def test_revocation_is_for_the_only_server_known(know) -> None:
-    know(NOBODY)
-    assert truc("keys", "revocation").stderr == SAID
-
-
-def test_address_without_a_game_is_no_game(know) -> None:
-    know(NOBODY)
-    assert "expected the name of a game" in truc("leaderboard", "cards.example").stderr
-
-
-def test_host_alone_is_no_code_of_a_table(know) -> None:
-    know(NOBODY)
-    assert "to list them: truc tables localhost:7373" in truc("join", "localhost").stderr
-
-
-def test_key_of_a_server_is_forgotten_only_by_its_name(know) -> None:
-    know(NOBODY)
-    assert truc("keys", "forget").exit_code == 2
+    assert said in truc(*words).stderr

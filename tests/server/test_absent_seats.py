@@ -58,15 +58,10 @@ def is_told(seat: Seat) -> bool:
 
 
 @pytest.mark.slow
-async def test_seat_ruled_for_too_often_is_not_forfeited_in_the_hand_but_offered_after_it(server, mock_clock):
+async def test_seat_ruled_for_too_often_is_offered_after_the_hand_and_forfeits_there(server, mock_clock):
     seats, away = await absent(server, mock_clock, target=12)
     ruled = {ruling for ruling, _, _ in rulings(seats[0])}
     assert (ruled, seats[0].ledger.phase, seats[0].waiting["seats"]) == ({"move"}, Phase.BETWEEN, [away])
-
-
-@pytest.mark.slow
-async def test_absent_seat_that_nobody_takes_over_forfeits_between_the_hands(server, mock_clock):
-    seats, away = await absent(server, mock_clock, target=12)
     mock_clock.jump(5.01)
     await until(seats, is_ended)
     assert rulings(seats[0])[-1] == ("forfeit", away, "absent")
@@ -83,37 +78,22 @@ async def test_absent_seat_is_taken_over_by_a_player_with_a_key(server, mock_clo
 
 
 @pytest.mark.slow
-async def test_guest_whose_seat_was_taken_over_has_it_no_more(server, mock_clock):
-    seats, _ = await absent(server, mock_clock, guests=(1,), target=12)
-    newcomer = await standing_by(server, seats)
-    await step_in(newcomer)
-    assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
-    welcome = await (await server.connect()).login_token(seats[1].token)
-    assert welcome.get("seats", []) == []
-
-
-@pytest.mark.slow
-async def test_guest_whose_seat_was_taken_over_is_told_so_when_it_chooses(server, mock_clock):
-    seats, _ = await absent(server, mock_clock, guests=(1,), target=12)
-    newcomer = await standing_by(server, seats)
-    await step_in(newcomer)
-    wanted = {"table": seats[1].table, "match": newcomer.ledger.setup.mid, "at": newcomer.next}
-    reply = await seats[1].client.ask({"t": "act", **wanted, "choose": "resign"})
-    assert reply["code"] == "seat_gone"
-
-
-@pytest.mark.slow
-async def test_guest_whose_seat_was_taken_over_is_told_so_after_a_restart_too(tmp_path, mock_clock):
+async def test_guest_whose_seat_was_taken_over_has_it_no_more_and_is_told_so_after_a_restart_too(
+    tmp_path, mock_clock
+):
     path = tmp_path / "data"
     async with running(path, SETTINGS) as server:
         seats, _ = await absent(server, mock_clock, guests=(1,), target=12)
         newcomer = await standing_by(server, seats)
         await step_in(newcomer)
+        assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
+        here = {"table": seats[1].table, "match": newcomer.ledger.setup.mid}
+        chosen = {"t": "act", **here, "at": newcomer.next, "choose": "resign"}
+        assert (await seats[1].client.ask(chosen))["code"] == "seat_gone"
     async with running(path, SETTINGS) as server:
         client = await server.connect()
-        await client.login_token(seats[1].token)
-        wanted = {"table": seats[1].table, "match": newcomer.ledger.setup.mid, "next": 0}
-        assert (await client.ask({"t": "resume", **wanted}))["code"] == "seat_gone"
+        assert (await client.login_token(seats[1].token)).get("seats", []) == []
+        assert (await client.ask({"t": "resume", **here, "next": 0}))["code"] == "seat_gone"
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 from msgspec.structs import replace
 from protocol.peers import Table
+from rows import each_row
 from server.clocks import come_back, leave, stand, until_next
 from server.conftest import QUICK, asked, changed, holder_of, in_hand, together
 from server.visitors import guest
@@ -46,36 +47,25 @@ async def until_told(seat) -> dict:
     return told(seat)
 
 
-async def test_seat_that_loses_its_connection_is_told_to_the_other(server, mock_clock):
-    mover, other = holder_of(await in_hand(server, options=QUICKLY))
-    await leave(mover)
-    assert (await until_told(other))["seat"] == mover.seat
-
-
-async def test_holder_of_the_decision_is_gone_after_what_is_left_of_it_and_two_more(server, mock_clock):
-    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+@pytest.mark.parametrize(
+    ("options", "who", "claim_in_ms"),
+    [
+        (QUICKLY, "holder", 1200 + 2 * 1000),  # after what is left of the decision and two more
+        (QUICKLY, "other", 3 * 1000 + 500),  # after three decisions and the bank
+        ({"decision_ms": 0}, "holder", ALONE),
+        ({**QUICKLY, "gone": 2}, "holder", None),
+    ],
+)
+async def test_seat_that_loses_its_connection_is_told_with_the_time_until_it_is_gone(
+    server, mock_clock, *, options, who, claim_in_ms
+):
+    leaving, staying = holder_of(await in_hand(server, options=options))
+    if who == "other":
+        leaving, staying = staying, leaving
     mock_clock.jump(0.3)
-    await leave(mover)
-    assert (await until_told(other))["claim_in_ms"] == 1200 + 2 * 1000
-
-
-async def test_seat_that_decides_nothing_now_is_gone_after_three_decisions_and_its_bank(server, mock_clock):
-    mover, other = holder_of(await in_hand(server, options=QUICKLY))
-    mock_clock.jump(0.3)
-    await leave(other)
-    assert (await until_told(mover))["claim_in_ms"] == 3 * 1000 + 500
-
-
-async def test_without_a_clock_only_the_time_without_a_connection_counts(server, mock_clock):
-    mover, other = holder_of(await in_hand(server, options={"decision_ms": 0}))
-    await leave(mover)
-    assert (await until_told(other))["claim_in_ms"] == ALONE
-
-
-async def test_where_the_terms_say_wait_and_decisions_have_a_limit_no_time_counts(server, mock_clock):
-    mover, other = holder_of(await in_hand(server, options={**QUICKLY, "gone": 2}))
-    await leave(mover)
-    assert (await until_told(other))["claim_in_ms"] is None
+    await leave(leaving)
+    heard = await until_told(staying)
+    assert (heard["seat"], heard["claim_in_ms"]) == (leaving.seat, claim_in_ms)
 
 
 async def test_seat_that_is_back_is_told_to_the_other(server, mock_clock):
@@ -110,21 +100,16 @@ async def test_seat_that_acts_again_has_missed_nothing(server, mock_clock):
     assert told(mover) == {"seat": mover.seat, **THERE}
 
 
-async def test_who_comes_back_is_told_who_is_away(server, mock_clock):
-    first, second = await in_hand(server, options=QUICKLY)
-    await leave(second)
-    await leave(first)
-    await come_back(server, first)
-    await first.client.ask({"t": "tables"})
-    assert told(first)["seat"] == second.seat
-
-
-async def test_who_watches_is_told_who_is_away(server, mock_clock):
+async def test_who_watches_or_comes_back_is_told_who_is_away(server, mock_clock):
     first, second = await in_hand(server, options=QUICKLY)
     await leave(second)
     visitor = await guest(server)
     await visitor.ask({"t": "watch", "table": first.table})
     assert (await visitor.until("away"))["seat"] == second.seat
+    await leave(first)
+    await come_back(server, first)
+    await first.client.ask({"t": "tables"})
+    assert told(first)["seat"] == second.seat
 
 
 async def test_who_watches_late_is_not_told_who_is_away_now(server, mock_clock):
@@ -192,31 +177,21 @@ def test_time_never_grows_while_one_decision_after_the_other_is_missed():
     assert times == sorted(times, reverse=True)
 
 
-@pytest.mark.parametrize("left", [1500, 900, 500, 1, 0])
+@each_row("left", [1500, 900, 500, 1, 0])
 def test_time_of_the_holder_runs_as_its_clock_does(left):
     table = in_a_hand()
     assert claim_in_ms(table.ledger, 0, clock(decision=left), is_back=False) == left + 2000
 
 
-def test_terms_by_which_no_seat_is_ever_gone_give_no_time():
-    table = in_a_hand(gone_after=0)
-    assert claim_in_ms(table.ledger, 0, clock(), is_back=False) is None
-
-
 def test_time_without_a_connection_counts_where_it_is_shorter():
-    table = in_a_hand()
-    assert claim_in_ms(table.ledger, 0, clock(alone=1200), is_back=False) == 1200
+    assert claim_in_ms(in_a_hand(gone_after=0).ledger, 0, clock(), is_back=False) is None
+    assert claim_in_ms(in_a_hand().ledger, 0, clock(alone=1200), is_back=False) == 1200
 
 
-def test_seat_that_has_missed_enough_is_gone_now():
+def test_seat_that_has_missed_enough_is_gone_now_or_after_one_decision_more_when_it_is_back():
     table = in_a_hand()
     table.ledger = replace(table.ledger, streaks=(3, 0))
     assert claim_in_ms(table.ledger, 0, clock(), is_back=False) == 0
-
-
-def test_seat_that_was_gone_and_is_back_has_one_more_decision():
-    table = in_a_hand()
-    table.ledger = replace(table.ledger, streaks=(3, 0))
     assert claim_in_ms(table.ledger, 0, clock(decision=800), is_back=True) == 800
 
 
@@ -238,19 +213,14 @@ def gone_and_back(table: Table) -> Attendance:
     return attended(before, table.ledger, (0, 1), 2.0)
 
 
-def test_seat_that_comes_back_after_it_was_gone_has_returned():
+def test_seat_that_comes_back_after_it_was_gone_has_returned_until_it_misses_one_more():
     table = in_a_hand()
-    assert gone_and_back(table).returned(table.ledger.streaks) == (0,)
-
-
-def test_seat_that_is_gone_has_not_returned_before_it_comes():
-    table = in_a_hand()
-    table.ledger = replace(table.ledger, streaks=(3, 0))
+    there = gone_and_back(table)
+    assert there.returned(table.ledger.streaks) == (0,)
+    assert there.returned((4, 0)) == ()
+    left = attended(there, table.ledger, (1,), 3.0)
+    assert left.returned((3, 0)) == (0,)  # losing the connection takes nothing back
     assert attended(everybody_away(2, 0.0), table.ledger, (1,), 1.0).returned((3, 0)) == ()
-
-
-def test_next_missed_decision_makes_it_gone_again():
-    assert gone_and_back(in_a_hand()).returned((4, 0)) == ()
 
 
 def test_seat_returns_once_until_it_acts():
@@ -261,25 +231,13 @@ def test_seat_returns_once_until_it_acts():
     assert attended(left, table.ledger, (0, 1), 4.0).returned((4, 0)) == ()
 
 
-def test_seat_that_has_acted_may_return_again():
+def test_seat_that_has_acted_may_return_again_when_it_comes():
     table = in_a_hand()
     there = gone_and_back(table)
     acted = attended(there, replace(table.ledger, streaks=(0, 0)), (0, 1), 3.0)
     left = attended(acted, table.ledger, (1,), 4.0)
+    assert left.returned((3, 0)) == ()
     assert attended(left, table.ledger, (0, 1), 5.0).returned((3, 0)) == (0,)
-
-
-def test_seat_that_has_acted_and_is_gone_again_has_not_returned_before_it_comes():
-    table = in_a_hand()
-    there = gone_and_back(table)
-    acted = attended(there, replace(table.ledger, streaks=(0, 0)), (0, 1), 3.0)
-    assert attended(acted, table.ledger, (1,), 4.0).returned((3, 0)) == ()
-
-
-def test_lost_connection_after_the_return_takes_nothing_back():
-    table = in_a_hand()
-    left = attended(gone_and_back(table), table.ledger, (1,), 3.0)
-    assert left.returned((3, 0)) == (0,)
 
 
 def test_seat_that_signs_a_pause_is_there_again():

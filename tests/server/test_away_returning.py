@@ -49,11 +49,6 @@ def is_called(seat: Seat) -> bool:
     return seat.ledger.phase is Phase.CALLED
 
 
-async def test_seat_that_misses_too_many_decisions_is_vacant_between_two_hands(server, mock_clock):
-    mover, other = await vacated(server, mock_clock)
-    assert other.waiting["seats"] == [mover.seat]
-
-
 async def test_player_who_comes_back_keeps_the_seat_and_the_next_hand_is_called(server, mock_clock):
     mover, other = await vacated(server, mock_clock)
     await come_back(server, mover)
@@ -85,7 +80,10 @@ async def test_time_of_the_offer_stands_still_while_nobody_is_connected(server, 
     assert (is_called(other), offered(other)) == (False, True)
 
 
-async def test_vacant_seat_cannot_be_claimed_against(server, mock_clock):
-    _, other = await vacated(server, mock_clock)
+async def test_seat_that_misses_too_many_decisions_is_vacant_and_cannot_be_claimed_against(
+    server, mock_clock
+):
+    mover, other = await vacated(server, mock_clock)
+    assert other.waiting["seats"] == [mover.seat]
     wanted = {"t": "claim_match", "table": other.table, "match": other.ledger.setup.mid}
     assert (await other.ask(wanted))["retry_after_ms"] == 5000

@@ -44,34 +44,22 @@ async def answer(seat: Seat, seats) -> dict:
     return await step_in(seat)
 
 
-@pytest.mark.slow
-async def test_bot_is_called_to_a_seat_that_becomes_vacant(server, mock_clock):
-    house_bot = await bot(server)
-    seats = await voided(server, mock_clock)
-    assert await calls(house_bot) == [(seats[0].table, 1)]
-
-
-async def test_call_names_match_game_and_the_time_left(server, mock_clock):
-    house_bot = await bot(server)
-    seats = await voided(server, mock_clock)
-    await calls(house_bot)
-    told = next(message for message in house_bot.client.log if message["t"] == "bot_wanted")
-    assert (told["match"], told["variant"], told["left_ms"]) == (
-        seats[0].ledger.setup.mid,
-        "truc-french",
-        TERMS["release_ms"],
-    )
-
-
 async def test_bot_that_comes_later_is_called_at_its_login(server, mock_clock):
     seats = await voided(server, mock_clock)
     assert await calls(await bot(server)) == [(seats[0].table, 1)]
 
 
 @pytest.mark.slow
-async def test_seat_that_a_called_bot_takes_is_played_to_a_proven_end(server, mock_clock):
+async def test_bot_is_called_to_a_seat_that_becomes_vacant_and_plays_to_a_proven_end(server, mock_clock):
     house_bot = await bot(server)
     seats = await voided(server, mock_clock)
+    assert await calls(house_bot) == [(seats[0].table, 1)]
+    told = next(message for message in house_bot.client.log if message["t"] == "bot_wanted")
+    assert (told["match"], told["variant"], told["left_ms"]) == (
+        seats[0].ledger.setup.mid,
+        "truc-french",
+        TERMS["release_ms"],
+    )
     reply = await answer(house_bot, seats)
     await together(seats[0].play, house_bot.play)
     assert (reply["t"], results([seats[0], house_bot])) == ("ok", {(Result.PROVEN, "won")})

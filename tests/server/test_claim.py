@@ -47,7 +47,9 @@ async def test_where_opponents_claim_the_server_rules_no_forfeit_by_itself(serve
 
 async def test_seat_that_is_gone_forfeits_to_the_opponent_who_claims(server, mock_clock):
     mover, other = await missed(server, mock_clock)
+    assert (await claim(mover))["code"] == "not_now"
     reply = await claim(other)
+    assert (reply["k"], rulings(other)[-1][0], other.next) == (9, "forfeit", 10)
     await ended(mover, other)
     verdict = other.auditor.verdict()
     assert (reply["t"], verdict.result, verdict.reason, verdict.winner) == (
@@ -56,17 +58,6 @@ async def test_seat_that_is_gone_forfeits_to_the_opponent_who_claims(server, moc
         "forfeit",
         other.seat % 2,
     )
-
-
-async def test_answer_tells_the_position_of_the_ruling_and_comes_after_it(server, mock_clock):
-    _, other = await missed(server, mock_clock)
-    reply = await claim(other)
-    assert (reply["k"], rulings(other)[-1][0], other.next) == (9, "forfeit", 10)
-
-
-async def test_seat_that_is_gone_cannot_claim(server, mock_clock):
-    mover, _ = await missed(server, mock_clock)
-    assert (await claim(mover))["code"] == "not_now"
 
 
 async def test_seat_that_acts_again_cannot_be_claimed_against(server, mock_clock):
@@ -168,10 +159,14 @@ async def test_where_decisions_have_a_limit_want_of_a_connection_is_no_claim(ser
     assert (await claim(other))["code"] == "not_now"
 
 
-async def test_claim_against_a_side_that_is_connected_has_no_time(server, mock_clock):
+async def test_claim_against_a_side_that_is_connected_has_no_time_and_of_another_match_no_end(
+    server, mock_clock
+):
     _, other = holder_of(await in_hand(server, options=SLOW))
     reply = await claim(other)
     assert (reply["code"], reply.get("retry_after_ms")) == ("not_now", None)
+    reply = await other.ask({"t": "claim_match", "table": other.table, "match": bytes(32)})
+    assert reply["code"] == "no_such_match"
 
 
 async def test_where_the_terms_say_wait_a_seat_that_is_gone_is_not_claimed_against_at_once(
@@ -210,16 +205,3 @@ async def test_claim_while_only_those_who_are_there_owe_releases_has_no_time(ser
     mock_clock.jump(70)
     reply = await claim(seats[0])
     assert (reply["code"], reply.get("retry_after_ms")) == ("not_now", None)
-
-
-async def test_claim_of_a_match_that_is_over_is_refused(server, mock_clock):
-    mover, other = await missed(server, mock_clock)
-    await claim(other)
-    await ended(mover, other)
-    assert (await claim(other))["code"] == "not_now"
-
-
-async def test_claim_of_another_match_is_refused(server, mock_clock):
-    _, other = holder_of(await in_hand(server, options=SLOW))
-    reply = await other.ask({"t": "claim_match", "table": other.table, "match": bytes(32)})
-    assert reply["code"] == "no_such_match"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import stat
 from contextlib import closing
@@ -33,14 +34,27 @@ def environment(monkeypatch, tmp_path):
     monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """What the first test that needs it has played, for those after it to copy."""
+    return {"data": tmp_path_factory.mktemp("played") / "data"}
+
+
 @pytest.fixture
-async def played(tmp_path):
+async def played(tmp_path, kept):
     """Return the seats of two matches that are over, one of Truc with keys, and one of Put with a guest."""
-    async with running(tmp_path / "data") as server:
+    if "seats" not in kept:
+        kept["seats"] = await play_both(kept["data"])
+    shutil.copytree(kept["data"], tmp_path / "data")
+    return kept["seats"]
+
+
+async def play_both(path):
+    async with running(path) as server:
         first = await server.match(options=SHORT, seed=1)
         second = await server.match(variant="put", guests=(1,), seed=2, options={"guests": 1, "match": 1})
         await together(*(seat.play for seat in (*first, *second)))
-    with database(tmp_path) as raw:
+    with database(path.parent) as raw:
         for seats, days in ((first, 0), (second, 10)):
             ended = NEW_YEAR_MS + days * DAY_MS
             raw.execute("UPDATE matches SET ended_ms = ? WHERE mid = ?", [ended, seats[0].ledger.setup.mid])
@@ -79,21 +93,18 @@ async def test_every_file_is_proven_by_truc_verify(played, export, tmp_path):
 
 
 async def test_file_has_the_name_that_players_know_it_by_and_their_bytes(played, export, tmp_path):
-    export()
-    for seats in played:
-        file = path_of(tmp_path / "out", seats[0].ledger.setup.mid)
-        document, records = read_transcript(file.read_bytes())
-        assert (document, records) == (seats[0].document, tuple(seats[0].records))
-
-
-async def test_files_are_for_their_owner_alone(played, export, tmp_path):
     old = os.umask(0)
     try:
         export()
     finally:
         os.umask(old)
-    modes = [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "out", *(tmp_path / "out").iterdir())]
-    assert modes == [0o700, 0o600, 0o600]
+    out = tmp_path / "out"
+    for seats in played:
+        file = path_of(out, seats[0].ledger.setup.mid)
+        document, records = read_transcript(file.read_bytes())
+        assert (document, records) == (seats[0].document, tuple(seats[0].records))
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (out, *out.iterdir())]
+    assert modes == [0o700, 0o600, 0o600]  # for their owner alone
 
 
 async def test_match_whose_rules_cannot_be_read_is_written_and_keeps_no_other_back(played, export, tmp_path):
@@ -143,6 +154,7 @@ async def test_dates_are_days_from_their_beginning(played, export):
     assert exported(export, "--since", "2026-01-02") == [second]
     assert exported(export, "--until", "2026-01-01") == []
     assert exported(export, "--until", "2026-01-01T00:01") == [first]
+    assert exported(export, "--variant", "put") == [second]
 
 
 async def test_no_match_is_left_out_where_many_are_read_page_by_page(played, export, monkeypatch, tmp_path):
@@ -151,10 +163,6 @@ async def test_no_match_is_left_out_where_many_are_read_page_by_page(played, exp
     with database(tmp_path) as raw:
         raw.execute("UPDATE matches SET ended_ms = 5")
     assert sorted(exported(export)) == sorted(mids(*played))
-
-
-async def test_matches_of_a_game(played, export):
-    assert exported(export, "--variant", "put") == mids(played[1])
 
 
 async def test_matches_of_a_player(played, export):
@@ -169,9 +177,6 @@ async def test_one_match_by_the_beginning_of_its_id(played, export):
     first, second = mids(*played)
     assert exported(export, "--match", second[:16].upper()) == [second]
     assert exported(export, "--match", second, "--match", first[:9]) == [second, first]
-
-
-async def test_match_that_is_not_kept_is_said(played, export):
     result = export("--match", "ab" * 32)
     assert (result.exit_code, result.stderr) == (1, f"truc-server: no match {'ab' * 32} is kept\n")
 
@@ -202,25 +207,16 @@ async def test_files_that_are_there_are_kept(played, export, tmp_path):
     assert written() == before
 
 
-async def test_file_that_lacks_an_end_gets_it(played, export, tmp_path):
+async def test_file_that_lacks_an_end_gets_it_and_another_of_the_name_is_kept(played, export, tmp_path):
     export()
     path = path_of(tmp_path / "out", played[0][0].ledger.setup.mid)
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
-    assert "longer " in export().stdout
-    assert path.read_bytes() == whole
-
-
-async def test_other_file_of_the_name_is_kept_and_said(played, export, tmp_path):
-    export()
-    path = path_of(tmp_path / "out", played[0][0].ledger.setup.mid)
+    assert ("longer " in export().stdout, path.read_bytes()) == (True, whole)
     path.write_bytes(b"somebody's own")
     result = export()
-    assert (result.exit_code, result.stdout.startswith("differs "), path.read_bytes()) == (
-        1,
-        True,
-        b"somebody's own",
-    )
+    assert (result.exit_code, result.stdout.startswith("differs ")) == (1, True)
+    assert path.read_bytes() == b"somebody's own"
     assert result.stderr.endswith("2 matches: 1 kept, 1 differs\n")
 
 
@@ -294,17 +290,14 @@ def test_database_that_is_not_there_is_not_made(data, export):
     assert not data.database.exists()
 
 
-def test_database_of_an_older_version_is_left_as_it_is(data, export):
+def test_database_of_another_version_is_left_as_it_is(data, export):
+    with closing(sqlite3.connect(data.database)) as raw, raw:
+        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    result = export()
+    assert (result.exit_code, "was written by a newer version" in result.stderr) == (1, True)
     data.database.unlink()
     older(data.root, "0003")
     before = data.database.read_bytes()
     result = export()
     assert (result.exit_code, "expected schema 0006, found 0003" in result.stderr) == (1, True)
     assert data.database.read_bytes() == before
-
-
-def test_database_of_a_newer_version_is_refused_as_such(data, export):
-    with closing(sqlite3.connect(data.database)) as raw, raw:
-        raw.execute("UPDATE alembic_version SET version_num = '9999'")
-    result = export()
-    assert (result.exit_code, "was written by a newer version" in result.stderr) == (1, True)

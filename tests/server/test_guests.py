@@ -102,30 +102,20 @@ async def comes_back(path, guest, pruned, settings=QUICK) -> str:
     return answer.get("code", answer["t"])
 
 
-async def test_guest_who_stays_away_is_forgotten(tmp_path, pruned):
-    guest = await left_behind(tmp_path / "data", 31)
-    assert await comes_back(tmp_path / "data", guest, pruned) == "bad_token"
-
-
-async def test_guest_who_was_here_of_late_is_kept(tmp_path, pruned):
-    guest = await left_behind(tmp_path / "data", 29)
-    assert await comes_back(tmp_path / "data", guest, pruned) == "welcome"
-
-
-async def test_days_are_those_of_the_settings(tmp_path, pruned):
-    guest = await left_behind(tmp_path / "data", 3)
-    settings = changed(QUICK, access={"guest_days": 2})
-    assert await comes_back(tmp_path / "data", guest, pruned, settings) == "bad_token"
-
-
-async def test_guest_with_a_seat_is_kept(tmp_path, pruned):
-    guest = await left_behind(tmp_path / "data", 3_000, seat=True)
-    assert await comes_back(tmp_path / "data", guest, pruned) == "welcome"
-
-
-async def test_server_that_forgets_nobody_keeps_everybody(tmp_path, pruned):
-    guest = await left_behind(tmp_path / "data", 3_000)
-    assert await comes_back(tmp_path / "data", guest, pruned, FOREVER) == "welcome"
+@pytest.mark.parametrize(
+    ("days_ago", "guest_days", "has_seat", "answer"),
+    [
+        (31, 30, False, "bad_token"),
+        (29, 30, False, "welcome"),
+        (3, 2, False, "bad_token"),
+        (3_000, 30, True, "welcome"),
+        (3_000, 0, False, "welcome"),  # a server that forgets nobody
+    ],
+)
+async def test_guest_who_stays_away_is_forgotten(tmp_path, pruned, *, days_ago, guest_days, has_seat, answer):
+    guest = await left_behind(tmp_path / "data", days_ago, seat=has_seat)
+    settings = changed(QUICK, access={"guest_days": guest_days})
+    assert await comes_back(tmp_path / "data", guest, pruned, settings) == answer
 
 
 async def test_server_that_has_moved_forgets_nobody(tmp_path, pruned):
@@ -136,23 +126,15 @@ async def test_server_that_has_moved_forgets_nobody(tmp_path, pruned):
     assert await comes_back(tmp_path / "data", guest, pruned, FOREVER) == "welcome"
 
 
-async def test_guest_who_is_connected_is_kept_however_long(tmp_path, pruned, monkeypatch):
+async def test_guest_who_is_connected_counts_as_seen_and_is_kept_however_long(tmp_path, pruned, monkeypatch):
     monkeypatch.setattr(guests, "DAY_S", 0.001)
     async with running(tmp_path / "data") as server:
         guest = await stored_guest(server)
-        set_seen(server, 3_000)
-        await pruned.wait_again()
-        answer = await (await server.connect()).login_token(guest.token)
-    assert answer["t"] == "welcome"
-
-
-async def test_guest_who_is_connected_counts_as_seen(tmp_path, pruned, monkeypatch):
-    monkeypatch.setattr(guests, "DAY_S", 0.001)
-    async with running(tmp_path / "data") as server:
-        await stored_guest(server)
-        before = set_seen(server, 20)
+        before = set_seen(server, 3_000)
         await pruned.wait_again()
         assert seen(server) > before
+        answer = await (await server.connect()).login_token(guest.token)
+    assert answer["t"] == "welcome"
 
 
 async def test_guests_are_looked_for_again_and_again(tmp_path, pruned, monkeypatch):
@@ -176,14 +158,16 @@ async def test_guest_counts_as_seen_when_they_first_sit_down(tmp_path, monkeypat
         assert seen(server) == later
 
 
-async def test_guest_counts_as_seen_when_they_come_back(tmp_path):
+async def test_guest_counts_as_seen_when_they_come_back_and_the_token_stays_good(tmp_path):
     async with running(tmp_path / "data", FOREVER) as server:
         guest = await stored_guest(server)
         before = set_seen(server, 1.01)
         client = await server.connect()
         await client.login_token(guest.token)
         await client.ask({"t": "tables"})
+        again = await (await server.connect()).login_token(guest.token)
     assert seen(server) > before
+    assert (again["t"], again["name"]) == ("welcome", guest.name)
 
 
 async def test_guest_who_comes_back_within_a_day_is_not_written_again(tmp_path):
@@ -192,15 +176,6 @@ async def test_guest_who_comes_back_within_a_day_is_not_written_again(tmp_path):
         before = set_seen(server, 0.9)
         await (await server.connect()).login_token(guest.token)
     assert seen(server) == before
-
-
-async def test_token_is_good_after_a_guest_has_come_back(tmp_path):
-    async with running(tmp_path / "data", FOREVER) as server:
-        guest = await stored_guest(server)
-        set_seen(server, 2)
-        await (await server.connect()).login_token(guest.token)
-        again = await (await server.connect()).login_token(guest.token)
-    assert (again["t"], again["name"]) == ("welcome", guest.name)
 
 
 async def test_guest_who_comes_back_while_they_are_forgotten_is_kept(tmp_path, monkeypatch):

@@ -88,36 +88,25 @@ async def test_match_goes_on_when_all_are_back_and_is_proven(tmp_path, count, va
     assert events(logged) == ["match_held", "match_goes_on"]
 
 
-async def test_nothing_is_recorded_before_all_are_back(tmp_path):
+async def test_nothing_is_recorded_or_asked_before_all_are_back(tmp_path):
     path = tmp_path / "data"
     seats = await restored(path)
     mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
-    async with running(path) as server:
-        await back(server, seats[0])
-        ledger = seats[0].ledger
-        resigned = seats[0].sign(Resign(ledger.setup.mid, ledger.k, ledger.head, 0))
-        await seats[0].client.send(resigned)
-        wish = await seats[0].wish()
-        assert (wish["code"], wish["retry_after_ms"]) == ("rate_limited", 1_000)
-        assert wish["msg"].endswith("when these seats are back: 1")
-        told = {"t": "claim_match", "table": seats[0].table, "match": mid}
-        assert (await seats[0].client.ask(told))["code"] == "rate_limited"
-    assert stored(path, mid) == (k, None)
-
-
-async def test_who_waits_is_told_who_is_away_and_is_asked_nothing(tmp_path):
-    path = tmp_path / "data"
-    seats = await restored(path)
     async with running(path) as server:
         seats[0].options = None
         told = []
         seats[0].note = told.append
         await back(server, seats[0])
-        assert (await seats[0].wish())["code"] == "rate_limited"
-    assert [message["seat"] for message in told if message["t"] == "away" and not message.get("online")] == [
-        1
-    ]
-    assert (seats[0].options, [message for message in told if message["t"] == "waiting"]) == (None, [])
+        await seats[0].client.send(resignation(seats[0]))
+        wish = await seats[0].wish()
+        assert (wish["code"], wish["retry_after_ms"]) == ("rate_limited", 1_000)
+        assert wish["msg"].endswith("when these seats are back: 1")
+        claim = {"t": "claim_match", "table": seats[0].table, "match": mid}
+        assert (await seats[0].client.ask(claim))["code"] == "rate_limited"
+    away = [message["seat"] for message in told if message["t"] == "away" and not message.get("online")]
+    waiting = [message for message in told if message["t"] == "waiting"]
+    assert (away, seats[0].options, waiting) == ([1], None, [])
+    assert stored(path, mid) == (k, None)
 
 
 def resignation(seat: Seat) -> dict:

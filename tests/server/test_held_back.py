@@ -40,21 +40,17 @@ def alive(kind: type) -> int:
 
 
 async def test_end_of_a_late_match_is_told_to_the_lobby_when_it_is_shown(server, mock_clock):
-    _, eye = await played(server)
+    seats, eye = await played(server)
     lobby = await follower(server)
     mock_clock.jump(61)
     await eye.until(lambda eye: eye.order[-1:] == ["over"])
     mock_clock.jump(2)
     assert (await lobby.until("table"))["state"] == "over"
-
-
-async def test_lobby_counts_a_late_match_until_its_end_is_shown(server, mock_clock):
-    _, eye = await played(server)
-    lobby = await follower(server)
-    mock_clock.jump(61)
-    await eye.until(lambda eye: eye.order[-1:] == ["over"])
-    mock_clock.jump(2)
     assert (await lobby.until("lobby", playing=0))["tables"] == 1
+    players = (await eye.ask({"t": "players"}))["players"]
+    assert [player.get("tables") for player in players].count([seats[0].table]) == 2
+    reply = await eye.ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
+    assert reply["code"] == "private_table"
 
 
 async def test_next_late_match_is_told_to_the_lobby_when_its_turn_comes(server, mock_clock):
@@ -74,14 +70,6 @@ async def test_players_do_not_tell_who_has_left_a_table_that_is_shown_late(serve
     before = await stranger.ask({"t": "players"})
     await leave(seats[1])
     assert (await stranger.ask({"t": "players"}))["players"] == before["players"]
-
-
-async def test_players_tell_the_table_again_when_all_of_it_is_shown(server, mock_clock):
-    seats, eye = await played(server)
-    mock_clock.jump(61)
-    await eye.until(lambda eye: eye.order[-1:] == ["over"])
-    players = (await eye.ask({"t": "players"}))["players"]
-    assert [player.get("tables") for player in players].count([seats[0].table]) == 2
 
 
 async def test_key_of_the_same_name_is_not_shown_as_who_plays(server):
@@ -158,14 +146,6 @@ async def test_match_is_left_out_when_more_are_held_back_than_may_be(server, moc
     assert [len(seen) for seen in eye.seen.values()] == lengths
 
 
-async def test_closed_table_that_nobody_watches_is_gone_at_once(server):
-    seats = await server.match(2, options={"match": 1, **LATE})
-    await together(*(seat.play for seat in seats))
-    for seat in seats:
-        await leave(seat)
-    assert alive(SpectatorFeed) == 0
-
-
 async def closed(server, **options):
     """Return somebody who watches a table that is gone, and not all of it has been shown."""
     seats, eye = await played(server, **options)
@@ -175,6 +155,11 @@ async def closed(server, **options):
 
 
 async def test_closed_table_is_gone_with_the_last_who_watches(server):
+    seats = await server.match(2, options={"match": 1, **LATE})
+    await together(*(seat.play for seat in seats))
+    for seat in seats:
+        await leave(seat)
+    assert alive(SpectatorFeed) == 0
     _, eye = await closed(server)
     before = alive(SpectatorFeed)
     await eye.client.stream.aclose()
@@ -211,14 +196,6 @@ async def test_history_of_a_match_goes_as_far_as_it_is_shown_though_the_table_ha
     await played_again(seats)
     reply = await eye.ask({"t": "history", "match": first, "from": 0})
     assert (reply["t"], reply["k"]) == ("ok", 0)
-
-
-async def test_history_of_a_match_is_closed_to_others_when_it_has_been_shown(server, mock_clock):
-    seats, eye = await played(server)
-    mock_clock.jump(61)
-    await eye.until(lambda eye: eye.order[-1:] == ["over"])
-    reply = await eye.ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
-    assert reply["code"] == "private_table"
 
 
 async def test_match_that_is_not_over_is_closed_to_others_where_its_table_was_not_restored(

@@ -95,77 +95,54 @@ class TestPages:
             for record in sent
         ]
 
-    async def test_minus_one_brings_the_setup_too(self, server):
+    async def test_minus_one_brings_the_setup_too_and_zero_does_not(self, server):
         seats = await in_hand(server)
         answer = await ask(seats[0].client, mid_of(seats), -1)
         setup = [Record(*record) for record in answer["setup"]]
         assert (answer["doc"], [*setup, *records_of(answer)]) == (seats[0].document, seats[0].records)
-
-    async def test_zero_brings_no_setup(self, server):
-        seats = await in_hand(server)
         answer = await ask(seats[0].client, mid_of(seats), 0)
         assert ("doc" in answer, "setup" in answer) == (False, False)
 
-    async def test_page_is_64_records_long(self, server):
-        answer = await ask(await with_records(server, 100), MADE)
-        assert (len(answer["past"]), answer["k"], answer["more"]) == (64, 64, True)
-
-    async def test_last_page_says_that_there_is_no_more(self, server):
-        answer = await ask(await with_records(server, 100), MADE, 64)
-        assert (len(answer["past"]), answer["k"], answer.get("more", False)) == (36, 100, False)
-
-    async def test_limit_shortens_a_page(self, server):
-        answer = await ask(await with_records(server, 10), MADE, 2, limit=3)
-        assert (len(answer["past"]), answer["k"], answer["more"]) == (3, 5, True)
-
-    async def test_limit_lengthens_no_page(self, server):
-        answer = await ask(await with_records(server, 100), MADE, limit=1_000)
-        assert len(answer["past"]) == 64
+    async def test_page_is_as_long_as_64_records_a_limit_and_the_end_allow(self, server):
+        client = await with_records(server, 100)
+        for asked, told in (
+            ({}, (64, 64, True)),
+            ({"first": 64}, (36, 100, False)),
+            ({"first": 2, "limit": 3}, (3, 5, True)),
+            ({"limit": 1_000}, (64, 64, True)),
+            ({"first": 100}, (0, 100, False)),
+        ):
+            answer = await ask(client, MADE, **asked)
+            assert (len(answer["past"]), answer["k"], answer.get("more", False)) == told
 
     async def test_limit_of_zero_brings_the_setup_alone(self, server):
         answer = await ask(await with_records(server, 3), MADE, -1, limit=0)
         assert (answer["past"], answer["k"], answer["more"], answer["doc"]) == ([], 0, True, b"document")
 
-    async def test_limit_of_zero_without_the_setup_is_refused(self, server):
+    async def test_position_beyond_the_end_and_no_limit_and_no_match_are_refused(self, server):
         client = await with_records(server, 3)
-        reply = await ask(client, MADE, limit=0)
-        assert (reply["code"], reply["field"]) == ("bad_message", "limit")
-
-    async def test_end_is_an_empty_page(self, server):
-        answer = await ask(await with_records(server, 3), MADE, 3)
-        assert (answer["past"], answer["k"]) == ([], 3)
-
-    async def test_position_beyond_the_end_is_refused(self, server):
-        answer = await ask(await with_records(server, 3), MADE, 4)
-        assert (answer["code"], answer["field"]) == ("bad_position", "from")
+        for answer, code, field in (
+            (await ask(client, MADE, 4), "bad_position", "from"),
+            (await ask(client, MADE, limit=0), "bad_message", "limit"),
+            (await ask(client, b"?" * 32), "no_such_match", "match"),
+        ):
+            assert (answer["code"], answer["field"]) == (code, field)
 
     @pytest.mark.parametrize("means", [1, 900, 5_000, 50_000])
-    async def test_pages_of_long_records_are_within_their_bytes(self, server, means):
-        client = await with_records(server, 70, means=means)
+    async def test_pages_of_long_records_are_within_their_bytes_and_have_no_hole(self, server, means):
+        client, found = await with_records(server, 70, means=means), 0
         answer = await ask(client, MADE, -1)
-        assert len(pack({"past": answer["past"]})) <= MAX_BYTES
-
-    @pytest.mark.parametrize("means", [900, 50_000])
-    async def test_pages_of_long_records_have_no_hole(self, server, means):
-        client, found = await with_records(server, 70, means=means), []
-        answer = await ask(client, MADE, -1)
-        while answer.get("more"):
-            found += answer["past"]
+        while True:
+            assert len(pack({"past": answer["past"]})) <= MAX_BYTES
+            found += len(answer["past"])
+            if not answer.get("more"):
+                break
             answer = await ask(client, MADE, answer["k"])
-        assert len(found + answer["past"]) == 70
+        assert found == 70
 
     async def test_one_record_longer_than_a_page_is_sent_alone(self, server):
         client = await with_records(server, 2, means=MAX_BYTES)
         assert len((await ask(client, MADE))["past"]) == 1
-
-    async def test_unknown_match_is_refused(self, server):
-        answer = await ask(await stranger(server), b"?" * 32)
-        assert (answer["code"], answer["field"]) == ("no_such_match", "match")
-
-    async def test_before_login_nothing_is_told(self, server):
-        client = await server.connect()
-        await client.hello()
-        assert (await ask(client, b"?" * 32))["code"] == "auth_required"
 
 
 async def test_what_is_not_durable_yet_is_waited_for(server, monkeypatch):
@@ -199,16 +176,12 @@ class TestSubstitutes:
     def settings(self):
         return changed(QUICK, limits={"idle_s": 3_600, "login_s": 120})
 
-    async def test_who_has_stepped_in_reads_the_match_from_the_beginning(self, server, mock_clock):
+    async def test_who_has_stepped_in_and_who_has_lost_the_seat_read_the_match(self, server, mock_clock):
         seats = await voided(server, mock_clock, spectators=0)
         newcomer = await standing_by(server, seats)
         await step_in(newcomer)
-        assert (await ask(newcomer.client, mid_of(seats)))["past"]
-
-    async def test_who_has_lost_the_seat_reads_it_too(self, server, mock_clock):
-        seats = await voided(server, mock_clock, spectators=0)
-        await step_in(await standing_by(server, seats))
-        assert (await ask(seats[1].client, mid_of(seats)))["past"]
+        for client in (newcomer.client, seats[1].client):
+            assert (await ask(client, mid_of(seats)))["past"]
 
     async def test_who_only_stands_by_reads_nothing_where_nobody_may_watch(self, server, mock_clock):
         seats = await voided(server, mock_clock, spectators=0)
@@ -228,13 +201,10 @@ class TestOwnMatches:
             "names": [seat.name for seat in seats],
         }
 
-    async def test_end_is_told_when_it_is_over(self, server):
-        seats = await over(server)
+    async def test_end_is_told_when_it_is_over_to_nobody_else(self, server):
+        seats = await over(server, options={"transcript": "all"})
         (match,) = (await own(seats[0].client))["matches"]
         assert (match["reason"], match["ended_ms"] >= match["since_ms"]) == ("resigned", True)
-
-    async def test_who_has_played_nothing_is_told_of_nothing(self, server):
-        await over(server, options={"transcript": "all"})
         assert (await own(await stranger(server)))["matches"] == []
 
     async def test_guest_finds_their_own_with_the_token_and_another_does_not(self, server):
@@ -261,19 +231,12 @@ class TestOwnMatches:
         listed = [match["match"] for match in first["matches"] + rest["matches"]]
         assert (len(first["matches"]), first["more"], rest.get("more", False)) == (32, True, False)
         assert listed == [number(n) for n in reversed(range(40))]
-
-    async def test_page_after_another_match_is_refused(self, server):
-        answer = await own(await with_matches(server, 1), after=b"?" * 32)
+        answer = await own(client, after=b"?" * 32)
         assert (answer["code"], answer["field"]) == ("no_such_match", "after")
 
     async def test_match_with_a_rule_document_that_cannot_be_read_is_listed_without_a_game(self, server):
         (match,) = (await own(await with_matches(server, 1)))["matches"]
         assert ("variant" in match, match["names"]) == (False, ["Núria"])
-
-    async def test_before_login_nothing_is_told(self, server):
-        client = await server.connect()
-        await client.hello()
-        assert (await own(client))["code"] == "auth_required"
 
 
 class TestWhileItIsPlayed:
@@ -282,31 +245,19 @@ class TestWhileItIsPlayed:
         answer = await ask(await stranger(server), mid_of(seats), -1)
         assert records_of(answer) == seats[0].records[len(answer["setup"]) :]
 
-    async def test_stranger_gets_nothing_where_nobody_may_watch(self, server):
+    async def test_player_gets_all_and_a_stranger_nothing_where_nobody_may_watch(self, server):
         seats = await in_hand(server, options={"spectators": 0, "transcript": "all"})
         assert (await ask(await stranger(server), mid_of(seats)))["code"] == "private_table"
-
-    async def test_player_gets_all_where_nobody_may_watch(self, server):
-        seats = await in_hand(server, options={"spectators": 0})
         assert len((await ask(seats[0].client, mid_of(seats)))["past"]) == seats[0].next
 
     @pytest.mark.parametrize("spectators", [2, 3 + 3_600], ids=["hand", "delay"])
     async def test_stranger_gets_no_record_that_watchers_are_not_shown_yet(self, server, spectators):
         seats = await in_hand(server, options={"spectators": spectators, "transcript": "all"})
-        kinds = {
-            type(parse(record)).__name__
-            for record in records_of(await ask(await stranger(server), mid_of(seats)))
-        }
+        client, mid = await stranger(server), mid_of(seats)
+        kinds = {type(parse(record)).__name__ for record in records_of(await ask(client, mid))}
         assert not kinds & {"Deal", "Act"}
-
-    async def test_position_that_is_not_shown_yet_is_refused(self, server):
-        seats = await in_hand(server, options={"spectators": 3 + 3_600})
-        answer = await ask(await stranger(server), mid_of(seats), seats[0].next)
-        assert answer["code"] == "bad_position"
-
-    async def test_player_gets_all_where_it_is_shown_late(self, server):
-        seats = await in_hand(server, options={"spectators": 3 + 3_600})
-        assert len((await ask(seats[1].client, mid_of(seats)))["past"]) == seats[1].next
+        assert (await ask(client, mid, seats[0].next))["code"] == "bad_position"
+        assert len((await ask(seats[1].client, mid))["past"]) == seats[1].next
 
 
 class TestAfterwards:
@@ -325,22 +276,13 @@ class TestAfterwards:
         seats = await over(server, options=options)
         assert (await ask(await stranger(server), mid_of(seats))).get("code") == refused
 
-    async def test_stranger_does_not_read_early_what_is_shown_late(self, server):
+    async def test_stranger_does_not_read_early_although_the_table_is_closed_and_a_player_does(self, server):
         seats = await over(server, options={"spectators": 3 + 3_600, "transcript": "all"})
-        answer = await ask(await stranger(server), mid_of(seats))
-        assert answer["past"] == []
-
-    async def test_stranger_does_not_read_early_although_the_table_is_closed(self, server):
-        seats = await over(server, options={"spectators": 3 + 3_600, "transcript": "all"})
+        client = await stranger(server)
+        assert (await ask(client, mid_of(seats)))["past"] == []
         for seat in seats:
             await seat.ask({"t": "leave", "table": seat.table})
-        answer = await ask(await stranger(server), mid_of(seats))
-        assert answer["past"] == []
-
-    async def test_player_reads_when_the_table_is_closed(self, server):
-        seats = await over(server)
-        for seat in seats:
-            await seat.ask({"t": "leave", "table": seat.table})
+        assert (await ask(client, mid_of(seats)))["past"] == []
         answer = await ask(seats[1].client, mid_of(seats), -1)
         assert len(answer["setup"]) + len(answer["past"]) == len(seats[1].records)
 
@@ -353,14 +295,10 @@ class TestAfterwards:
             answer = await ask(client, mid_of(seats), -1)
         assert len(answer["past"]) == seats[0].next
 
-    async def test_guest_reads_their_own_match_with_their_token(self, server):
+    async def test_guest_reads_their_own_match_with_their_token_and_no_other_of_the_name(self, server):
         seats = await over(server, guests=(1,))
-        client = await server.connect()
-        await client.login_token(seats[1].token)
-        assert len((await ask(client, mid_of(seats)))["past"]) == seats[0].next
-
-    async def test_another_guest_of_the_same_name_does_not(self, server):
-        seats = await over(server, guests=(1,))
-        client = await server.connect()
-        await client.login_guest(seats[1].name)
-        assert (await ask(client, mid_of(seats)))["code"] == "private_table"
+        same, other = await server.connect(), await server.connect()
+        await same.login_token(seats[1].token)
+        await other.login_guest(seats[1].name)
+        assert len((await ask(same, mid_of(seats)))["past"]) == seats[0].next
+        assert (await ask(other, mid_of(seats)))["code"] == "private_table"

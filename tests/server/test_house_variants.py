@@ -70,13 +70,11 @@ def problems(folder: Folder) -> tuple[str, ...]:
 
 class TestFolder:
     def test_file_is_a_game_beside_the_presets(self, data):
-        assert read_catalogue(data.variants).games == {name: preset(name) for name in presets()} | {
-            "club-truc": CLUB
-        }
-
-    def test_folder_that_is_not_there_has_no_games(self, data):
+        write(data, "no TOML", ".club-truc.toml.swp")  # a hidden file is passed over
+        games = {name: preset(name) for name in presets()}
+        assert read_catalogue(data.variants).games == games | {"club-truc": CLUB}
         remove(data)
-        assert read_catalogue(data.variants).own() == ()
+        assert read_catalogue(data.variants).games == games
 
     def test_every_wrong_file_is_told(self, data):
         write(data, CLUB_TRUC.replace("[1, 2, 4]", "[1, 1]"), "a.toml")
@@ -92,31 +90,28 @@ class TestFolder:
             'variants/other.toml: name: expected another one than variants/club-truc.toml has, got "club-truc"',
         )
 
-    def test_file_that_is_no_toml_file_is_refused(self, data):
+    @pytest.mark.parametrize(
+        ("make", "got"),
+        [
+            (lambda path: path.mkdir(), "a folder"),
+            (lambda path: path.symlink_to("nothing.toml"), "a link to nothing"),
+            (os.mkfifo, "something else"),
+        ],
+        ids=["folder", "link", "pipe"],
+    )
+    def test_what_is_no_file_is_refused(self, data, make, got):
+        make(data.variants / "more.toml")
         write(data, "", "README")
-        assert problems(data) == ("variants/README: expected a file that ends in .toml, got README",)
-
-    def test_folder_called_like_a_file_is_refused(self, data):
-        (data.variants / "more.toml").mkdir()
-        assert problems(data) == ("variants/more.toml: expected a file, got a folder",)
-
-    def test_link_to_nothing_is_refused(self, data):
-        (data.variants / "more.toml").symlink_to("nothing.toml")
-        assert problems(data) == ("variants/more.toml: expected a file, got a link to nothing",)
-
-    def test_pipe_is_refused(self, data):
-        os.mkfifo(data.variants / "more.toml")
-        assert problems(data) == ("variants/more.toml: expected a file, got something else",)
+        assert problems(data) == (
+            "variants/README: expected a file that ends in .toml, got README",
+            f"variants/more.toml: expected a file, got {got}",
+        )
 
     def test_unknown_game_is_answered_with_own_games_like_it(self, data):
         with pytest.raises(
             VariantError, match=r"got 'club-true'; the nearest is club-truc; `truc rules --from"
         ):
             read_catalogue(data.variants).named("club-true")
-
-    def test_hidden_file_is_passed_over(self, data):
-        write(data, "no TOML", ".club-truc.toml.swp")
-        assert read_catalogue(data.variants).own() == ("club-truc",)
 
     def test_file_that_is_no_text_is_refused(self, data):
         (data.variants / "bytes.toml").write_bytes(b"\xff\xfe")
@@ -147,15 +142,14 @@ class TestCommands:
             "truc-server: variants/club-truc.toml: ladder: expected two or more rising stakes, got [4];"
             " variants/other.toml: "
         )
-
-    def test_refused_start_makes_no_keys(self, data):
-        write(data, "")
-        self.call(data, "run")
         assert not data.identity.exists()
 
     def test_check_names_the_games(self, data):
         told = self.call(data, "check")
         assert (told.exit_code, "ok     variants: club-truc\n" in told.stdout) == (0, True)
+        assert "\nnote   club-truc" not in told.stdout
+        remove(data)
+        assert "ok     variants: none of your own\n" in self.call(data, "check").stdout
 
     def test_check_notes_words_that_no_client_knows(self, data):
         write(data, CLUB_TRUC.replace("version", 'words = "klingon"\nversion'))
@@ -164,13 +158,6 @@ class TestCommands:
         assert told.exit_code == 0
         assert note.startswith("note   club-truc: words: expected one of catalan, ")
         assert note.endswith(', got "klingon"; told in plain words')
-
-    def test_check_notes_nothing_about_words_that_clients_know(self, data):
-        assert "\nnote   club-truc" not in self.call(data, "check").stdout
-
-    def test_check_says_that_there_are_none(self, data):
-        remove(data)
-        assert "ok     variants: none of your own\n" in self.call(data, "check").stdout
 
     def test_check_tells_what_is_wrong(self, data):
         write(data, CLUB_TRUC.replace("[1, 2, 4]", "[4]"))
@@ -189,43 +176,31 @@ async def test_hello_lists_it_with_its_seats(data):
     assert client.info["variants"][-1] == {"name": "club-truc", "seats": [2, 4]}
 
 
-async def test_its_rule_document_can_be_asked_for(data):
+async def test_rule_document_of_every_game_can_be_asked_for(data):
     async with running(data.root) as server:
         seat = await server.seat()
-        reply = await seat.client.ask({"t": "rules", "variant": "club-truc"})
-    assert (reply["t"], read_document(reply["doc"])) == ("ok", CLUB)
+        replies = {
+            name: await seat.client.ask({"t": "rules", "variant": name})
+            for name in (*presets(), "club-truc", "poker")
+        }
+    unknown = replies.pop("poker")
+    games = {name: preset(name) for name in presets()} | {"club-truc": CLUB}
+    assert {name: reply["doc"] for name, reply in replies.items()} == {
+        name: rule_document(game) for name, game in games.items()
+    }
+    assert (unknown["code"], unknown["field"]) == ("no_such_variant", "variant")
 
 
-@pytest.mark.parametrize("name", presets())
-async def test_rule_document_of_every_preset_can_be_asked_for(data, name):
-    async with running(data.root) as server:
-        seat = await server.seat()
-        reply = await seat.client.ask({"t": "rules", "variant": name})
-    assert reply["doc"] == rule_document(preset(name))
-
-
-async def test_rules_of_an_unknown_game_are_refused(data):
-    async with running(data.root) as server:
-        seat = await server.seat()
-        reply = await seat.client.ask({"t": "rules", "variant": "poker"})
-    assert (reply["code"], reply["field"]) == ("no_such_variant", "variant")
-
-
-async def test_tables_of_it_are_listed_by_its_name(data):
+async def test_tables_of_it_are_listed_by_its_name_with_their_options(data):
     async with running(data.root) as server:
         seat = await server.seat()
         await seat.create("club-truc")
-        reply = await seat.client.ask({"t": "tables", "variant": "club-truc"})
-    assert [table["rules"] for table in reply["tables"]] == [sha256(rule_document(CLUB))]
-
-
-async def test_table_options_change_it(data):
-    async with running(data.root) as server:
-        seat = await server.seat()
         await seat.create("club-truc", options={"target": 7})
-        reply = await seat.client.ask({"t": "tables"})
+        reply = await seat.client.ask({"t": "tables", "variant": "club-truc"})
     changed = replace(CLUB, scoring=replace(CLUB.scoring, target=7))
-    assert reply["tables"][0]["rules"] == sha256(rule_document(changed))
+    assert {table["rules"] for table in reply["tables"]} == {
+        sha256(rule_document(game)) for game in (CLUB, changed)
+    }
 
 
 def transcript(seat) -> bytes:
@@ -241,13 +216,6 @@ async def test_match_is_proven_from_its_document_with_the_folder_gone(data, coun
     remove(data)
     verdict = verify(transcript(seats[0]))
     assert (verdict.result, verdict.variant) == (Result.PROVEN, "club-truc")
-
-
-@pytest.mark.slow
-async def test_transcript_has_the_house_rules(data):
-    async with running(data.root) as server:
-        seats = await server.match(2, "club-truc")
-        await together(*(seat.play for seat in seats))
     assert read_document(seats[0].document) == CLUB
 
 

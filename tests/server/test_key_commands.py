@@ -5,11 +5,18 @@ import stat
 
 import pytest
 from click.testing import CliRunner, Result
+from rows import each_row
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, revocation_text
 from truc_protocol.wire.handshake import revoke as give_up
-from truc_server.identity.identity import accept_revocation, load_identity, read_identity, revoked_keys
+from truc_server.identity.identity import (
+    Identity,
+    accept_revocation,
+    load_identity,
+    read_identity,
+    revoked_keys,
+)
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 
@@ -19,6 +26,12 @@ PLAYER = signing_key_from_seed(b"p" * 32)
 @pytest.fixture
 def data(tmp_path) -> Folder:
     return Folder(tmp_path / "data")
+
+
+@pytest.fixture
+def first(data) -> Identity:
+    """The keys of the folder, made."""
+    return load_identity(open_folder(data.root))
 
 
 @pytest.fixture
@@ -32,35 +45,25 @@ def call(data):
 
 
 class TestCheck:
-    def test_serial_counts_the_rolls(self, call, data):
-        load_identity(open_folder(data.root))
+    def test_serial_counts_the_rolls(self, call, data, first):
         call("key roll")
         identity = read_identity(data)
         assert f"ok     keys: fingerprint {identity.fingerprint}, serial 1\n" in call("check").stdout
 
-    def test_key_given_up_is_wrong(self, call, data):
-        identity = load_identity(open_folder(data.root))
-        accept_revocation(data, revocation_text(give_up(identity.key)))
+    def test_key_given_up_is_wrong(self, call, data, first):
+        accept_revocation(data, revocation_text(give_up(first.key)))
         result = call("check")
         assert result.exit_code == 1
-        assert f"wrong  keys: the key {identity.fingerprint} of this server was revoked" in result.stdout
+        assert f"wrong  keys: the key {first.fingerprint} of this server was revoked" in result.stdout
 
-    def test_file_that_is_no_revocation_is_wrong(self, call, data):
-        load_identity(open_folder(data.root))
+    def test_file_that_is_no_revocation_is_wrong(self, call, data, first):
         data.revoked.mkdir()
         (data.revoked / "x").write_text("something else")
         result = call("check")
         assert result.exit_code == 1
         assert f"wrong  keys: {data.revoked}/x: expected a revocation" in result.stdout
 
-    def test_lock_that_is_held_tells_of_a_running_server(self, call, data):
-        load_identity(open_folder(data.root))
-        with locked(data):
-            told = call("check").stdout
-        assert f"ok     lock: a server is running in the data folder, process {os.getpid()}\n" in told
-
-    def test_lock_that_may_not_be_looked_at_is_wrong(self, call, data, monkeypatch):
-        load_identity(open_folder(data.root))
+    def test_lock_that_may_not_be_looked_at_is_wrong(self, call, data, first, monkeypatch):
         data.lock.touch()
 
         def denied(path, *arguments):
@@ -73,20 +76,18 @@ class TestCheck:
 
 
 class TestRoll:
-    def test_both_fingerprints_and_the_serial_are_printed(self, call, data):
-        before = load_identity(open_folder(data.root)).fingerprint
+    def test_both_fingerprints_and_the_serial_are_printed_and_a_backup_is_advised(self, call, data, first):
         result = call("key roll")
-        assert result.stdout == f"{before} -> {read_identity(data).fingerprint}, serial 1\n"
+        new = read_identity(data).fingerprint
+        assert result.stdout == f"{first.fingerprint} -> {new}, serial 1\n"
+        assert f"Make a backup of {data.root} now" in result.stderr
+        assert call("key show").stdout.splitlines()[0] == f"fingerprint  {new}"
+        assert call("invite").stdout.strip().endswith(f"#{new}")
 
-    def test_backup_is_advised(self, call, data):
-        load_identity(open_folder(data.root))
-        assert f"Make a backup of {data.root} now" in call("key roll").stderr
-
-    def test_running_server_is_not_given_a_new_key(self, call, data):
-        before = load_identity(open_folder(data.root))
+    def test_running_server_is_not_given_a_new_key(self, call, data, first):
         with locked(data):
             result = call("key roll")
-        assert (result.exit_code, read_identity(data).key.public) == (1, before.key.public)
+        assert (result.exit_code, read_identity(data).key.public) == (1, first.key.public)
         assert f"{data.root} is in use by process {os.getpid()}; stop it first" in result.stderr
 
     def test_folder_without_keys_is_status_1_and_not_made(self, call, data):
@@ -94,57 +95,30 @@ class TestRoll:
         assert (result.exit_code, data.root.exists()) == (1, False)
         assert result.stderr == f"truc-server: no server has run in {data.root} yet\n"
 
-    def test_fingerprint_is_the_new_one(self, call, data):
-        load_identity(open_folder(data.root))
-        new = call("key roll").stdout.split()[2].rstrip(",")
-        assert call("key show").stdout.splitlines()[0] == f"fingerprint  {new}"
-
-    def test_invite_has_the_new_fingerprint(self, call, data):
-        load_identity(open_folder(data.root))
-        new = call("key roll").stdout.split()[2].rstrip(",")
-        assert call("invite").stdout.strip().endswith(f"#{new}")
-
-    def test_no_output_shows_a_secret(self, call, data):
-        before = load_identity(open_folder(data.root))
+    def test_no_output_shows_a_secret(self, call, data, first):
         shown = "".join(
             call(command).output for command in ("key roll", "check", "key show", "invite", "settings")
         )
-        secrets = (before.key.seed(), read_identity(data).key.seed(), before.at_rest)
+        secrets = (first.key.seed(), read_identity(data).key.seed(), first.at_rest)
         assert not [secret for secret in secrets if secret.hex() in shown]
 
 
 class TestRevocation:
-    def test_written_file_gives_up_the_present_key(self, call, data, tmp_path):
-        identity = load_identity(open_folder(data.root))
-        result = call("key revocation", str(tmp_path / "kept.txt"))
-        assert read_revocation((tmp_path / "kept.txt").read_text()) == identity.key.public
-        assert f"gives up the key {identity.fingerprint}. Keep it offline" in result.stdout
+    def test_written_file_gives_up_the_present_key_when_it_is_used(self, call, data, first, tmp_path):
+        file = tmp_path / "kept.txt"
+        result = call("key revocation", str(file))
+        assert read_revocation(file.read_text()) == first.key.public
+        assert f"gives up the key {first.fingerprint}. Keep it offline" in result.stdout
+        assert (stat.S_IMODE(file.stat().st_mode), read_identity(data).revoked) == (0o600, frozenset())
 
-    def test_written_file_is_its_owners_alone(self, call, data, tmp_path):
-        load_identity(open_folder(data.root))
-        call("key revocation", str(tmp_path / "kept.txt"))
-        assert stat.S_IMODE((tmp_path / "kept.txt").stat().st_mode) == 0o600
-
-    def test_file_that_is_there_is_not_written_over(self, call, data, tmp_path):
-        load_identity(open_folder(data.root))
+    def test_file_that_is_there_is_named_and_not_written_over(self, call, first, tmp_path):
         (tmp_path / "kept.txt").write_text("mine")
         result = call("key revocation", str(tmp_path / "kept.txt"))
         assert (result.exit_code, (tmp_path / "kept.txt").read_text()) == (1, "mine")
+        assert result.stderr == f"truc-server: cannot write {tmp_path}/kept.txt: File exists\n"
 
-    def test_failure_to_write_names_the_file_and_no_number(self, call, data, tmp_path):
-        load_identity(open_folder(data.root))
-        (tmp_path / "kept.txt").write_text("mine")
-        told = call("key revocation", str(tmp_path / "kept.txt")).stderr
-        assert told == f"truc-server: cannot write {tmp_path}/kept.txt: File exists\n"
-
-    def test_dash_is_standard_output(self, call, data):
-        identity = load_identity(open_folder(data.root))
-        assert read_revocation(call("key revocation", "-").stdout) == identity.key.public
-
-    def test_writing_one_gives_nothing_up(self, call, data, tmp_path):
-        load_identity(open_folder(data.root))
-        call("key revocation", str(tmp_path / "kept.txt"))
-        assert read_identity(data).revoked == frozenset()
+    def test_dash_is_standard_output(self, call, first):
+        assert read_revocation(call("key revocation", "-").stdout) == first.key.public
 
 
 class TestRevoke:
@@ -154,43 +128,33 @@ class TestRevoke:
         assert revoked_keys(data) == {PLAYER.public}
         assert result.output == f"{fingerprint(PLAYER.public)} was given up; heeded from the next start on\n"
 
-    def test_other_file_is_status_1_and_says_what_was_expected(self, call, data, tmp_path):
-        (tmp_path / "player.txt").write_text("hello\n")
+    @each_row(
+        "content, told",
+        [
+            (b"hello\n", "line 1: expected 'truc revocation 1', got 'hello'\n"),
+            (b"\xff\xfe", "expected at most 4096 plain ASCII characters"),
+        ],
+    )
+    def test_other_file_is_status_1_and_says_what_was_expected(self, call, data, tmp_path, content, told):
+        (tmp_path / "player.txt").write_bytes(content)
         result = call("key revoke", str(tmp_path / "player.txt"))
-        assert (result.exit_code, result.stdout) == (1, "")
-        assert (
-            result.stderr
-            == f"truc-server: {tmp_path}/player.txt: expected a revocation: line 1: expected 'truc revocation 1', got 'hello'\n"
-        )
+        assert (result.exit_code, result.stdout, revoked_keys(data)) == (1, "", frozenset())
+        assert result.stderr.startswith(f"truc-server: {tmp_path}/player.txt: expected a revocation: {told}")
 
-    def test_bytes_that_are_no_text_are_status_1(self, call, data, tmp_path):
-        (tmp_path / "player.txt").write_bytes(b"\xff\xfe")
-        result = call("key revoke", str(tmp_path / "player.txt"))
-        assert (result.exit_code, revoked_keys(data)) == (1, frozenset())
-        assert "expected a revocation: expected at most 4096 plain ASCII characters" in result.stderr
-
-    def test_own_key_is_said_to_be_the_servers(self, call, data, tmp_path):
-        load_identity(open_folder(data.root))
+    def test_own_key_is_said_to_be_the_servers(self, call, first, tmp_path):
         call("key revocation", str(tmp_path / "own.txt"))
         assert "does not start with it any more" in call("key revoke", str(tmp_path / "own.txt")).stderr
 
-    def test_earlier_own_key_is_said_to_be_the_servers(self, call, data, tmp_path):
-        load_identity(open_folder(data.root))
+    def test_earlier_own_key_is_said_to_be_the_servers(self, call, first, tmp_path):
         call("key revocation", str(tmp_path / "own.txt"))
         call("key roll")
         told = call("key revoke", str(tmp_path / "own.txt")).stderr
         assert told == "This is an earlier key of this server: matches begun under it do not go on.\n"
 
-    def test_server_whose_key_was_given_up_does_not_start(self, call, data, tmp_path):
-        load_identity(open_folder(data.root))
+    def test_server_whose_key_was_given_up_neither_starts_nor_invites(self, call, first, tmp_path):
         call("key revocation", str(tmp_path / "own.txt"))
         call("key revoke", str(tmp_path / "own.txt"))
         result = call("run")
         assert (result.exit_code, result.stdout) == (1, "")
-        assert f"the key {read_identity(data).fingerprint} of this server was revoked" in result.stderr
-
-    def test_no_invite_is_printed_for_a_key_given_up(self, call, data, tmp_path):
-        load_identity(open_folder(data.root))
-        call("key revocation", str(tmp_path / "own.txt"))
-        call("key revoke", str(tmp_path / "own.txt"))
+        assert f"the key {first.fingerprint} of this server was revoked" in result.stderr
         assert (call("invite").exit_code, call("invite").stdout) == (1, "")

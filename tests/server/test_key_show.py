@@ -50,12 +50,6 @@ def test_change_is_shown_with_the_day_it_was_made(folder, first):
     assert f"change 1     2026-11-01  {first.fingerprint} -> {new.fingerprint}" in shown(folder)
 
 
-def test_earlier_key_that_no_match_needs_may_go(folder, first):
-    roll(folder, NOW)
-    line = f"earlier key  {first.fingerprint}  no running match needs it: its file may be deleted"
-    assert line in shown(folder)
-
-
 async def test_earlier_key_that_a_running_match_needs_is_named_with_their_number(folder, first):
     async with running(folder.root) as server:
         await in_hand(server)
@@ -92,19 +86,15 @@ def test_keys_of_a_database_of_an_older_version_are_not_called_needless(folder, 
     assert folder.database.read_bytes() == before
 
 
-def test_damaged_database_calls_no_key_needless(folder, first):
+@pytest.mark.parametrize("why", ["damaged", "no answer"])
+def test_database_that_cannot_be_read_calls_no_key_needless(folder, first, monkeypatch, why):
     roll(folder, NOW)
-    folder.database.write_bytes(b"no database " * 100)
-    (line,) = [line for line in shown(folder) if line.startswith("earlier")]
-    assert line.endswith(f"not known whether a match needs it: {UNREADABLE}")
-
-
-def test_keys_are_shown_while_postgresql_does_not_answer(folder, first, monkeypatch):
-    monkeypatch.setenv("TRUC_STORE_URL", "postgresql://truc@127.0.0.1:1/truc")
-    roll(folder, NOW)
-    assert f"earlier key  {first.fingerprint}  not known whether a match needs it: {UNREADABLE}" in shown(
-        folder
-    )
+    if why == "damaged":
+        folder.database.write_bytes(b"no database " * 100)
+    else:
+        monkeypatch.setenv("TRUC_STORE_URL", "postgresql://truc@127.0.0.1:1/truc")
+    line = f"earlier key  {first.fingerprint}  not known whether a match needs it: {UNREADABLE}"
+    assert line in shown(folder)
 
 
 def test_keys_given_up_are_shown_with_whose_they_are(folder, first):

@@ -1,6 +1,7 @@
 """The lobby: tables are made, found, joined, left, started and dropped."""
 
 import pytest
+from rows import each_row
 from server.conftest import QUICK, changed, running, together
 from trio.testing import wait_all_tasks_blocked
 
@@ -23,10 +24,13 @@ async def listed(client, **fields) -> list[str]:
     return [table["table"] for table in (await client.ask({"t": "tables", **fields}))["tables"]]
 
 
-async def test_a_table_is_listed_for_others_as_soon_as_it_is_acknowledged(server):
+async def test_a_table_is_listed_under_its_code_and_variant_as_soon_as_it_is_acknowledged(server):
     first, second = await guest(server), await guest(server)
     code = (await first.ask(FRENCH))["table"]
     assert await listed(second) == [code]
+    other = (await first.ask({"t": "create", "variant": "truc-catalan"}))["table"]
+    assert await listed(second, variant="truc-catalan") == [other]
+    assert (len(code), (await second.ask({"t": "join", "table": code.lower()}))["t"]) == (5, "ok")
 
 
 async def test_a_private_table_is_not_listed_and_its_code_admits(server):
@@ -34,19 +38,6 @@ async def test_a_private_table_is_not_listed_and_its_code_admits(server):
     code = (await first.ask({**FRENCH, "private": True}))["table"]
     assert (len(code), await listed(second)) == (16, [])
     assert (await second.ask({"t": "join", "table": code}))["seat"] == 1
-
-
-async def test_code_of_a_public_table_has_five_characters_in_either_case(server):
-    first, second = await guest(server), await guest(server)
-    code = (await first.ask(FRENCH))["table"]
-    assert (len(code), (await second.ask({"t": "join", "table": code.lower()}))["t"]) == (5, "ok")
-
-
-async def test_list_shows_only_the_variant_asked_for(server):
-    client = await guest(server)
-    await client.ask(FRENCH)
-    code = (await client.ask({"t": "create", "variant": "truc-catalan"}))["table"]
-    assert await listed(client, variant="truc-catalan") == [code]
 
 
 async def test_long_list_comes_in_pages(tmp_path):
@@ -85,21 +76,13 @@ async def test_only_those_at_the_table_get_its_notices(server):
     assert "table" not in {message["t"] for message in second.log}
 
 
-async def test_seat_that_is_taken_is_refused(server):
+async def test_seat_that_is_taken_and_a_full_table_are_refused(server):
     first, second = await guest(server), await guest(server)
     code = (await first.ask(FRENCH))["table"]
     assert (await second.ask({"t": "join", "table": code, "seat": 0}))["code"] == "seat_taken"
-
-
-async def test_full_table_is_refused(server):
-    seats = await server.seats(2)
+    assert [(await second.ask({"t": "join", "table": code}))["seat"] for _ in range(2)] == [1, 1]
     third = await guest(server)
-    assert (await third.ask({"t": "join", "table": seats[0].table}))["code"] == "table_full"
-
-
-async def test_joining_again_gives_the_own_seat(server):
-    seats = await server.seats(2)
-    assert (await seats[1].client.ask({"t": "join", "table": seats[1].table}))["seat"] == 1
+    assert (await third.ask({"t": "join", "table": code}))["code"] == "table_full"
 
 
 async def test_guests_beyond_the_tables_terms_are_refused(server):
@@ -109,24 +92,16 @@ async def test_guests_beyond_the_tables_terms_are_refused(server):
     assert (await client.ask({"t": "join", "table": code}))["code"] == "guests_not_allowed"
 
 
-async def test_seat_is_free_after_leaving(server):
+async def test_seat_is_free_after_leaving_and_the_table_gone_after_the_last(server):
     seats = await server.seats(2)
-    assert (await seats[1].client.ask({"t": "leave", "table": seats[1].table}))["t"] == "ok"
     third = await guest(server)
+    leave = {"t": "leave", "table": seats[0].table}
+    assert (await third.ask(leave))["code"] == "not_seated"
+    assert (await seats[1].client.ask(leave))["t"] == "ok"
     assert (await third.ask({"t": "join", "table": seats[0].table}))["seat"] == 1
-
-
-async def test_table_that_everybody_has_left_is_gone(server):
-    client = await guest(server)
-    code = (await client.ask(FRENCH))["table"]
-    await client.ask({"t": "leave", "table": code})
-    assert await listed(client) == []
-
-
-async def test_leaving_without_a_seat_is_refused(server):
-    seats = await server.seats(2)
-    third = await guest(server)
-    assert (await third.ask({"t": "leave", "table": seats[0].table}))["code"] == "not_seated"
+    for client in (third, seats[0].client):
+        await client.ask(leave)
+    assert await listed(third) == []
 
 
 async def test_nobody_leaves_while_terms_are_out(server):
@@ -151,9 +126,10 @@ async def test_tables_of_one_player_are_limited(server):
     assert (await client.ask(FRENCH))["code"] == "too_many_tables"
 
 
-async def test_table_that_nobody_starts_expires_and_says_so(server, mock_clock):
+async def test_table_that_nobody_starts_expires_when_it_says_so(server, mock_clock):
     client = await guest(server)
     code = (await client.ask(FRENCH))["table"]
+    assert (await client.until("table"))["expires_ms"] == 1_800_000
     for _ in range(61):
         mock_clock.jump(30)
         await wait_all_tasks_blocked()
@@ -162,14 +138,8 @@ async def test_table_that_nobody_starts_expires_and_says_so(server, mock_clock):
     assert {"t": "closed", "table": code, "reason": "expired"} in client.log
 
 
-async def test_state_tells_when_the_table_expires(server, mock_clock):
-    client = await guest(server)
-    await client.ask(FRENCH)
-    assert (await client.until("table"))["expires_ms"] == 1_800_000
-
-
-@pytest.mark.parametrize(
-    ("options", "field"),
+@each_row(
+    "options, field",
     [
         ({"decision_ms": -1}, "options/decision_ms"),
         ({"decision_ms": "slow"}, "options/decision_ms"),
@@ -185,6 +155,8 @@ async def test_option_that_cannot_be_is_refused_by_name(server, options, field):
     client = await guest(server)
     reply = await client.ask({**FRENCH, "options": options})
     assert (reply["code"], reply["field"]) == ("bad_option", field)
+    all_there_are = f"the options {', '.join((*RANGES, TRANSCRIPT, CLAIM, *TABLE_OPTIONS))}"
+    assert (all_there_are in reply["msg"]) is ("jokers" in options)
 
 
 @pytest.mark.parametrize("request_", [{**FRENCH, "variant": "truc-catalan"}, BOARD])
@@ -192,12 +164,6 @@ async def test_refused_number_of_seats_is_told_which_there_are(server, request_)
     client = await guest(server)
     reply = await client.ask({**request_, "seats": 3})
     assert (reply["code"], reply["msg"]) == ("bad_option", "seats: expected 2 or 4, got 3")
-
-
-async def test_unknown_option_is_told_all_that_there_are(server):
-    client = await guest(server)
-    reply = await client.ask({**FRENCH, "options": {"jokers": 2}})
-    assert f"the options {', '.join((*RANGES, TRANSCRIPT, CLAIM, *TABLE_OPTIONS))}" in reply["msg"]
 
 
 async def test_options_of_game_and_terms_are_in_the_state(server):

@@ -28,10 +28,15 @@ async def later(mock_clock, seconds) -> None:
 # At once
 
 
-async def test_follower_is_told_how_full_the_house_is(server):
+async def test_follower_is_told_how_full_the_house_is_and_nothing_of_private_tables(server):
     await (await guest(server)).ask({**FRENCH, "private": True})
-    (state,) = await heard(await follower(server), "lobby")
-    assert state == {"t": "lobby", "online": 2, "tables": 1, "playing": 0}
+    key = keys.generate_signing_key()
+    for _ in range(2):
+        await keyed(server, "kay", key)  # who is online once
+    client = await follower(server)
+    (state,) = await heard(client, "lobby")
+    assert state == {"t": "lobby", "online": 3, "tables": 1, "playing": 0}
+    assert await codes(client) == set()
 
 
 async def test_house_counts_the_tables_that_play(server):
@@ -39,14 +44,6 @@ async def test_house_counts_the_tables_that_play(server):
     await together(*(lambda s=seat: s.play(until=lambda s: s.auditor is not None) for seat in seats))
     (state,) = await heard(await follower(server), "lobby")
     assert (state["tables"], state["playing"]) == (1, 1)
-
-
-async def test_player_with_two_connections_is_online_once(server):
-    key = keys.generate_signing_key()
-    for _ in range(2):
-        await keyed(server, "kay", key)
-    (state,) = await heard(await follower(server), "lobby")
-    assert state["online"] == 2
 
 
 async def test_follower_is_sent_every_public_table_before_the_answer(tmp_path):
@@ -60,11 +57,6 @@ async def test_follower_is_sent_every_public_table_before_the_answer(tmp_path):
         assert client.log[-1]["t"] == "ok"
 
 
-async def test_follower_is_not_sent_private_tables(server):
-    await (await guest(server)).ask({**FRENCH, "private": True})
-    assert await codes(await follower(server)) == set()
-
-
 async def test_who_follows_already_is_sent_nothing_again(server):
     client = await follower(server)
     before = len(client.log)
@@ -73,13 +65,6 @@ async def test_who_follows_already_is_sent_nothing_again(server):
 
 
 # As it changes
-
-
-async def test_new_table_is_told(server, mock_clock):
-    client, host = await follower(server), await guest(server)
-    code = (await host.ask(FRENCH))["table"]
-    await later(mock_clock, BETWEEN_S)
-    assert await codes(client) == {code}
 
 
 async def test_change_is_told_as_the_newest_state_alone(server, mock_clock):
@@ -123,19 +108,13 @@ async def test_nothing_of_a_private_table_is_told(server, mock_clock):
     assert not {"table", "closed"} & {message["t"] for message in client.log}
 
 
-async def test_house_is_told_when_somebody_comes(server, mock_clock):
+async def test_house_is_told_when_somebody_comes_or_goes(server, mock_clock):
     client = await follower(server)
-    await guest(server)
-    await later(mock_clock, STATE_S)
-    assert [state["online"] for state in await heard(client, "lobby")] == [1, 2]
-
-
-async def test_house_is_told_when_somebody_goes(server, mock_clock):
     other = await guest(server)
-    client = await follower(server)
+    await later(mock_clock, STATE_S)
     await other.stream.aclose()
     await later(mock_clock, STATE_S)
-    assert [state["online"] for state in await heard(client, "lobby")] == [2, 1]
+    assert [state["online"] for state in await heard(client, "lobby")] == [1, 2, 1]
 
 
 async def test_house_is_told_at_most_once_a_second(server, mock_clock):

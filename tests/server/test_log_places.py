@@ -37,18 +37,12 @@ def lines():
     return read
 
 
-async def test_logins_have_the_numbers_of_their_connections(server, lines):
+async def test_logins_have_the_numbers_of_their_connections_none_given_again(server, lines):
     for _ in range(3):
-        await guest(server)
-    assert [line["connection"] for line in lines("login")] == [1, 2, 3]
-
-
-async def test_number_is_not_given_again(server, lines):
-    for _ in range(2):
         client = await guest(server)
         await client.stream.aclose()
         await wait_all_tasks_blocked()
-    assert [line["connection"] for line in lines("login")] == [1, 2]
+    assert [line["connection"] for line in lines("login")] == [1, 2, 3]
 
 
 async def test_bad_input_has_its_connection(server, lines):
@@ -67,12 +61,6 @@ async def test_act_has_its_connection_table_and_position(server, lines):
     assert {line["connection"] for line in told} == {1, 2}
     assert {line["table"] for line in told} == {seats[0].table}
     assert positions == sorted(positions) != []
-
-
-async def test_act_is_not_told_above_its_level(tmp_path, lines):
-    async with running(tmp_path / "other", changed(TIGHT, log={"level": "info"})) as server:
-        await in_hand(server)
-    assert lines("act") == []
 
 
 def late(seat) -> dict:

@@ -8,6 +8,7 @@ import sys
 import pytest
 import trio
 from chaos.servers import PATIENCE_S, command_line, free_port
+from rows import each_row
 from server.asking import LOOPBACK, connected, figures, figures_of, get, parsed, replied, telling
 from server.conftest import QUICK, changed, no_more_files, running, together
 from server.visitors import guest
@@ -29,8 +30,8 @@ async def test_metrics_are_text_that_prometheus_reads(server):
     assert figures_of(reply.text)['truc_build_info{protocol="1",version="0.1.0"}'] == 1
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
+@each_row(
+    "method, path, status",
     [
         ("GET", "/health?who=me", 200),
         ("HEAD", "/health", 200),
@@ -45,7 +46,16 @@ async def test_metrics_are_text_that_prometheus_reads(server):
     ],
 )
 async def test_status_of_a_request(server, method, path, status):
-    assert (await get(server, path, method)).status == status
+    reply = await get(server, path, method)
+    assert (reply.status, reply.text == "") == (status, method == "HEAD")
+    if status == 405:
+        assert (reply.headers["allow"], reply.text) == ("GET, HEAD", "expected GET or HEAD\n")
+
+
+async def test_request_with_a_body_or_of_the_older_protocol_is_answered_whole(server):
+    head = b"POST /health HTTP/1.1\r\nHost: here\r\nContent-Length: 30000\r\n\r\n"
+    assert (await replied(server, head + bytes(30_000))).status == 405
+    assert (await replied(server, b"GET /health HTTP/1.0\r\n\r\n")).text == "ok\n"
 
 
 async def test_figures_are_told_when_no_more_files_can_be_opened(server):
@@ -55,24 +65,6 @@ async def test_figures_are_told_when_no_more_files_can_be_opened(server):
             await stream.send_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
             received = b"".join([part async for part in stream])
     assert parsed(received).status == 200
-
-
-async def test_wrong_method_is_told_which_are_right(server):
-    reply = await get(server, "/metrics", "PUT")
-    assert (reply.headers["allow"], reply.text) == ("GET, HEAD", "expected GET or HEAD\n")
-
-
-async def test_answer_to_head_has_no_body(server):
-    assert (await get(server, "/health", "HEAD")).text == ""
-
-
-async def test_request_with_a_body_is_answered_whole(server):
-    head = b"POST /health HTTP/1.1\r\nHost: here\r\nContent-Length: 30000\r\n\r\n"
-    assert (await replied(server, head + bytes(30_000))).status == 405
-
-
-async def test_request_of_the_older_protocol_is_answered(server):
-    assert (await replied(server, b"GET /health HTTP/1.0\r\n\r\n")).text == "ok\n"
 
 
 GARBAGE = {
@@ -85,7 +77,7 @@ GARBAGE = {
 }
 
 
-@pytest.mark.parametrize("sent", GARBAGE.values(), ids=GARBAGE)
+@each_row("sent", GARBAGE.values())
 async def test_garbage_is_refused(server, sent):
     async with await connected(server) as stream:
         with contextlib.suppress(trio.BrokenResourceError):
@@ -94,21 +86,21 @@ async def test_garbage_is_refused(server, sent):
     assert 400 <= parsed(received).status < 500
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nHost: here\r\n"])
-async def test_who_leaves_in_the_middle_of_a_request_is_forgotten(server, sent):
+@each_row(
+    "sent, resets",
+    [
+        (b"", False),
+        (b"GET /hea", False),
+        (b"GET /health HTTP/1.1\r\nHost: here\r\n", False),
+        (b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n", True),
+    ],
+)
+async def test_who_leaves_in_the_middle_of_a_request_or_resets_is_forgotten(server, sent, resets):
     with capture_logs() as logged:
         async with await connected(server) as stream:
+            if resets:
+                stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
             await stream.send_all(sent)
-        await wait_all_tasks_blocked()
-    assert (logged, (await get(server, "/health")).text) == ([], "ok\n")
-
-
-async def test_who_leaves_with_a_reset_is_forgotten(server):
-    with capture_logs() as logged:
-        stream = await connected(server)
-        stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
-        await stream.send_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
-        stream.socket.close()
         await wait_all_tasks_blocked()
     assert (logged, (await get(server, "/health")).text) == ([], "ok\n")
 
@@ -170,19 +162,14 @@ async def test_failure_of_the_page_is_in_the_log_and_harms_nobody(server, monkey
     assert (await figures(server))["truc_healthy"] == 1
 
 
-async def test_log_says_where_figures_are_told(tmp_path, settings):
-    with capture_logs() as logged:
-        async with running(tmp_path / "data", settings):
-            pass
-    told = [entry for entry in logged if entry["event"] == "metrics_listening"]
-    assert [(entry["host"], entry["port"]) for entry in told] == [(LOOPBACK, settings.metrics.port)]
-
-
-async def test_server_tells_no_figures_unasked(tmp_path):
-    with capture_logs() as logged:
-        async with running(tmp_path / "data"):
-            pass
-    assert [entry for entry in logged if entry["event"] == "metrics_listening"] == []
+async def test_log_says_where_figures_are_told_which_are_not_unasked(tmp_path, settings):
+    told = []
+    for asked in (settings, QUICK):
+        with capture_logs() as logged:
+            async with running(tmp_path / "data", asked):
+                pass
+        told += [(line["host"], line["port"]) for line in logged if line["event"] == "metrics_listening"]
+    assert told == [(LOOPBACK, settings.metrics.port)]
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from truc_server.lobby import names as names_module
 from truc_server.lobby.names import LONGEST, Names, normalised, prototype, script, skeletons
@@ -18,8 +19,8 @@ def alike(one: str, other: str) -> bool:
     return bool(skeletons(one) & skeletons(other))
 
 
-@pytest.mark.parametrize(
-    ("written", "name"),
+@each_row(
+    "written, name",
     [
         ("  Anna   B ", "Anna B"),
         ("\uff21nna", "Anna"),
@@ -33,6 +34,8 @@ def alike(one: str, other: str) -> bool:
         ("\u0661\u0662\u0663", "\u0661\u0662\u0663"),
         ("a\u0323\u0324\u0325\u0326", "\u1ea1\u0324\u0325\u0326"),
         ("a" * LONGEST, "a" * LONGEST),
+        ("guest-abcdefghijklmnopqrst", "guest-abcdefghijklmnopqrst"),  # only a little like a tag
+        ("Maximilian Mustermann Junior", "Maximilian Mustermann Junior"),
         ("\u0915\u094d\u200d\u0937", "\u0915\u094d\u200d\u0937"),
         (
             "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
@@ -44,7 +47,7 @@ def test_name_is_brought_into_one_form(written, name):
     assert normalised(written) == name
 
 
-@pytest.mark.parametrize(
+@each_row(
     "written",
     [
         " ",
@@ -88,20 +91,10 @@ def test_name_that_misleads_or_cannot_be_seen_is_refused(written):
     assert (refused.value.code, refused.value.field) == ("bad_message", "name")
 
 
-@pytest.mark.parametrize("written", ["guest-abcdefghijklmnopqrst", "Maximilian Mustermann Junior"])
-def test_name_that_reads_only_a_little_like_a_tag_is_taken(written):
-    assert normalised(written) == written
-
-
 @given(st.binary(min_size=16, max_size=32), st.sampled_from(PlayerKind))
 def test_no_tag_can_be_a_name(player, kind):
     with pytest.raises(RefusedError, match="tag of a player"):
         normalised(tag_of(kind, player))
-
-
-def test_refusal_of_mixed_scripts_names_them():
-    with pytest.raises(RefusedError, match="CYRILLIC and LATIN"):
-        normalised("\u0410nna")
 
 
 @pytest.mark.slow
@@ -126,53 +119,42 @@ def test_name_that_is_taken_is_short_and_shows_all_it_holds(written):
     assert (1 <= len(name.encode()) <= LONGEST, hidden) == (True, [])
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each_row(
+    "one, other, are_alike",
     [
-        ("Anna", "anna"),
-        ("Anna", "ANNA"),
-        ("Anna", "\u0410nn\u0430"),
-        ("Ivan", "lvan"),
-        ("lvan", "1van"),
-        ("Ivan", "ivan"),
-        ("Bob", "B0b"),
-        ("modern", "modem"),
-        ("Modern", "Modem"),
-        ("\u041e\u0441\u0430", "Oca"),
-        ("seat1", "seatl"),
-        ("d\u2019Artagnan", "d'Artagnan"),
+        ("Anna", "anna", True),
+        ("Anna", "ANNA", True),
+        ("Anna", "\u0410nn\u0430", True),
+        ("Ivan", "lvan", True),
+        ("lvan", "1van", True),
+        ("Ivan", "ivan", True),
+        ("Bob", "B0b", True),
+        ("modern", "modem", True),
+        ("Modern", "Modem", True),
+        ("\u041e\u0441\u0430", "Oca", True),
+        ("seat1", "seatl", True),
+        ("d\u2019Artagnan", "d'Artagnan", True),
+        ("Anna", "Anne", False),
+        ("Jos\u00e9", "Jose", False),
+        ("Ana", "A\u00f1a", False),
+        ("Anna 2", "Anna 3", False),
+        ("seat10", "seat12", False),
+        ("\u0418\u0432\u0430\u043d", "Ivan", False),
     ],
 )
-def test_names_that_look_alike_are_found(one, other):
-    assert alike(one, other)
+def test_names_that_look_alike_are_found_and_others_kept_apart(one, other, are_alike):
+    assert alike(one, other) is are_alike
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Anna", "Anne"),
-        ("Jos\u00e9", "Jose"),
-        ("Ana", "A\u00f1a"),
-        ("Anna 2", "Anna 3"),
-        ("seat10", "seat12"),
-        ("\u0418\u0432\u0430\u043d", "Ivan"),
-    ],
-)
-def test_names_that_do_not_look_alike_are_kept_apart(one, other):
-    assert not alike(one, other)
-
-
-def test_look_alikes_lead_to_one_character():
+def test_look_alikes_lead_to_the_same_characters():
     assert {prototype(character) for character in "Il1|\u0399\u0406"} == {"l"}
-
-
-def test_what_looks_like_two_letters_leads_to_them():
     assert prototype("m") == "rn"
 
 
-@pytest.mark.parametrize(("character", "of"), [("a", "LATIN"), ("\u0436", "CYRILLIC"), ("2", "COMMON")])
-def test_script_of_a_character_is_known(character, of):
-    assert script(character) == of
+def test_script_of_a_character_is_known_and_named_where_two_are_mixed():
+    assert [script(character) for character in "a\u04362"] == ["LATIN", "CYRILLIC", "COMMON"]
+    with pytest.raises(RefusedError, match="CYRILLIC and LATIN"):
+        normalised("\u0410nna")
 
 
 @pytest.mark.slow
@@ -183,59 +165,33 @@ def test_tables_are_not_read_by_a_start():
 
 
 class TestNames:
-    def test_first_of_a_name_has_it(self):
-        assert Names().give(b"a", "Anna") == "Anna"
-
-    @pytest.mark.parametrize("wanted", ["Anna", "anna", "ANNA"])
-    def test_second_of_a_name_gets_a_number(self, wanted):
+    @each_row(
+        "given",
+        [
+            [("a", "Anna", "Anna"), ("b", "Anna", "Anna 2"), ("c", "Anna", "Anna 3")],
+            [("a", "Anna", "Anna"), ("b", "anna", "anna 2"), ("c", "ANNA", "ANNA 3")],
+            [("a", "Anna 2", "Anna 2"), ("b", "Anna 2", "Anna 3")],
+            [("a", "Bob", "Bob"), ("b", "B0b 2", "B0b 2"), ("c", "Bob", "Bob 3")],  # no new look-alike
+            [("a", "Anna", "Anna"), ("b", "Anna", "Anna 2"), ("b", "Anna", "Anna 2")],
+            [("a", "Anna", "Anna"), ("a", "Bea", "Bea"), ("b", "Anna", "Anna")],
+            [("a", "Anna", "Anna"), ("a", "is gone", None), ("b", "Anna", "Anna")],
+            [
+                ("a", "Anna", "Anna"),
+                ("b", "Anna", "Anna 2"),
+                ("a", "is gone", None),
+                ("b", "Anna", "Anna 2"),  # and keeps the number
+            ],
+            [("a", "\u0436" * 32, "\u0436" * 32), ("b", "\u0436" * 32, "\u0436" * 31 + " 2")],
+            [("a", "\u65e5" * 21, "\u65e5" * 21), ("b", "\u65e5" * 21, "\u65e5" * 20 + " 2")],
+        ],
+    )
+    def test_second_of_a_name_gets_a_number_while_the_first_has_it(self, given):
         names = Names()
-        names.give(b"a", "Anna")
-        assert names.give(b"b", wanted) == f"{wanted} 2"
-
-    def test_third_of_a_name_gets_the_next_number(self):
-        names = Names()
-        assert [names.give(player, "Anna") for player in (b"a", b"b", b"c")] == ["Anna", "Anna 2", "Anna 3"]
-
-    def test_name_with_a_number_that_is_taken_gets_another_number(self):
-        names = Names()
-        names.give(b"a", "Anna 2")
-        assert names.give(b"b", "Anna 2") == "Anna 3"
-
-    def test_number_makes_no_new_look_alike(self):
-        names = Names()
-        names.give(b"a", "Bob")
-        names.give(b"b", "B0b 2")
-        assert names.give(b"c", "Bob") == "Bob 3"
-
-    def test_player_keeps_the_name_on_every_connection(self):
-        names = Names()
-        names.give(b"a", "Anna")
-        names.give(b"b", "Anna")
-        assert names.give(b"b", "Anna") == "Anna 2"
-
-    def test_player_keeps_the_number_when_who_had_the_name_before_is_gone(self):
-        names = Names()
-        names.give(b"a", "Anna")
-        names.give(b"b", "Anna")
-        names.drop(b"a")
-        assert names.give(b"b", "Anna") == "Anna 2"
-
-    def test_player_who_asks_for_another_name_gets_it(self):
-        names = Names()
-        names.give(b"a", "Anna")
-        assert names.give(b"a", "Bea") == "Bea"
-
-    def test_name_that_a_player_has_given_up_is_free(self):
-        names = Names()
-        names.give(b"a", "Anna")
-        names.give(b"a", "Bea")
-        assert names.give(b"b", "Anna") == "Anna"
-
-    def test_name_of_who_is_gone_is_free(self):
-        names = Names()
-        names.give(b"a", "Anna")
-        names.drop(b"a")
-        assert names.give(b"b", "Anna") == "Anna"
+        for player, wanted, name in given:
+            if name is None:
+                names.drop(player.encode())
+            else:
+                assert names.give(player.encode(), wanted) == name
 
     def test_nothing_is_kept_of_who_is_gone(self):
         names = Names()
@@ -245,31 +201,13 @@ class TestNames:
             names.drop(player)
         assert len(names) == 0
 
-    def test_name_that_is_kept_is_taken(self):
-        names = Names()
-        names.keep(b"a", "Anna")
-        assert names.give(b"b", "Anna") == "Anna 2"
-
-    def test_kept_names_may_look_alike(self):
+    def test_kept_names_may_look_alike_and_stay_taken_when_one_of_them_is_gone(self):
         names = Names()
         names.keep(b"a", "Anna")
         names.keep(b"b", "Anna")
         assert (names.of(b"a"), names.of(b"b")) == ("Anna", "Anna")
-
-    def test_kept_name_stays_taken_when_another_who_has_it_is_gone(self):
-        names = Names()
-        names.keep(b"a", "Anna")
-        names.keep(b"b", "Anna")
         names.drop(b"b")
         assert names.give(b"c", "Anna") == "Anna 2"
-
-    @pytest.mark.parametrize(
-        ("wanted", "kept"), [("\u0436" * 32, "\u0436" * 31), ("\u65e5" * 21, "\u65e5" * 20)]
-    )
-    def test_name_with_a_number_is_not_longer_than_any(self, wanted, kept):
-        names = Names()
-        names.give(b"a", wanted)
-        assert names.give(b"b", wanted) == f"{kept} 2"
 
     @pytest.mark.parametrize("wanted", ["Anna", "aNNA", "\u0391\u039d\u039d\u0391"])
     def test_number_costs_no_more_where_a_thousand_have_the_name(self, wanted, monkeypatch):

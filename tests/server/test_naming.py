@@ -13,11 +13,6 @@ from truc_protocol.crypto import keys
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
 
 
-async def test_second_of_a_name_is_told_another(server):
-    await keyed(server, "Anna")
-    assert (await keyed(server, "Anna")).welcome["name"] == "Anna 2"
-
-
 async def test_guest_who_looks_like_a_player_is_told_another_name(server):
     await keyed(server, "Ivan")
     assert (await guest(server, "lvan")).welcome["name"] == "lvan 2"
@@ -101,15 +96,11 @@ async def test_newest_name_of_who_is_not_seated_holds_on_every_connection(server
     assert table["seats"][0]["name"] == "Bea"
 
 
-async def test_seat_record_under_another_name_is_refused(server):
+async def test_seat_record_is_taken_under_the_name_that_was_given_alone(server):
+    await guest(server, "seat10")
     seats, terms = await under_terms(server)
     reply = await hand_in(seats[0], seat_body(seats[0], terms, name=seats[1].name.encode()))
     assert (reply["code"], "as welcome says" in reply["msg"]) == ("terms_refused", True)
-
-
-async def test_seat_record_under_the_name_that_was_given_is_taken(server):
-    await guest(server, "seat10")
-    seats, terms = await under_terms(server)
     reply = await hand_in(seats[0], seat_body(seats[0], terms))
     assert (seats[0].name, reply["t"]) == ("seat10 2", "ok")
 

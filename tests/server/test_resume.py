@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 import trio
 from server.conftest import holder_of, in_hand, together
+from server.rawclient import RawClient
 
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Act
@@ -13,43 +14,34 @@ from truc_protocol.records import Phase, Record
 from truc_server.requests import catching_up as replay
 
 
-async def test_resume_sends_every_record_from_a_position_on(server):
-    seats = await in_hand(server)
+def wanted(seat, k: int) -> dict:
+    return {"t": "resume", "table": seat.table, "match": seat.ledger.setup.mid, "next": k}
+
+
+async def elsewhere(server, seat) -> RawClient:
+    """Return another connection of a key."""
     client = await server.connect()
-    await client.login_key(seats[0].key)
-    reply = await client.ask(
-        {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 3}
-    )
+    await client.login_key(seat.key)
+    return client
+
+
+async def test_resume_sends_every_record_from_a_position_on_and_the_present_options(server):
+    holder, _ = holder_of(await in_hand(server))
+    client = await elsewhere(server, holder)
+    reply = await client.ask(wanted(holder, 3))
     ks = [message["k"] for message in client.log if message["t"] == "record"]
     assert (ks, reply["k"]) == ([3, 4, 5, 6, 7], 8)
-
-
-async def test_resume_from_before_the_setup_sends_the_setup_first(server):
-    seats = await in_hand(server)
-    client = await server.connect()
-    await client.login_key(seats[0].key)
-    await client.ask({"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": -1})
-    kinds = [message["t"] for message in client.log if message["t"] in ("setup", "record")]
-    assert kinds == ["setup"] + ["record"] * 8
-
-
-async def test_records_are_the_same_bytes_when_they_are_replayed(server):
-    seats = await in_hand(server)
-    client = await server.connect()
-    await client.login_key(seats[0].key)
-    await client.ask({"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 0})
-    live = [message for message in seats[0].client.log if message["t"] == "record"]
-    assert [message for message in client.log if message["t"] == "record"] == live
-
-
-async def test_resume_ends_with_the_present_options(server):
-    seats = await in_hand(server)
-    holder = next(seat for seat in seats if seat.options and seat.options["must"])
-    client = await server.connect()
-    await client.login_key(holder.key)
-    await client.ask({"t": "resume", "table": holder.table, "match": holder.ledger.setup.mid, "next": 8})
     options = await client.until("options")
     assert (options["at"], options["offer"], options["must"]) == (8, 7, True)
+
+
+async def test_resume_from_before_the_setup_sends_it_first_and_then_the_same_bytes(server):
+    seats = await in_hand(server)
+    client = await elsewhere(server, seats[0])
+    await client.ask(wanted(seats[0], -1))
+    again = [message for message in client.log if message["t"] in ("setup", "record")]
+    assert [message["t"] for message in again] == ["setup"] + ["record"] * 8
+    assert again[1:] == [message for message in seats[0].client.log if message["t"] == "record"]
 
 
 async def test_resume_sends_a_guest_its_cards_again(server):
@@ -57,52 +49,41 @@ async def test_resume_sends_a_guest_its_cards_again(server):
     await together(*(lambda s=seat: s.play(until=lambda s: s.auditor and s.ledger.hand) for seat in seats))
     client = await server.connect()
     await client.login_token(seats[1].token)
-    await client.ask({"t": "resume", "table": seats[1].table, "match": seats[1].ledger.setup.mid, "next": 0})
+    await client.ask(wanted(seats[1], 0))
     cards = await client.until("cards")
-    dealt = (
-        seats[1].client.log[-1]
-        if seats[1].client.log[-1]["t"] == "cards"
-        else await seats[1].client.until("cards")
-    )
-    assert cards == dealt
+    newest = seats[1].client.log[-1]
+    assert cards == (newest if newest["t"] == "cards" else await seats[1].client.until("cards"))
 
 
 async def test_older_connection_is_told_and_stays(server):
     seats = await in_hand(server)
-    client = await server.connect()
-    await client.login_key(seats[0].key)
-    await client.ask({"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 8})
+    await (await elsewhere(server, seats[0])).ask(wanted(seats[0], 8))
     told = await seats[0].client.until("seat_taken_over")
     assert told == {"t": "seat_taken_over", "table": seats[0].table, "seat": 0}
     assert (await seats[0].client.ask({"t": "tables"}))["t"] == "ok"
 
 
-async def test_join_takes_the_seat_over_too(server):
+async def test_join_takes_the_seat_over_too_and_names_the_match_to_resume(server):
     seats = await in_hand(server)
-    client = await server.connect()
-    await client.login_key(seats[1].key)
+    client = await elsewhere(server, seats[1])
     assert (await client.ask({"t": "join", "table": seats[1].table}))["seat"] == 1
     assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
+    state = await client.until("table")
+    assert (state["state"], state["match"]) == ("playing", seats[0].ledger.setup.mid)
 
 
-async def test_nobody_resumes_the_seat_of_another(server):
+async def test_resume_beyond_the_last_record_of_another_match_or_seat_is_refused(server):
     seats = await in_hand(server)
-    client = await server.connect()
-    await client.login_guest()
-    wanted = {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 0}
-    assert (await client.ask(wanted))["code"] == "not_seated"
-
-
-async def test_resume_beyond_the_last_record_is_a_bad_position(server):
-    seats = await in_hand(server)
-    wanted = {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 9}
-    assert (await seats[0].client.ask(wanted))["code"] == "bad_position"
-
-
-async def test_resume_of_another_match_is_refused(server):
-    seats = await in_hand(server)
-    wanted = {"t": "resume", "table": seats[0].table, "match": bytes(32), "next": 0}
-    assert (await seats[0].client.ask(wanted))["code"] == "no_such_match"
+    stranger = await server.connect()
+    await stranger.login_guest()
+    own = wanted(seats[0], 0)
+    assert (await seats[0].client.ask(wanted(seats[0], 9)))["code"] == "bad_position"
+    assert (await seats[0].client.ask({**own, "match": bytes(32)}))["code"] == "no_such_match"
+    assert (await stranger.ask(own))["code"] == "not_seated"
+    assert (await seats[0].client.ask({"t": "watch", "table": seats[0].table}))["code"] == "not_now"
+    await seats[0].client.ask(wanted(seats[0], 6))
+    ks = [message["k"] for message in seats[0].client.log if message["t"] == "record"]
+    assert ks[-2:] == [6, 7]
 
 
 @pytest.mark.slow
@@ -110,9 +91,8 @@ async def test_resume_reads_old_records_from_the_store_without_a_hole(server, mo
     monkeypatch.setattr(replay, "PAGE", 7)
     seats = await server.match(2, "truc-french", options={"match": 1})
     await together(*(seat.play for seat in seats))
-    client = await server.connect()
-    await client.login_key(seats[0].key)
-    await client.ask({"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 0})
+    client = await elsewhere(server, seats[0])
+    await client.ask(wanted(seats[0], 0))
     ks = [message["k"] for message in client.log if message["t"] == "record"]
     assert ks == list(range(seats[0].next))
 
@@ -123,11 +103,9 @@ async def test_record_that_the_store_has_lost_is_an_incident_and_no_endless_sear
     await together(*(seat.play for seat in seats))
     with closing(sqlite3.connect(server.folder.database)) as raw, raw:
         raw.execute("DELETE FROM records WHERE k = 3")
-    client = await server.connect()
-    await client.login_key(seats[0].key)
-    wanted = {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 0}
+    client = await elsewhere(server, seats[0])
     with trio.fail_after(5):
-        assert (await client.ask(wanted))["code"] == "internal"
+        assert (await client.ask(wanted(seats[0], 0)))["code"] == "internal"
 
 
 @pytest.mark.slow
@@ -226,11 +204,6 @@ async def test_watcher_is_refused_where_nobody_may_watch(server):
     assert (await eye.watch(seats[0].table))["code"] == "private_table"
 
 
-async def test_seat_is_refused_to_watch_its_own_table(server):
-    seats = await server.seats(2)
-    assert (await seats[0].client.ask({"t": "watch", "table": seats[0].table}))["code"] == "not_now"
-
-
 async def test_unwatch_changes_nothing_for_a_connection_with_a_seat(server):
     first, second = await server.seats(2)
     assert (await first.client.ask({"t": "unwatch", "table": first.table}))["t"] == "ok"
@@ -270,21 +243,3 @@ async def test_join_on_the_connection_that_has_the_seat_changes_nothing(server):
     body = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, mover.seat, "stand", ())
     await mover.client.ask(mover.sign(body))
     assert (await other.client.until("record"))["k"] == 8
-
-
-async def test_join_on_another_connection_during_play_names_the_match_to_resume(server):
-    seats = await in_hand(server)
-    client = await server.connect()
-    await client.login_key(seats[0].key)
-    await client.ask({"t": "join", "table": seats[0].table})
-    state = await client.until("table")
-    assert (state["state"], state["match"]) == ("playing", seats[0].ledger.setup.mid)
-
-
-async def test_resume_on_the_connection_that_has_the_seat_sends_the_records_again(server):
-    seats = await in_hand(server)
-    await seats[0].client.ask(
-        {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 6}
-    )
-    ks = [message["k"] for message in seats[0].client.log if message["t"] == "record"]
-    assert ks[-2:] == [6, 7]

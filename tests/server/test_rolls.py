@@ -61,14 +61,12 @@ def revoked(folder: Folder, key) -> None:
 # The rotation
 
 
-def test_roll_gives_another_key(folder, first):
-    assert rolled(folder).key.public != first.key.public
-
-
 def test_roll_leads_from_the_key_before_to_the_present_one(folder, first):
     identity = rolled(folder)
     (rotation,) = identity.rotations
     assert (rotation.change.old, rotation.change.new) == (first.key.public, identity.key.public)
+    assert (first.key.public != identity.key.public, identity.at_rest) == (True, first.at_rest)
+    assert rotation.change.not_before == NOW - 86_400  # for players whose clock is late
 
 
 def test_serials_count_the_rolls(folder, first):
@@ -76,18 +74,10 @@ def test_serials_count_the_rolls(folder, first):
     assert [rotation.change.serial for rotation in identity.rotations] == [1, 2, 3]
 
 
-def test_roll_is_in_force_for_players_whose_clock_is_late(folder, first):
-    assert rolled(folder).rotations[0].change.not_before == NOW - 86_400
-
-
 def test_rolled_keys_are_those_of_the_next_start(folder, first):
     identity = rolled(folder)
     again = load_identity(folder)
     assert (again.key.public, again.rolls) == (identity.key.public, identity.rolls)
-
-
-def test_secrets_key_stays_as_it_is(folder, first):
-    assert rolled(folder).at_rest == first.at_rest
 
 
 def test_matches_find_the_key_they_were_begun_under(folder, first):
@@ -97,13 +87,9 @@ def test_matches_find_the_key_they_were_begun_under(folder, first):
     assert [key.seed() for key in keys] == [identity.key.seed() for identity in (first, second, third)]
 
 
-def test_key_of_another_server_is_not_found(folder, first):
+def test_key_of_another_server_or_one_that_was_deleted_is_not_found(folder, first):
     with pytest.raises(IdentityError, match=f"{fingerprint(STRANGER.public)} is not among the keys"):
         rolled(folder).key_of(STRANGER.public)
-
-
-def test_earlier_key_that_was_deleted_is_not_found(folder, first):
-    rolled(folder)
     next(folder.earlier.iterdir()).unlink()
     with pytest.raises(IdentityError, match="not among the keys"):
         load_identity(folder).key_of(first.key.public)
@@ -128,13 +114,8 @@ def trusted(pinned: bytes, identity: Identity) -> Trust:
 
 def test_every_key_is_its_owners_alone(folder, first):
     rolled(folder, 2)
-    files = [folder.identity, *folder.earlier.iterdir()]
-    assert [stat.S_IMODE(path.stat().st_mode) for path in files] == [0o600] * 3
-
-
-def test_folder_of_earlier_keys_is_its_owners_alone(folder, first):
-    rolled(folder)
-    assert stat.S_IMODE(folder.earlier.stat().st_mode) == 0o700
+    files = [folder.earlier, folder.identity, *folder.earlier.iterdir()]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in files] == [0o700, *[0o600] * 3]
 
 
 def test_roll_leaves_no_unfinished_file(folder, first):
@@ -201,21 +182,14 @@ def killed_everywhere(tmp_path: Path):
 def test_killed_roll_has_happened_or_not(tmp_path):
     outcomes = set()
     for folder, before in killed_everywhere(tmp_path):
+        read = read_identity(folder)
         identity = load_identity(folder)
         assert (identity.serial == 0) == (identity.key.public == before.key.public)
+        assert identity.key.public == read.key.public  # what only reads sees the key of the next start
+        assert identity.key_of(before.key.public).seed() == before.key.seed()
+        assert [path.name for path in folder.root.glob("identity*")] == ["identity.pem"]
         outcomes.add(identity.serial)
     assert outcomes == {0, 1}
-
-
-def test_what_only_reads_sees_the_same_key_as_the_next_start(tmp_path):
-    for folder, _ in killed_everywhere(tmp_path):
-        read = read_identity(folder)
-        assert load_identity(folder).key.public == read.key.public
-
-
-def test_killed_roll_loses_no_key(tmp_path):
-    for folder, before in killed_everywhere(tmp_path):
-        assert load_identity(folder).key_of(before.key.public).seed() == before.key.seed()
 
 
 def test_killed_roll_is_repeated(tmp_path):
@@ -223,12 +197,6 @@ def test_killed_roll_is_repeated(tmp_path):
         identity = roll(folder, NOW)
         assert identity.rotations[0].change.old == before.key.public
         assert load_identity(folder).key.public == identity.rotations[-1].change.new
-
-
-def test_killed_roll_leaves_one_identity_file_after_the_next_start(tmp_path):
-    for folder, _ in killed_everywhere(tmp_path):
-        load_identity(folder)
-        assert [path.name for path in folder.root.glob("identity*")] == ["identity.pem"]
 
 
 # Files that do not belong together
@@ -254,31 +222,26 @@ def test_unfinished_key_that_the_rolls_do_not_lead_to_is_not_taken(folder, first
         load_identity(folder)
 
 
-def test_lost_rolls_are_noticed(folder, first):
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (lambda folder: folder.rolls.unlink(), r"no rotation in .*rolls\.txt leads from this key"),
+        (
+            lambda folder: folder.identity.unlink(),
+            r"identity\.pem is missing, but .*rolls\.txt is there",
+        ),
+        (
+            lambda folder: folder.rolls.write_text(folder.rolls.read_text()[:-9]),
+            r"rolls\.txt: line 2: ",
+        ),
+        (lambda folder: next(folder.earlier.iterdir()).chmod(0o644), "is open to other users"),
+    ],
+    ids=["lost", "without an identity", "damaged", "open to others"],
+)
+def test_rolls_and_earlier_keys_that_came_to_harm_are_refused(folder, first, harm, told):
     rolled(folder)
-    folder.rolls.unlink()
-    with pytest.raises(IdentityError, match=r"no rotation in .*rolls\.txt leads from this key"):
-        load_identity(folder)
-
-
-def test_rolls_without_an_identity_are_no_new_server(folder, first):
-    rolled(folder)
-    folder.identity.unlink()
-    with pytest.raises(IdentityError, match=r"identity\.pem is missing, but .*rolls\.txt is there"):
-        load_identity(folder)
-
-
-def test_damaged_rolls_name_file_and_line(folder, first):
-    rolled(folder)
-    folder.rolls.write_text(folder.rolls.read_text()[:-9])
-    with pytest.raises(IdentityError, match=r"rolls\.txt: line 2: "):
-        load_identity(folder)
-
-
-def test_earlier_key_open_to_others_is_refused(folder, first):
-    rolled(folder)
-    next(folder.earlier.iterdir()).chmod(0o644)
-    with pytest.raises(IdentityError, match="is open to other users"):
+    harm(folder)
+    with pytest.raises(IdentityError, match=told):
         load_identity(folder)
 
 
@@ -294,12 +257,11 @@ def test_strangers_key_among_the_earlier_ones_is_refused(folder, first):
 # Keys that were given up
 
 
-def test_new_folder_heeds_no_revocation(folder):
-    assert revoked_keys(folder) == frozenset()
-
-
 def test_accepted_revocation_is_heeded_by_the_next_start(folder, first):
-    revoked(folder, STRANGER)
+    assert revoked_keys(folder) == frozenset()
+    for _ in range(2):
+        revoked(folder, STRANGER)
+    assert [path.name for path in folder.revoked.iterdir()] == [f"{fingerprint(STRANGER.public)}.txt"]
     assert load_identity(folder).revoked == {STRANGER.public}
 
 
@@ -307,12 +269,6 @@ def test_revocation_put_there_by_hand_is_heeded(folder):
     folder.revoked.mkdir()
     (folder.revoked / "stolen").write_text(revocation_text(revoke(STRANGER)))
     assert revoked_keys(folder) == {STRANGER.public}
-
-
-def test_revocation_accepted_twice_is_one(folder):
-    for _ in range(2):
-        revoked(folder, STRANGER)
-    assert [path.name for path in folder.revoked.iterdir()] == [f"{fingerprint(STRANGER.public)}.txt"]
 
 
 def test_what_is_no_revocation_is_not_accepted(folder):
@@ -348,15 +304,10 @@ def test_key_given_up_is_not_rolled(folder, first):
     assert not folder.rolls.exists()
 
 
-def test_server_starts_with_an_earlier_key_given_up(folder, first):
+def test_server_starts_with_an_earlier_key_given_up_and_signs_nothing_with_it(folder, first):
     rolled(folder)
     revoked(folder, first.key)
     check_in_force(load_identity(folder).public)
-
-
-def test_nothing_is_signed_with_an_earlier_key_given_up(folder, first):
-    rolled(folder)
-    revoked(folder, first.key)
     with pytest.raises(IdentityError, match=f"{first.fingerprint} was revoked"):
         load_identity(folder).key_of(first.key.public)
 

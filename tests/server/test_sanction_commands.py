@@ -2,6 +2,7 @@
 
 import pytest
 from click.testing import CliRunner, Result
+from rows import each_row
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_server.lobby.members import hash_of, issue
@@ -42,59 +43,38 @@ def noon(monkeypatch) -> int:
 
 
 class TestImposing:
-    def test_ban_is_kept_and_said(self, call, store, noon):
-        assert call("ban", OWN).stdout == f"{OWN} is shut out\n"
-        assert store.sanctions() == (Sanction(OWN, BAN, noon, None),)
-
-    def test_mute_is_kept_and_said(self, call, store, noon):
-        assert call("mute", GUEST).stdout == f"{GUEST} is muted\n"
-        assert store.sanctions() == (Sanction(GUEST, MUTE, noon, None),)
-
     @pytest.mark.parametrize(
-        ("line", "hours"),
-        [("ban --days 2", 48), ("ban --hours 3", 3), ("mute --days 2", 48), ("mute --hours 3", 3)],
-    )
-    def test_end_is_as_many_days_or_hours_away_as_asked_for(self, call, store, noon, line, hours):
-        call(*line.split(), OWN)
-        assert store.sanctions()[0].until_ms == noon + hours * HOUR_MS
-
-    def test_end_is_said(self, call, noon):
-        assert call("ban", OWN, "--days", "2").stdout == f"{OWN} is shut out until 2026-06-03 12:00 UTC\n"
-
-    def test_days_and_hours_together_are_refused(self, call):
-        result = call("ban", OWN, "--days", "1", "--hours", "1")
-        assert (result.exit_code, "expected --days or --hours, got both" in result.stderr) == (2, True)
-
-    @pytest.mark.parametrize("flags", [("--days", "0"), ("--hours", "-1"), ("--days", "x")])
-    def test_spans_out_of_range_are_refused(self, call, flags):
-        assert call("ban", OWN, *flags).exit_code == 2
-
-    @pytest.mark.parametrize(
-        ("written", "kept"),
+        ("line", "hours", "said"),
         [
-            (OWN.lower(), OWN),
-            (PUBLIC.hex(), OWN),
-            (GUEST.lower(), GUEST),
-            ("192.0.2.7", "192.0.2.7"),
-            ("192.0.2.7/24", "192.0.2.0/24"),
-            ("192.0.2.7/32", "192.0.2.7"),
-            ("::ffff:192.0.2.7", "192.0.2.7"),
-            ("2001:DB8:0::1", "2001:db8::1"),
-            ("2001:db8::1/64", "2001:db8::/64"),
+            ("ban", None, "is shut out"),
+            ("mute", None, "is muted"),
+            ("ban --days 2", 48, "is shut out until 2026-06-03 12:00 UTC"),
+            ("ban --hours 3", 3, "is shut out until 2026-06-01 15:00 UTC"),
+            ("mute --days 2", 48, "is muted until 2026-06-03 12:00 UTC"),
+            ("mute --hours 3", 3, "is muted until 2026-06-01 15:00 UTC"),
         ],
     )
-    def test_subject_is_kept_in_its_one_form(self, call, store, written, kept):
-        call("ban", written)
-        assert [sanction.subject for sanction in store.sanctions()] == [kept]
+    def test_sanction_is_kept_and_said_with_its_end(self, call, store, noon, *, line, hours, said):
+        assert call(*line.split(), GUEST).stdout == f"{GUEST} {said}\n"
+        kind = BAN if line.startswith("ban") else MUTE
+        until = None if hours is None else noon + hours * HOUR_MS
+        assert store.sanctions() == (Sanction(GUEST, kind, noon, until),)
 
-    @pytest.mark.parametrize("command", ["ban", "unban", "mute", "unmute"])
-    @pytest.mark.parametrize("written", ["", "Ana", OWN[1:], GUEST[:-1], "192.0.2", "192.0.2.1/33", "*"])
-    def test_what_is_no_subject_is_refused(self, call, command, written):
-        result = call(command, written)
-        assert (result.exit_code, "expected a fingerprint, a key, the tag of a guest" in result.stderr) == (
-            2,
-            True,
-        )
+    @each_row("flags", ["--days 0", "--hours -1", "--days x", "--days 1 --hours 1"])
+    def test_spans_out_of_range_or_given_twice_are_refused(self, call, flags):
+        assert call("ban", OWN, *flags.split()).exit_code == 2
+
+    def test_subject_is_kept_in_its_one_form(self, call, store):
+        for written in (PUBLIC.hex(), OWN.lower(), GUEST.lower(), "192.0.2.7/24", "192.0.2.0/24"):
+            call("ban", written)
+        assert {sanction.subject for sanction in store.sanctions()} == {OWN, GUEST, "192.0.2.0/24"}
+
+    @each_row("command", ["ban", "unban", "mute", "unmute"])
+    def test_what_is_no_subject_is_refused(self, call, command):
+        for written in ("", "Ana", OWN[1:], GUEST[:-1], "192.0.2", "192.0.2.1/33", "*"):
+            result = call(command, written)
+            told = "expected a fingerprint, a key, the tag of a guest" in result.stderr
+            assert (result.exit_code, told) == (2, True)
 
     def test_ban_again_has_the_newer_end(self, call, store, noon):
         call("ban", OWN, "--days", "9")
@@ -107,21 +87,13 @@ class TestImposing:
 
 
 class TestLifting:
-    def test_lifted_ban_is_gone(self, call, store):
-        store.impose(Sanction(OWN, BAN, 1, None))
-        assert call("unban", OWN.lower()).stdout == f"{OWN} is not shut out any more\n"
-        assert store.sanctions() == ()
-
-    def test_lifted_mute_is_gone(self, call, store):
-        store.impose(Sanction(OWN, MUTE, 1, None))
-        assert call("unmute", OWN).stdout == f"{OWN} is not muted any more\n"
-        assert store.sanctions() == ()
-
-    @pytest.mark.parametrize(("command", "kept"), [("unban", MUTE), ("unmute", BAN)])
-    def test_the_other_kind_stays(self, call, store, command, kept):
+    @pytest.mark.parametrize(
+        ("command", "kept", "said"), [("unban", MUTE, "shut out"), ("unmute", BAN, "muted")]
+    )
+    def test_lifted_sanction_is_gone_and_the_other_kind_stays(self, call, store, command, kept, said):
         for kind in SanctionKind:
             store.impose(Sanction(OWN, kind, 1, None))
-        call(command, OWN)
+        assert call(command, OWN.lower()).stdout == f"{OWN} is not {said} any more\n"
         assert [sanction.kind for sanction in store.sanctions()] == [kept]
 
     @pytest.mark.parametrize(("command", "what"), [("unban", "shut out"), ("unmute", "muted")])
@@ -165,16 +137,13 @@ class TestInvites:
     def mark(self, code) -> str:
         return hash_of(code).hex()[:8]
 
-    def test_list_has_mark_uses_and_end(self, call, store, noon):
+    def test_list_has_mark_uses_and_end_of_those_that_are_good(self, call, store, noon):
         store.issue(Invite(b"\xab" * 32, 3, noon + HOUR_MS))
+        store.issue(Invite(b"\xac" * 32, 3, noon - 1))
         assert call("invites", "list").stdout == "abababab  for 3  until 2026-06-01 13:00 UTC\n"
 
     def test_list_does_not_have_the_code(self, call, code):
         assert code not in call("invites", "list").output
-
-    def test_invite_that_is_too_old_is_not_listed(self, call, store):
-        store.issue(Invite(b"\xab" * 32, 3, now_ms() - 1))
-        assert call("invites", "list").stdout == ""
 
     def test_withdrawn_invite_is_gone(self, call, store, mark):
         assert call("invites", "withdraw", mark).stdout == f"{mark} is withdrawn\n"
@@ -188,16 +157,17 @@ class TestInvites:
 
     @pytest.mark.parametrize(
         ("mark", "said"),
-        [("a", "more than one invite has the mark 'a'"), ("bb", "no good invite has the mark 'bb'")],
+        [
+            ("a", "more than one invite has the mark 'a'"),
+            ("bb", "no good invite has the mark 'bb'"),
+            ("", ""),
+        ],
     )
     def test_mark_that_is_not_that_of_one_invite_withdraws_none(self, call, store, mark, said):
         for digest in (b"\xab", b"\xac"):
             store.issue(Invite(digest * 32, 1, now_ms() + HOUR_MS))
         result = call("invites", "withdraw", mark)
-        assert (result.exit_code, result.stderr, len(store.invites())) == (1, f"truc-server: {said}\n", 2)
-
-    def test_empty_mark_withdraws_none(self, call, mark):
-        assert call("invites", "withdraw", "").exit_code == 1
+        assert (result.exit_code, said in result.stderr, len(store.invites())) == (1, True, 2)
 
     def test_mark_is_told_when_an_invite_is_made(self, call, store, monkeypatch):
         monkeypatch.setenv("TRUC_ACCESS_MEMBERS", "invite")

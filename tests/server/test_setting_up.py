@@ -41,9 +41,10 @@ def settings_of(path) -> Settings:
 
 
 def test_folder_settings_and_keys_are_made(init, folder):
-    assert init().exit_code == 0
-    assert read_identity(folder).serial == 0
+    result = init()
+    assert (result.exit_code, read_identity(folder).serial) == (0, 0)
     assert settings_of(folder.settings) == Settings()
+    assert f"has the fingerprint {read_identity(folder).fingerprint}\n" in result.stdout
 
 
 def test_all_of_it_is_its_owners_alone(init, folder):
@@ -59,20 +60,8 @@ def test_all_of_it_is_its_owners_alone(init, folder):
 
 
 def test_given_values_stand_in_the_file_uncommented_among_the_explained_defaults(init, folder):
-    init(
-        *(
-            "--name",
-            "La Penya",
-            "--public-host",
-            "truc.example.org",
-            "--host",
-            "::",
-            "--port",
-            "7400",
-            "--tls",
-        ),
-        *("--members", "invite", "--metrics-port", "9100", "--log-format", "json"),
-    )
+    flags = "--public-host truc.example.org --host :: --port 7400 --tls --members invite --metrics-port 9100"
+    init("--name", "La Penya", *flags.split(), "--log-format", "json")
     lines = folder.settings.read_text().splitlines()
     assert [line for line in lines if line and line[0] not in "#["] == [
         'name = "La Penya"',
@@ -102,11 +91,6 @@ def test_next_steps_are_commands_that_work_as_they_stand(init, folder, tmp_path,
     assert backup[0] in main.commands
 
 
-def test_fingerprint_is_told(init, folder):
-    output = init().stdout
-    assert f"has the fingerprint {read_identity(folder).fingerprint}\n" in output
-
-
 @pytest.mark.slow
 def test_server_runs_on_what_was_made(init, folder):
     init("--host", "127.0.0.1", "--port", "0", "--name", "La Penya")
@@ -119,7 +103,10 @@ def test_server_runs_on_what_was_made(init, folder):
     assert line.strip().endswith(read_identity(folder).fingerprint)
 
 
-def test_settings_that_are_there_are_not_overwritten(init, folder):
+def test_settings_that_are_there_are_not_overwritten(init, folder, tmp_path):
+    (tmp_path / "etc.toml").write_text("# mine\n")
+    assert init("--settings", str(tmp_path / "etc.toml")).exit_code == 1
+    assert ((tmp_path / "etc.toml").read_text(), folder.root.exists()) == ("# mine\n", False)
     open_folder(folder.root).settings.write_text("# mine\n")
     result = init()
     assert (result.exit_code, folder.settings.read_text()) == (1, "# mine\n")
@@ -168,12 +155,6 @@ def test_settings_elsewhere_name_the_data_folder(init, folder, tmp_path):
     assert settings_of(file).data == str(folder.root)
     assert not folder.settings.exists()
     assert f"truc-server run --settings {file} " in output
-
-
-def test_settings_elsewhere_are_not_overwritten(init, folder, tmp_path):
-    (tmp_path / "etc.toml").write_text("# mine\n")
-    assert init("--settings", str(tmp_path / "etc.toml")).exit_code == 1
-    assert ((tmp_path / "etc.toml").read_text(), folder.root.exists()) == ("# mine\n", False)
 
 
 def test_place_that_cannot_be_written_is_named(init, tmp_path):

@@ -23,16 +23,11 @@ def settings():
     return SETTINGS
 
 
-async def test_newcomers_without_a_wish_are_spread_over_the_vacant_seats(server, mock_clock):
+async def test_newcomers_without_a_wish_are_spread_over_the_vacant_seats_and_keep_them(server, mock_clock):
     seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, 3))
     newcomers = [await standing_by(server, seats, seed=seed) for seed in (5, 6, 7, 8)]
     assert [newcomer.seat for newcomer in newcomers] == [1, 3, 1, 3]
-
-
-async def test_newcomer_without_a_wish_keeps_the_seat_it_stands_by_for(server, mock_clock):
-    seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, 3))
-    newcomer = await standing_by(server, seats, seat=3)
-    assert (await newcomer.join(seats[0].table))["seat"] == 3
+    assert (await newcomers[1].join(seats[0].table))["seat"] == 3
 
 
 async def test_one_key_under_two_names_stands_by_once(server, mock_clock):
@@ -122,16 +117,14 @@ async def test_older_connection_of_who_stands_by_sees_no_more_of_a_match_that_no
     assert [message for message in older.log[seen:] if message["t"] == "record"] == []
 
 
-async def test_guest_cannot_stand_by(server, mock_clock):
+async def test_guest_player_of_the_match_and_whoever_wants_another_seat_cannot_stand_by(server, mock_clock):
     seats = await voided(server, mock_clock)
     guest = await server.seat(seed=8, keyed=False)
     assert (await guest.join(seats[0].table))["code"] == "guests_not_allowed"
-
-
-async def test_player_of_the_match_has_its_own_seat_and_no_other(server, mock_clock):
-    seats = await voided(server, mock_clock)
     reply = await seats[0].ask({"t": "join", "table": seats[0].table, "seat": 1})
     assert reply["code"] == "not_now"
+    newcomer = await server.seat(seed=9)
+    assert (await newcomer.join(seats[0].table, 0))["code"] == "seat_taken"
 
 
 async def test_player_who_has_left_cannot_stand_by(server, mock_clock):
@@ -139,12 +132,6 @@ async def test_player_who_has_left_cannot_stand_by(server, mock_clock):
     newcomer = await standing_by(server, seats, seat=1)
     await step_in(newcomer)
     assert (await seats[1].ask({"t": "join", "table": seats[0].table}))["code"] == "seat_gone"
-
-
-async def test_seat_that_is_not_vacant_cannot_be_stood_by_for(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await server.seat(seed=8)
-    assert (await newcomer.join(seats[0].table, 0))["code"] == "seat_taken"
 
 
 async def test_table_without_a_vacant_seat_is_full_as_ever(server):

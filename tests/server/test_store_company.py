@@ -64,24 +64,15 @@ class TestChat:
     def table(self, store):
         store.commit([TABLE])
 
-    def test_line_comes_back_as_saved(self, store):
-        store.commit([line(0)])
-        assert store.chat("ABC", 10) == (line(0),)
-
-    def test_newest_lines_come_back_oldest_first(self, store):
-        store.commit([line(n) for n in range(9)])
-        assert [found.n for found in store.chat("ABC", 3)] == [6, 7, 8]
-
-    def test_tables_do_not_hear_each_other(self, store):
-        store.commit([TABLE._replace(code="XYZ"), line(0), line(0, table="XYZ")])
+    def test_newest_lines_of_a_table_come_back_as_saved_oldest_first(self, store):
+        assert store.next_line("ABC") == 0
+        store.commit([TABLE._replace(code="XYZ"), *(line(n) for n in range(9)), line(0, table="XYZ")])
+        assert store.chat("ABC", 3) == (line(6), line(7), line(8))
         assert store.chat("XYZ", 10) == (line(0, table="XYZ"),)
 
     def test_older_lines_than_are_kept_go(self, store):
         store.commit([line(n) for n in range(KEPT_LINES + 3)])
         assert [found.n for found in store.chat("ABC", 1_000)] == list(range(3, KEPT_LINES + 3))
-
-    def test_table_without_a_line_begins_at_0(self, store):
-        assert store.next_line("ABC") == 0
 
     def test_lines_go_with_their_table(self, store):
         store.commit([line(0), DropTable("ABC")])
@@ -94,8 +85,9 @@ class TestChat:
 
 
 class TestIgnored:
-    def test_ignored_tags_come_back(self, store):
-        store.commit([SaveIgnored(ANA, "x"), SaveIgnored(ANA, "y"), SaveIgnored(PAU, "z")])
+    def test_ignored_tags_come_back_until_they_are_dropped(self, store):
+        store.commit([SaveIgnored(ANA, "x"), SaveIgnored(ANA, "x"), SaveIgnored(PAU, "z")])
+        store.commit([SaveIgnored(ANA, "y"), SaveIgnored(ANA, "w"), DropIgnored(ANA, "w")])
         assert store.ignored(ANA) == {"x", "y"}
 
     def test_who_ignores_anybody_comes_back_once(self, store):
@@ -104,61 +96,28 @@ class TestIgnored:
         )
         assert store.ignoring() == {ANA}
 
-    def test_ignoring_twice_is_ignoring_once(self, store):
-        store.commit([SaveIgnored(ANA, "x"), SaveIgnored(ANA, "x")])
-        assert store.ignored(ANA) == {"x"}
-
-    def test_dropped_tag_is_heard_again(self, store):
-        store.commit([SaveIgnored(ANA, "x"), SaveIgnored(ANA, "y"), DropIgnored(ANA, "x")])
-        assert store.ignored(ANA) == {"y"}
-
 
 class TestPlayers:
-    def test_players_of_a_match_come_back(self, store):
-        store.commit(
-            [
-                TABLE,
-                MATCH,
-                AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0),
-                AddPlayer(MID, 1, PAU, PlayerKind.GUEST, 0),
-            ]
-        )
-        assert store.past(MID).players == {ANA, PAU}
-
     def test_substitute_is_a_player_beside_who_had_the_seat(self, store):
         store.commit([TABLE, MATCH, AddPlayer(MID, 0, PAU, PlayerKind.GUEST, 0)])
         store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
         assert store.past(MID).players == {ANA, PAU}
 
-    def test_guests_of_a_match_come_back_by_seat(self, store):
-        store.commit(
-            [
-                TABLE,
-                MATCH,
-                AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0),
-                AddPlayer(MID, 1, PAU, PlayerKind.GUEST, 0),
-            ]
-        )
+    def test_players_of_a_match_come_back_and_guests_by_seat(self, store):
+        players = AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0), AddPlayer(MID, 1, PAU, PlayerKind.GUEST, 0)
+        store.commit([TABLE, MATCH._replace(readers="all"), *players])
+        past = store.past(MID)
+        assert (past.players, past.readers, past.is_over) == ({ANA, PAU}, "all", False)
         assert store.guests(MID) == {1: PAU}
+        assert store.past(b"?" * 32) is None
 
     def test_players_outlive_their_table(self, store):
         store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0), DropTable("ABC")])
         assert store.past(MID).players == {ANA}
 
-    def test_readers_come_back_as_saved(self, store):
-        store.commit([TABLE, MATCH._replace(readers="all")])
-        assert store.past(MID).readers == "all"
-
-    def test_match_without_an_end_is_not_over(self, store):
-        store.commit([TABLE, MATCH])
-        assert not store.past(MID).is_over
-
     def test_ended_match_is_over(self, store):
         store.commit([TABLE, MATCH, EndMatch(MID, "won", 5)])
         assert store.past(MID).is_over
-
-    def test_unknown_match_has_no_past(self, store):
-        assert store.past(b"?" * 32) is None
 
     def test_player_of_a_match_that_another_claimed_is_refused(self, store, rival):
         store.commit([TABLE, MATCH])
@@ -168,18 +127,17 @@ class TestPlayers:
 
 
 class TestForgetting:
-    def test_token_of_a_forgotten_guest_is_unknown(self, store):
-        store.commit([SaveGuest(PAU, "Pau", b"hash", 0)])
-        store.commit([ForgetPlayer(PAU)])
-        assert guest_of(store, b"hash") is None
-
     def test_chat_of_the_forgotten_goes_and_that_of_others_stays(self, store):
-        store.commit([TABLE, line(0), line(1, PAU), ForgetPlayer(ANA)])
-        assert store.chat("ABC", 10) == (line(1, PAU),)
+        store.commit([TABLE, line(0, PAU), line(1), ForgetPlayer(ANA)])
+        assert store.chat("ABC", 10) == (line(0, PAU),)
+        assert store.next_line("ABC") == 2  # the number is not used again
 
-    def test_number_of_a_forgotten_line_is_not_used_again(self, store):
-        store.commit([TABLE, line(0), line(1, PAU), ForgetPlayer(PAU)])
-        assert store.next_line("ABC") == 2
+    def test_token_and_whom_they_ignored_go_and_membership_and_records_stay(self, store):
+        store.admit(Member(WHO, 5))
+        store.commit([SaveGuest(PAU, "Pau", b"hash", 0), SaveIgnored(PAU, "x"), TABLE, MATCH, record(0)])
+        store.commit([AddPlayer(MID, 0, PAU, PlayerKind.GUEST, 0), ForgetPlayer(PAU)])
+        assert (guest_of(store, b"hash"), store.ignored(PAU)) == (None, frozenset())
+        assert (store.is_member(WHO), store.record_count(MID)) == (True, 1)
 
     def test_of_a_forgotten_line_nothing_but_its_number_is_left(self, store, folder):
         store.commit([TABLE, line(3), ForgetPlayer(ANA)])
@@ -195,47 +153,22 @@ class TestForgetting:
         store.commit([ForgetPlayer(ANA)])
         assert written[-1] == 0
 
-    def test_whom_they_ignored_is_gone(self, store):
-        store.commit([SaveIgnored(ANA, "x"), ForgetPlayer(ANA)])
-        assert store.ignored(ANA) == frozenset()
-
-    def test_their_matches_are_for_their_players_alone(self, store):
+    def test_their_matches_are_for_their_players_alone_and_those_of_others_as_before(self, store):
         store.commit([TABLE, MATCH._replace(readers="all"), AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
-        store.commit([ForgetPlayer(ANA)])
-        assert store.past(MID).readers == "seats"
-
-    def test_matches_of_others_stay_as_they_are(self, store):
-        store.commit([TABLE, MATCH._replace(readers="all"), AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
-        store.commit([ForgetPlayer(PAU)])
-        assert store.past(MID).readers == "all"
-
-    def test_records_stay(self, store):
-        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0), record(0), ForgetPlayer(ANA)])
-        assert store.record_count(MID) == 1
-
-    def test_membership_stays(self, store):
-        store.admit(Member(WHO, 5))
-        store.commit([ForgetPlayer(ANA)])
-        assert store.is_member(WHO)
+        for forgotten, readers in ((PAU, "all"), (ANA, "seats")):
+            store.commit([ForgetPlayer(forgotten)])
+            assert store.past(MID).readers == readers
 
 
 class TestMembers:
-    def test_admitted_key_is_a_member(self, store):
-        store.admit(Member(WHO, 5))
+    def test_admitting_twice_says_so(self, store):
+        assert not store.is_member(WHO)
+        assert [store.admit(Member(WHO, 5)), store.admit(Member(WHO, 6))] == [True, False]
         assert store.is_member(WHO)
 
-    def test_nobody_is_a_member_unasked(self, store):
-        assert not store.is_member(WHO)
-
-    def test_admitting_twice_says_so(self, store):
-        assert [store.admit(Member(WHO, 5)), store.admit(Member(WHO, 6))] == [True, False]
-
-    def test_expelled_key_is_no_member(self, store):
+    def test_expelled_key_is_no_member_and_expelling_nobody_says_so(self, store):
         store.admit(Member(WHO, 5))
-        assert [store.expel(WHO), store.is_member(WHO)] == [True, False]
-
-    def test_expelling_nobody_says_so(self, store):
-        assert not store.expel(WHO)
+        assert [store.expel(WHO), store.is_member(WHO), store.expel(WHO)] == [True, False, False]
 
     def test_members_come_back_in_the_order_of_their_coming(self, store):
         late, early = Member("L" * 26, 9), Member("Z" * 26, 1)
@@ -254,29 +187,18 @@ class TestInvites:
     def invite(self, store):
         store.issue(Invite(b"code", uses=2, until_ms=100))
 
-    def test_good_invite_makes_a_member(self, store):
-        assert store.use_invite(b"code", Member(WHO, 5))
-        assert store.is_member(WHO)
-
-    def test_unknown_invite_makes_none(self, store):
-        assert not store.use_invite(b"other", Member(WHO, 5))
-        assert not store.is_member(WHO)
-
-    def test_used_up_invite_makes_none(self, store):
-        for name in "XY":
-            store.use_invite(b"code", Member(name * 26, 5))
-        assert not store.use_invite(b"code", Member(WHO, 5))
-
     def test_member_uses_nothing_up(self, store):
         for _ in range(5):
             store.use_invite(b"code", Member(WHO, 5))
         assert store.use_invite(b"code", Member("X" * 26, 5))
 
-    def test_invite_is_good_before_its_end(self, store):
-        assert store.use_invite(b"code", Member(WHO, 99))
-
-    def test_invite_is_no_good_from_its_end_on(self, store):
-        assert not store.use_invite(b"code", Member(WHO, 100))
+    @pytest.mark.parametrize(
+        ("code", "at_ms", "is_good"),
+        [(b"code", 99, True), (b"code", 100, False), (b"other", 5, False)],
+    )
+    def test_known_invite_makes_a_member_before_its_end(self, store, code, at_ms, is_good):
+        assert store.use_invite(code, Member(WHO, at_ms)) is is_good
+        assert store.is_member(WHO) is is_good
 
     def test_expelled_member_needs_another_use(self, store):
         for _ in range(2):
@@ -293,13 +215,12 @@ class TestInvites:
         with ThreadPoolExecutor(8) as threads:
             assert sorted(threads.map(use, range(8))) == [False] * 6 + [True] * 2
 
-    def test_spent_invites_leave_no_row(self, store, folder):
-        for name in "XY":
-            store.use_invite(b"code", Member(name * 26, 5))
+    def test_spent_invites_make_no_member_and_leave_no_row(self, store, folder):
+        used = [store.use_invite(b"code", Member(name * 26, 5)) for name in "XYZ"]
         with sqlite3.connect(folder / "truc.db") as raw:
             rows = raw.execute("SELECT count(*) FROM invites").fetchone()
         raw.close()
-        assert rows == (0,)
+        assert (used, rows) == ([True, True, False], (0,))
 
 
 @pytest.fixture(scope="module")
@@ -341,19 +262,13 @@ def _sub() -> bytes:
 
 class TestUpgrade:
     def test_players_of_a_running_match_are_those_of_its_setup_and_its_seats(self, upgraded):
-        assert upgraded.past(b"1" * 32).players == {ANA, PAU, b"s" * 32}
+        past = upgraded.past(b"1" * 32)
+        assert (past.players, past.readers) == ({ANA, PAU, b"s" * 32}, "seats")
+        assert upgraded.guests(b"1" * 32) == {1: PAU}
+        assert sorted(table.code for table in upgraded.tables()) == ["OVER", "PLAYING"]
 
     def test_players_of_a_match_that_is_over_are_the_keys_of_its_setup_and_its_substitutes(self, upgraded):
         assert upgraded.past(b"2" * 32).players == {ANA, b"n" * 32}
-
-    def test_guests_of_a_running_match_are_known_by_seat(self, upgraded):
-        assert upgraded.guests(b"1" * 32) == {1: PAU}
-
-    def test_older_matches_are_for_their_players_alone(self, upgraded):
-        assert upgraded.past(b"1" * 32).readers == "seats"
-
-    def test_tables_stay(self, upgraded):
-        assert sorted(table.code for table in upgraded.tables()) == ["OVER", "PLAYING"]
 
     def test_kill_at_any_statement_leaves_the_older_schema(self, tmp_path):
         older(tmp_path, "0002")

@@ -42,21 +42,15 @@ async def test_seat_that_is_silent_at_a_hand_is_offered_to_others(server, mock_c
     assert (seats[0].waiting["what"], seats[0].waiting["seats"], vacancies(seats[0])) == ("sub", [1], [1])
 
 
-async def test_seat_that_is_silent_at_the_draw_is_offered_to_others(server, mock_clock):
+async def test_seat_silent_at_the_draw_is_offered_and_the_draw_called_again_where_nobody_comes(
+    server, mock_clock
+):
     seats = await called(server, options=TERMS)
     await Seat.follow(seats[0])
     await until(seats[:1], after(2))
     mock_clock.jump(5.01)
     await until(seats, offered)
     assert seats[0].waiting["seats"] == [1]
-
-
-async def test_draw_is_called_again_where_no_substitute_comes(server, mock_clock):
-    seats = await called(server, options=TERMS)
-    await Seat.follow(seats[0])
-    await until(seats[:1], after(2))
-    mock_clock.jump(5.01)
-    await until(seats, offered)
     mock_clock.jump(5.01)
     await awake(*seats)
     await together(*(seat.play for seat in seats))
@@ -77,28 +71,20 @@ async def test_match_is_abandoned_where_nobody_takes_over_seats_of_both_sides(se
     assert rulings(seats[0]) == [("abandon", None, "empty")]
 
 
-async def test_newcomer_takes_the_seat_over_and_plays_to_a_proven_end(server, mock_clock):
-    seats = await voided(server, mock_clock)
+@pytest.mark.parametrize("spectators", [0, 1], ids=["nobody may watch", "anybody may watch"])
+async def test_newcomer_takes_the_seat_over_and_plays_to_a_proven_end(server, mock_clock, spectators):
+    """The match is rated for who has left it, and not for the newcomer."""
+    seats = await voided(server, mock_clock, spectators=spectators)
     newcomer = await standing_by(server, seats)
-    reply = await step_in(newcomer)
+    assert newcomer.records == seats[0].records
+    signed = newcomer.sign(newcomer.sub())
+    first, again = await newcomer.ask(signed), await newcomer.ask(signed)
+    assert (first["t"], again["k"], again["dup"]) == ("ok", first["k"], True)
     await together(seats[0].play, newcomer.play)
-    assert (reply["t"], results([seats[0], newcomer])) == ("ok", {(Result.PROVEN, "won")})
-
-
-async def test_match_is_rated_for_who_has_left_it_and_not_for_the_newcomer(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    await step_in(newcomer)
-    await together(seats[0].play, newcomer.play)
+    assert results([seats[0], newcomer]) == {(Result.PROVEN, "won")}
     found = await newcomer.ask({"t": "leaderboard", "variant": "truc-french", "seats": 2})
     rated = {standing["player"] for standing in found["standings"]}
     assert rated == {keys.fingerprint(seat.key.public) for seat in seats}
-
-
-async def test_newcomer_is_sent_the_setup_and_every_record(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    assert newcomer.records == seats[0].records
 
 
 async def test_newcomer_is_told_how_long_the_seat_is_offered_still(server, mock_clock):
@@ -107,14 +93,6 @@ async def test_newcomer_is_told_how_long_the_seat_is_offered_still(server, mock_
     newcomer = await standing_by(server, seats)
     await until([newcomer], offered)
     assert newcomer.waiting["deadline_ms"] == 3000
-
-
-async def test_newcomer_follows_a_match_that_nobody_may_watch(server, mock_clock):
-    seats = await voided(server, mock_clock, spectators=0)
-    newcomer = await standing_by(server, seats)
-    await step_in(newcomer)
-    await together(seats[0].play, newcomer.play)
-    assert results([newcomer]) == {(Result.PROVEN, "won")}
 
 
 async def test_who_stands_by_in_vain_is_shown_no_more_of_a_match_that_nobody_may_watch(server, mock_clock):
@@ -135,20 +113,14 @@ async def test_everybody_is_told_who_has_the_seat_now(server, mock_clock):
     assert (told["name"], told["kind"], "vacant" in told) == (newcomer.name, "key", False)
 
 
-async def test_connection_that_had_the_seat_is_told_and_has_it_no_more(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    await step_in(newcomer)
-    assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
-    wanted = {"t": "resume", "table": seats[1].table, "match": seats[1].ledger.setup.mid, "next": 0}
-    assert (await seats[1].client.ask(wanted))["code"] == "seat_gone"
-
-
-async def test_player_who_has_left_can_sign_nothing_more(server, mock_clock):
+async def test_connection_that_had_the_seat_is_told_and_can_do_nothing_more_there(server, mock_clock):
     seats = await voided(server, mock_clock)
     newcomer = await standing_by(server, seats)
     late = seats[1].sign(seats[1].rekey())
     await step_in(newcomer)
+    assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
+    wanted = {"t": "resume", "table": seats[1].table, "match": seats[1].ledger.setup.mid, "next": 0}
+    assert (await seats[1].client.ask(wanted))["code"] == "seat_gone"
     assert (await seats[1].client.ask(late))["code"] == "seat_gone"
 
 
@@ -161,15 +133,6 @@ async def test_seat_belongs_to_the_newcomer_when_it_comes_back(server, mock_cloc
     ]
     held_now = {"table": seats[0].table, "match": seats[0].ledger.setup.mid, "seat": 1}
     assert [welcome.get("seats", []) for welcome in welcomes] == [[held_now], []]
-
-
-async def test_same_sub_again_is_a_repeat(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    signed = newcomer.sign(newcomer.sub())
-    first = await newcomer.ask(signed)
-    again = await newcomer.ask(signed)
-    assert (again["k"], again["dup"]) == (first["k"], True)
 
 
 async def test_other_vacant_seat_is_still_offered_after_one_is_taken(server, mock_clock):
@@ -209,21 +172,16 @@ async def test_first_of_two_newcomers_to_sign_has_the_seat(server, mock_clock):
     assert (replies[0]["t"], replies[1]["code"]) == ("ok", "not_seated")
 
 
-async def test_newcomer_whose_seat_another_took_is_told_who_has_it(server, mock_clock):
-    seats = await voided(server, mock_clock, spectators=0)
-    late = await standing_by(server, seats)
-    newcomer = await standing_by(server, seats, seed=8)
-    await step_in(newcomer)
-    assert (await late.ask({"t": "tables"}))["t"] == "ok"
-    told = state_of(late)["seats"][1]
-    assert (told["name"], "vacant" in told) == (newcomer.name, False)
-
-
-async def test_newcomer_whose_seat_another_took_is_shown_no_more_where_nobody_may_watch(server, mock_clock):
+async def test_newcomer_whose_seat_another_took_is_told_and_shown_no_more_where_nobody_may_watch(
+    server, mock_clock
+):
     seats = await voided(server, mock_clock, spectators=0)
     late = await standing_by(server, seats)
     newcomer = await standing_by(server, seats, seed=8)
     taken = (await step_in(newcomer))["k"]
+    assert (await late.ask({"t": "tables"}))["t"] == "ok"
+    told = state_of(late)["seats"][1]
+    assert (told["name"], "vacant" in told) == (newcomer.name, False)
     await together(seats[0].play, newcomer.play)
     assert (await late.ask({"t": "tables"}))["t"] == "ok"
     assert late.next == taken + 1
@@ -239,26 +197,12 @@ async def test_newcomer_whose_seat_another_took_follows_on_where_anybody_may_wat
     assert late.records == newcomer.records[: len(late.records)]
 
 
-async def test_sub_for_another_key_than_the_one_logged_in_is_refused(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    other = keys.generate_signing_key()
-    assert (await step_in(newcomer, pk=other.public))["code"] == "terms_refused"
-
-
 async def test_sub_that_its_own_key_has_not_signed_closes_the_connection(server, mock_clock):
     seats = await voided(server, mock_clock)
     newcomer = await standing_by(server, seats)
     signed = newcomer.sign(newcomer.sub())
     reply = await newcomer.ask({**signed, "sig": bytes(64)})
     assert (reply["code"], reply["close"]) == ("bad_signature", True)
-
-
-async def test_sub_with_a_box_key_of_another_seat_is_refused_with_a_signed_word(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    reply = await step_in(newcomer, x=seats[0].x.public)
-    assert (reply["code"], "refuse" in reply) == ("terms_refused", True)
 
 
 async def test_sub_for_a_position_that_has_passed_is_stale(server, mock_clock):
@@ -270,37 +214,29 @@ async def test_sub_for_a_position_that_has_passed_is_stale(server, mock_clock):
     assert (await newcomer.ask(stale))["code"] == "stale_position"
 
 
-async def test_sub_of_who_does_not_stand_by_is_refused(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    await newcomer.ask({"t": "unwatch", "table": newcomer.table})
-    assert (await step_in(newcomer))["code"] == "not_seated"
-
-
 async def test_sub_for_another_seat_than_stood_by_for_is_refused(server, mock_clock):
     seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, 3))
     newcomer = await standing_by(server, seats, seat=1)
     assert (await step_in(newcomer, seat=3))["code"] == "bad_message"
 
 
-@pytest.mark.parametrize("field", ["name", "pk"])
-async def test_newcomer_signs_the_name_and_the_key_that_the_server_knows(server, mock_clock, field):
+async def test_newcomer_signs_the_name_and_the_keys_that_the_server_knows(server, mock_clock):
     seats = await voided(server, mock_clock)
     newcomer = await standing_by(server, seats)
-    other = {"name": seats[1].name.encode(), "pk": seats[1].key.public}[field]
-    reply = await step_in(newcomer, **{field: other})
-    assert (reply["code"], reply["msg"].partition(":")[0]) == ("terms_refused", field)
+    for wrong in ({"name": seats[1].name.encode()}, {"pk": seats[1].key.public}):
+        reply = await step_in(newcomer, **wrong)
+        assert (reply["code"], reply["msg"].partition(":")[0]) == ("terms_refused", *wrong)
+    reply = await step_in(newcomer, x=seats[0].x.public)
+    assert (reply["code"], "refuse" in reply) == ("terms_refused", True)
 
 
-async def test_sub_of_a_seated_player_is_refused(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    assert (await seats[0].ask(seats[0].sign(seats[0].sub())))["code"] == "not_now"
-
-
-async def test_nothing_but_a_sub_is_taken_from_who_stands_by(server, mock_clock):
+async def test_nothing_but_a_sub_is_taken_from_who_stands_by_and_a_sub_from_nobody_else(server, mock_clock):
     seats = await voided(server, mock_clock)
     newcomer = await standing_by(server, seats)
     assert (await newcomer.ask(newcomer.sign(newcomer.rekey())))["code"] == "not_now"
+    assert (await seats[0].ask(seats[0].sign(seats[0].sub())))["code"] == "not_now"
+    await newcomer.ask({"t": "unwatch", "table": newcomer.table})
+    assert (await step_in(newcomer))["code"] == "not_seated"
 
 
 async def test_newcomer_who_has_not_caught_up_may_sign_and_resume_then(server, mock_clock):
