@@ -1,6 +1,11 @@
 """The conformance kit: it judges whether a client or server keeps the protocol, case by case.
 
-Within: `server_cases` visit a server (`judged`) with players (`raw_seat`) who send whatever a case wants (`raw_client`).
-`client_cases` let a client play at a scripted server (`scripted`, `stage`), which may be new to it (`grease`) or lie
-(`forging`); what it does there is noted and judged (`noted`, `scenes`). `running` runs cases, `report` tells the results.
+A case is one decorated function, found by its name. `@case` (server_cases) plays a visit to a server: the first line of
+its docstring says what is expected, its body what is sent. `@scene` (client_cases) arranges a server for a client: its
+docstring says what is sent, each `judged` what is expected and who judges it. Both name the clause they are about.
+
+Servers: `server_visit` gives a case its players (`raw_seat`), who send whatever it wants (`raw_client`), and raises what
+`expectations` do not find. Clients: `running` starts a client at a `client_harness`, a `scripted` server that notes what
+the client does; it may be new to the client (`grease`) or lie (`forging`), and `scenes` judge what was noted. `result`
+holds what came of a case, `report` tells it.
 """

@@ -3,8 +3,6 @@
 A script bends it: `recast` says what leaves in the place of a message, `cut` how its bytes arrive, and `intercepts` see
 what the client said before the server answers it. What the client does wrong is noted as a fault and answered as a
 real server would; the script says which faults count. For a client that watches, puppets play the whole match.
-
-How many connections of one client are still open.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -14,43 +12,15 @@ import trio
 from msgspec.structs import replace
 
 from truc_conform import playing
-from truc_conform.playing import Player
+from truc_conform.playing import Puppet
 from truc_conform.result import AnyAct, Fault, Heard, subject
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, TOKEN
+from truc_protocol import messages
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import Option, counter
 from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code, ProtocolError
-from truc_protocol.messages import (
-    BoxedOptions,
-    ClientHello,
-    ClientMessage,
-    Create,
-    GuestAct,
-    GuestReturn,
-    Join,
-    KeyLogin,
-    Leave,
-    Ok,
-    OpenOptions,
-    OwnCards,
-    Ping,
-    Pong,
-    ReadRules,
-    Ready,
-    Request,
-    Resume,
-    SeatHeld,
-    SeatState,
-    ServerHello,
-    ServerMessage,
-    TableState,
-    Unwatch,
-    Watch,
-    bye,
-    refusal,
-)
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import open_terms
 from truc_protocol.wire.connection import Failure
@@ -58,7 +28,7 @@ from truc_rules import Action, RulesError
 
 
 class Endings:
-    """The connections of one client to a scripted server."""
+    """How many connections of one client are still open."""
 
     def __init__(self) -> None:
         self._open = 0
@@ -86,11 +56,11 @@ TARGET: Final = 2
 PAST: Final = 9
 """How many records a match has had when somebody begins to watch it."""
 
-Recast = Callable[[ServerMessage], Iterable[ServerMessage | bytes]]
-Intercept = Callable[[ClientMessage], Awaitable[bool]]
+Recast = Callable[[messages.ServerMessage], Iterable[messages.ServerMessage | bytes]]
+Intercept = Callable[[messages.ClientMessage], Awaitable[bool]]
 
 
-class Stage(ScriptedServer):
+class ClientHarness(ScriptedServer):
     """A scripted server that is prepared for anything from its client.
 
     Attributes:
@@ -171,7 +141,7 @@ class Stage(ScriptedServer):
         """Note a fault of the client."""
         self.faults.append(Fault(code, message))
 
-    async def send(self, message: ServerMessage) -> None:
+    async def send(self, message: messages.ServerMessage) -> None:
         """Send what the script makes of a message."""
         bent = self.bend(message)
         if bent is None:
@@ -179,7 +149,7 @@ class Stage(ScriptedServer):
         for piece in self.recast(bent):
             await self.push(piece)
 
-    async def push(self, piece: ServerMessage | bytes) -> None:
+    async def push(self, piece: messages.ServerMessage | bytes) -> None:
         """Send a message, or bytes as they are; nothing where the client has left the connection for another."""
         await trio.lowlevel.checkpoint_if_cancelled()
         if isinstance(piece, bytes):
@@ -187,7 +157,7 @@ class Stage(ScriptedServer):
         elif self._connection is not None:
             self.sent.append(piece)
             frame = self.dress(self._connection.send(piece))
-            if isinstance(piece, ServerHello):
+            if isinstance(piece, messages.ServerHello):
                 self.greeted = frame[4:]
             await self.write(frame)
 
@@ -215,7 +185,7 @@ class Stage(ScriptedServer):
             await self._stream.aclose()
         raise trio.BrokenResourceError
 
-    async def answer(self, message: ClientMessage) -> None:
+    async def answer(self, message: messages.ClientMessage) -> None:
         """Note a message, and let the script answer it, or else the server."""
         self.heard.append(Heard(self.epoch, len(self.sent), message))
         for intercept in self.intercepts:
@@ -223,11 +193,11 @@ class Stage(ScriptedServer):
                 return
         await self.serve_judged(message)
 
-    async def serve_judged(self, message: ClientMessage) -> None:
+    async def serve_judged(self, message: messages.ClientMessage) -> None:
         """Answer as a real server would, and note what is wrong."""
-        if isinstance(message, GuestReturn) and message.token != TOKEN:
-            await self.push(refusal(Code.BAD_TOKEN, "this token was never given", re=message.id))
-            await self.push(bye(Code.BAD_TOKEN, "this token was never given"))
+        if isinstance(message, messages.GuestReturn) and message.token != TOKEN:
+            await self.push(messages.refusal(Code.BAD_TOKEN, "this token was never given", re=message.id))
+            await self.push(messages.bye(Code.BAD_TOKEN, "this token was never given"))
             await self.drop()
         try:
             await super().answer(message)
@@ -235,66 +205,68 @@ class Stage(ScriptedServer):
             self.blame(subject(message), f"{type(error).__name__}: {error}")
             await self.refuse(message, Code.ILLEGAL_ACTION, str(error))
 
-    async def refuse(self, message: ClientMessage, code: Code, text: str) -> None:
+    async def refuse(self, message: messages.ClientMessage, code: Code, text: str) -> None:
         """Answer with an error; to `hello` or the login of a key it is `bye`, and ends the connection."""
-        number = message.id if isinstance(message, Request) else None
-        if isinstance(message, ClientHello | KeyLogin):
-            await self.push(bye(Code.BAD_SIGNATURE, text[:200]))
+        number = message.id if isinstance(message, messages.Request) else None
+        if isinstance(message, messages.ClientHello | messages.KeyLogin):
+            await self.push(messages.bye(Code.BAD_SIGNATURE, text[:200]))
             await self.drop()
-        await self.push(refusal(code, text[:200], re=number))
+        await self.push(messages.refusal(code, text[:200], re=number))
 
-    async def wrong(self, message: ClientMessage, code: Code, text: str) -> None:
+    async def wrong(self, message: messages.ClientMessage, code: Code, text: str) -> None:
         """Note a fault, and answer it with its code."""
         self.blame(code, text)
         await self.refuse(message, code, text)
 
-    async def answer_other(self, message: ClientMessage) -> None:
+    async def answer_other(self, message: messages.ClientMessage) -> None:
         """Answer what is not about the seat."""
         match message:
-            case Ping(n=n):
-                await self.push(Pong(n=n))
-            case Pong():
+            case messages.Ping(n=n):
+                await self.push(messages.Pong(n=n))
+            case messages.Pong():
                 pass
-            case ReadRules(id=number):
-                await self.send(Ok(re=number, doc=self.document))
-            case Watch():
+            case messages.ReadRules(id=number):
+                await self.send(messages.Ok(re=number, doc=self.document))
+            case messages.Watch():
                 await self.show(message)
-            case Unwatch(id=number):
-                await self.send(Ok(re=number))
-            case Request(id=number):
+            case messages.Unwatch(id=number):
+                await self.send(messages.Ok(re=number))
+            case messages.Request(id=number):
                 text = f"expected a request that this server takes, got {type(message).__name__}"
-                await self.push(refusal(Code.UNKNOWN_REQUEST, text, re=number))
+                await self.push(messages.refusal(Code.UNKNOWN_REQUEST, text, re=number))
 
-    async def serve_request(self, message: ClientMessage) -> None:
+    async def serve_request(self, message: messages.ClientMessage) -> None:
         """Keep the table's state, and do what is asked."""
         match message:
-            case Ready():
+            case messages.Ready():
                 self.is_ready = True
-            case Leave():
+            case messages.Leave():
                 self.is_seated = self.is_ready = False
             case _:
                 pass
         await super().serve_request(message)
 
-    async def seat(self, message: Create | Join) -> None:
+    async def seat(self, message: messages.Create | messages.Join) -> None:
         """Give the client the remote seat, and tell it who sits at the table."""
-        if isinstance(message, Join) and message.table != CODE:
-            await self.push(refusal(Code.NO_SUCH_TABLE, f"there is no table {message.table}", re=message.id))
+        if isinstance(message, messages.Join) and message.table != CODE:
+            await self.push(
+                messages.refusal(Code.NO_SUCH_TABLE, f"there is no table {message.table}", re=message.id)
+            )
             return
         self.is_seated = self.has_sat = True
-        await self.send(Ok(re=message.id, table=CODE, seat=0))
+        await self.send(messages.Ok(re=message.id, table=CODE, seat=0))
         await self.send(self.state())
         if self.terms is not None and self.ledger is None:
             await self.send(self.terms)
 
-    def state(self) -> TableState:
+    def state(self) -> messages.TableState:
         """Return the state of the table as it is."""
         state = super().state()
         others = tuple(replace(seat, ready=True, online=True) for seat in state.seats[1:])
         kind: Literal["guest", "key"] = "guest" if self.is_guest else "key"
-        own = SeatState(seat=0, kind="empty")
+        own = messages.SeatState(seat=0, kind="empty")
         if self.is_seated or self.is_watched:
-            own = SeatState(seat=0, kind=kind, name="player 0", ready=self.is_ready, online=True)
+            own = messages.SeatState(seat=0, kind=kind, name="player 0", ready=self.is_ready, online=True)
         if self.ledger is None:
             return replace(state, seats=(own, *others), state="open" if self.terms is None else "terms")
         now: Literal["over", "playing"] = "over" if self.ledger.phase is Phase.ENDED else "playing"
@@ -309,12 +281,12 @@ class Stage(ScriptedServer):
         """Take what the client hands in, if it was asked for."""
         if self.ledger is None and self.terms is None:
             await self.wrong(message, Code.NOT_NOW, "expected no act before the terms")
-        elif isinstance(message, GuestAct):
+        elif isinstance(message, messages.GuestAct):
             await self.choose(message)
         else:
             await super().act(message)
 
-    async def choose(self, message: GuestAct) -> None:
+    async def choose(self, message: messages.GuestAct) -> None:
         """Take a guest's choice, if it is one of those offered."""
         offered = self.offers.get(message.at)
         if offered is None:
@@ -323,11 +295,11 @@ class Stage(ScriptedServer):
             text = f"{message.choose!r} is none of {sorted(offered)}"
             await self.wrong(message, Code.ILLEGAL_ACTION, text)
         elif message.at < self.at_play().k:
-            await self.push(refusal(Code.STALE_POSITION, "another record came first", re=message.id))
+            await self.push(messages.refusal(Code.STALE_POSITION, "another record came first", re=message.id))
         else:
             await super().act(message)
 
-    def offered(self, options: tuple[Option, ...]) -> OpenOptions | BoxedOptions:
+    def offered(self, options: tuple[Option, ...]) -> messages.OpenOptions | messages.BoxedOptions:
         """Return options, and remember what may be chosen."""
         twisted = tuple(map(self.twist, options))
         self.offers[self.at_play().k] = frozenset(option.line for option in twisted)
@@ -353,17 +325,17 @@ class Stage(ScriptedServer):
             pack = self.variant.pack
             cards = tuple(pack[opening.card] for opening in self.dealer.openings(ledger, 0))
             await self.send(
-                OwnCards(table=CODE, match=ledger.setup.mid, k=k, j=body.j, d=body.d, cards=cards)
+                messages.OwnCards(table=CODE, match=ledger.setup.mid, k=k, j=body.j, d=body.d, cards=cards)
             )
 
-    async def resume(self, message: Resume) -> None:
+    async def resume(self, message: messages.Resume) -> None:
         """Send what is missing, if there is such a match."""
         if self.setup is None or message.match != self.setup.match:
-            await self.push(refusal(Code.NO_SUCH_MATCH, "there is no such match", re=message.id))
+            await self.push(messages.refusal(Code.NO_SUCH_MATCH, "there is no such match", re=message.id))
         else:
             await super().resume(message)
 
-    async def show(self, message: Watch) -> None:
+    async def show(self, message: messages.Watch) -> None:
         """Let the client watch a match between puppets, from its beginning or from where the client was."""
         if self.ledger is None:
             await self.rehearse()
@@ -375,14 +347,14 @@ class Stage(ScriptedServer):
             await self.send(self.setup)
         for k in range(first or 0, len(self.records)):
             await self.send(self.message(k))
-        await self.send(Ok(re=message.id, k=len(self.records)))
+        await self.send(messages.Ok(re=message.id, k=len(self.records)))
         self.stop_at = None
         await self.go_on()
 
     async def rehearse(self) -> None:
         """Play the first records of a match between puppets, which nobody sees."""
         record, shown = self.make_terms(), self.bend
-        own, self.bend = Player(0, self.seed), lambda _message: None
+        own, self.bend = Puppet(0, self.seed), lambda _message: None
         self.is_guest, self.is_watched, self.stop_at = False, True, PAST
         await self.begin(own.join(open_terms(self.document, record)))
         self.players = {0: own, **self.players}
@@ -418,8 +390,10 @@ class Stage(ScriptedServer):
         """Return what the remote seat may do; a client that watches may do nothing."""
         return () if self.is_watched else playing.open_actions(self.at_play())
 
-    def held(self) -> tuple[SeatHeld, ...]:
+    def held(self) -> tuple[messages.SeatHeld, ...]:
         """Return the seat of the client, also of a match that is over."""
         if self.is_watched or not self.is_seated:
             return ()
-        return (SeatHeld(table=CODE, match=None if self.setup is None else self.setup.match, seat=0),)
+        return (
+            messages.SeatHeld(table=CODE, match=None if self.setup is None else self.setup.match, seat=0),
+        )

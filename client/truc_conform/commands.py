@@ -13,7 +13,7 @@ from truc_commands.completion import Values, complete_values
 from truc_conform import client_cases, server_cases
 from truc_conform.client_cases import chosen, fits
 from truc_conform.report import Report, as_html, as_json, line, summary
-from truc_conform.result import MEANINGS, Case, Level, Result
+from truc_conform.result import MEANINGS, Case, CaseResult, Level
 from truc_conform.running import Order, in_order, perform_all
 
 _SERVER: Final = "server"
@@ -103,10 +103,10 @@ def server(
     if not cases:
         raise click.UsageError("no case has a matching name")
 
-    async def visit(case: Case) -> Result:
+    async def visit(case: Case) -> CaseResult:
         began = time.monotonic()
         outcome = await server_cases.judge(case, address, seed=seed, patience_s=timeout, hands=hands)
-        result = Result(case, outcome, time.monotonic() - began)
+        result = CaseResult(case, outcome, time.monotonic() - began)
         _tell(result)
         return result
 
@@ -126,7 +126,7 @@ def list_cases(pattern: str) -> None:
             click.echo(f"{case.name:<24} {case.expected} ({case.clause})")
 
 
-def _tell(result: Result) -> None:
+def _tell(result: CaseResult) -> None:
     click.echo(line(result))
 
 

@@ -39,9 +39,11 @@ def expect(holds: object, what: str, came: object) -> None:
         raise UnexpectedError(f"expected {what}, got {shown(came)}")
 
 
-def expect_ok(reply: Map, what: str, *fields: str) -> Map:
-    """Check that a request was taken, and that the reply has some fields; return it."""
-    expect(reply["t"] == "ok" and all(name in reply for name in fields), what, reply)
+def expect_ok(reply: Map, what: str, *fields: str, **values: object) -> Map:
+    """Check that a request was taken, and that the reply has some fields, and others with these values; return it."""
+    has_fields = all(name in reply for name in fields)
+    has_values = all(reply.get(name) == value for name, value in values.items())
+    expect(reply["t"] == "ok" and has_fields and has_values, what, reply)
     return reply
 
 

@@ -5,22 +5,26 @@ the client's signature cannot be forged.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from truc_conform.client_harness import ClientHarness
 from truc_conform.result import tag_of_body
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Body, Deal, Rule
 from truc_protocol.codec import dec
-from truc_protocol.messages import MatchRecord, ServerHello, ServerMessage
+from truc_protocol.messages import BoxedOptions, MatchRecord, ServerHello, ServerMessage, Terms
 from truc_protocol.records import Record, encode, link, parse
 from truc_protocol.wire.handshake import Hello
 
 Place = tuple[bytes, int, bytes]
 Maker = Callable[[Place, Any], Body]
 Bend = Callable[[ServerMessage], ServerMessage | None]
+Cheat = Callable[[ClientHarness], None]
+_BEFORE_SEAT: Final = -2
+BEFORE_MATCH: Final = -1
 _M = TypeVar("_M", bound=ServerMessage)
 
 
@@ -112,3 +116,49 @@ def deal_body(place: Place, j: int, **changes: Any) -> Deal:
     """Return a deal of no cards, with some of its fields changed."""
     shape = {"d": 0, "dealer": 0, "ncards": 3, "cut": 0, "up": (), "leaves": (), "boxes": ()}
     return Deal(*place, j, **{**shape, **changes})
+
+
+def bending(bend: Callable[[ClientHarness], Bend]) -> Cheat:
+    """Make a cheat of a bend; it begins with the first message that is bent."""
+
+    def cheat(server: ClientHarness) -> None:
+        server.is_quiet = True
+        change = bend(server)
+
+        def marked(message: ServerMessage) -> ServerMessage | None:
+            bent = change(message)
+            if bent is not message:
+                note_cheat(server, _begins_at(message))
+            return bent
+
+        server.bend = marked
+
+    return cheat
+
+
+def note_cheat(server: ClientHarness, k: int) -> None:
+    """Note the position of a cheat, the first time."""
+    if server.cheated_at is None:
+        server.cheated_at = k
+
+
+def _begins_at(message: ServerMessage) -> int:
+    match message:
+        case MatchRecord(k=k):
+            return k
+        case BoxedOptions(at=at):
+            return at - 1
+        case Terms():
+            return _BEFORE_SEAT
+        case _:
+            return BEFORE_MATCH
+
+
+def rewriting(kind: type[Body], index: int, maker: Maker) -> Cheat:
+    """Return a cheat that puts another record in the place of the first of its kind and deal index."""
+    return bending(lambda server: Rewrite(server, kind, index, maker))
+
+
+def other_calls(**changes: Any) -> Cheat:
+    """Return a cheat that changes the calls, and signs them again."""
+    return bending(lambda server: on_record("call", lambda message: resigned(server, message, **changes)))

@@ -1,8 +1,6 @@
-"""How a scripted server plays: the options of the seat under test, and the records of the others.
+"""How a scripted server plays: the options of the seat under test, and the puppets who hold the other seats.
 
-Functions of a ledger, its dealer and the puppets; nothing here sends anything.
-
-Players that the kit moves: keyed seats whose keys, chains and nonces come from a seed, the same in every run.
+A puppet's keys, chains and nonces come from a seed, and are the same in every run. Nothing here sends anything.
 """
 
 import hashlib
@@ -33,8 +31,7 @@ from truc_protocol.crypto.chains import Chain
 from truc_protocol.dealer import Dealer, proxy
 from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import Fact, means
-from truc_protocol.ledger import Due, Ledger, due, fold, missing
-from truc_protocol.ledger.state import is_exhausted
+from truc_protocol.ledger import Due, Ledger, due, fold
 from truc_protocol.messages import SignedAct
 from truc_protocol.records import Record, encode, parse, unsigned
 from truc_protocol.setup import Terms
@@ -52,7 +49,7 @@ def here(ledger: Ledger) -> tuple[bytes, int, bytes]:
 
 
 @dataclass
-class Player:
+class Puppet:
     """A keyed seat; `person` tells apart the players who have sat there."""
 
     seat: int
@@ -162,7 +159,7 @@ def _args(ledger: Ledger, dealer: Dealer, action: Action) -> tuple[Any, ...]:
     return write_args(action, openings, cut=CUT)
 
 
-def decided(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player], pick: Pick) -> Record:
+def decided(ledger: Ledger, dealer: Dealer, players: Mapping[int, Puppet], pick: Pick) -> Record:
     """Let a puppet that holds the decision pick an action."""
     action = pick([action for seat in players for action in legal(_rules(ledger), Seat(seat))])
     option = option_of(ledger, dealer, action)
@@ -189,24 +186,6 @@ def may_decide(ledger: Ledger, players: Iterable[int]) -> bool:
     if ledger.match is None or due(ledger) is not Due.PLAYERS:
         return False
     return bool(set(deciders(ledger.match)) & set(players))
-
-
-def next_release(ledger: Ledger, players: Mapping[int, Player]) -> Record | None:
-    """Return the release of a puppet that owes one."""
-    return next((players[seat].release(ledger) for seat in missing(ledger) if seat in players), None)
-
-
-def next_ack(ledger: Ledger, players: Mapping[int, Player]) -> Record | None:
-    """Return the ack of a puppet that owes one."""
-    return next((player.ack(ledger) for seat, player in players.items() if seat not in ledger.acks), None)
-
-
-def fresh_chain(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player], seed: int) -> Record | None:
-    """Return the rekey of the server or of a puppet whose chain is used up."""
-    if is_exhausted(ledger, 0):
-        return dealer.rekey(ledger, secret(f"root {ledger.deal_index}", seed))
-    exhausted = (player for seat, player in players.items() if is_exhausted(ledger, seat + 1))
-    return next((player.rekey(ledger) for player in exhausted), None)
 
 
 def facts_of(ledger: Ledger, dealer: Dealer, record: Record) -> tuple[Fact, ...]:

@@ -12,7 +12,7 @@ from secrets import token_bytes
 from truc_conform.expectations import GoneError, Map, UnexpectedError
 from truc_conform.raw_client import PAIR, RawClient
 from truc_protocol import boxes
-from truc_protocol.audit import Auditor, OwnSeat
+from truc_protocol.audit import Auditor, OwnSeat, Verdict
 from truc_protocol.bodies import Ack, Act, AnyBody, Body, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
@@ -22,9 +22,9 @@ from truc_protocol.records import Phase, Record, encode, parse
 from truc_protocol.setup import open_terms
 
 OVERTAKEN = ("stale_position", "void_bet")
-_SHY = 0.9
-_RASH = 0.1
-_LEADS = ("stand", "no_hand", "pass")
+_SHY = 0.9  # of the options that need no answer are left alone: most of them would prolong a match
+_RASH = 0.1  # of the choices may end a game at once: otherwise matches would be over before much is tried
+_LEADS = ("stand", "no_hand", "pass")  # the kinds that lead on to the cards
 _ENDS = ("concede", "refuse", "raise")
 
 Pick = Callable[[Map, list[Map]], Map | None]
@@ -121,6 +121,10 @@ class Seat:
         if reply["t"] == "ok":
             self.table, self.seat = reply.get("table", ""), reply.get("seat", -1)
         return reply
+
+    def verdict(self) -> Verdict | None:
+        """Return what the match's records come to; None before its setup."""
+        return None if self.auditor is None else self.auditor.verdict()
 
     async def join(self, table: str, seat: int | None = None) -> Map:
         """Take a seat and return the reply."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from posixpath import normpath
 from typing import Final, NamedTuple
 
-from truc_conform.result import Result, Verdict, is_failure, tally
+from truc_conform.result import CaseResult, CaseVerdict, is_failure, tally
 
 SPECIFICATION: Final = "docs/protocol/"
 _MARGIN: Final = 14
@@ -31,22 +31,22 @@ class Report(NamedTuple):
     subject: str
     level: str
     seed: int
-    results: Sequence[Result]
+    results: Sequence[CaseResult]
 
     @property
     def is_passed(self) -> bool:
         """Whether no result counts against the level asked for; a server need not have every capability."""
         if self.level == "server":
-            return all(result.verdict is not Verdict.FAIL for result in self.results)
+            return all(result.verdict is not CaseVerdict.FAIL for result in self.results)
         return not any(map(is_failure, self.results))
 
 
-def line(result: Result) -> str:
+def line(result: CaseResult) -> str:
     """Return a result as lines of text: one if it passed, else what was expected and what came."""
     head = (
         f"{result.verdict:<{_MARGIN}}{result.case.name:<24} {result.seconds:6.2f} s  {result.case.expected}"
     )
-    if result.verdict is Verdict.PASS:
+    if result.verdict is CaseVerdict.PASS:
         return head
     came = f"{'':<{_MARGIN}}came: {result.outcome.came}"
     where = normpath(SPECIFICATION + result.case.clause)
@@ -89,9 +89,9 @@ def as_html(report: Report) -> str:
 _HEADINGS: Final = ("verdict", "case", "expected", "came", "clause", "seconds")
 
 
-def _row(result: Result) -> str:
+def _row(result: CaseResult) -> str:
     case, came = result.case, html.escape(result.outcome.came)
-    if result.output and result.verdict is not Verdict.PASS:
+    if result.output and result.verdict is not CaseVerdict.PASS:
         came += f"<details><summary>its output</summary><pre>{html.escape(result.output)}</pre></details>"
     texts = map(html.escape, (case.name, case.expected))
     cells = (*texts, came, html.escape(case.clause), f"{result.seconds:.2f}")

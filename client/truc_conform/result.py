@@ -1,17 +1,20 @@
-"""What the kit finds: cases, what came of each, and its verdict in one word. Nothing here runs a case or prints.
+"""What the kit finds: cases, what came of each, and its verdict in one word; and what was noted about a client.
 
-What a stage writes down about a client, and what the client's messages are about.
+Nothing here runs a case or prints.
 """
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final, NamedTuple
+from types import ModuleType
+from typing import Final, NamedTuple, TypeVar
 
 from truc_protocol.codec import EncodingError, dec
 from truc_protocol.messages import ClientMessage, GuestAct, SignedAct
 
+T = TypeVar("T")
 
-class Verdict(StrEnum):
+
+class CaseVerdict(StrEnum):
     """What came of a case."""
 
     PASS = "PASS"
@@ -52,44 +55,50 @@ class Case(NamedTuple):
     expected: str
 
 
-class Outcome(NamedTuple):
+def in_module(module: ModuleType, kind: type[T]) -> tuple[T, ...]:
+    """Return what a module of cases has of a kind, in the order in which it stands there, in lists or by itself."""
+    values = (value if isinstance(value, list) else [value] for value in vars(module).values())
+    return tuple(each for value in values for each in value if isinstance(each, kind))
+
+
+class CaseOutcome(NamedTuple):
     """What came of a case, in words."""
 
-    verdict: Verdict
+    verdict: CaseVerdict
     came: str
 
 
-class Result(NamedTuple):
+class CaseResult(NamedTuple):
     """A case and what came of it; `output` is what the judged program wrote, if the kit started it."""
 
     case: Case
-    outcome: Outcome
+    outcome: CaseOutcome
     seconds: float = 0.0
     output: str = ""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CaseVerdict:
         """The verdict of its outcome."""
         return self.outcome.verdict
 
 
-PASSED: Final = Outcome(Verdict.PASS, "as expected")
+PASSED: Final = CaseOutcome(CaseVerdict.PASS, "as expected")
 
 
-def failed(came: str) -> Outcome:
+def failed(came: str) -> CaseOutcome:
     """Return the outcome of a case in which something came that was not expected."""
-    return Outcome(Verdict.FAIL, came)
+    return CaseOutcome(CaseVerdict.FAIL, came)
 
 
-def is_failure(result: Result) -> bool:
+def is_failure(result: CaseResult) -> bool:
     """Tell whether a result counts against the level asked for."""
-    return result.verdict in (Verdict.FAIL, Verdict.UNIMPLEMENTED)
+    return result.verdict in (CaseVerdict.FAIL, CaseVerdict.UNIMPLEMENTED)
 
 
-def tally(results: Iterable[Result]) -> dict[Verdict, int]:
+def tally(results: Iterable[CaseResult]) -> dict[CaseVerdict, int]:
     """Count the results by verdict; every verdict has a count."""
     verdicts = [result.verdict for result in results]
-    return {verdict: verdicts.count(verdict) for verdict in Verdict}
+    return {verdict: verdicts.count(verdict) for verdict in CaseVerdict}
 
 
 AnyAct = SignedAct | GuestAct

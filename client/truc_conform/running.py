@@ -1,4 +1,4 @@
-"""Running scenes: a stage on loopback, the client's program started against it, and what came of each case.
+"""Running scenes: a server on loopback, the client's program started against it, and what came of each case.
 
 The program is started without a shell in a fresh folder, and ended by its own id. Several scenes may run at once; each
 has its own ports.
@@ -14,8 +14,8 @@ from typing import BinaryIO, Final, NamedTuple, TypeVar
 
 import trio
 
-from truc_conform.client_harness import Stage
-from truc_conform.result import PASSED, Outcome, Result, failed
+from truc_conform.client_harness import ClientHarness
+from truc_conform.result import PASSED, CaseOutcome, CaseResult, failed
 from truc_conform.scenes import Exit, Judge, Scene
 from truc_conform.shown import CODE
 from truc_protocol.crypto.keys import fingerprint
@@ -24,7 +24,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _HOST: Final = "127.0.0.1"
-_DOORS: Final = 2
+_DOORS: Final = 2  # the address of the join string, and that to which a client may be moved
 _LONGEST_OUTPUT: Final = 4_000
 _LAST_WORDS_S: Final = 1.0  # for what a client sent before it exited
 
@@ -50,9 +50,9 @@ def found_from_here(command: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(Path(word).absolute()) if Path(word).is_file() else word for word in command)
 
 
-def filled(command: Sequence[str], stage: Stage, home: Path) -> list[str]:
+def filled(command: Sequence[str], server: ClientHarness, home: Path) -> list[str]:
     """Put the address and the like into a command."""
-    port, pin = stage.doors[0], fingerprint(stage.key.public)
+    port, pin = server.doors[0], fingerprint(server.key.public)
     places = {
         "{url}": f"truc://{_HOST}:{port}/{CODE}#{pin}",
         "{host}": _HOST,
@@ -70,31 +70,31 @@ def _filled(word: str, places: dict[str, str]) -> str:
     return word
 
 
-async def perform(scene: Scene, order: Order) -> list[Result]:
+async def perform(scene: Scene, order: Order) -> list[CaseResult]:
     """Run one scene and judge its cases."""
     began = time.monotonic()
-    stage = Stage(seed=order.seed, target=scene.target)
-    scene.arrange(stage)
+    server = ClientHarness(seed=order.seed, target=scene.target)
+    scene.arrange(server)
     with tempfile.TemporaryDirectory(prefix="truc-conform-") as folder:
-        end, output = await _play(stage, scene, order, Path(folder))
+        end, output = await _play(server, scene, order, Path(folder))
     seconds = time.monotonic() - began
-    return [Result(case, _judged(judge, stage, end), seconds, output) for case, judge in scene.judged]
+    return [CaseResult(case, _judged(judge, server, end), seconds, output) for case, judge in scene.judged]
 
 
-def _judged(judge: Judge, stage: Stage, end: Exit | str) -> Outcome:
-    return failed(end) if isinstance(end, str) else judge(stage, end) or PASSED
+def _judged(judge: Judge, server: ClientHarness, end: Exit | str) -> CaseOutcome:
+    return failed(end) if isinstance(end, str) else judge(server, end) or PASSED
 
 
-async def _play(stage: Stage, scene: Scene, order: Order, folder: Path) -> tuple[Exit | str, str]:
+async def _play(server: ClientHarness, scene: Scene, order: Order, folder: Path) -> tuple[Exit | str, str]:
     async with trio.open_nursery() as nursery:
-        stage.nursery = nursery
+        server.nursery = nursery
         for door in range(_DOORS):
             (listener,) = await trio.open_tcp_listeners(0, host=_HOST)
-            stage.doors.append(listener.socket.getsockname()[1])
-            nursery.start_soon(partial(trio.serve_listeners, partial(_admit, stage, door), [listener]))
+            server.doors.append(listener.socket.getsockname()[1])
+            nursery.start_soon(partial(trio.serve_listeners, partial(_admit, server, door), [listener]))
         end: Exit | str = "it was not started"
         for run in range(scene.runs):
-            end = await _run(stage, order, folder / str(run))
+            end = await _run(server, order, folder / str(run))
             if isinstance(end, str):
                 break
         nursery.cancel_scope.cancel()
@@ -106,19 +106,19 @@ def _read_output(folder: Path) -> str:
     return output[-_LONGEST_OUTPUT:].decode(errors="replace")
 
 
-async def _admit(stage: Stage, door: int, stream: trio.SocketStream) -> None:
-    stage.doors_used.append(door)
-    await stage.serve(stream)
+async def _admit(server: ClientHarness, door: int, stream: trio.SocketStream) -> None:
+    server.doors_used.append(door)
+    await server.serve(stream)
 
 
-async def _run(stage: Stage, order: Order, home: Path) -> Exit | str:
+async def _run(server: ClientHarness, order: Order, home: Path) -> Exit | str:
     """Run the client once; return how it ended, or why it could not be started."""
     began = trio.current_time()
-    stage.done, stage.is_over = trio.Event(), False
+    server.done, server.is_over = trio.Event(), False
     with _made(home) as output:
         try:
             process = await trio.lowlevel.open_process(
-                filled(found_from_here(order.command), stage, home),
+                filled(found_from_here(order.command), server, home),
                 cwd=home,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -126,7 +126,7 @@ async def _run(stage: Stage, order: Order, home: Path) -> Exit | str:
             )
         except OSError as error:
             return f"the client cannot be started: {error}"
-    code = await _await_end(process, stage, order.patience_s)
+    code = await _await_end(process, server, order.patience_s)
     return Exit(code, trio.current_time() - began)
 
 
@@ -136,34 +136,34 @@ def _made(home: Path) -> BinaryIO:
     return home.with_suffix(".txt").open("wb")
 
 
-async def _await_end(process: trio.Process, stage: Stage, patience_s: float) -> int | None:
+async def _await_end(process: trio.Process, server: ClientHarness, patience_s: float) -> int | None:
     try:
         with trio.move_on_after(patience_s):
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_cancel_when_done, stage, nursery.cancel_scope)
+                nursery.start_soon(_cancel_when_done, server, nursery.cancel_scope)
                 await process.wait()
-                await stage.endings.wait_all(_LAST_WORDS_S)
+                await server.endings.wait_all(_LAST_WORDS_S)
                 nursery.cancel_scope.cancel()
         return process.returncode
     finally:
-        stage.is_over = True
+        server.is_over = True
         if process.returncode is None:
             process.kill()
             with trio.CancelScope(shield=True):
                 await process.wait()
 
 
-async def _cancel_when_done(stage: Stage, scope: trio.CancelScope) -> None:
-    await stage.done.wait()
+async def _cancel_when_done(server: ClientHarness, scope: trio.CancelScope) -> None:
+    await server.done.wait()
     scope.cancel()
 
 
 async def perform_all(
-    scenes: Sequence[Scene], order: Order, tell: Callable[[Result], None] = lambda _result: None
-) -> list[Result]:
+    scenes: Sequence[Scene], order: Order, tell: Callable[[CaseResult], None] = lambda _result: None
+) -> list[CaseResult]:
     """Run scenes, some of them at once; the results are in the order of the scenes."""
 
-    async def work(scene: Scene) -> list[Result]:
+    async def work(scene: Scene) -> list[CaseResult]:
         results = await perform(scene, order)
         for result in results:
             tell(result)

@@ -1,34 +1,23 @@
 """What a scene with a client is made of, and what many of them share.
 
-A scene runs the client, once or several times, against one stage; each of its cases judges what was seen there.
-Arranging sets the stage's hooks; judging reads what the stage has written down.
+A scene runs the client, once or several times, against one server; each of its cases judges what was seen there. The
+function under `scene` arranges the server's hooks, and its docstring says what the server does; what the client must do
+then stands in `judged`, with the clause and the judge, who reads what the server has written down.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 import trio
 
-from truc_conform.client_harness import TARGET, Stage
+from truc_conform.client_harness import TARGET, ClientHarness
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
-from truc_conform.result import Case, Outcome, Verdict, failed
-from truc_protocol.messages import (
-    ClientHello,
-    ClientMessage,
-    GuestLogin,
-    GuestReturn,
-    KeyLogin,
-    MatchRecord,
-    Ping,
-    Pong,
-    ServerHello,
-    ServerMessage,
-    Watch,
-    Welcome,
-)
+from truc_conform.result import Case, CaseOutcome, CaseVerdict, failed
+from truc_protocol import messages
 from truc_protocol.records import Phase
 
-_M = TypeVar("_M", bound=ClientMessage)
+_M = TypeVar("_M", bound=messages.ClientMessage)
 
 ALIVE: Final = 5_000_000_007
 """The number of the ping that asks whether a client is still there; it needs 33 bits."""
@@ -43,15 +32,15 @@ class Exit(NamedTuple):
     seconds: float
 
 
-Arrange = Callable[[Stage], None]
-Judge = Callable[[Stage, Exit], Outcome | None]
+Arrange = Callable[[ClientHarness], None]
+Judge = Callable[[ClientHarness, Exit], CaseOutcome | None]
 """Says what came of a case; None if all was as expected."""
-Need = Callable[[Stage], Outcome | None]
+Need = Callable[[ClientHarness], CaseOutcome | None]
 """Says what came of a case for which a client has not come far enough; None if it has."""
 
 
 class Scene(NamedTuple):
-    """A script for a stage, and the cases judged by what happens on it.
+    """A script for a server, and the cases judged by what happens on it.
 
     Attributes:
         runs: how often the client is started.
@@ -64,26 +53,25 @@ class Scene(NamedTuple):
     target: int = TARGET
 
 
-def one(
-    name: str,
-    clause: str,
-    expected: str,
-    arrange: Arrange,
-    judge: Judge,
-    *,
-    runs: int = 1,
-    target: int = TARGET,
-) -> Scene:
-    """Return a scene of a single case."""
-    return Scene(arrange, ((Case(name, clause, expected), judge),), runs, target)
+Judged = tuple[Case, Judge]
+
+
+def judged(name: str, clause: str, expected: str, judge: Judge) -> Judged:
+    """Return a case of a scene: what it expects of the client, and who judges that."""
+    return Case(name, clause, expected), judge
+
+
+def scene(*cases: Judged, runs: int = 1, target: int = TARGET) -> Callable[[Arrange], Scene]:
+    """Make a scene of a function that arranges the server."""
+    return lambda arrange: Scene(arrange, cases, runs, target)
 
 
 def once(need: Need, judge: Judge) -> Judge:
     """Return a judge for clients that have come far enough."""
-    return lambda stage, end: need(stage) or judge(stage, end)
+    return lambda server, end: need(server) or judge(server, end)
 
 
-def needing(need: Need, *scenes: Scene) -> tuple[Scene, ...]:
+def needing(need: Need, scenes: Iterable[Scene]) -> tuple[Scene, ...]:
     """Return scenes in which only clients that have come far enough are judged further."""
     return tuple(
         scene._replace(judged=tuple((case, once(need, judge)) for case, judge in scene.judged))
@@ -91,183 +79,210 @@ def needing(need: Need, *scenes: Scene) -> tuple[Scene, ...]:
     )
 
 
-def plain(_stage: Stage) -> None:
+Answer = Callable[[ClientHarness, messages.ClientMessage], Awaitable[bool]]
+Change = Callable[[ClientHarness, messages.ServerMessage], Iterable[messages.ServerMessage | bytes]]
+
+
+def intercepting(answer: Answer) -> Arrange:
+    """Arrange that a function sees what the client says; it tells whether the server has nothing more to answer."""
+    return lambda server: server.intercepts.append(partial(answer, server))
+
+
+def recasting(change: Change) -> Arrange:
+    """Arrange that a function says what leaves in the place of each message."""
+
+    def arrange(server: ClientHarness) -> None:
+        server.recast = partial(change, server)
+
+    return arrange
+
+
+def plain(_server: ClientHarness) -> None:
     """Keep to the protocol."""
 
 
 def at_first(
-    stage: Stage,
-    is_meant: Callable[[ServerMessage], bool],
-    change: Callable[[ServerMessage], Iterable[ServerMessage | bytes]],
+    server: ClientHarness,
+    is_meant: Callable[[messages.ServerMessage], bool],
+    change: Callable[[messages.ServerMessage], Iterable[messages.ServerMessage | bytes]],
 ) -> None:
     """Send something else in the place of the first message that is meant."""
     left = [1]
 
-    def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
+    def recast(message: messages.ServerMessage) -> Iterable[messages.ServerMessage | bytes]:
         if left and is_meant(message):
             left.clear()
             return change(message)
         return (message,)
 
-    stage.recast = recast
+    server.recast = recast
 
 
-def after_welcome(stage: Stage, *pieces: ServerMessage | bytes) -> None:
+def after_welcome(server: ClientHarness, *pieces: messages.ServerMessage | bytes) -> None:
     """Let something follow the first welcome."""
-    at_first(stage, lambda message: isinstance(message, Welcome), lambda welcome: (welcome, *pieces))
+    at_first(
+        server, lambda message: isinstance(message, messages.Welcome), lambda welcome: (welcome, *pieces)
+    )
 
 
-def ask_alive(stage: Stage, *pieces: ServerMessage | bytes) -> None:
+def ask_alive(server: ClientHarness, *pieces: messages.ServerMessage | bytes) -> None:
     """Let a ping follow the first welcome, after something that must not disturb the client; its answer ends the scene.
 
     Whatever the client asks for in the meantime gets no answer.
     """
-    after_welcome(stage, *pieces, Ping(n=ALIVE))
-
-    async def answered(message: object) -> bool:
-        if isinstance(message, Pong) and message.n == ALIVE:
-            stage.done.set()
-        elif isinstance(message, Pong):
-            stage.nursery.start_soon(end_after, stage, CLOSING_S)
-        return not _enters(message)
-
-    stage.intercepts.append(answered)
+    after_welcome(server, *pieces, messages.Ping(n=ALIVE))
+    _await_pong(server)
 
 
-def is_alive(stage: Stage, _exit: Exit) -> Outcome | None:
+@intercepting
+async def _await_pong(server: ClientHarness, message: messages.ClientMessage) -> bool:
+    if isinstance(message, messages.Pong) and message.n == ALIVE:
+        server.done.set()
+    elif isinstance(message, messages.Pong):
+        server.nursery.start_soon(end_after, server, CLOSING_S)
+    return not _enters(message)
+
+
+def is_alive(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
     """Judge by the answer to the ping."""
-    numbers = [pong.n for pong in said(stage, Pong)]
+    numbers = [pong.n for pong in said(server, messages.Pong)]
     if ALIVE in numbers:
         return None
     if numbers:
         return failed(f"a pong with the number {numbers[0]} instead of {ALIVE}")
-    return failed(not_entered(stage) or "no pong: the client did not go on")
+    return failed(not_entered(server) or "no pong: the client did not go on")
 
 
-def ends_soon(stage: Stage, begins: Callable[[object], bool], seconds: float = CLOSING_S) -> None:
+def ends_soon(server: ClientHarness, begins: Callable[[object], bool], seconds: float = CLOSING_S) -> None:
     """End the scene some time after a certain message of the client, however slowly its program started."""
 
     async def intercept(message: object) -> bool:
         if begins(message):
-            stage.nursery.start_soon(end_after, stage, seconds)
+            server.nursery.start_soon(end_after, server, seconds)
         return False
 
-    stage.intercepts.append(intercept)
+    server.intercepts.append(intercept)
 
 
-async def end_after(stage: Stage, seconds: float) -> None:
+async def end_after(server: ClientHarness, seconds: float) -> None:
     """End the scene after some time."""
     await trio.sleep(seconds)
-    stage.done.set()
+    server.done.set()
 
 
 def _enters(message: object) -> bool:
-    return isinstance(message, ClientHello) or says_who(message)
+    return isinstance(message, messages.ClientHello) or says_who(message)
 
 
-def grease_all(stage: Stage) -> None:
+def grease_all(server: ClientHarness) -> None:
     """Send, with everything, fields, notices, facts, capabilities and limits that nobody knows."""
-    stage.info, stage.dress = strange_info(), greased
-
-    def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
-        if isinstance(message, ServerHello | Welcome):
-            return (message,)
-        return strange_facts(message), *strange_notices()
-
-    stage.recast = recast
+    server.info, server.dress = strange_info(), greased
+    _add_strange(server)
 
 
-def cut_to_pieces(stage: Stage) -> None:
+@recasting
+def _add_strange(
+    _server: ClientHarness, message: messages.ServerMessage
+) -> Iterable[messages.ServerMessage | bytes]:
+    if isinstance(message, messages.ServerHello | messages.Welcome):
+        return (message,)
+    return strange_facts(message), *strange_notices()
+
+
+def cut_to_pieces(server: ClientHarness) -> None:
     """Cut every frame into pieces of three bytes."""
-    stage.cut = lambda frame: (frame[i : i + 3] for i in range(0, len(frame), 3))
+    server.cut = lambda frame: (frame[i : i + 3] for i in range(0, len(frame), 3))
 
 
-def lengthen(stage: Stage) -> None:
+def lengthen(server: ClientHarness) -> None:
     """Lengthen every record to the longest frame that a server may send."""
-    stage.recast = lambda message: (padded(raw(message)),) if isinstance(message, MatchRecord) else (message,)
+    server.recast = lambda message: (
+        (padded(raw(message)),) if isinstance(message, messages.MatchRecord) else (message,)
+    )
 
 
-def must_close(stage: Stage, *pieces: ServerMessage | bytes) -> None:
+def must_close(server: ClientHarness, *pieces: messages.ServerMessage | bytes) -> None:
     """Send something after the first welcome that ends the connection; the client must close it."""
-    after_welcome(stage, *pieces)
-    stage.ends_on_close = True
-    ends_soon(stage, says_who)
-
-    async def pass_over(message: object) -> bool:
-        return not _enters(message)
-
-    stage.intercepts.append(pass_over)
+    after_welcome(server, *pieces)
+    server.ends_on_close = True
+    ends_soon(server, says_who)
+    _answer_nothing_more(server)
 
 
-def has_closed(stage: Stage, end: Exit) -> Outcome | None:
+@intercepting
+async def _answer_nothing_more(_server: ClientHarness, message: messages.ClientMessage) -> bool:
+    return not _enters(message)
+
+
+def has_closed(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     """Judge by the end of the first connection."""
-    if (early := shut_out(stage)) is not None or stage.has_closed:
+    if (early := shut_out(server)) is not None or server.has_closed:
         return early
     return failed(f"the connection was still open after {end.seconds:.0f} s")
 
 
-def not_entered(stage: Stage) -> str | None:
+def not_entered(server: ClientHarness) -> str | None:
     """Say why a client was not let in; None if it was."""
-    if not stage.doors_used:
+    if not server.doors_used:
         return "the client never connected"
-    if any(isinstance(message, Welcome) for message in stage.sent):
+    if any(isinstance(message, messages.Welcome) for message in server.sent):
         return None
-    if stage.faults:
-        return f"not let in: {stage.faults[0].message}"
-    said = ", ".join(type(heard.message).__name__ for heard in stage.heard) or "nothing"
+    if server.faults:
+        return f"not let in: {server.faults[0].message}"
+    said = ", ".join(type(heard.message).__name__ for heard in server.heard) or "nothing"
     return f"not let in; it sent {said}"
 
 
 def says_who(message: object) -> bool:
     """Tell whether a message is a login."""
-    return isinstance(message, KeyLogin | GuestLogin | GuestReturn)
+    return isinstance(message, messages.KeyLogin | messages.GuestLogin | messages.GuestReturn)
 
 
-def said(stage: Stage, kind: type[_M]) -> list[_M]:
+def said(server: ClientHarness, kind: type[_M]) -> list[_M]:
     """Return every message of a kind that the client has sent, in order."""
-    return [heard.message for heard in stage.heard if isinstance(heard.message, kind)]
+    return [heard.message for heard in server.heard if isinstance(heard.message, kind)]
 
 
-def shut_out(stage: Stage) -> Outcome | None:
+def shut_out(server: ClientHarness) -> CaseOutcome | None:
     """Return the outcome for a client that was not let in."""
-    text = not_entered(stage)
+    text = not_entered(server)
     return None if text is None else failed(text)
 
 
-def absent(stage: Stage) -> Outcome | None:
+def absent(server: ClientHarness) -> CaseOutcome | None:
     """Return the outcome for a client that took no seat."""
-    if (early := shut_out(stage)) is not None or stage.has_sat:
+    if (early := shut_out(server)) is not None or server.has_sat:
         return early
-    return Outcome(Verdict.UNIMPLEMENTED, "it took no seat at the table")
+    return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it took no seat at the table")
 
 
-def unwatched(stage: Stage) -> Outcome | None:
+def unwatched(server: ClientHarness) -> CaseOutcome | None:
     """Return the outcome for a client that watched nothing."""
-    if (early := shut_out(stage)) is not None or said(stage, Watch):
+    if (early := shut_out(server)) is not None or said(server, messages.Watch):
         return early
-    return Outcome(Verdict.UNIMPLEMENTED, "it watched no table")
+    return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it watched no table")
 
 
-def unended(stage: Stage, end: Exit) -> Outcome | None:
+def unended(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     """Return the outcome for a client that did not reach the end of the match and then exit with code 0."""
-    if stage.ledger is None:
-        return failed("no match began" + _first_fault(stage))
-    if stage.ledger.phase is not Phase.ENDED:
-        return failed(f"the match stalled at position {stage.ledger.k}" + _first_fault(stage))
+    if server.ledger is None:
+        return failed("no match began" + _first_fault(server))
+    if server.ledger.phase is not Phase.ENDED:
+        return failed(f"the match stalled at position {server.ledger.k}" + _first_fault(server))
     if end.code is None:
         return failed("the client kept running after the match")
     return failed(f"it ended with exit code {end.code}") if end.code else None
 
 
-def _first_fault(stage: Stage) -> str:
-    return f"; {stage.faults[0].message}" if stage.faults else ""
+def _first_fault(server: ClientHarness) -> str:
+    return f"; {server.faults[0].message}" if server.faults else ""
 
 
-def faulty(stage: Stage, *codes: str) -> Outcome | None:
+def faulty(server: ClientHarness, *codes: str) -> CaseOutcome | None:
     """Return the outcome for a client with one of these faults."""
-    return next((failed(fault.message) for fault in stage.faults if fault.code in codes), None)
+    return next((failed(fault.message) for fault in server.faults if fault.code in codes), None)
 
 
 def without(*codes: str) -> Judge:
     """Return a judge that allows none of some faults."""
-    return lambda stage, _exit: faulty(stage, *codes)
+    return lambda server, _exit: faulty(server, *codes)

@@ -13,45 +13,19 @@ import trio
 import trio.testing
 
 from truc_conform import playing
-from truc_conform.playing import Player, secret
+from truc_conform.playing import Puppet, secret
 from truc_conform.result import AnyAct
 from truc_conform.shown import CODE, ENCODED_INFO, TOKEN, open_options, table_state
+from truc_protocol import messages
 from truc_protocol.bodies import Guest, Rekey, Sub
 from truc_protocol.boxes import Option, counter, private_key, seal_options
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import Dealer
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
-from truc_protocol.ledger import Due, Ledger, due, start
+from truc_protocol.ledger import Due, Ledger, due, missing, start
+from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.messages import (
-    BoxedOptions,
-    ClientHello,
-    ClientMessage,
-    Create,
-    GuestAct,
-    GuestLogin,
-    GuestReturn,
-    Join,
-    KeyLogin,
-    Leave,
-    ListTables,
-    MatchRecord,
-    Ok,
-    OpenOptions,
-    Ready,
-    Resume,
-    SeatHeld,
-    ServerMessage,
-    Setup,
-    SignedAct,
-    TableState,
-    Terms,
-    Waiting,
-    WantRekey,
-    Welcome,
-    refusal,
-)
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Opts, close_setup, open_terms
 from truc_protocol.wire.connection import Connection, Failure, Role
@@ -79,11 +53,11 @@ class ScriptedServer:
         self.random = random.Random(seed)
         self.document = rule_document(self.variant)
         self.info = ENCODED_INFO
-        self.bend: Callable[[ServerMessage], ServerMessage | None] = lambda message: message
+        self.bend: Callable[[messages.ServerMessage], messages.ServerMessage | None] = lambda message: message
         self.forge: Callable[[Record], Record] = lambda record: record
-        self.stop_after: Callable[[ServerMessage], bool] = lambda message: False
-        self.received: list[ClientMessage] = []
-        self.sent: list[ServerMessage] = []
+        self.stop_after: Callable[[messages.ServerMessage], bool] = lambda message: False
+        self.received: list[messages.ClientMessage] = []
+        self.sent: list[messages.ServerMessage] = []
         self.is_guest = False
         self.epoch = 0
         self.boxes = 0
@@ -97,9 +71,9 @@ class ScriptedServer:
         self.ledger: Ledger | None = None
         self.records: list[Record] = []
         self.facts: dict[int, tuple[Fact, ...]] = {}
-        self.players: dict[int, Player] = {}
-        self.setup: Setup | None = None
-        self.terms: Terms | None = None
+        self.players: dict[int, Puppet] = {}
+        self.setup: messages.Setup | None = None
+        self.terms: messages.Terms | None = None
         self.greeted = b""
         self._connection: Connection | None = None
         self._stream: trio.abc.Stream | None = None
@@ -122,7 +96,9 @@ class ScriptedServer:
                     if isinstance(message, Failure):
                         await self.fail(message)
                     else:
-                        request = cast("ClientMessage", message)  # a server's connection lets nothing else in
+                        request = cast(
+                            "messages.ClientMessage", message
+                        )  # a server's connection lets nothing else in
                         self.received.append(request)
                         await self.answer(request)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -132,7 +108,7 @@ class ScriptedServer:
         """Handle what is not a message, or not one allowed now."""
         raise RuntimeError(failure.message)
 
-    async def send(self, message: ServerMessage) -> None:
+    async def send(self, message: messages.ServerMessage) -> None:
         """Send a message, after `bend` has changed it."""
         bent = self.bend(message)
         if bent is None or self._connection is None or self._stream is None:
@@ -149,22 +125,24 @@ class ScriptedServer:
         if self._stream is not None:
             await self._stream.send_all(frame)
 
-    async def answer(self, message: ClientMessage) -> None:
+    async def answer(self, message: messages.ClientMessage) -> None:
         """Do what one message asks for."""
         match message:
-            case ClientHello():
+            case messages.ClientHello():
                 await self.greet(message)
-            case KeyLogin():
+            case messages.KeyLogin():
                 self.check(message)
                 self.is_guest = False
-                await self.send(Welcome(re=message.id, name=message.name or "player", seats=self.held()))
-            case GuestLogin() | GuestReturn():
+                await self.send(
+                    messages.Welcome(re=message.id, name=message.name or "player", seats=self.held())
+                )
+            case messages.GuestLogin() | messages.GuestReturn():
                 self.is_guest = True
-                await self.send(Welcome(re=message.id, name="guest", token=TOKEN, seats=self.held()))
+                await self.send(messages.Welcome(re=message.id, name="guest", token=TOKEN, seats=self.held()))
             case _:
                 await self.serve_request(message)
 
-    async def greet(self, message: ClientHello) -> None:
+    async def greet(self, message: messages.ClientHello) -> None:
         """Prove who the server is."""
         if self._connection is None:
             return
@@ -173,41 +151,41 @@ class ScriptedServer:
         frame = self._connection.hello_frame(Role.CLIENT)
         await self.send(server_hello(greeting, message.id, frame))
 
-    async def serve_request(self, message: ClientMessage) -> None:
+    async def serve_request(self, message: messages.ClientMessage) -> None:
         """Do what a client may ask for after the login."""
         match message:
-            case ListTables():
-                await self.send(Ok(re=message.id, tables=(self.state(),)))
-            case Create() | Join():
+            case messages.ListTables():
+                await self.send(messages.Ok(re=message.id, tables=(self.state(),)))
+            case messages.Create() | messages.Join():
                 await self.seat(message)
-            case Ready() | Leave():
-                await self.send(Ok(re=message.id))
-                if isinstance(message, Ready):
+            case messages.Ready() | messages.Leave():
+                await self.send(messages.Ok(re=message.id))
+                if isinstance(message, messages.Ready):
                     await self.offer_terms()
-            case SignedAct() | GuestAct():
+            case messages.SignedAct() | messages.GuestAct():
                 await self.act(message)
-            case Resume():
+            case messages.Resume():
                 await self.resume(message)
-            case WantRekey():
+            case messages.WantRekey():
                 await self.wish(message)
             case _:
                 await self.answer_other(message)
 
-    async def answer_other(self, message: ClientMessage) -> None:
+    async def answer_other(self, message: messages.ClientMessage) -> None:
         """Leave unanswered what no script is about."""
 
-    async def seat(self, message: Create | Join) -> None:
+    async def seat(self, message: messages.Create | messages.Join) -> None:
         """Give the remote seat."""
         await self.send(self.state())
-        await self.send(Ok(re=message.id, table=CODE, seat=0))
+        await self.send(messages.Ok(re=message.id, table=CODE, seat=0))
 
-    async def wish(self, message: WantRekey) -> None:
+    async def wish(self, message: messages.WantRekey) -> None:
         """Hold the next call back for the remote seat."""
-        await self.send(Ok(re=message.id))
+        await self.send(messages.Ok(re=message.id))
         self.is_wished, self.is_away = True, self.rules_for_lost
         await self.go_on()
 
-    def check(self, message: KeyLogin) -> None:
+    def check(self, message: messages.KeyLogin) -> None:
         """Check a login.
 
         Raises:
@@ -217,13 +195,13 @@ class ScriptedServer:
             self.greeted = self._connection.hello_frame(Role.SERVER)
         check_login(message, Challenge(self.key.public, self._cn, self._nonce, self.greeted))
 
-    def held(self) -> tuple[SeatHeld, ...]:
+    def held(self) -> tuple[messages.SeatHeld, ...]:
         """Return the seats of the client."""
         if self.setup is None or (self.ledger is not None and self.ledger.phase is Phase.ENDED):
             return ()
-        return (SeatHeld(table=CODE, match=self.setup.match, seat=0),)
+        return (messages.SeatHeld(table=CODE, match=self.setup.match, seat=0),)
 
-    def state(self) -> TableState:
+    def state(self) -> messages.TableState:
         """Return the state of the table."""
         return table_state(self.variant, self.opts, self.seats)
 
@@ -235,7 +213,7 @@ class ScriptedServer:
         terms = self.dealer.terms(
             self.variant, seats=self.seats, opts=self.opts, name="a server", opened=1_700_000_000
         )
-        self.terms = Terms(table=CODE, record=terms.record, doc=self.document)
+        self.terms = messages.Terms(table=CODE, record=terms.record, doc=self.document)
         return terms.record
 
     async def offer_terms(self) -> None:
@@ -252,11 +230,11 @@ class ScriptedServer:
         if self.terms is None:
             raise RuntimeError("a match begins after its terms")
         terms = open_terms(self.document, Record(*self.terms.record))
-        self.players = {seat: Player(seat, self.seed + self.match) for seat in range(1, self.seats)}
+        self.players = {seat: Puppet(seat, self.seed + self.match) for seat in range(1, self.seats)}
         seats = (own, *(player.join(terms) for player in self.players.values()))
         checked = close_setup(terms, seats, self.dealer.match_record(terms, seats))
         self.ledger, self.records, self.facts = start(checked), [], {}
-        self.setup = Setup(table=CODE, match=checked.mid, doc=self.document, records=checked.records)
+        self.setup = messages.Setup(table=CODE, match=checked.mid, doc=self.document, records=checked.records)
         await self.send(self.setup)
         await self.go_on()
 
@@ -268,23 +246,23 @@ class ScriptedServer:
 
     async def act(self, message: AnyAct) -> None:
         """Take a record, or a guest's choice, and go on."""
-        if isinstance(message, SignedAct) and (self.ledger is None or message.match is None):
+        if isinstance(message, messages.SignedAct) and (self.ledger is None or message.match is None):
             await self.begin(Record(1, message.body, message.sig))
-            await self.send(Ok(re=message.id))
+            await self.send(messages.Ok(re=message.id))
             return
         ledger, record = self.at_play(), self.record_of(message)
         if record in self.records:
-            await self.send(Ok(re=message.id, k=self.records.index(record), dup=True))
+            await self.send(messages.Ok(re=message.id, k=self.records.index(record), dup=True))
         elif playing.position(record) not in (ledger.k, ledger.parallel[0]):
-            await self.send(refusal(Code.STALE_POSITION, "too late", re=message.id))
+            await self.send(messages.refusal(Code.STALE_POSITION, "too late", re=message.id))
         else:
             await self.take(record)
-            await self.send(Ok(re=message.id, k=len(self.records) - 1))
+            await self.send(messages.Ok(re=message.id, k=len(self.records) - 1))
             await self.go_on()
 
     def record_of(self, message: AnyAct) -> Record:
         """Return the record that was handed in, or that a guest's choice becomes."""
-        if isinstance(message, SignedAct):
+        if isinstance(message, messages.SignedAct):
             return Record(1, message.body, message.sig)
         return playing.written_choice(self.at_play(), self.dealer, message.choose)
 
@@ -299,11 +277,11 @@ class ScriptedServer:
             self.is_wished = self.is_away = False
         await self.send(self.message(len(self.records) - 1))
 
-    def message(self, k: int) -> MatchRecord:
+    def message(self, k: int) -> messages.MatchRecord:
         """Return a record as it is sent."""
         signer, body, sig = self.records[k]
         match = self.at_play().setup.mid
-        return MatchRecord(
+        return messages.MatchRecord(
             table=CODE, match=match, k=k, signer=signer, body=body, sig=sig, means=self.facts.get(k, ())
         )
 
@@ -324,7 +302,8 @@ class ScriptedServer:
         if ledger.phase is Phase.CALLED:
             return self.release()
         if ledger.phase is Phase.ENDED:
-            return playing.next_ack(ledger, self.players)
+            owing = (player for seat, player in self.players.items() if seat not in ledger.acks)
+            return next((player.ack(ledger) for player in owing), None)
         if self.actions():
             return self.dealer.move(ledger) if self.is_away else None
         return self.decide()
@@ -335,11 +314,17 @@ class ScriptedServer:
 
     def fresh_chain(self) -> Record | None:
         """Return a rekey that is due from anybody but the remote seat."""
-        return playing.fresh_chain(self.at_play(), self.dealer, self.players, self.seed)
+        ledger = self.at_play()
+        if is_exhausted(ledger, 0):
+            return self.dealer.rekey(ledger, secret(f"root {ledger.deal_index}", self.seed))
+        exhausted = (player for seat, player in self.players.items() if is_exhausted(ledger, seat + 1))
+        return next((player.rekey(ledger) for player in exhausted), None)
 
     def release(self) -> Record | None:
         """Return a release of anybody but the remote seat."""
-        return playing.next_release(self.at_play(), self.players)
+        ledger = self.at_play()
+        owing = (self.players[seat] for seat in missing(ledger) if seat in self.players)
+        return next((player.release(ledger) for player in owing), None)
 
     def decide(self) -> Record:
         """Return the decision of a puppet."""
@@ -355,13 +340,13 @@ class ScriptedServer:
         ledger = self.at_play()
         if self.is_held():
             at, match = ledger.k, ledger.setup.mid
-            await self.send(Waiting(table=CODE, match=match, at=at, seats=(0,), what="rekey"))
+            await self.send(messages.Waiting(table=CODE, match=match, at=at, seats=(0,), what="rekey"))
         actions = self.actions()
         if actions:
             options = tuple(playing.option_of(ledger, self.dealer, action) for action in actions)
             await self.send(self.offered(options))
 
-    def offered(self, options: tuple[Option, ...]) -> OpenOptions | BoxedOptions:
+    def offered(self, options: tuple[Option, ...]) -> messages.OpenOptions | messages.BoxedOptions:
         """Return options as the remote seat is sent them."""
         ledger = self.at_play()
         at, match = ledger.k, ledger.setup.mid
@@ -369,7 +354,7 @@ class ScriptedServer:
         if self.is_guest:
             return open_options(match, at, offer, options)
         box = self.box(at, offer, options)
-        return BoxedOptions(table=CODE, match=match, at=at, offer=offer, must=True, box=box)
+        return messages.BoxedOptions(table=CODE, match=match, at=at, offer=offer, must=True, box=box)
 
     def box(self, at: int, offer: int, options: tuple[Option, ...]) -> bytes:
         """Seal options under a counter that keeps rising over all connections."""
@@ -384,11 +369,11 @@ class ScriptedServer:
         self.boxes += 1
         return counter(epoch=self.epoch, number=self.boxes)
 
-    async def resume(self, message: Resume) -> None:
+    async def resume(self, message: messages.Resume) -> None:
         """Send what is missing, and go on."""
         if self.setup is not None and message.next < 0:
             await self.send(self.setup)
         for k in range(max(0, message.next), len(self.records)):
             await self.send(self.message(k))
-        await self.send(Ok(re=message.id, k=len(self.records)))
+        await self.send(messages.Ok(re=message.id, k=len(self.records)))
         await self.go_on()

@@ -7,7 +7,7 @@ closed, and its seats have been given up.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 import trio
@@ -15,7 +15,7 @@ import trio
 from truc_conform.expectations import Map, UnexpectedError, UnofferedError, expect, expect_ok
 from truc_conform.raw_client import PAIR, RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Case, Outcome
+from truc_conform.result import Case, CaseOutcome
 from truc_protocol.crypto.keys import SigningKey, generate_signing_key
 from truc_protocol.errors import Code
 from truc_protocol.wire.transport import ENCRYPTED
@@ -23,9 +23,11 @@ from truc_protocol.wire.transport import ENCRYPTED
 PORT: Final = 7373
 _GUESTS_UNWANTED: Final = (Code.GUESTS_NOT_ALLOWED, Code.KEY_NOT_ALLOWED)
 _CLOSED_DOOR: Final = (Code.KEY_NOT_ALLOWED, Code.BANNED)
-_FAREWELL_S: Final = 1.0
+_FAREWELL_S: Final = (
+    1.0  # seats are given up as a courtesy: a server that hangs must not hold the next case up
+)
 
-Run = Callable[..., Awaitable[Outcome | None]]
+Run = Callable[..., Awaitable[CaseOutcome | None]]
 """Plays a case in a visit; it raises if something else comes, and returns an outcome if there is more to say."""
 
 
@@ -49,17 +51,6 @@ def case(name: str, clause: str) -> Callable[[Run], ServerCase]:
 def row(name: str, clause: str, expected: str, run: Run, **given: object) -> ServerCase:
     """Return a case that shares its function with others, and gives it its own values."""
     return ServerCase(Case(name, clause, expected), partial(run, **given))
-
-
-def cases_in(module: ModuleType) -> tuple[ServerCase, ...]:
-    """Return the cases of a module and of its tables of rows, in the order in which they stand there."""
-    found: list[ServerCase] = []
-    for value in vars(module).values():
-        if isinstance(value, ServerCase):
-            found.append(value)
-        elif isinstance(value, list):
-            found += [each for each in value if isinstance(each, ServerCase)]
-    return tuple(found)
 
 
 class ServerAddress(NamedTuple):

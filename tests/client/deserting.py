@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 import trio
 from msgspec.structs import replace
-from protocol.peers import Player
+from protocol.peers import Puppet
 
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE
@@ -21,12 +21,12 @@ class DesertedServer(ScriptedServer):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.opts = Opts(guests=1, gone=1, gone_after=1)
-        self.absent: Player | None = None
+        self.absent: Puppet | None = None
 
     async def desert(self) -> None:
         """Play a match without the client until the player of seat 0 is gone and a substitute is waited for."""
         bend, self.bend = self.bend, lambda message: None
-        self.absent, self.is_away = Player(0, self.seed), True
+        self.absent, self.is_away = Puppet(0, self.seed), True
         await self.begin(self.absent.join(open_terms(self.document, self.make_terms())))
         self.bend = bend
 

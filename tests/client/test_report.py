@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from client.browser import browser, needs_browser
 from protocol.forge import small
-from protocol.peers import Player, Table
+from protocol.peers import Puppet, Table
 from rows import each_row
 
 from truc_protocol.transcript import write_transcript
@@ -97,7 +97,7 @@ def test_moves_are_told_in_the_language_asked_for() -> None:
 
 
 def test_names_are_shown_and_not_obeyed(monkeypatch) -> None:
-    monkeypatch.setattr(Player, "name", b"<img src=x>&\x1b[2J")
+    monkeypatch.setattr(Puppet, "name", b"<img src=x>&\x1b[2J")
     read = Reader(page(course_of(Table(small(target=2)).run().file(), lang="en"), lang="en"))
     assert "<img src=x>&[2J" in read.text
     assert "\x1b" not in read.text

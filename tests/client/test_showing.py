@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from protocol.forge import small, until
-from protocol.peers import Player, Table
+from protocol.peers import Puppet, Table
 
 from truc_protocol import dealing
 from truc_protocol.bodies import Act, Close, Deal
@@ -203,13 +203,13 @@ def test_json_says_which_check_failed(show) -> None:
 
 
 def test_names_are_not_obeyed_by_the_terminal(show, monkeypatch) -> None:
-    monkeypatch.setattr(Player, "name", b"\x1b[2Jred")
+    monkeypatch.setattr(Puppet, "name", b"\x1b[2Jred")
     told = show(Table(small()).run().file()).output
     assert ("\x1b" in told, "[2Jred" in told) == (False, True)
 
 
 def test_player_who_is_called_the_server_is_not_taken_for_it(show, monkeypatch) -> None:
-    monkeypatch.setattr(Player, "name", b"the server")
+    monkeypatch.setattr(Puppet, "name", b"the server")
     told = show(Table(small()).run().file()).output
     assert 'seat, signed by seat 0 "the server", the signature is valid' in told
     assert "seat, signed by the server" not in told

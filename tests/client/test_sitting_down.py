@@ -9,10 +9,10 @@ from client.deserting import DesertedServer, deserted_by
 from client.hosting import Hosting
 from client.playing import play_on
 from msgspec.structs import replace
-from protocol.peers import Player as Peer
+from protocol.peers import Puppet as Peer
 from rich.console import Console
 
-from truc_client import ClientError, Player, Resumed, Substituted, YourTurn, connect, open_home
+from truc_client import ClientError, Puppet, Resumed, Substituted, YourTurn, connect, open_home
 from truc_client.home.home import master_seed, write_seed
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.messages import (
@@ -91,9 +91,9 @@ async def server(nursery, player) -> WatchedServer:
 
 
 @pytest.fixture
-def elsewhere(player, tmp_path) -> Player:
+def elsewhere(player, tmp_path) -> Puppet:
     """Return the same player in another home, which has the key alone."""
-    other = Player(open_home(tmp_path / "elsewhere"), "north")
+    other = Puppet(open_home(tmp_path / "elsewhere"), "north")
     write_seed(other.home, master_seed(player.home))
     return other
 
@@ -316,7 +316,7 @@ async def test_glance_names_who_took_a_seat_and_the_record(nursery, player, tmp_
         await play_on(table, until=lambda happening: isinstance(happening, Resumed))
         await table.ready()
         await play_on(table, until=lambda happening: isinstance(happening, Substituted))
-    another = Player(open_home(tmp_path / "another"), "another")
+    another = Puppet(open_home(tmp_path / "another"), "another")
     async with connect("host", another, dial=server.dial) as connection:
         glance = await connection.glance("TABLE")
     name, k = glance.successor(server.setup.match, 0)

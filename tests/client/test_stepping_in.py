@@ -4,7 +4,7 @@ import pytest
 from client.deserting import DesertedServer
 from client.playing import play_on
 from msgspec.structs import replace
-from protocol.peers import Player as Peer
+from protocol.peers import Puppet as Peer
 
 from truc_client import (
     CheckFailedError,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from protocol.forge import altered, small, until
-from protocol.peers import Player, Table
+from protocol.peers import Puppet, Table
 from rich.console import Console
 
 from truc_client.verifying import score_words
@@ -143,7 +143,7 @@ def test_seats_are_a_table_on_a_terminal(write, monkeypatch) -> None:
 
 
 def test_names_are_not_obeyed_by_the_terminal(write, monkeypatch) -> None:
-    monkeypatch.setattr(Player, "name", b"\x1b[2Jred")
+    monkeypatch.setattr(Puppet, "name", b"\x1b[2Jred")
     told = verify(write("a", Table(small()).run().file())).output
     assert ("\x1b" in told, "[2Jred" in told) == (False, True)
 
@@ -233,7 +233,7 @@ def test_transcript_among_the_files_is_not_missed(write) -> None:
 
 
 def test_player_is_told_with_the_seat_and_the_name_in_quotes(write, monkeypatch) -> None:
-    monkeypatch.setattr(Player, "name", b'nobody" (won)')
+    monkeypatch.setattr(Puppet, "name", b'nobody" (won)')
     told = verify(write("a", Table(small(), guests=(1,)).run().file())).output
     assert 'seat 0 "nobody\' (won)" - seat 1 "guest 1"' in told
     assert 'winner: seat 0 "nobody\' (won)" (' in told or 'winner: seat 1 "guest 1" (' in told

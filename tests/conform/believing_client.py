@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import msgpack
 
-from truc_conform.playing import Player
+from truc_conform.playing import Puppet
 from truc_protocol.bodies import Ack, Call, End
 from truc_protocol.boxes import BoxError, open_options, private_key
 from truc_protocol.codec import sha256
@@ -25,7 +25,7 @@ HOST, PORT, TABLE = re.fullmatch(r"truc://(.*):(\d+)/(\w+)#\w+", sys.argv[1]).gr
 
 class Believer:
     def __init__(self):
-        self.player = Player(0, random.randrange(1 << 30))
+        self.player = Puppet(0, random.randrange(1 << 30))
         self.ids = 0
         self.place = HOST, PORT
         self.tried = set()

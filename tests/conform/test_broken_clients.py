@@ -3,7 +3,7 @@
 import pytest
 from conform.judging import broken, judge
 
-from truc_conform.result import Level, Verdict
+from truc_conform.result import CaseVerdict, Level
 
 FAULTS = {
     "old-nonce": ("C0.nonce", "session.md#hello"),
@@ -69,7 +69,9 @@ CONTROLS = ("C0.waits-for-hello", "C0.empty-frame", "C2.closed")
 def test_client_without_a_fault_passes_every_case(level) -> None:
     extra = ("--watch",) if level is Level.C1 else ()
     results = judge((), *broken("", *extra), level=level)
-    others = [result for result in results.values() if result.verdict not in (Verdict.PASS, Verdict.INFO)]
+    others = [
+        result for result in results.values() if result.verdict not in (CaseVerdict.PASS, CaseVerdict.INFO)
+    ]
     assert others == []
 
 
@@ -78,7 +80,7 @@ def test_client_without_a_fault_passes_every_case(level) -> None:
 def test_fault_is_found_by_the_case_about_it_and_by_no_other(fault) -> None:
     expected, clause = FAULTS[fault]
     results = judge((expected, *CONTROLS), *broken(fault))
-    failed = [result.case for result in results.values() if result.verdict is Verdict.FAIL]
+    failed = [result.case for result in results.values() if result.verdict is CaseVerdict.FAIL]
     assert [(case.name, case.clause) for case in failed] == [(expected, clause)]
 
 
@@ -87,7 +89,7 @@ def test_fault_is_found_by_the_case_about_it_and_by_no_other(fault) -> None:
 def test_fault_that_lets_a_client_get_nowhere_is_found(fault) -> None:
     expected, clause = DEEP[fault]
     result = judge((expected,), *broken(fault))[expected]
-    assert (result.verdict, result.case.clause) == (Verdict.FAIL, clause)
+    assert (result.verdict, result.case.clause) == (CaseVerdict.FAIL, clause)
 
 
 @pytest.mark.slow
@@ -95,7 +97,7 @@ def test_fault_that_lets_a_client_get_nowhere_is_found(fault) -> None:
 def test_fault_of_a_watcher_is_found_by_the_case_about_it(fault) -> None:
     expected, clause = WATCHING[fault]
     results = judge((expected, "C1.watches"), *broken(fault, "--watch"))
-    failed = [result.case for result in results.values() if result.verdict is Verdict.FAIL]
+    failed = [result.case for result in results.values() if result.verdict is CaseVerdict.FAIL]
     assert [(case.name, case.clause) for case in failed] == [(expected, clause)]
 
 
@@ -103,27 +105,27 @@ def test_fault_of_a_watcher_is_found_by_the_case_about_it(fault) -> None:
 @pytest.mark.parametrize("name", ["C2.comes-again", "C2.too-soon"])
 def test_client_that_comes_again_too_early_is_not_strict(name) -> None:
     result = judge((name,), *broken("comes-at-once"))[name]
-    assert result.verdict is Verdict.NON_STRICT
+    assert result.verdict is CaseVerdict.NON_STRICT
 
 
 @pytest.mark.slow
 def test_guest_that_takes_any_protocol_is_not_strict() -> None:
     result = judge(("C0.protocol",), *broken("any-protocol"))["C0.protocol"]
-    assert result.verdict is Verdict.NON_STRICT
+    assert result.verdict is CaseVerdict.NON_STRICT
 
 
 @pytest.mark.slow
 def test_client_that_takes_no_seat_leaves_level_2_unimplemented() -> None:
     result = judge(("C2.plays",), *broken("", "--watch"))["C2.plays"]
-    assert result.verdict is Verdict.UNIMPLEMENTED
+    assert result.verdict is CaseVerdict.UNIMPLEMENTED
 
 
 @pytest.mark.slow
 def test_guest_leaves_level_3_unimplemented() -> None:
     result = judge(("C3.plays",), *broken(""))["C3.plays"]
-    assert result.verdict is Verdict.UNIMPLEMENTED
+    assert result.verdict is CaseVerdict.UNIMPLEMENTED
 
 
 def test_program_that_cannot_be_started_fails_every_case() -> None:
     result = judge(("C0.ping",), "/no/such/program")["C0.ping"]
-    assert (result.verdict, result.outcome.came[:28]) == (Verdict.FAIL, "the client cannot be started")
+    assert (result.verdict, result.outcome.came[:28]) == (CaseVerdict.FAIL, "the client cannot be started")

@@ -14,7 +14,7 @@ from server.conftest import QUICK, changed, running
 from sqlalchemy import select
 
 from truc_conform import server_cases
-from truc_conform.result import Verdict
+from truc_conform.result import CaseVerdict
 from truc_protocol import boxes, dealer, dealing, messages
 from truc_protocol.codec import dec, pack
 from truc_protocol.messages import Direction
@@ -306,14 +306,14 @@ async def test_server_with_a_fault_fails_the_case_that_is_about_it(tmp_path, mon
     fault(monkeypatch)
     async with running(tmp_path / "data") as server:
         outcome = await judge(server.port, name)
-    assert outcome.verdict is Verdict.FAIL, outcome
+    assert outcome.verdict is CaseVerdict.FAIL, outcome
 
 
 async def test_server_without_limits_fails_the_case_of_the_flood(tmp_path, monkeypatch):
     never_tires(monkeypatch)
     async with running(tmp_path / "data", changed(QUICK, **SLOW_TALK)) as server:
         outcome = await judge(server.port, "S3.flood")
-    assert outcome.verdict is Verdict.FAIL, outcome
+    assert outcome.verdict is CaseVerdict.FAIL, outcome
 
 
 # --- a proxy that alters what the server says -------------------------------------------------------------------------
@@ -400,11 +400,11 @@ async def test_server_that_is_altered_on_the_way_fails_the_case_that_is_about_it
     settings = changed(QUICK, **sections)
     async with running(tmp_path / "data", settings) as server, altered(server.port, alter) as port:
         outcome = await judge(port, name)
-    assert outcome.verdict is Verdict.FAIL, outcome
+    assert outcome.verdict is CaseVerdict.FAIL, outcome
 
 
 async def test_proxy_that_alters_nothing_fails_no_case(tmp_path):
     async with running(tmp_path / "data") as server, altered(server.port, changes_nothing) as port:
         names = [name for _, name, sections in ALTERED if not sections]
         outcomes = {name: await judge(port, name, patience_s=20) for name in names}
-    assert {name: it.came for name, it in outcomes.items() if it.verdict is not Verdict.PASS} == {}
+    assert {name: it.came for name, it in outcomes.items() if it.verdict is not CaseVerdict.PASS} == {}

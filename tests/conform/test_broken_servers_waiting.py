@@ -6,7 +6,7 @@ from conform.test_broken_servers import judge, never_says_when_to_come_again
 from msgspec.structs import replace
 from server.conftest import QUICK, changed, running
 
-from truc_conform.result import Verdict
+from truc_conform.result import CaseVerdict
 from truc_server.matches import auto_rulings as consequences
 from truc_server.matches import deadlines, game
 from truc_server.net import peer
@@ -111,7 +111,7 @@ async def test_server_with_a_fault_fails_the_case_that_is_about_it(tmp_path, mon
     fault(monkeypatch)
     async with running(tmp_path / "data", SETTINGS) as server:
         outcome = await judge(server.port, name, patience_s=PATIENCE_S)
-    assert outcome.verdict is Verdict.FAIL, outcome
+    assert outcome.verdict is CaseVerdict.FAIL, outcome
 
 
 # --- a proxy that alters what the server says -------------------------------------------------------------------------
@@ -209,4 +209,4 @@ ALTERED = [
 async def test_server_that_is_altered_on_the_way_fails_the_case_that_is_about_it(tmp_path, alter, name):
     async with running(tmp_path / "data", SETTINGS) as server, altered(server.port, alter) as port:
         outcome = await judge(port, name, patience_s=PATIENCE_S)
-    assert outcome.verdict is Verdict.FAIL, outcome
+    assert outcome.verdict is CaseVerdict.FAIL, outcome

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from conform.judging import judge
 
-from truc_conform.result import Level, Verdict
+from truc_conform.result import CaseVerdict, Level
 
 BELIEVING = Path(__file__).with_name("believing_client.py")
 HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.release", "C3.act", "C3.ack"}
@@ -31,18 +31,18 @@ def believed():
 
 @pytest.mark.slow
 def test_player_that_believes_everything_fails_every_planted_cheat(believed) -> None:
-    failed = {name for name, result in believed.items() if result.verdict is Verdict.FAIL}
+    failed = {name for name, result in believed.items() if result.verdict is CaseVerdict.FAIL}
     assert failed == set(believed) - HONEST - ONLY_BY_THE_RULES
 
 
 @pytest.mark.slow
 def test_cheat_that_only_the_rules_show_is_held_against_nobody(believed) -> None:
-    assert {believed[name].verdict for name in ONLY_BY_THE_RULES} == {Verdict.NON_STRICT}
+    assert {believed[name].verdict for name in ONLY_BY_THE_RULES} == {CaseVerdict.NON_STRICT}
 
 
 @pytest.mark.slow
 def test_player_that_believes_everything_plays_an_honest_match(believed) -> None:
-    assert {believed[name].verdict for name in HONEST} == {Verdict.PASS}
+    assert {believed[name].verdict for name in HONEST} == {CaseVerdict.PASS}
 
 
 @pytest.mark.slow
@@ -50,7 +50,7 @@ def test_player_that_believes_everything_plays_an_honest_match(believed) -> None
 def test_fault_in_what_a_player_signs_is_found(fault) -> None:
     expected, clause = FAULTS[fault]
     result = judge((expected,), *believing("--fault", fault))[expected]
-    assert (result.verdict, result.case.clause) == (Verdict.FAIL, clause)
+    assert (result.verdict, result.case.clause) == (CaseVerdict.FAIL, clause)
 
 
 @pytest.mark.slow

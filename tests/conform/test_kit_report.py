@@ -5,13 +5,15 @@ from click.testing import CliRunner
 
 from truc_conform.main import main
 from truc_conform.report import Report, as_html, as_json, line, summary
-from truc_conform.result import PASSED, Case, Outcome, Result, Verdict, failed
+from truc_conform.result import PASSED, Case, CaseOutcome, CaseResult, CaseVerdict, failed
 
 CASE = Case("C0.ping", "session.md#keep-alive", "`pong` & more")
 
 
-def report(*outcomes: Outcome, level: str = "C0") -> Report:
-    return Report("./client {url}", level, 1, [Result(CASE, outcome, 0.5, "<said>") for outcome in outcomes])
+def report(*outcomes: CaseOutcome, level: str = "C0") -> Report:
+    return Report(
+        "./client {url}", level, 1, [CaseResult(CASE, outcome, 0.5, "<said>") for outcome in outcomes]
+    )
 
 
 def run(*words: str):
@@ -19,19 +21,19 @@ def run(*words: str):
 
 
 def test_report_passes_without_a_failure() -> None:
-    assert report(PASSED, Outcome(Verdict.INFO, "")).is_passed
+    assert report(PASSED, CaseOutcome(CaseVerdict.INFO, "")).is_passed
 
 
 def test_case_that_is_not_implemented_stands_against_a_client() -> None:
-    assert not report(PASSED, Outcome(Verdict.UNIMPLEMENTED, "it watched no table")).is_passed
+    assert not report(PASSED, CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it watched no table")).is_passed
 
 
 def test_case_that_is_not_implemented_does_not_stand_against_a_server() -> None:
-    assert report(PASSED, Outcome(Verdict.UNIMPLEMENTED, "no chat"), level="server").is_passed
+    assert report(PASSED, CaseOutcome(CaseVerdict.UNIMPLEMENTED, "no chat"), level="server").is_passed
 
 
 def test_failure_says_what_came_and_where_the_clause_stands() -> None:
-    told = line(Result(CASE, failed("no pong")))
+    told = line(CaseResult(CASE, failed("no pong")))
     assert "no pong" in told
     assert "docs/protocol/session.md#keep-alive" in told
 
@@ -41,7 +43,7 @@ def test_summary_counts_by_verdict() -> None:
 
 
 def test_json_of_equal_runs_is_equal_however_long_they_took() -> None:
-    slow = Report("./client {url}", "C0", 1, [Result(CASE, PASSED, 9.0)])
+    slow = Report("./client {url}", "C0", 1, [CaseResult(CASE, PASSED, 9.0)])
     assert as_json(report(PASSED)) == as_json(slow)
 
 

@@ -7,7 +7,7 @@ import trio
 import trio.testing
 from conform.judging import judge
 
-from truc_conform.client_harness import Stage
+from truc_conform.client_harness import ClientHarness
 from truc_conform.running import found_from_here
 from truc_protocol.messages import ClientHello, Pong
 from truc_protocol.wire.connection import Connection, Role
@@ -42,21 +42,21 @@ def test_file_named_whole_stays_as_it_is() -> None:
 
 
 async def test_script_of_a_connection_ends_when_the_client_has_come_back(nursery) -> None:
-    stage, back = Stage(), trio.Event()
-    stage.nursery = nursery
+    server, back = ClientHarness(), trio.Event()
+    server.nursery = nursery
 
     async def answer_late(_: object) -> bool:
         with trio.CancelScope(shield=True):
             await back.wait()
-        await stage.push(Pong(n=1))  # no answer to the hello of the second connection
+        await server.push(Pong(n=1))  # no answer to the hello of the second connection
         return True
 
-    stage.intercepts.append(answer_late)
-    first = await stage.dial(None)
+    server.intercepts.append(answer_late)
+    first = await server.dial(None)
     await first.send_all(Connection(Role.CLIENT).send(ClientHello(id=1, proto=(1,), cn=bytes(32))))
     await trio.testing.wait_all_tasks_blocked()
-    await stage.dial(None)
+    await server.dial(None)
     await trio.testing.wait_all_tasks_blocked()
     back.set()
     await trio.testing.wait_all_tasks_blocked()
-    assert not stage.sent
+    assert not server.sent

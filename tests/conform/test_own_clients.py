@@ -5,10 +5,10 @@ import sys
 import pytest
 from conform.judging import judge
 
-from truc_conform.result import Level, Verdict
+from truc_conform.result import CaseVerdict, Level
 
 PROGRAM = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, "-m", "truc_terminal")
-GOOD = {Verdict.PASS, Verdict.INFO}
+GOOD = {CaseVerdict.PASS, CaseVerdict.INFO}
 
 
 def shortcomings(results) -> dict[str, str]:

@@ -8,7 +8,7 @@ from rows import each_row
 from server.conftest import QUICK, changed, running
 
 from truc_conform import server_cases
-from truc_conform.result import Verdict
+from truc_conform.result import CaseVerdict
 from truc_conform.server_visit import ServerAddress, read_address
 from truc_server.settings.settings import LimitSettings
 
@@ -41,13 +41,13 @@ ORDINARY = changed(
 )
 
 
-async def judged(path, cases, settings=QUICK, *, hands=20) -> dict[str, Verdict]:
+async def judged(path, cases, settings=QUICK, *, hands=20) -> dict[str, CaseVerdict]:
     """Return the cases that did not pass, with what came."""
     async with running(path / "data", settings) as server:
         return {
             case.name: outcome
             for case in cases
-            if (outcome := await _judge(case, server.port, hands)).verdict is not Verdict.PASS
+            if (outcome := await _judge(case, server.port, hands)).verdict is not CaseVerdict.PASS
         }
 
 
@@ -55,7 +55,7 @@ async def _judge(case, port, hands):
     return await server_cases.judge(case, f"127.0.0.1:{port}", patience_s=PATIENCE_S, hands=hands)
 
 
-def verdicts(outcomes) -> dict[str, Verdict]:
+def verdicts(outcomes) -> dict[str, CaseVerdict]:
     return {name: outcome.verdict for name, outcome in outcomes.items()}
 
 
@@ -64,7 +64,7 @@ def verdicts(outcomes) -> dict[str, Verdict]:
 async def test_our_server_passes_every_case_of(tmp_path, group):
     outcomes = await judged(tmp_path, CASES[group])
     assert {name: told for name, told in outcomes.items() if name not in UNJUDGED} == {}
-    assert set(verdicts(outcomes).values()) <= {Verdict.INFO}
+    assert set(verdicts(outcomes).values()) <= {CaseVerdict.INFO}
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ async def test_our_server_with_low_limits_passes_the_cases_of_limits(tmp_path):
     async with running(tmp_path / "data", settings) as server:
         address = f"127.0.0.1:{server.port}"
         judged = [await server_cases.judge(case, address, patience_s=3) for case in (*LIMITS, *calls)]
-    assert [outcome for outcome in judged if outcome.verdict is not Verdict.PASS] == []
+    assert [outcome for outcome in judged if outcome.verdict is not CaseVerdict.PASS] == []
 
 
 @pytest.mark.slow
@@ -104,14 +104,14 @@ async def test_our_server_pings_and_dismisses_who_stays_silent(tmp_path):
     async with running(tmp_path / "data", settings) as server:
         address = f"127.0.0.1:{server.port}"
         outcomes = [await server_cases.judge(case, address, patience_s=6) for case in cases]
-    assert [outcome.verdict for outcome in outcomes] == [Verdict.PASS, Verdict.INFO]
+    assert [outcome.verdict for outcome in outcomes] == [CaseVerdict.PASS, CaseVerdict.INFO]
     assert outcomes[1].came == "without a login the connection ends after 1 s"
 
 
 async def test_server_without_guests_is_not_judged_by_what_guests_do(tmp_path):
     cases = [case for case in server_cases.CASES if case.name in ("S1.guest", "S1.token", "S3.guest-act")]
     outcomes = await judged(tmp_path, cases, changed(QUICK, guests=False))
-    assert set(verdicts(outcomes).values()) == {Verdict.UNIMPLEMENTED}
+    assert set(verdicts(outcomes).values()) == {CaseVerdict.UNIMPLEMENTED}
     assert all("guests_not_allowed" in outcome.came for outcome in outcomes.values())
 
 
@@ -123,7 +123,7 @@ async def test_server_without_guests_is_judged_by_how_it_refuses_them(tmp_path):
 async def test_closed_server_is_not_judged_by_what_its_members_do(tmp_path):
     cases = [case for case in server_cases.CASES if case.name in ("S2.create", "S3.act", "S0.ping")]
     outcomes = await judged(tmp_path, cases, changed(QUICK, access={"members": "keys"}))
-    assert verdicts(outcomes) == {case.name: Verdict.UNIMPLEMENTED for case in cases}
+    assert verdicts(outcomes) == {case.name: CaseVerdict.UNIMPLEMENTED for case in cases}
 
 
 async def test_closed_server_is_judged_by_invites_that_were_never_given(tmp_path):
@@ -135,14 +135,17 @@ async def test_server_without_chat_is_judged_by_how_it_refuses_it(tmp_path):
     cases = [case for case in server_cases.CASES if case.name in ("S2.unannounced", "S2.chat", "S2.ignore")]
     settings = changed(QUICK, chat={"tables": False, "lobby": False})
     outcomes = await judged(tmp_path, cases, settings)
-    assert verdicts(outcomes) == {"S2.chat": Verdict.UNIMPLEMENTED, "S2.ignore": Verdict.UNIMPLEMENTED}
+    assert verdicts(outcomes) == {
+        "S2.chat": CaseVerdict.UNIMPLEMENTED,
+        "S2.ignore": CaseVerdict.UNIMPLEMENTED,
+    }
 
 
 async def test_server_with_another_fingerprint_fails(tmp_path):
     (case,) = [case for case in server_cases.CASES if case.name == "S1.fingerprint"]
     async with running(tmp_path / "data") as server:
         outcome = await server_cases.judge(case, f"truc://127.0.0.1:{server.port}#{'A' * 26}")
-    assert outcome.verdict is Verdict.FAIL
+    assert outcome.verdict is CaseVerdict.FAIL
 
 
 async def test_address_where_nobody_listens_is_an_error_of_the_system(unused_port):

@@ -5,7 +5,7 @@ Everything random comes from a seed, so that a test's transcript is the same on 
 
 import random
 
-from truc_conform.playing import Player, here, secret
+from truc_conform.playing import Puppet, here, secret
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Auditor
 from truc_protocol.bodies import Body, Guest, Rule
@@ -53,7 +53,7 @@ class Table:
         opts = (opts or Opts())._replace(guests=len(guests))
         terms = self.dealer.terms(self.variant, seats=seats, opts=opts, name="a table", opened=1_700_000_000)
         self.terms = open_terms(self.document, terms.record)
-        self.players = {seat: Player(seat, seed) for seat in range(seats) if seat not in guests}
+        self.players = {seat: Puppet(seat, seed) for seat in range(seats) if seat not in guests}
         self.guest_keys = {seat: keys.box_key(secret(f"guest {seat}", seed)) for seat in guests}
         taken = tuple(self._seat(seat, boxed=boxed_guests) for seat in range(seats))
         self.setup: Setup = close_setup(self.terms, taken, self.dealer.match_record(self.terms, taken))
@@ -173,7 +173,7 @@ class Table:
 
     def newcomer(self, seat: int) -> Record:
         """Let somebody new take a seat."""
-        self.players[seat] = Player(seat, self.seed, person=f"newcomer {self.ledger.k} ")
+        self.players[seat] = Puppet(seat, self.seed, person=f"newcomer {self.ledger.k} ")
         self.silent -= {seat}
         self.away -= {seat}
         return self.players[seat].sub(self.ledger)
@@ -226,4 +226,4 @@ def audit(document: bytes, records: list[Record]) -> Auditor:
     return auditor
 
 
-__all__ = ["Player", "Table", "audit", "here", "secret"]
+__all__ = ["Puppet", "Table", "audit", "here", "secret"]

@@ -2,7 +2,7 @@
 
 import pytest
 from protocol.forge import Case, altered, cases, check_refused, forged, voided
-from protocol.peers import Player, Table
+from protocol.peers import Puppet, Table
 
 from truc_protocol.audit import verify
 from truc_protocol.ledger import is_gone, next_call
@@ -11,7 +11,7 @@ from truc_protocol.setup import Opts
 
 def newcomer(table: Table, seat: int = 0, **fields):
     """A newcomer's record for a seat, its fields changed and signed by the newcomer."""
-    player = Player(seat, table.seed, "new ")
+    player = Puppet(seat, table.seed, "new ")
     record = player.sub(table.ledger)
     table.players[seat] = player
     return table, altered(table, record, **fields)
@@ -27,7 +27,7 @@ def absent(**opts) -> Table:
 def second_substitute_of_a_seat():
     table, record = newcomer(absent(gone=1))
     table.add(record)
-    return table, Player(0, table.seed, "newer ").sub(table.ledger)
+    return table, Puppet(0, table.seed, "newer ").sub(table.ledger)
 
 
 def substitute_signed_for_another_position():

@@ -15,7 +15,7 @@ from protocol.forge import (
     small,
     until,
 )
-from protocol.peers import Player, Table, here
+from protocol.peers import Puppet, Table, here
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.bodies import Ack, Act, Call, Close, Deal, Draw, End, Release, Share, Void
@@ -122,7 +122,7 @@ def substitute_after_a_call():
     table.add(table.dealer.move(table.ledger))
     table.away = frozenset({gone})
     table.to("called", index=2)
-    return table, Player(gone, 1, "new ").sub(table.ledger)
+    return table, Puppet(gone, 1, "new ").sub(table.ledger)
 
 
 def cut_after_a_release():
@@ -140,7 +140,7 @@ def void_after_the_deal():
 def substitute_in_a_hand():
     table = Table(opts=Opts(gone=1, gone_after=1)).to("hand")
     table.add(table.dealer.move(table.ledger))
-    return table, Player(0, 1, "new ").sub(table.ledger)
+    return table, Puppet(0, 1, "new ").sub(table.ledger)
 
 
 def deal_between_two_hands():
@@ -196,13 +196,13 @@ def proxy_for_a_seat_beyond_the_table():
 
 def record_by_a_seat_beyond_the_table():
     table = Table().to("hand")
-    return table, Player(2, 1).resign(table.ledger)
+    return table, Puppet(2, 1).resign(table.ledger)
 
 
 def substitute_behind_the_end():
     """Anybody can write it: a key of their own is all that it needs."""
     table = Table(small()).run()
-    return table, Player(1, 1, "stranger ").sub(table.ledger)
+    return table, Puppet(1, 1, "stranger ").sub(table.ledger)
 
 
 @pytest.mark.parametrize(
@@ -262,9 +262,9 @@ def substitute_behind_the_end():
             Table,
             "C12",
             None,
-            substitute_beyond_the_table=lambda table: Player(2, 1).sub(table.ledger),
+            substitute_beyond_the_table=lambda table: Puppet(2, 1).sub(table.ledger),
             substitute_beyond_the_table_from_elsewhere=lambda table: altered(
-                table, Player(5, 1).sub(table.ledger), head=bytes(32), first=9
+                table, Puppet(5, 1).sub(table.ledger), head=bytes(32), first=9
             ),
         ),
         *following(

@@ -17,7 +17,7 @@ from protocol.forge import (
     turn,
     until,
 )
-from protocol.peers import Player, Table
+from protocol.peers import Puppet, Table
 from protocol.shared import sharing_table
 
 from truc_protocol.bodies import Ack, Close, Proxy, Release
@@ -134,13 +134,13 @@ def signed_act_made_a_proxy():
 def ack_in_a_guests_name():
     table = Table(small(), guests=(0,))
     until(table, Ack)
-    return table, Player(0, 1).ack(table.ledger)
+    return table, Puppet(0, 1).ack(table.ledger)
 
 
 def release_in_a_guests_name():
     table = Table(guests=(0,)).to("called")
     ledger = table.ledger
-    return table, Player(0, 1).sign(Release(ledger.setup.mid, *ledger.parallel, 0, 0, LINK))
+    return table, Puppet(0, 1).sign(Release(ledger.setup.mid, *ledger.parallel, 0, 0, LINK))
 
 
 def act_of_the_seat_that_was_substituted():
@@ -215,8 +215,8 @@ def share_of_another_sub_deal():
             lambda: Table(guests=(0,)).to("hand"),
             "C21",
             None,
-            act_in_a_guests_name=lambda table: Player(0, 1).act(table.ledger, "stand"),
-            resign_in_a_guests_name=lambda table: Player(0, 1).resign(table.ledger),
+            act_in_a_guests_name=lambda table: Puppet(0, 1).act(table.ledger, "stand"),
+            resign_in_a_guests_name=lambda table: Puppet(0, 1).resign(table.ledger),
         ),
     ),
 )

@@ -14,7 +14,7 @@ from protocol.forge import (
     signed_for,
     small,
 )
-from protocol.peers import Player, Table, secret
+from protocol.peers import Puppet, Table, secret
 
 from truc_protocol.audit import Accepted, Auditor, OwnSeat
 from truc_protocol.bodies import Guest, SeatTaken
@@ -94,7 +94,7 @@ def seats_in_another_order():
 
 def seat_beyond_the_table():
     table = Table()
-    stranger = Player(2, 1)
+    stranger = Puppet(2, 1)
     return Forgery(table.document, [table.records[0], stranger.join(table.terms)])
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from protocol.forge import small
-from protocol.peers import Player, Table
+from protocol.peers import Puppet, Table
 from protocol.shared import blind_table, sharing_table
 
 from truc_protocol.audit import AuditError, Auditor, OwnSeat, Result, verify
@@ -154,7 +154,7 @@ def test_changed_record_under_a_valid_signature_comes_to_a_verdict(forgery):
 @given(forgeries())
 def test_seat_meets_a_changed_record_with_nothing_but_an_audit_error(forgery):
     table, at, record = forgery
-    auditor = Auditor(table.document, OwnSeat(0, Player(0, table.seed).x))
+    auditor = Auditor(table.document, OwnSeat(0, Puppet(0, table.seed).x))
     for honest in table.records[:at]:
         auditor.feed(honest)
     setup = len(table.setup.records)

@@ -4,17 +4,18 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from truc_conform.client_cases import cheating, entering, interrupted, keyed, seated, watching
-from truc_conform.result import Case, Level
-from truc_conform.scenes import Scene
+from truc_conform.client_cases import cheats, entering, interrupted, keyed, seated, watching
+from truc_conform.client_cases.keyed import without_key
+from truc_conform.result import Case, Level, in_module
+from truc_conform.scenes import Scene, absent, needing, unwatched
 
 SCENES: Final[tuple[Scene, ...]] = (
-    *entering.SCENES,
-    *watching.SCENES,
-    *seated.SCENES,
-    *interrupted.SCENES,
-    *keyed.SCENES,
-    *cheating.SCENES,
+    *in_module(entering, Scene),
+    *needing(unwatched, in_module(watching, Scene)),
+    *needing(absent, in_module(seated, Scene)),
+    *needing(absent, in_module(interrupted, Scene)),
+    *in_module(keyed, Scene),
+    *needing(without_key, in_module(cheats, Scene)),
 )
 CASES: Final[tuple[Case, ...]] = tuple(case for scene in SCENES for case, _ in scene.judged)
 ASKED: Final[dict[Level, tuple[Level, ...]]] = {

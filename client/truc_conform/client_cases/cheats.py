@@ -1,6 +1,7 @@
-"""How a server lies: one function for each planted cheat, which arranges a stage for it.
+"""The planted cheats of level C3: each is one lie of the server, or of the other seat, that a verifier must notice.
 
-cheating.py says what a client must do about each, and which check it concerns.
+After it the client must sign nothing for a later position, and its program must end with an exit code other than 0. It
+may ask again first, where the lie could be a fault of the line; it is told the same again.
 """
 
 from collections.abc import Callable, Iterable
@@ -9,230 +10,95 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from truc_conform.client_cases.seated import on_choice
-from truc_conform.client_harness import Stage
+from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import (
-    Maker,
+    BEFORE_MATCH,
+    Bend,
+    Cheat,
     Place,
-    Rewrite,
+    bending,
     body_of,
+    deal_body,
     instead,
+    note_cheat,
     on,
     on_record,
+    other_calls,
     place_of,
     resigned,
+    rewriting,
     ruled_out,
 )
-from truc_conform.playing import Player, secret
-from truc_conform.result import AnyAct, tag_of_body
-from truc_conform.scenes import at_first
-from truc_protocol import dealing
-from truc_protocol.bodies import Act, Body, Close, Deal, End
+from truc_conform.playing import Puppet, secret, signed_position
+from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
+from truc_conform.scenes import (
+    Exit,
+    Scene,
+    at_first,
+    intercepting,
+    judged,
+    recasting,
+    said,
+    scene,
+    unended,
+)
+from truc_protocol import dealing, messages
+from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
 from truc_protocol.boxes import Option
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.messages import (
-    BoxedOptions,
-    Choice,
-    ClientMessage,
-    MatchRecord,
-    Ok,
-    OpenOptions,
-    Resume,
-    ServerMessage,
-    Setup,
-    SignedAct,
-    Terms,
-)
 from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import open_terms
 
-_BEFORE_SEAT: Final = -2
+_CHECKS: Final = "../fairness/specification.md#11-checks"
+_DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 _OTHER: Final = 2  # the role of seat 1
-_BEFORE_MATCH: Final = -1
-NO_LINK: Final = secret("no link", 1)
-
-Cheat = Callable[[Stage], None]
-Change = Callable[[ServerMessage], ServerMessage | None]
+_NO_LINK: Final = secret("no link", 1)
 
 
-def bending(bend: Callable[[Stage], Change]) -> Cheat:
-    """Make a cheat of a bend; it begins with the first message that is bent."""
-
-    def cheat(stage: Stage) -> None:
-        stage.is_quiet = True
-        change = bend(stage)
-
-        def marked(message: ServerMessage) -> ServerMessage | None:
-            bent = change(message)
-            if bent is not message:
-                _note(stage, _begins_at(message))
-            return bent
-
-        stage.bend = marked
-
-    return cheat
+def _stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    """Judge a client that has been cheated."""
+    if server.cheated_at is None:
+        return failed("the match never reached the cheat")
+    later = [act for act in said(server, messages.SignedAct) if _position(act) > server.cheated_at]
+    if later:
+        return failed(f"it signed a {tag_of_body(later[0].body)} record after the cheat")
+    if end.code is None:
+        return failed(f"it was still running after {end.seconds:.0f} s")
+    return None if end.code else failed("it ended with exit code 0, as if all were well")
 
 
-def _note(stage: Stage, k: int) -> None:
-    """Note the position of a cheat, the first time."""
-    if stage.cheated_at is None:
-        stage.cheated_at = k
+def _position(message: messages.SignedAct) -> int:
+    return BEFORE_MATCH if message.match is None else signed_position(message)
 
 
-def _begins_at(message: ServerMessage) -> int:
-    match message:
-        case MatchRecord(k=k):
-            return k
-        case BoxedOptions(at=at):
-            return at - 1
-        case Terms():
-            return _BEFORE_SEAT
-        case _:
-            return _BEFORE_MATCH
+def _signs_no_second(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    seats = {act.body for act in said(server, messages.SignedAct) if act.match is None}
+    return failed("it signed two tables with one nonce") if len(seats) > 1 else _stops(server, end)
 
 
-def rewriting(kind: type[Body], index: int, maker: Maker) -> Cheat:
-    """Return a cheat that puts another record in the place of the first of its kind and deal index."""
-    return bending(lambda stage: Rewrite(stage, kind, index, maker))
+def _stops_by_the_rules(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    """Judge what only the rules show: a client without them may go on, and leave it to a verifier of the transcript."""
+    outcome = _stops(server, end)
+    if outcome is None or server.cheated_at is None:
+        return outcome
+    return CaseOutcome(CaseVerdict.NON_STRICT, f"{outcome.came}: only the rules show it")
 
 
-def other_calls(**changes: Any) -> Cheat:
-    """Return a cheat that changes the calls, and signs them again."""
-    return bending(lambda stage: on_record("call", lambda message: resigned(stage, message, **changes)))
+def _asks_again_or_stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    return unended(server, end) if said(server, messages.Resume) else _stops(server, end)
 
 
-def bad_signature(stage: Stage) -> None:
-    """Break the signature of the deals."""
-    bending(lambda _stage: on_record("deal", lambda message: replace(message, sig=b"\x01" * 64)))(stage)
+def _cheat(name: str, what: str) -> Callable[[Cheat], Scene]:
+    """Make a scene of a lie that a check of the records shows."""
+    return scene(judged(f"C3.cheat-{name}", _CHECKS, f"stops at {what}", _stops))
 
 
-def one_further(_stage: Stage) -> Change:
-    """Send a deal as if it stood one position further on."""
-    return on_record("deal", lambda message: replace(message, k=message.k + 1))
-
-
-def swapped_boxes(stage: Stage) -> Change:
-    """Give each seat the box of the other."""
-    return on_record(
-        "deal",
-        lambda message: resigned(stage, message, boxes=tuple(reversed(body_of(message).boxes))),
-    )
-
-
-def other_terms(stage: Stage) -> Change:
-    """Offer other terms than the table showed."""
-
-    def change(message: Terms) -> Terms:
-        opts = stage.opts._replace(voids=9)
-        terms = stage.dealer.terms(stage.variant, seats=2, opts=opts, name="a server", opened=1_700_000_000)
-        return replace(message, record=terms.record)
-
-    return on(Terms, change)
-
-
-def other_document(_stage: Stage) -> Change:
-    """Send a rule document that is not the one signed."""
-    return on(Terms, lambda message: replace(message, doc=message.doc + b"\n"))
-
-
-def puppet_in_the_seat(stage: Stage) -> Change:
-    """Begin the match with a puppet in the client's seat."""
-
-    def change(message: Setup) -> Setup:
-        table, _, other, _ = (Record(*record) for record in message.records)
-        terms = open_terms(stage.document, table)
-        seats = (Player(0, 99).join(terms), other)
-        began = stage.dealer.match_record(terms, seats)
-        return replace(message, match=body_hash(began), records=(table, *seats, began))
-
-    return on(Setup, change)
-
-
-def forged_act(stage: Stage) -> Change:
-    """Let the server sign acts in the name of the other seat, with its own key."""
-
-    def change(message: MatchRecord) -> MatchRecord:
-        if message.signer != _OTHER:
-            return message
-        return replace(message, sig=stage.key.sign(message.body))
-
-    return on_record("act", change)
-
-
-def _plays_of_the_other(stage: Stage, change: Callable[[Act], tuple[Any, ...]]) -> Change:
-    def bend(message: MatchRecord) -> MatchRecord:
-        body = body_of(message)
-        if not isinstance(body, Act) or (message.signer, body.kind) != (_OTHER, "play"):
-            return message
-        return resigned(stage, message, args=change(body))
-
-    return on(MatchRecord, bend)
-
-
-def another_card(stage: Stage) -> Change:
-    """Let the other seat open a card that it does not hold."""
-
-    def change(body: Act) -> tuple[Any, ...]:
-        slot, card, salt, ask = body.args
-        return slot, (card + 1) % len(stage.variant.pack), salt, ask
-
-    return _plays_of_the_other(stage, change)
-
-
-def another_slot(stage: Stage) -> Change:
-    """Let the other seat open a card from another slot."""
-
-    def change(body: Act) -> tuple[Any, ...]:
-        slot, *opening = body.args
-        return (slot + 1) % 3, *opening
-
-    return _plays_of_the_other(stage, change)
-
-
-def leaves(change: Callable[[Stage, Deal], tuple[bytes, ...]]) -> Cheat:
-    """Return a cheat that commits to other cards for the other seat, which comes to light at the close."""
-
-    def cheat(stage: Stage) -> None:
-        stage.concedes_at = 1
-
-        def forge(record: Record) -> Record:
-            body = parse(record)
-            if not isinstance(body, Deal) or body.j != 1:
-                return record
-            forged = encode(replace(body, leaves=(body.leaves[0], change(stage, body))))
-            return Record(0, forged, stage.key.sign(forged))
-
-        def recast(message: ServerMessage) -> Iterable[ServerMessage]:
-            if isinstance(message, MatchRecord) and tag_of_body(message.body) == "close":
-                _note(stage, message.k)
-            return (message,)
-
-        stage.forge, stage.recast = forge, recast
-
-    return cheat
-
-
-def swapped_leaf(_stage: Stage, body: Deal) -> tuple[bytes, ...]:
-    """Return the commitments to the cards of the other seat, one of them to nothing."""
-    return (secret("leaf", 1), *body.leaves[1][1:])
-
-
-def unshuffled(stage: Stage, body: Deal) -> tuple[bytes, ...]:
-    """Return commitments to cards for the other seat that are not from the shuffle."""
-    own, _ = (stage.dealer.openings(_dealt(stage), seat) for seat in range(2))
-    held = {opening.card for opening in own}
-    free = [card for card in range(len(stage.variant.pack)) if card not in held][:3]
-    other = tuple(Opening(card, secret(f"salt {card}", 1)[:16]) for card in free)
-    return dealing.leaves(stage.at_play().setup.mid, j=body.j, d=body.d, hands=(own, other))[1]
-
-
-def _dealt(stage: Stage) -> Ledger:
-    honest = stage.dealer.next_record(stage.at_play())
-    if honest is None:
-        raise RuntimeError("no deal is due")
-    return stage.dealer.take(stage.at_play(), honest)
+def _of_options(name: str, what: str) -> Callable[[Cheat], Scene]:
+    """Make a scene of a lie in the options that the client chooses from."""
+    return scene(judged(f"C3.cheat-{name}", _DUTIES, f"refuses {what}", _stops))
 
 
 def _raised(score: Any) -> Any:
@@ -240,69 +106,279 @@ def _raised(score: Any) -> Any:
     return (games, upper, points + 1), theirs
 
 
-def wrong_score(place: Place, body: Close) -> Close:
+def _wrong_score(place: Place, body: Close) -> Close:
     """Close a hand with a point too many."""
     return Close(*place, body.j, body.link, _raised(body.score), body.reason)
 
 
-def wrong_close_link(place: Place, body: Close) -> Close:
+_SCORE: Final = scene(
+    judged(
+        "C3.cheat-score",
+        _CHECKS,
+        "stops at a score with a point too many (C24), if it knows the rules",
+        _stops_by_the_rules,
+    )
+)(rewriting(Close, 1, _wrong_score))
+
+
+@_cheat("signature", "a record with an invalid signature (C3)")
+@bending
+def _bad_signature(_server: ClientHarness) -> Bend:
+    """Break the signature of the deals."""
+    return on_record("deal", lambda message: replace(message, sig=b"\x01" * 64))
+
+
+@_cheat("forged-act", "an act of the other seat without that seat's signature (C3)")
+@bending
+def _forged_act(server: ClientHarness) -> Bend:
+    """Let the server sign acts in the name of the other seat, with its own key."""
+
+    def change(message: messages.MatchRecord) -> messages.MatchRecord:
+        if message.signer != _OTHER:
+            return message
+        return replace(message, sig=server.key.sign(message.body))
+
+    return on_record("act", change)
+
+
+@_cheat("document", "a rule document other than the signed one (C5)")
+@bending
+def _other_document(_server: ClientHarness) -> Bend:
+    """Send a rule document that is not the one signed."""
+    return on(messages.Terms, lambda message: replace(message, doc=message.doc + b"\n"))
+
+
+@_cheat("terms", "terms other than those the table showed (C9)")
+@bending
+def _other_terms(server: ClientHarness) -> Bend:
+    """Offer other terms than the table showed."""
+
+    def change(message: messages.Terms) -> messages.Terms:
+        opts = server.opts._replace(voids=9)
+        terms = server.dealer.terms(server.variant, seats=2, opts=opts, name="a server", opened=1_700_000_000)
+        return replace(message, record=terms.record)
+
+    return on(messages.Terms, change)
+
+
+@_cheat("seat", "a setup with somebody else in the client's own seat (C9)")
+@bending
+def _puppet_in_the_seat(server: ClientHarness) -> Bend:
+    """Begin the match with a puppet in the client's seat."""
+
+    def change(message: messages.Setup) -> messages.Setup:
+        table, _, other, _ = (Record(*record) for record in message.records)
+        terms = open_terms(server.document, table)
+        seats = (Puppet(0, 99).join(terms), other)
+        began = server.dealer.match_record(terms, seats)
+        return replace(message, match=body_hash(began), records=(table, *seats, began))
+
+    return on(messages.Setup, change)
+
+
+_HEAD: Final = _cheat("head", "a record that names the wrong head (C10)")(other_calls(head=b"\x01" * 32))
+
+
+@_cheat("position", "a record one position too high (C10)")
+@bending
+def _one_further(_server: ClientHarness) -> Bend:
+    """Send a deal as if it stood one position further on."""
+    return on_record("deal", lambda message: replace(message, k=message.k + 1))
+
+
+def _wrong_close_link(place: Place, body: Close) -> Close:
     """Open a hand with a number that was not committed to."""
-    return Close(*place, body.j, NO_LINK, body.score, body.reason)
+    return Close(*place, body.j, _NO_LINK, body.score, body.reason)
 
 
-def wrong_winner(place: Place, body: End) -> End:
+_CALLS: Final = [
+    _cheat("called-twice", "a deal that is called twice (C11)")(
+        rewriting(Release, 1, lambda place, body: Call(*place, body.j, 0, 3, 0, (0, 1, 2)))
+    ),
+    _cheat("dealer", "a call for the wrong dealer, signed anew (C13)")(other_calls(dealer=1, cut=9)),
+    _cheat("left-out", "a call that leaves a contributor out (C13)")(
+        rewriting(
+            Call, 1, lambda place, body: Call(*place, body.j, body.dealer, body.ncards, body.cut, (0, 2))
+        )
+    ),
+    _cheat("draw-link", "a draw with a number never committed to (C14)")(
+        rewriting(Draw, 0, lambda place, body: Draw(*place, body.j, _NO_LINK, body.first))
+    ),
+    _cheat("close-link", "a hand opened by a number never committed to (C14)")(
+        rewriting(Close, 1, _wrong_close_link)
+    ),
+    _cheat("early-deal", "a deal before all have released (C15)")(
+        rewriting(Release, 1, lambda place, body: deal_body(place, body.j))
+    ),
+    _cheat("draw", "a draw with the wrong result (C16)")(
+        rewriting(Draw, 0, lambda place, body: Draw(*place, body.j, body.link, 1 - body.first))
+    ),
+    _cheat("deal", "a deal whose cut is not the one called (C17)")(
+        rewriting(Deal, 1, lambda place, body: deal_body(place, body.j, dealer=body.dealer, cut=7))
+    ),
+]
+
+
+@_cheat("box", "a boxed hand that does not open onto its leaves (C18)")
+@bending
+def _swapped_boxes(server: ClientHarness) -> Bend:
+    """Give each seat the box of the other."""
+    return on_record(
+        "deal",
+        lambda message: resigned(server, message, boxes=tuple(reversed(body_of(message).boxes))),
+    )
+
+
+def _plays_of_the_other(server: ClientHarness, change: Callable[[Act], tuple[Any, ...]]) -> Bend:
+    def bend(message: messages.MatchRecord) -> messages.MatchRecord:
+        body = body_of(message)
+        if not isinstance(body, Act) or (message.signer, body.kind) != (_OTHER, "play"):
+            return message
+        return resigned(server, message, args=change(body))
+
+    return on(messages.MatchRecord, bend)
+
+
+@_cheat("card", "a card that the other seat plays but does not hold (C19)")
+@bending
+def _another_card(server: ClientHarness) -> Bend:
+    """Let the other seat open a card that it does not hold."""
+
+    def change(body: Act) -> tuple[Any, ...]:
+        slot, card, salt, ask = body.args
+        return slot, (card + 1) % len(server.variant.pack), salt, ask
+
+    return _plays_of_the_other(server, change)
+
+
+@_cheat("slot", "a card played from the wrong slot (C19)")
+@bending
+def _another_slot(server: ClientHarness) -> Bend:
+    """Let the other seat open a card from another slot."""
+
+    def change(body: Act) -> tuple[Any, ...]:
+        slot, *opening = body.args
+        return (slot + 1) % 3, *opening
+
+    return _plays_of_the_other(server, change)
+
+
+def _wrong_winner(place: Place, body: End) -> End:
     """End the match in favour of the side that has lost it."""
     winner = 1 - body.winner if body.winner is not None else 0
     return End(*place, body.next_index, body.links, body.xsec, body.score, winner, body.reason)
 
 
-def one_counter(stage: Stage) -> None:
-    """Seal all options under one counter."""
-    stage.one_counter = True
-    seen: list[int] = []
-
-    def recast(message: ServerMessage) -> Iterable[ServerMessage]:
-        if isinstance(message, BoxedOptions):
-            seen.append(message.at)
-            if len(seen) > 1:
-                _note(stage, message.at - 1)
-        return (message,)
-
-    stage.recast = recast
+_ENDS: Final = [
+    _cheat("ruling", "a ruling without a cause (C22)")(
+        rewriting(Act, 1, lambda place, body: Rule(*place, body.j, "forfeit", 0, "absent", ()))
+    ),
+    _cheat("winner", "a match that ends with the wrong winner (C24)")(rewriting(End, 0, _wrong_winner)),
+]
 
 
-def twisting(change: Callable[[Stage, Option], Option]) -> Cheat:
-    """Return a cheat that offers options to play which are not what they say."""
+def _leaves(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Cheat:
+    """Return a cheat that commits to other cards for the other seat, which comes to light at the close."""
 
-    def cheat(stage: Stage) -> None:
-        def twist(option: Option) -> Option:
-            if option.kind != "play":
-                return option
-            _note(stage, stage.at_play().k - 1)
-            return change(stage, option)
+    def cheat(server: ClientHarness) -> None:
+        server.concedes_at = 1
 
-        stage.twist = twist
+        def forge(record: Record) -> Record:
+            body = parse(record)
+            if not isinstance(body, Deal) or body.j != 1:
+                return record
+            forged = encode(replace(body, leaves=(body.leaves[0], change(server, body))))
+            return Record(0, forged, server.key.sign(forged))
+
+        def recast(message: messages.ServerMessage) -> Iterable[messages.ServerMessage]:
+            if isinstance(message, messages.MatchRecord) and tag_of_body(message.body) == "close":
+                note_cheat(server, message.k)
+            return (message,)
+
+        server.forge, server.recast = forge, recast
 
     return cheat
 
 
-def foreign_card(stage: Stage, option: Option) -> Option:
+@_cheat("leaf", "a card swapped under its commitment (C25)")
+@_leaves
+def _swapped_leaf(_server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
+    """Return the commitments to the cards of the other seat, one of them to nothing."""
+    return (secret("leaf", 1), *body.leaves[1][1:])
+
+
+def _dealt(server: ClientHarness) -> Ledger:
+    honest = server.dealer.next_record(server.at_play())
+    if honest is None:
+        raise RuntimeError("no deal is due")
+    return server.dealer.take(server.at_play(), honest)
+
+
+@_cheat("shuffle", "cards that are not from the shuffle (C25)")
+@_leaves
+def _unshuffled(server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
+    """Return commitments to cards for the other seat that are not from the shuffle."""
+    own, _ = (server.dealer.openings(_dealt(server), seat) for seat in range(2))
+    held = {opening.card for opening in own}
+    free = [card for card in range(len(server.variant.pack)) if card not in held][:3]
+    other = tuple(Opening(card, secret(f"salt {card}", 1)[:16]) for card in free)
+    return dealing.leaves(server.at_play().setup.mid, j=body.j, d=body.d, hands=(own, other))[1]
+
+
+@_of_options("options-again", "a box of options with a counter used before")
+def _one_counter(server: ClientHarness) -> None:
+    """Seal all options under one counter."""
+    server.one_counter = True
+    _note_second_box(server)
+
+
+@recasting
+def _note_second_box(server: ClientHarness, message: messages.ServerMessage) -> tuple[messages.ServerMessage]:
+    if isinstance(message, messages.BoxedOptions) and any(
+        isinstance(sent, messages.BoxedOptions) for sent in server.sent
+    ):
+        note_cheat(server, message.at - 1)
+    return (message,)
+
+
+def _twisting(change: Callable[[ClientHarness, Option], Option]) -> Cheat:
+    """Return a cheat that offers options to play which are not what they say."""
+
+    def cheat(server: ClientHarness) -> None:
+        def twist(option: Option) -> Option:
+            if option.kind != "play":
+                return option
+            note_cheat(server, server.at_play().k - 1)
+            return change(server, option)
+
+        server.twist = twist
+
+    return cheat
+
+
+@_of_options("options-foreign", "an option that opens a card that is not the client's")
+@_twisting
+def _foreign_card(server: ClientHarness, option: Option) -> Option:
     """Let an option open the next card of the pack."""
     slot, card, *rest = option.args
-    return option._replace(args=(slot, (int(str(card)) + 1) % len(stage.variant.pack), *rest))
+    return option._replace(args=(slot, (int(str(card)) + 1) % len(server.variant.pack), *rest))
 
 
-def another_line(_stage: Stage, option: Option) -> Option:
+@_of_options("options-line", "an option that says one move and makes another")
+@_twisting
+def _another_line(_server: ClientHarness, option: Option) -> Option:
     """Let an option say that it concedes."""
     return option._replace(line="concede")
 
 
-def in_clear(_stage: Stage) -> Change:
+@_of_options("options-clear", "options outside their box")
+@bending
+def _in_clear(_server: ClientHarness) -> Bend:
     """Offer to concede, without a box."""
 
-    def change(message: BoxedOptions) -> OpenOptions:
-        choices = (Choice(key="concede", kind="concede", hints={}),)
-        return OpenOptions(
+    def change(message: messages.BoxedOptions) -> messages.OpenOptions:
+        choices = (messages.Choice(key="concede", kind="concede", hints={}),)
+        return messages.OpenOptions(
             table=message.table,
             match=message.match,
             at=message.at,
@@ -311,68 +387,70 @@ def in_clear(_stage: Stage) -> Change:
             choices=choices,
         )
 
-    return on(BoxedOptions, change)
+    return on(messages.BoxedOptions, change)
 
 
-def nonce_again(stage: Stage) -> None:
-    """Offer a second table under the nonce of the first, once the seat is signed."""
-    seated: list[bytes] = []
-
-    async def intercept(message: ClientMessage) -> bool:
-        if not isinstance(message, SignedAct) or message.match is not None or stage.terms is None:
-            return False
-        seated.append(message.body)
-        await stage.push(Ok(re=message.id))
-        if len(seated) == 1:
-            stage.cheated_at = _BEFORE_MATCH
-            await stage.push(replace(stage.terms, record=_second_table(stage)))
-        return True
-
-    stage.intercepts.append(intercept)
-
-
-def _second_table(stage: Stage) -> Record:
-    first = stage.dealer.secrets
+def _second_table(server: ClientHarness) -> Record:
+    first = server.dealer.secrets
     dealer = Dealer(
-        stage.key, MatchSecrets(secret("root again", 1), secret("x again", 1), first.tn), links=64
+        server.key, MatchSecrets(secret("root again", 1), secret("x again", 1), first.tn), links=64
     )
     terms = dealer.terms(
-        stage.variant, seats=stage.seats, opts=stage.opts, name="a server", opened=1_700_000_001
+        server.variant, seats=server.seats, opts=server.opts, name="a server", opened=1_700_000_001
     )
     return terms.record
 
 
-def two_histories(stage: Stage) -> None:
+@scene(
+    judged("C3.cheat-nonce", _CHECKS, "does not sign two tables with one nonce (C9, C36)", _signs_no_second)
+)
+@intercepting
+async def _nonce_again(server: ClientHarness, message: messages.ClientMessage) -> bool:
+    """Offer a second table under the nonce of the first, once the seat is signed."""
+    if not isinstance(message, messages.SignedAct) or message.match is not None or server.terms is None:
+        return False
+    await server.push(messages.Ok(re=message.id))
+    if server.cheated_at is None:
+        server.cheated_at = BEFORE_MATCH
+        await server.push(replace(server.terms, record=_second_table(server)))
+    return True
+
+
+@_cheat("history", "another record for a position it has (C33)")
+def _two_histories(server: ClientHarness) -> None:
     """Lose the connection after a record, and afterwards send another in its place."""
-
-    async def lose(at: Stage, message: AnyAct) -> None:
-        await at.take(at.record_of(message))
-        await at.drop()
-
-    async def intercept(message: ClientMessage) -> bool:
-        if not isinstance(message, Resume):
-            return False
-        k = len(stage.records) - 1 if stage.cheated_at is None else stage.cheated_at
-        stage.cheated_at = k
-        place, honest = place_of(stage, k), stage.message(k)
-        await stage.push(instead(stage, honest, ruled_out(place, stage.at_play().deal_index)))
-        await stage.push(Ok(re=message.id, k=k + 1))
-        await stage.go_on()
-        return True
-
-    stage.intercepts.append(intercept)
-    on_choice(lose, number=2)(stage)
+    _send_another(server)
+    on_choice(_lose, number=2)(server)
 
 
-def skipped(stage: Stage) -> None:
+async def _lose(server: ClientHarness, message: AnyAct) -> None:
+    await server.take(server.record_of(message))
+    await server.drop()
+
+
+@intercepting
+async def _send_another(server: ClientHarness, message: messages.ClientMessage) -> bool:
+    if not isinstance(message, messages.Resume):
+        return False
+    k = len(server.records) - 1 if server.cheated_at is None else server.cheated_at
+    server.cheated_at = k
+    place, honest = place_of(server, k), server.message(k)
+    await server.push(instead(server, honest, ruled_out(place, server.at_play().deal_index)))
+    await server.push(messages.Ok(re=message.id, k=k + 1))
+    await server.go_on()
+    return True
+
+
+@scene(judged("C3.gap", "overview.md#one-log", "asks for a missing record, or stops", _asks_again_or_stops))
+def _skipped(server: ClientHarness) -> None:
     """Leave a record out, once."""
 
-    def skip(record: ServerMessage) -> tuple[()]:
-        stage.cheated_at = record.k if isinstance(record, MatchRecord) else None
+    def skip(record: messages.ServerMessage) -> tuple[()]:
+        server.cheated_at = record.k if isinstance(record, messages.MatchRecord) else None
         return ()
 
     at_first(
-        stage,
-        lambda message: isinstance(message, MatchRecord) and tag_of_body(message.body) == "draw",
+        server,
+        lambda message: isinstance(message, messages.MatchRecord) and tag_of_body(message.body) == "draw",
         skip,
     )

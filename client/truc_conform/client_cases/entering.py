@@ -6,10 +6,10 @@ They ask no more of the client than to log in and keep its connection until it i
 from collections.abc import Callable
 from typing import Final
 
-from truc_conform.client_harness import Stage
+from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import greeted_again
 from truc_conform.grease import greased, raw, strange_info, strange_notices
-from truc_conform.result import Case, Outcome, Verdict, failed
+from truc_conform.result import CaseOutcome, CaseVerdict, failed
 from truc_conform.scenes import (
     ALIVE,
     Exit,
@@ -19,42 +19,54 @@ from truc_conform.scenes import (
     ends_soon,
     faulty,
     has_closed,
+    intercepting,
     is_alive,
+    judged,
     must_close,
     not_entered,
-    one,
     said,
     says_who,
+    scene,
     shut_out,
     without,
 )
 from truc_protocol.errors import Code
-from truc_protocol.messages import ClientHello, GuestLogin, GuestReturn, KeyLogin, Ping, ServerHello, bye
+from truc_protocol.messages import (
+    ClientHello,
+    GuestLogin,
+    GuestReturn,
+    KeyLogin,
+    Ping,
+    ServerHello,
+    ServerMessage,
+    bye,
+)
 from truc_protocol.wire.frames import SERVER_LIMIT
 
-_SILENCE_S: Final = 2.0
-_WAIT_S: Final = 0.3
+_SILENCE_S: Final = 2.0  # after which a client may still be waiting: session.md#login sets no bound
+_WAIT_S: Final = 0.3  # a client that does not wait for a reply goes on at once
 _HELLO: Final = "session.md#hello"
 _KEEP_ALIVE: Final = "session.md#keep-alive"
 _FRAMES: Final = "transport.md#frames"
 _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
+_GOODBYE: Final = bye(Code.SHUTTING_DOWN, "the server is being stopped")
 
 
-def _says_hello_first(stage: Stage, _exit: Exit) -> Outcome | None:
-    if not stage.heard:
-        return failed(stage.faults[0].message if stage.faults else "it sent nothing")
-    hello = stage.heard[0].message
+def _says_hello_first(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+    if not server.heard:
+        return failed(server.faults[0].message if server.faults else "it sent nothing")
+    hello = server.heard[0].message
     if not isinstance(hello, ClientHello):
         return failed(f"it began with {type(hello).__name__}")
     return None if 1 in hello.proto else failed(f"it offers the protocols {list(hello.proto)}")
 
 
-def _keeps_to_the_size(stage: Stage, _exit: Exit) -> Outcome | None:
-    return faulty(stage, Code.FRAME_TOO_LARGE) or shut_out(stage)
+def _keeps_to_the_size(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+    return faulty(server, Code.FRAME_TOO_LARGE) or shut_out(server)
 
 
-def _nonces_differ(stage: Stage, _exit: Exit) -> Outcome | None:
-    nonces = [hello.cn for hello in said(stage, ClientHello)]
+def _nonces_differ(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+    nonces = [hello.cn for hello in said(server, ClientHello)]
     if len(nonces) == 1:
         return failed("it did not say hello in both runs")
     if len(set(nonces)) < len(nonces):
@@ -62,185 +74,186 @@ def _nonces_differ(stage: Stage, _exit: Exit) -> Outcome | None:
     return failed("`cn` is one byte repeated") if any(len(set(cn)) == 1 for cn in nonces) else None
 
 
-def _done_at_login(stage: Stage) -> None:
-    async def logs_in(message: object) -> bool:
-        if says_who(message):
-            stage.done.set()
-        return False
+@intercepting
+async def _done_at_login(server: ClientHarness, message: object) -> bool:
+    """End the scene when the client logs in."""
+    if says_who(message):
+        server.done.set()
+    return False
 
-    stage.intercepts.append(logs_in)
+
+_ENTERS: Final = [
+    scene(
+        judged("C0.hello", _HELLO, "`hello` comes first and offers protocol 1", _says_hello_first),
+        judged(
+            "C0.size",
+            "limits.md#sizes",
+            "sends no frame above 2048 bytes before `welcome`",
+            _keeps_to_the_size,
+        ),
+        judged(
+            "C0.messages",
+            "transport.md#messages",
+            "every frame is a message of the profile",
+            without(Code.BAD_FRAME, Code.BAD_MSGPACK, Code.BAD_MESSAGE, Code.UNKNOWN_REQUEST),
+        ),
+    )(_done_at_login),
+    scene(judged("C0.nonce", _HELLO, "`cn` is fresh on every connection", _nonces_differ), runs=2)(
+        _done_at_login
+    ),
+]
 
 
-def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[Stage], None]:
+def _waits(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+    if (early := faulty(server, "early")) is not None:
+        return early
+    return None if any(says_who(heard.message) for heard in server.heard) else failed("it never logged in")
+
+
+def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[ClientHarness], None]:
     """Let a reply come late, and listen in the meantime."""
 
-    def arrange(stage: Stage) -> None:
+    def arrange(server: ClientHarness) -> None:
         async def listen(message: object) -> bool:
-            if isinstance(message, kind) and await stage.overhear(_WAIT_S):
-                stage.blame("early", f"it went on before the reply to {type(message).__name__} had come")
+            if isinstance(message, kind) and await server.overhear(_WAIT_S):
+                server.blame("early", f"it went on before the reply to {type(message).__name__} had come")
             return False
 
-        stage.intercepts.append(listen)
-        ask_alive(stage)
+        server.intercepts.append(listen)
+        ask_alive(server)
 
     return arrange
 
 
-def _waits(stage: Stage, _exit: Exit) -> Outcome | None:
-    if (early := faulty(stage, "early")) is not None:
-        return early
-    return None if any(says_who(heard.message) for heard in stage.heard) else failed("it never logged in")
+_WAITS: Final = [
+    scene(judged(f"C0.waits-for-{reply}", _HELLO, f"sends nothing before {before}", _waits))(
+        _keep_waiting(kinds)
+    )
+    for reply, before, kinds in (
+        ("hello", "the reply to `hello`", (ClientHello,)),
+        ("welcome", "`welcome`", (KeyLogin, GuestLogin, GuestReturn)),
+    )
+]
 
 
-def _greased_fields(stage: Stage) -> None:
-    stage.dress = greased
-    ask_alive(stage)
+@scene(judged("C0.ping", _KEEP_ALIVE, "`pong` repeats the number of the `ping`", is_alive))
+def _pinged(server: ClientHarness) -> None:
+    """Ping after the welcome."""
+    ask_alive(server)
 
 
-def _greased_info(stage: Stage) -> None:
-    stage.info = strange_info()
-    ask_alive(stage)
+@scene(judged("C0.bytes", _FRAMES, "copes with frames that arrive byte by byte", is_alive))
+def _byte_by_byte(server: ClientHarness) -> None:
+    """Let each byte arrive by itself."""
+    server.cut = lambda frame: (frame[i : i + 1] for i in range(len(frame)))
+    ask_alive(server)
 
 
-def _byte_by_byte(stage: Stage) -> None:
-    stage.cut = lambda frame: (frame[i : i + 1] for i in range(len(frame)))
-    ask_alive(stage)
-
-
-def _in_heaps(stage: Stage) -> None:
+@scene(judged("C0.heaps", _FRAMES, "copes with several frames at once", is_alive))
+def _in_heaps(server: ClientHarness) -> None:
     """Let several messages arrive in one piece, which ends in the middle of the last."""
     frames = (piece if isinstance(piece, bytes) else raw(piece) for piece in strange_notices())
     heap = b"".join((raw(Ping(n=1)), *frames, raw(Ping(n=2)), raw(Ping(n=ALIVE))))
-    ask_alive(stage)
-    after_welcome(stage, heap[:-5], heap[-5:])
+    ask_alive(server)
+    after_welcome(server, heap[:-5], heap[-5:])
 
 
-def _bad_proto(stage: Stage) -> None:
-    bad_hello(stage, lambda hello: greeted_again(stage, hello, proto=2))
+@scene(judged("C0.unknown-fields", _UNKNOWN, "unknown fields are ignored", is_alive))
+def _greased_fields(server: ClientHarness) -> None:
+    """Send fields that nobody knows with every message."""
+    server.dress = greased
+    ask_alive(server)
 
 
-def bad_hello(stage: Stage, change: Callable[[ServerHello], ServerHello]) -> None:
-    """Let the server fail to prove itself."""
-    stage.recast = lambda message: (change(message) if isinstance(message, ServerHello) else message,)
-    stage.ends_on_close = True
-    ends_soon(stage, lambda message: isinstance(message, ClientHello))
-    _done_at_login(stage)
+@scene(judged("C0.unknown-notices", _UNKNOWN, "unknown kinds of message are ignored", is_alive))
+def _greased_notices(server: ClientHarness) -> None:
+    """Send messages that nobody knows after the welcome."""
+    ask_alive(server, *strange_notices())
 
 
-def says_nothing_of_itself(stage: Stage, _exit: Exit) -> Outcome | None:
-    """Judge a client whose server has not proved itself: with a key it stops, as a guest it should."""
-    if not any(isinstance(message, ServerHello) for message in stage.sent):
-        return failed(not_entered(stage) or "it sent no hello")
-    logins = [heard.message for heard in stage.heard if says_who(heard.message)]
-    if any(isinstance(login, KeyLogin) for login in logins):
-        return failed("it logged in with its key")
-    return Outcome(Verdict.NON_STRICT, "it logged in as a guest") if logins else None
-
-
-def _silent(stage: Stage) -> None:
-    async def ignore(_message: object) -> bool:
-        return True
-
-    ends_soon(stage, lambda message: isinstance(message, ClientHello), _SILENCE_S)
-    stage.intercepts.append(ignore)
-    stage.ends_on_close = True
-
-
-def _gives_up(stage: Stage, end: Exit) -> Outcome:
-    came = "closed the connection" if stage.has_closed else "was still waiting"
-    return Outcome(Verdict.INFO, f"{came} after {end.seconds:.1f} s without an answer to hello")
-
-
-_GOODBYE: Final = bye(Code.SHUTTING_DOWN, "the server is being stopped")
-
-SCENES: Final = (
-    Scene(
-        _done_at_login,
-        (
-            (Case("C0.hello", _HELLO, "`hello` comes first and offers protocol 1"), _says_hello_first),
-            (
-                Case("C0.size", "limits.md#sizes", "sends no frame above 2048 bytes before `welcome`"),
-                _keeps_to_the_size,
-            ),
-            (
-                Case("C0.messages", "transport.md#messages", "every frame is a message of the profile"),
-                without(Code.BAD_FRAME, Code.BAD_MSGPACK, Code.BAD_MESSAGE, Code.UNKNOWN_REQUEST),
-            ),
-        ),
-    ),
-    one("C0.nonce", _HELLO, "`cn` is fresh on every connection", _done_at_login, _nonces_differ, runs=2),
-    one(
-        "C0.waits-for-hello",
-        _HELLO,
-        "sends nothing before the reply to `hello`",
-        _keep_waiting(ClientHello),
-        _waits,
-    ),
-    one(
-        "C0.waits-for-welcome",
-        _HELLO,
-        "sends nothing before `welcome`",
-        _keep_waiting((KeyLogin, GuestLogin, GuestReturn)),
-        _waits,
-    ),
-    one("C0.ping", _KEEP_ALIVE, "`pong` repeats the number of the `ping`", ask_alive, is_alive),
-    one("C0.bytes", _FRAMES, "copes with frames that arrive byte by byte", _byte_by_byte, is_alive),
-    one("C0.heaps", _FRAMES, "copes with several frames at once", _in_heaps, is_alive),
-    one("C0.unknown-fields", _UNKNOWN, "unknown fields are ignored", _greased_fields, is_alive),
-    one(
-        "C0.unknown-notices",
-        _UNKNOWN,
-        "unknown kinds of message are ignored",
-        lambda stage: ask_alive(stage, *strange_notices()),
-        is_alive,
-    ),
-    one(
+@scene(
+    judged(
         "C0.unknown-capabilities",
         _UNKNOWN,
         "unknown capabilities, limits and fields of the server's info are ignored",
-        _greased_info,
         is_alive,
-    ),
-    one(
-        "C0.bye",
-        "session.md#goodbye",
-        "closes the connection after `bye`",
-        lambda stage: must_close(stage, _GOODBYE),
-        has_closed,
-    ),
-    one(
-        "C0.empty-frame",
-        _FRAMES,
-        "a frame of length 0 ends the connection",
-        lambda stage: must_close(stage, bytes(4)),
-        has_closed,
-    ),
-    one(
-        "C0.long-frame",
+    )
+)
+def _greased_info(server: ClientHarness) -> None:
+    """Announce what nobody knows, and a clock that is days ahead."""
+    server.info = strange_info()
+    ask_alive(server)
+
+
+def _ending(name: str, clause: str, expected: str, last: ServerMessage | bytes) -> Scene:
+    """Return a scene in which something ends the connection after the welcome."""
+    return scene(judged(f"C0.{name}", clause, expected, has_closed))(lambda server: must_close(server, last))
+
+
+_ENDINGS: Final = [
+    _ending("bye", "session.md#goodbye", "closes the connection after `bye`", _GOODBYE),
+    _ending("empty-frame", _FRAMES, "a frame of length 0 ends the connection", bytes(4)),
+    _ending(
+        "long-frame",
         _FRAMES,
         "a length above the limit ends the connection",
-        lambda stage: must_close(stage, (SERVER_LIMIT + 1).to_bytes(4, "big") + bytes(64)),
-        has_closed,
+        (SERVER_LIMIT + 1).to_bytes(4, "big") + bytes(64),
     ),
-    one(
-        "C0.garbage",
+    _ending(
+        "garbage",
         "transport.md#messages",
         "a frame that is not a message ends the connection",
-        lambda stage: must_close(stage, b"\x00\x00\x00\x05\xc1hello"[:9]),
-        has_closed,
+        b"\x00\x00\x00\x05\xc1hell",
     ),
-    one(
+]
+
+
+def bad_hello(server: ClientHarness, change: Callable[[ServerHello], ServerHello]) -> None:
+    """Let the server fail to prove itself."""
+    server.recast = lambda message: (change(message) if isinstance(message, ServerHello) else message,)
+    server.ends_on_close = True
+    ends_soon(server, lambda message: isinstance(message, ClientHello))
+    _done_at_login(server)
+
+
+def says_nothing_of_itself(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+    """Judge a client whose server has not proved itself: with a key it stops, as a guest it should."""
+    if not any(isinstance(message, ServerHello) for message in server.sent):
+        return failed(not_entered(server) or "it sent no hello")
+    logins = [heard.message for heard in server.heard if says_who(heard.message)]
+    if any(isinstance(login, KeyLogin) for login in logins):
+        return failed("it logged in with its key")
+    return CaseOutcome(CaseVerdict.NON_STRICT, "it logged in as a guest") if logins else None
+
+
+@scene(
+    judged(
         "C0.protocol",
         "security.md#the-handshake",
         "a protocol number that was not offered ends the connection before `login`",
-        _bad_proto,
         says_nothing_of_itself,
-    ),
-    one(
-        "C0.silence",
-        "session.md#login",
-        "eventually gives up on a server that never answers",
-        _silent,
-        _gives_up,
-    ),
+    )
 )
+def _bad_proto(server: ClientHarness) -> None:
+    """Answer with a protocol that the client did not offer, signed."""
+    bad_hello(server, lambda hello: greeted_again(server, hello, proto=2))
+
+
+def _gives_up(server: ClientHarness, end: Exit) -> CaseOutcome:
+    came = "closed the connection" if server.has_closed else "was still waiting"
+    return CaseOutcome(CaseVerdict.INFO, f"{came} after {end.seconds:.1f} s without an answer to hello")
+
+
+@scene(
+    judged("C0.silence", "session.md#login", "eventually gives up on a server that never answers", _gives_up)
+)
+def _silent(server: ClientHarness) -> None:
+    """Answer nothing at all."""
+    ends_soon(server, lambda message: isinstance(message, ClientHello), _SILENCE_S)
+    _ignore(server)
+    server.ends_on_close = True
+
+
+@intercepting
+async def _ignore(_server: ClientHarness, _message: object) -> bool:
+    return True

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from truc_conform.client_cases.entering import bad_hello, says_nothing_of_itself
 from truc_conform.client_cases.interrupted import sent_away
 from truc_conform.client_cases.seated import on_choice
-from truc_conform.client_harness import Stage
+from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import greeted_again
 from truc_conform.playing import secret
-from truc_conform.result import Case, Outcome, Verdict, failed, tag_of_body
+from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
 from truc_conform.scenes import (
     Exit,
     Judge,
@@ -19,24 +19,18 @@ from truc_conform.scenes import (
     absent,
     ends_soon,
     faulty,
-    needing,
+    intercepting,
+    judged,
     once,
-    one,
     plain,
+    recasting,
     said,
+    scene,
     unended,
 )
+from truc_protocol import messages
 from truc_protocol.codec import MAX_INT, dec
 from truc_protocol.crypto import keys
-from truc_protocol.messages import (
-    ClientHello,
-    ClientMessage,
-    KeyLogin,
-    ServerHello,
-    ServerMessage,
-    SignedAct,
-    Welcome,
-)
 from truc_protocol.wire.handshake import make_roll
 
 _HANDSHAKE: Final = "security.md#the-handshake"
@@ -45,118 +39,106 @@ _GIVEN: Final = "somebody else 2"
 _DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 
 
-def without_key(stage: Stage) -> Outcome | None:
+def without_key(server: ClientHarness) -> CaseOutcome | None:
     """Return the outcome for a client that has no key."""
-    if (early := absent(stage)) is not None:
+    if (early := absent(server)) is not None:
         return early
-    return None if said(stage, KeyLogin) else Outcome(Verdict.UNIMPLEMENTED, "it played as a guest")
+    return (
+        None
+        if said(server, messages.KeyLogin)
+        else CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it played as a guest")
+    )
 
 
-def _signed(stage: Stage, subject: str) -> list[bytes]:
+def _signed(server: ClientHarness, subject: str) -> list[bytes]:
     """Return the bodies of one kind that the client has signed."""
-    return [act.body for act in said(stage, SignedAct) if tag_of_body(act.body) == subject]
+    return [act.body for act in said(server, messages.SignedAct) if tag_of_body(act.body) == subject]
 
 
 def _right(subject: str) -> Judge:
     """Return a judge of the records of one kind: the client signed some, and the server took them."""
 
-    def judge(stage: Stage, _end: Exit) -> Outcome | None:
-        if (early := without_key(stage) or faulty(stage, subject)) is not None or _signed(stage, subject):
+    def judge(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+        if (early := without_key(server) or faulty(server, subject)) is not None or _signed(server, subject):
             return early
         return failed(f"it signed no {subject} record")
 
     return judge
 
 
-def _logs_in(stage: Stage, _end: Exit) -> Outcome | None:
-    return faulty(stage, "KeyLogin") or without_key(stage)
+def _logs_in(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+    return faulty(server, "KeyLogin") or without_key(server)
 
 
-def _releases_once(stage: Stage, end: Exit) -> Outcome | None:
-    if (early := _right("release")(stage, end)) is not None:
+def _releases_once(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    if (early := _right("release")(server, end)) is not None:
         return early
-    bodies = set(_signed(stage, "release"))
-    calls = sum(tag_of_body(record.body) == "call" for record in stage.records)
+    bodies = set(_signed(server, "release"))
+    calls = sum(tag_of_body(record.body) == "call" for record in server.records)
     return None if len(bodies) == calls else failed(f"{len(bodies)} releases for {calls} calls")
 
 
-def _renamed(stage: Stage) -> None:
-    """Give the player a name other than the one asked for, and end when it has signed a name."""
-
-    def recast(message: ServerMessage) -> tuple[ServerMessage]:
-        return (replace(message, name=_GIVEN) if isinstance(message, Welcome) else message,)
-
-    async def done_when_signed(_message: ClientMessage) -> bool:
-        if _signed(stage, "seat"):
-            stage.done.set()
-        return False
-
-    stage.recast = recast
-    stage.intercepts.append(done_when_signed)
-
-
-def _signs_the_name(stage: Stage, _end: Exit) -> Outcome | None:
-    names = [dec(body)[-1] for body in _signed(stage, "seat")]
+def _signs_the_name(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+    names = [dec(body)[-1] for body in _signed(server, "seat")]
     if not names:
         return failed("it signed no seat record")
     return None if names[0] == _GIVEN.encode() else failed(f"it signed the name {names[0]!r}, not {_GIVEN!r}")
 
 
-def _with_another_key(stage: Stage, hello: ServerHello) -> ServerHello:
-    stage.key = keys.signing_key_from_seed(secret("another server", stage.seed))
-    return greeted_again(stage, hello, spk=stage.key.public)
+@scene(
+    judged(
+        "C3.name",
+        "limits.md#names",
+        "signs the name that `welcome` gives",
+        once(without_key, _signs_the_name),
+    )
+)
+def _renamed(server: ClientHarness) -> None:
+    """Give the player a name other than the one asked for, and end when it has signed a name."""
+    _rename(server)
+    _end_when_signed(server)
 
 
-def _with_a_rotation_of_nobody(stage: Stage, hello: ServerHello) -> ServerHello:
+@recasting
+def _rename(_server: ClientHarness, message: messages.ServerMessage) -> tuple[messages.ServerMessage]:
+    return (replace(message, name=_GIVEN) if isinstance(message, messages.Welcome) else message,)
+
+
+@intercepting
+async def _end_when_signed(server: ClientHarness, _message: messages.ClientMessage) -> bool:
+    if _signed(server, "seat"):
+        server.done.set()
+    return False
+
+
+def _with_another_key(server: ClientHarness, hello: messages.ServerHello) -> messages.ServerHello:
+    server.key = keys.signing_key_from_seed(secret("another server", server.seed))
+    return greeted_again(server, hello, spk=server.key.public)
+
+
+def _with_a_rotation_of_nobody(server: ClientHarness, hello: messages.ServerHello) -> messages.ServerHello:
     """Show a rotation with so high a serial that a client which pins it stops at every later one."""
-    before = keys.signing_key_from_seed(secret("a server before", stage.seed))
-    body, *_ = make_roll(before, stage.key, serial=MAX_INT, not_before=0)
+    before = keys.signing_key_from_seed(secret("a server before", server.seed))
+    body, *_ = make_roll(before, server.key, serial=MAX_INT, not_before=0)
     return replace(hello, rolls=((body, bytes(64), bytes(64)),))
 
 
-def _moved_to_another(stage: Stage) -> None:
-    """Send the client to where another server answers."""
-
-    def recast(message: ServerMessage) -> tuple[ServerMessage]:
-        if isinstance(message, ServerHello) and _is_at_other_door(stage):
-            return (_with_another_key(stage, message),)
-        return (message,)
-
-    stage.recast = recast
-    on_choice(sent_away)(stage)
-    ends_soon(stage, lambda message: isinstance(message, ClientHello) and _is_at_other_door(stage))
-
-
-def _is_at_other_door(stage: Stage) -> bool:
-    return stage.doors_used[-1] == 1
-
-
-def _says_nothing_there(stage: Stage, _end: Exit) -> Outcome | None:
-    if 1 not in stage.doors_used:
-        return failed("it did not go to the address in `to`")
-    logins = [heard for heard in stage.heard if isinstance(heard.message, KeyLogin)]
-    is_said = any(stage.doors_used[heard.link - 1] == 1 for heard in logins)
-    return failed("it logged in with its key at another server") if is_said else None
-
-
-def _bad_hello(name: str, expected: str, change: Callable[[Stage, ServerHello], ServerHello]) -> Scene:
+def _bad_hello(
+    name: str, expected: str, change: Callable[[ClientHarness, messages.ServerHello], messages.ServerHello]
+) -> Scene:
     """Return a scene with a hello that is changed, after which nothing may be said to the server."""
 
-    def arrange(stage: Stage) -> None:
-        bad_hello(stage, lambda hello: change(stage, hello))
+    def arrange(server: ClientHarness) -> None:
+        bad_hello(server, lambda hello: change(server, hello))
 
-    return one(f"C3.hello-{name}", _HANDSHAKE, expected, arrange, says_nothing_of_itself)
+    return scene(judged(f"C3.hello-{name}", _HANDSHAKE, expected, says_nothing_of_itself))(arrange)
 
 
-SCENES: Final = (
-    *needing(
-        without_key,
-        one("C3.name", "limits.md#names", "signs the name that `welcome` gives", _renamed, _signs_the_name),
-    ),
+_BAD_HELLOS: Final = [
     _bad_hello(
         "signature",
         "a hello with an invalid signature ends the connection before `login`",
-        lambda _stage, hello: replace(hello, sig=bytes(64)),
+        lambda _server, hello: replace(hello, sig=bytes(64)),
     ),
     _bad_hello(
         "key",
@@ -166,51 +148,71 @@ SCENES: Final = (
     _bad_hello(
         "frame",
         "a hello made for another connection ends this one before `login`",
-        lambda stage, hello: greeted_again(stage, hello, client_hello=bytes(32)),
+        lambda server, hello: greeted_again(server, hello, client_hello=bytes(32)),
     ),
     _bad_hello(
         "info",
         "an info other than the signed one ends the connection before `login`",
-        lambda _stage, hello: replace(hello, info=hello.info.replace(b"a server", b"A server")),
+        lambda _server, hello: replace(hello, info=hello.info.replace(b"a server", b"A server")),
     ),
     _bad_hello(
         "certificate",
         "a certificate that is not this connection's ends it before `login`",
-        lambda stage, hello: greeted_again(stage, hello, cert=bytes(32)),
+        lambda server, hello: greeted_again(server, hello, cert=bytes(32)),
     ),
     _bad_hello(
         "rotation",
         "an unsigned rotation at first contact ends the connection before `login` (C39)",
         _with_a_rotation_of_nobody,
     ),
-    *needing(
-        without_key,
-        one(
-            "C3.moved-key",
-            "session.md#goodbye",
-            "another key at the address in `to` ends the connection before `login`",
-            _moved_to_another,
-            _says_nothing_there,
-        ),
-    ),
-    Scene(
-        plain,
-        (
-            (Case("C3.login", _HANDSHAKE, "the login is signed for this connection (C38)"), _logs_in),
-            (
-                Case("C3.plays", _DUTIES, "plays an honest match with a key to its end"),
-                once(without_key, unended),
-            ),
-            (Case("C3.seat", _CHECKS, "agrees to the terms with a `seat` record (C6, C7)"), _right("seat")),
-            (Case("C3.release", _DUTIES, "releases once for each call (C14, C15)"), _releases_once),
-            (
-                Case("C3.act", _CHECKS, "signs what the option says, at this position and head (C10, C20)"),
-                _right("act"),
-            ),
-            (
-                Case("C3.ack", "../fairness/specification.md#10-end", "signs the end of the match (C32)"),
-                _right("ack"),
-            ),
-        ),
-    ),
+]
+
+
+def _is_at_other_door(server: ClientHarness) -> bool:
+    return server.doors_used[-1] == 1
+
+
+def _says_nothing_there(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+    if 1 not in server.doors_used:
+        return failed("it did not go to the address in `to`")
+    logins = [heard for heard in server.heard if isinstance(heard.message, messages.KeyLogin)]
+    is_said = any(server.doors_used[heard.link - 1] == 1 for heard in logins)
+    return failed("it logged in with its key at another server") if is_said else None
+
+
+@scene(
+    judged(
+        "C3.moved-key",
+        "session.md#goodbye",
+        "another key at the address in `to` ends the connection before `login`",
+        once(without_key, _says_nothing_there),
+    )
 )
+def _moved_to_another(server: ClientHarness) -> None:
+    """Send the client to where another server answers."""
+    _answer_with_another_key(server)
+    on_choice(sent_away)(server)
+    ends_soon(server, lambda message: isinstance(message, messages.ClientHello) and _is_at_other_door(server))
+
+
+@recasting
+def _answer_with_another_key(
+    server: ClientHarness, message: messages.ServerMessage
+) -> tuple[messages.ServerMessage]:
+    if isinstance(message, messages.ServerHello) and _is_at_other_door(server):
+        return (_with_another_key(server, message),)
+    return (message,)
+
+
+_HONEST: Final = scene(
+    judged("C3.login", _HANDSHAKE, "the login is signed for this connection (C38)", _logs_in),
+    judged("C3.plays", _DUTIES, "plays an honest match with a key to its end", once(without_key, unended)),
+    judged("C3.seat", _CHECKS, "agrees to the terms with a `seat` record (C6, C7)", _right("seat")),
+    judged("C3.release", _DUTIES, "releases once for each call (C14, C15)", _releases_once),
+    judged(
+        "C3.act", _CHECKS, "signs what the option says, at this position and head (C10, C20)", _right("act")
+    ),
+    judged(
+        "C3.ack", "../fairness/specification.md#10-end", "signs the end of the match (C32)", _right("ack")
+    ),
+)(plain)

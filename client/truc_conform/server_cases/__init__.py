@@ -6,7 +6,7 @@ from typing import Final
 import trio
 
 from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, shown
-from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
+from truc_conform.result import PASSED, Case, CaseOutcome, CaseVerdict, failed, in_module
 from truc_conform.server_cases import (
     audit,
     away,
@@ -22,7 +22,7 @@ from truc_conform.server_cases import (
     transport,
     watch,
 )
-from truc_conform.server_visit import ServerCase, ServerVisit, cases_in, read_address
+from truc_conform.server_visit import ServerCase, ServerVisit, read_address
 from truc_protocol.audit import AuditError
 from truc_protocol.errors import RemoteError
 
@@ -43,20 +43,20 @@ _IN_ORDER: Final = (
     limits,
 )
 GROUPS: Final[Mapping[str, tuple[ServerCase, ...]]] = {
-    module.__name__.rpartition(".")[2]: cases_in(module) for module in _IN_ORDER
+    module.__name__.rpartition(".")[2]: in_module(module, ServerCase) for module in _IN_ORDER
 }
 """The cases by what they are about, in the order of a run."""
 _ALL: Final = tuple(each for group in GROUPS.values() for each in group)
 _RUNS: Final = {each.case.name: each.run for each in _ALL}
-_LONGEST_CASE_S: Final = 300.0
-_LONGEST_WAIT_S: Final = 120.0
+_LONGEST_CASE_S: Final = 300.0  # a case that hangs is told as a failure instead of ending the run
+_LONGEST_WAIT_S: Final = 120.0  # what is limited for a minute is free again after two
 _ATTEMPTS: Final = 5
 CASES: Final[tuple[Case, ...]] = tuple(each.case for each in _ALL)
 
 
 async def judge(
     case: Case, address: str, *, seed: int = 1, patience_s: float = 5.0, hands: int = HANDS
-) -> Outcome:
+) -> CaseOutcome:
     """Run one case against the server at HOST:PORT; `patience_s` is how long an answer may take.
 
     A server may ask those who come, or fail to log in, too often to wait: then the case is run again.
@@ -69,13 +69,13 @@ async def judge(
         visit = ServerVisit(read_address(address), seed=seed, patience_s=patience_s, hands=hands)
         outcome = await _judge_once(case, visit)
         wait_s = visit.asked_to_wait() * 2**attempt  # a case may need more logins than one
-        if outcome.verdict is not Verdict.FAIL or not wait_s:
+        if outcome.verdict is not CaseVerdict.FAIL or not wait_s:
             return outcome
         await trio.sleep(min(wait_s, _LONGEST_WAIT_S))
     return failed(f"the server asked for a wait {_ATTEMPTS} times, though the kit waited each time")
 
 
-async def _judge_once(case: Case, visit: ServerVisit) -> Outcome:
+async def _judge_once(case: Case, visit: ServerVisit) -> CaseOutcome:
     try:
         with trio.fail_after(_LONGEST_CASE_S):
             async with visit:
@@ -91,13 +91,13 @@ def _first(error: Exception) -> Exception:
     return error
 
 
-def _outcome(error: Exception, patience_s: float) -> Outcome:
+def _outcome(error: Exception, patience_s: float) -> CaseOutcome:
     """Return what an exception says about the server; one that says nothing about it is raised again."""
     match error:
         case UnofferedError():
-            return Outcome(Verdict.UNIMPLEMENTED, str(error))
+            return CaseOutcome(CaseVerdict.UNIMPLEMENTED, str(error))
         case InconclusiveError():
-            return Outcome(Verdict.INFO, str(error))
+            return CaseOutcome(CaseVerdict.INFO, str(error))
         case UnexpectedError() | RemoteError() | AuditError():
             return failed(str(error))
         case trio.TooSlowError():

@@ -6,7 +6,7 @@ from typing import Final
 
 from truc_conform.expectations import Map, expect, expect_ok
 from truc_conform.raw_seat import Seat, bodies
-from truc_conform.result import Outcome, Verdict
+from truc_conform.result import CaseOutcome, CaseVerdict
 from truc_conform.server_visit import ServerVisit, case, is_asked, play_on, row
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
@@ -15,7 +15,7 @@ from truc_protocol.crypto.keys import TAG_BYTES
 
 LONG: Final = 1_000  # points of a match that nobody wins
 _SHORT: Final = 3
-_SIZED_HANDS: Final = 6
+_SIZED_HANDS: Final = 6  # enough for hands whose options differ in length before they are padded
 _DECISION_MS: Final = 40_000
 _WHOLE: Final = "play.md#the-end"
 _VIEWS: Final = "views.md#who-sees-what"
@@ -23,7 +23,7 @@ _VIEWS: Final = "views.md#who-sees-what"
 
 def proven(seat: Seat) -> None:
     """Check that a player's records prove a match that has ended."""
-    verdict = seat.auditor.verdict() if seat.auditor is not None else None
+    verdict = seat.verdict()
     expect(verdict is not None and verdict.result is Result.PROVEN, "a proven match", verdict)
 
 
@@ -96,14 +96,14 @@ def _rests(seat: Seat, *, hands: int) -> bool:
 
 
 @case("S3.audit", "../fairness/specification.md#11-checks")
-async def _audit(visit: ServerVisit) -> Outcome:
+async def _audit(visit: ServerVisit) -> CaseOutcome:
     """Every deal of many hands is proven."""
     seats = await hands_played(visit, visit.hands)
     await seats[0].resign()
     await play_on(seats)
     for seat in seats:
         proven(seat)
-    return Outcome(Verdict.PASS, f"{hands_of(seats[0])} hands, {seats[0].next} records, proven")
+    return CaseOutcome(CaseVerdict.PASS, f"{hands_of(seats[0])} hands, {seats[0].next} records, proven")
 
 
 @case("S3.boxed-key", _VIEWS)

@@ -13,9 +13,9 @@ from truc_protocol.audit import Result
 from truc_protocol.errors import Code
 
 LEAST_ASIDE: Final = 6  # records between two breaks of a connection
-_BREAKS: Final = 40
+_BREAKS: Final = 40  # more than a short match has records, so the whole of it is played over breaks
 _SHORT: Final = 2
-_FAR: Final = 2**40
+_FAR: Final = 2**40  # beyond every position, and still an integer of the profile
 _BACK: Final = "session.md#coming-back"
 
 
@@ -44,7 +44,7 @@ async def _resume(visit: ServerVisit) -> None:
     for next_ in range(mover.next + 1):
         client.log.clear()
         reply = await client.ask_patiently(resuming(mover, next_))
-        expect((reply["t"], reply.get("k")) == ("ok", mover.next), f"ok with k {mover.next}", reply)
+        expect_ok(reply, f"ok with k {mover.next}", k=mover.next)
         expect(
             records_of(client) == live[next_:], f"the records from {next_} on, as they came live", client.log
         )
@@ -148,7 +148,7 @@ async def _storm(visit: ServerVisit) -> None:
     seats = await visit.match(target=_SHORT)
     await together(partial(_restless, visit, seats[0]), partial(seats[1].play))
     for seat in seats:
-        verdict = seat.auditor.verdict() if seat.auditor else None
+        verdict = seat.verdict()
         expect(verdict and verdict.result is Result.PROVEN, "a match proven to both players", verdict)
 
 
@@ -182,4 +182,4 @@ async def _offline(visit: ServerVisit) -> None:
     if second.key is not None:
         await client.login_key(second.key)
     reply = await client.ask({"t": "join", "table": second.table})
-    expect((reply["t"], reply.get("seat")) == ("ok", second.seat), "one's own seat", reply)
+    expect_ok(reply, "one's own seat", seat=second.seat)

@@ -22,7 +22,7 @@ from truc_protocol.wire.capabilities import BROUGHT_BY
 
 _OPTIONAL: Final = BROUGHT_BY.keys() & COURSES[Direction.TO_SERVER].keys()
 """The requests that a capability brings."""
-MOST_LINES: Final = 40
+MOST_LINES: Final = 40  # more at once than anybody can read
 _CHAT: Final = "lobby.md#chat"
 _LOBBY: Final = "lobby.md#following-the-lobby"
 

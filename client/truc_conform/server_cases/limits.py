@@ -13,24 +13,24 @@ import trio
 
 from truc_conform.expectations import InconclusiveError, Map, check_refusal, check_too_soon, expect, expect_ok
 from truc_conform.raw_client import RawClient, frame, length
-from truc_conform.result import Outcome, Verdict
+from truc_conform.result import CaseOutcome, CaseVerdict
 from truc_conform.server_cases.session import LATEST_LOGIN_S
 from truc_conform.server_visit import ServerVisit, case
 from truc_protocol.crypto.keys import generate_signing_key
 from truc_protocol.errors import Code
 
-MOST_CONNECTIONS: Final = 64
-MOST_FAILURES: Final = 64
+MOST_CONNECTIONS: Final = 64  # more at once, and a run would need more files than a shell gives it
+MOST_FAILURES: Final = 64  # each costs a connection and a signature: more would take a run a minute
 MOST_TABLES: Final = 20
-DRIP_S: Final = 0.1
-_AGAIN_S: Final = 0.3
-_ANNOUNCED: Final = 2_000
-_SLACK_S: Final = 2.0
+DRIP_S: Final = 0.1  # far less than any idle_s, so that only whole frames can count as signs of life
+_AGAIN_S: Final = 0.3  # a server may take a moment to see that a connection is gone
+_ANNOUNCED: Final = 2_000  # bytes of a frame that is never finished: below the limit of 2048 before a login
+_SLACK_S: Final = 2.0  # for a busy machine
 _OF_ADDRESS: Final = "limits.md#addresses"
 _BEFORE: Final = "limits.md#before-login"
-FLOOD: Final = 400
-SLOW_S: Final = 15.0
-_NARROW: Final = 4_096
+FLOOD: Final = 400  # bounded, so that the kit itself does no harm to a server without limits
+SLOW_S: Final = 15.0  # enough for the answers to fill the buffers of both systems
+_NARROW: Final = 4_096  # bytes: the smallest buffer that Linux gives fills soonest
 _BATCH: Final = 40
 
 
@@ -40,7 +40,7 @@ def _allowed(per_min: int, since: float) -> int:
 
 
 @case("S3.failed-logins", _OF_ADDRESS)
-async def _failed_logins(visit: ServerVisit) -> Outcome | None:
+async def _failed_logins(visit: ServerVisit) -> CaseOutcome | None:
     """Too many failed logins get rate_limited with a true wait, and a valid one is let in."""
     most = (await visit.player()).limit("failed_logins_per_min", most=MOST_FAILURES)
     since, endings = trio.current_time(), [await _fail(visit)]
@@ -54,7 +54,7 @@ async def _failed_logins(visit: ServerVisit) -> Outcome | None:
     error, _ = await _fail(visit)
     check_refusal(error, Code.BAD_SIGNATURE, closes=True)
     if reply["t"] != "welcome":
-        return Outcome(Verdict.NON_STRICT, f"a valid key was kept out meanwhile: {reply['code']}")
+        return CaseOutcome(CaseVerdict.NON_STRICT, f"a valid key was kept out meanwhile: {reply['code']}")
     return None
 
 

@@ -8,8 +8,8 @@ from truc_conform.server_visit import ServerVisit, case, play_on
 from truc_protocol.errors import Code
 
 _CLAUSE: Final = "views.md#ones-own-matches"
-_UNPLAYED: Final = 3
-_PAGES: Final = 200
+_UNPLAYED: Final = 3  # seats: no game has three
+_PAGES: Final = 200  # a server that always says `more` must not keep the kit for ever
 _BOARD: Final = "ratings.md#the-board"
 
 

@@ -23,8 +23,9 @@ def unoffered(player: Seat) -> Map:
     return {"kind": next(kind for kind in ("accept", "refuse", "stand") if kind not in kinds)}
 
 
-def check_evidence(seat: Seat, body: Body, error: Map) -> None:
-    """Check the server's signed refusal of a body."""
+async def refused_with_evidence(seat: Seat, body: Body, code: Code) -> None:
+    """Hand a body in that is refused, by a refusal that the server has signed."""
+    error = check_refusal(await seat.hand_in(body), code)
     expect("refuse" in error, "the server's signed refusal", error)
     signer, refusal, sig = error["refuse"]
     due = encode(Refuse(seat.ledger.setup.mid, sha256(encode(body)), error["code"]))
@@ -37,8 +38,7 @@ async def _act(visit: ServerVisit) -> None:
     """An act gets ok, after its record."""
     mover, _ = await visit.in_hand()
     at = mover.next
-    reply = await mover.move()
-    expect((reply["t"], reply.get("k")) == ("ok", at), f"ok with k {at}", reply)
+    reply = expect_ok(await mover.move(), f"ok with k {at}", k=at)
     expect(mover.next > at, "the record before the reply that confirms it", reply)
 
 
@@ -48,10 +48,7 @@ async def _act_again(visit: ServerVisit) -> None:
     mover, _ = await visit.in_hand()
     at, body = mover.next, mover.act_of(mover.harmless())
     await mover.hand_in(body)
-    reply = await mover.hand_in(body)
-    expect(
-        (reply["t"], reply.get("k"), reply.get("dup")) == ("ok", at, True), f"ok with k {at} and dup", reply
-    )
+    expect_ok(await mover.hand_in(body), f"ok with k {at} and dup", k=at, dup=True)
 
 
 @case("S3.release-again", "session.md#coming-back")
@@ -59,8 +56,7 @@ async def _release_again(visit: ServerVisit) -> None:
     """The same release again gets ok with dup."""
     mover, _ = await visit.in_hand()
     (stored, *_) = [message for (what, _), message in mover.stored.items() if what == "release"]
-    reply = await mover.ask(stored)
-    expect((reply["t"], reply.get("dup")) == ("ok", True), "ok with dup", reply)
+    expect_ok(await mover.ask(stored), "ok with dup", dup=True)
 
 
 @case("S3.stale", _PLAY)
@@ -83,11 +79,11 @@ async def _ahead(visit: ServerVisit) -> None:
 async def _changed(visit: ServerVisit, *, changed: Map, code: Code) -> None:
     mover, _ = await visit.in_hand()
     body = mover.act_of(mover.harmless(), **changed)
-    error = check_refusal(await mover.hand_in(body), code)
     if "head" in changed:
+        error = check_refusal(await mover.hand_in(body), code)
         expect("refuse" not in error, "no signed refusal of an act under another head", error)
     else:
-        check_evidence(mover, body, error)
+        await refused_with_evidence(mover, body, code)
     await _goes_on(mover)
 
 
@@ -120,18 +116,14 @@ async def _other_seat(visit: ServerVisit) -> None:
 async def _out_of_turn(visit: ServerVisit) -> None:
     """An act out of turn gets not_your_turn, with evidence."""
     mover, other = await visit.in_hand()
-    body = other.act_of(mover.harmless())
-    error = check_refusal(await other.hand_in(body), Code.NOT_YOUR_TURN)
-    check_evidence(other, body, error)
+    await refused_with_evidence(other, other.act_of(mover.harmless()), Code.NOT_YOUR_TURN)
 
 
 @case("S3.illegal", _PLAY)
 async def _illegal(visit: ServerVisit) -> None:
     """An act that is not an option gets illegal_action, with evidence."""
     mover, _ = await visit.in_hand()
-    body = mover.act_of(unoffered(mover))
-    error = check_refusal(await mover.hand_in(body), Code.ILLEGAL_ACTION)
-    check_evidence(mover, body, error)
+    await refused_with_evidence(mover, mover.act_of(unoffered(mover)), Code.ILLEGAL_ACTION)
     await _goes_on(mover)
 
 
@@ -156,9 +148,7 @@ async def _card(visit: ServerVisit, *, place: int, value: object) -> None:
     option = next(option for option in mover.offered if option["kind"] == "play")
     args = list(option["args"])
     args[place] = value if value is not None else (args[place] + 1) % mover.ledger.setup.terms.table.deck
-    body = mover.act_of(option, args=tuple(args))
-    error = check_refusal(await mover.hand_in(body), Code.ILLEGAL_ACTION)
-    check_evidence(mover, body, error)
+    await refused_with_evidence(mover, mover.act_of(option, args=tuple(args)), Code.ILLEGAL_ACTION)
 
 
 _CARDS: Final = [
@@ -214,8 +204,7 @@ async def _release_chain(visit: ServerVisit) -> None:
     await play_on(seats, lambda seat: seat.next == 1)
     ledger = seats[0].ledger
     body = Release(ledger.setup.mid, *ledger.parallel, ledger.deal_index, seats[0].seat, NOTHING)
-    error = check_refusal(await seats[0].hand_in(body), Code.ILLEGAL_ACTION)
-    check_evidence(seats[0], body, error)
+    await refused_with_evidence(seats[0], body, Code.ILLEGAL_ACTION)
 
 
 @case("S3.stranger", "errors.md#not_seated")
@@ -250,12 +239,9 @@ async def _guest_act(visit: ServerVisit) -> None:
     """A guest chooses by a move line; the same again gets ok with dup."""
     mover, _ = await _guests(visit)
     at, line = mover.next, mover.harmless()["key"]
-    reply = await mover.choose_line(line)
-    expect((reply["t"], reply.get("k")) == ("ok", at), f"ok with k {at}", reply)
+    expect_ok(await mover.choose_line(line), f"ok with k {at}", k=at)
     again = await mover.choose_line(line, at=at)
-    expect(
-        (again["t"], again.get("k"), again.get("dup")) == ("ok", at, True), f"ok with k {at} and dup", again
-    )
+    expect_ok(again, f"ok with k {at} and dup", k=at, dup=True)
 
 
 async def _guest_refused(visit: ServerVisit, *, at: int, line: str, code: Code) -> None:
@@ -295,8 +281,7 @@ async def _paused(visit: ServerVisit) -> tuple[Seat, Seat]:
 async def _move_in_pause(visit: ServerVisit) -> None:
     """A move in a pause gets paused, with evidence."""
     mover, _ = await _paused(visit)
-    body = mover.act_of(mover.harmless())
-    check_evidence(mover, body, check_refusal(await mover.hand_in(body), Code.PAUSED))
+    await refused_with_evidence(mover, mover.act_of(mover.harmless()), Code.PAUSED)
 
 
 @case("S3.resume-pause", _PLAY)

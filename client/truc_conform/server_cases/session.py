@@ -19,9 +19,11 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import decode_info
 from truc_protocol.wire.capabilities import is_name
 
-OUTSTANDING: Final = 64
-LATEST_LOGIN_S: Final = 60.0
-_QUIET_S: Final = 0.2
+OUTSTANDING: Final = 64  # requests that may be open at once (limits.md#sizes)
+LATEST_LOGIN_S: Final = (
+    60.0  # longer than a server should wait for a login: later nothing can be said about it
+)
+_QUIET_S: Final = 0.2  # a server that speaks first does so at once
 _CONNECTIONS: Final = 3
 _UNKNOWN_CAPABILITY: Final = "example.org/flying"
 _REQUESTS: Final = "session.md#requests-and-replies"

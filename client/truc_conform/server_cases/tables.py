@@ -16,7 +16,7 @@ from truc_protocol.errors import Code
 from truc_protocol.records import Record, encode
 from truc_protocol.setup import open_terms
 
-MOST_TABLES: Final = 10
+MOST_TABLES: Final = 10  # a server that allows more is not tried: opening them takes too long
 _NOWHERE: Final = "NOSUCHTABLE"
 _DECISION_MS: Final = 45_000
 _TABLE: Final = "play.md#at-the-table"
@@ -257,7 +257,7 @@ async def _join_again(visit: ServerVisit) -> None:
     first, _ = await visit.seats()
     client = await visit.player(first.key)
     reply = await client.ask({"t": "join", "table": first.table})
-    expect((reply["t"], reply.get("seat")) == ("ok", first.seat), "one's own seat", reply)
+    expect_ok(reply, "one's own seat", seat=first.seat)
     told = await first.client.until("seat_taken_over")
     expect((told["table"], told["seat"]) == (first.table, first.seat), "which seat was taken over", told)
     await first.client.check_alive()

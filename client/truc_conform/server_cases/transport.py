@@ -12,7 +12,7 @@ from truc_conform.raw_client import frame, length
 from truc_conform.server_visit import ServerVisit, case, row
 from truc_protocol.errors import Code
 
-LOGIN_LIMIT: Final = 2_048
+LOGIN_LIMIT: Final = 2_048  # limits.md#sizes, as are the next three
 FRAME_LIMIT: Final = 8_192
 LONGEST: Final = 2**32 - 1
 DEEPEST: Final = 16

@@ -17,9 +17,9 @@ from truc_protocol.records import Phase, Record, link, parse
 
 NONE, LIVE, HELD, DELAYED = 0, 1, 2, 3
 PAGE: Final = 64
-_DELAY_S: Final = 1
+_DELAY_S: Final = 1  # the shortest that can be told from none
 _SHORT: Final = 2
-_SLACK_S: Final = 0.2
+_SLACK_S: Final = 0.2  # the record was made before the kit heard of it
 _FACT: Final = re.compile("[a-z_]+")
 _PRIVATE: Final = frozenset({"options", "cards", "sign"})
 _VIEWS: Final = "views.md#who-sees-what"
