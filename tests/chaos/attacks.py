@@ -18,7 +18,9 @@ from typing import Final, NamedTuple
 
 import trio
 from chaos.garbage import garbage, mutated
-from chaos.thin import CHUNK, Address, Game, Guest, Tally, connect, frame, play_on, seated
+from chaos.thin import Address, Game, Guest, Tally, connect, play_on, seated
+
+from truc_conform.raw_client import CHUNK, frame
 
 REFUSED: Final = (OSError, trio.BrokenResourceError, trio.TooSlowError)
 ENOUGH_S: Final = 5.0  # for anything that might be answered

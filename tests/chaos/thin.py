@@ -5,7 +5,6 @@ wrong on purpose. Invariant: whatever ends a guest's play, and was not asked for
 """
 
 import random
-import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,17 +13,15 @@ from typing import Any, Final, NamedTuple
 
 import trio
 
-from truc_protocol.codec import pack, unpack
+from truc_conform.expectations import Map
+from truc_conform.raw_client import CHUNK, frame
+from truc_conform.raw_seat import OVERTAKEN, is_rash
+from truc_protocol.codec import unpack
 from truc_protocol.wire.frames import FrameSplitter
 
-CHUNK: Final = 65_536
 LONGEST: Final = 65_536
 PATIENCE_S: Final = 60.0
-OVERTAKEN: Final = ("stale_position", "void_bet")
 RASH: Final = 0.1  # of the choices that may end a game at once
-_LENGTH: Final = struct.Struct(">I")
-
-Map = dict[str, Any]
 
 
 class Address(NamedTuple):
@@ -107,12 +104,6 @@ class Tally:
 async def connect(address: Address) -> trio.SocketStream:
     """Return a connection that comes from the address's source."""
     return await trio.open_tcp_stream("127.0.0.1", address.port, local_address=address.source)
-
-
-def frame(message: Map) -> bytes:
-    """Return the bytes of a message, with their length before them."""
-    packed = pack(message)
-    return _LENGTH.pack(len(packed)) + packed
 
 
 class Guest:
@@ -257,11 +248,6 @@ def choose(options: Sequence[Map], dice: random.Random) -> str:
     """Return the key of an option; of one that may end a game at once only rarely."""
     quiet = [option for option in options if not is_rash(option)]
     return str(dice.choice(quiet if quiet and dice.random() > RASH else options)["key"])
-
-
-def is_rash(option: Map) -> bool:
-    """Tell whether an option may end a game at once."""
-    return option["kind"] == "concede" or str(option["key"]).endswith("rest")
 
 
 async def seated(

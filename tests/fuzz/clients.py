@@ -8,7 +8,6 @@ nothing signed twice. A session is drawn from the seed and its own number, so th
 not the same instants.
 """
 
-import itertools
 import os
 import random
 import subprocess
@@ -17,7 +16,6 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -30,7 +28,7 @@ from chaos.stored import stored_records
 from fuzz.bending import BentRelay
 from fuzz.mischief import Booty
 from fuzz.rogues import ViolationError
-from fuzz.sessions import alone
+from fuzz.sessions import found_at, play_numbered, told
 
 from truc_client import (
     CheckFailedError,
@@ -108,19 +106,9 @@ class Fuzzer:
         Raises:
             ViolationError: A client did what it must not do; the text names the session.
         """
-        numbers = itertools.count(first) if count is None else iter(range(first, first + count))
-        with alone():
-            async with trio.open_nursery() as nursery:
-                for _ in range(AT_ONCE):
-                    nursery.start_soon(self._play, numbers, time.monotonic() + seconds)
-
-    async def _play(self, numbers: Iterator[int], end: float) -> None:
-        while time.monotonic() < end and (number := next(numbers, None)) is not None:
-            try:
-                with alone():
-                    await self._session(number)
-            except ViolationError as error:
-                raise ViolationError(f"seed {self._seed}, session {number}: {error}") from error
+        await play_numbered(
+            self._session, self._seed, seconds=seconds, count=count, first=first, at_once=AT_ONCE
+        )
 
     async def _session(self, number: int) -> None:
         chance = random.Random(f"{self._seed}/{number}")
@@ -291,12 +279,7 @@ async def _run(seconds: float, count: int | None, seed: int, first: int) -> int:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         async with serving(Path(folder) / "data", SETTINGS) as server:
-            fuzzer, found = Fuzzer(server, Path(folder), seed), list[str]()
-            try:
-                await fuzzer.run(seconds=seconds, count=count, first=first)
-            except ViolationError as error:
-                found.append(str(error))
-            found += await server.stop()
+            fuzzer = Fuzzer(server, Path(folder), seed)
+            found = await found_at(server, partial(fuzzer.run, seconds=seconds, count=count, first=first))
     spent_s = time.monotonic() - began
-    outcome = f"{len(found)} FOUND" if found else "nothing found"
-    return report(f"clients: seed {seed}, {counted(fuzzer.figures)} in {spent_s:.0f} s: {outcome}", found)
+    return report(f"clients: seed {seed}, {counted(fuzzer.figures)} in {spent_s:.0f} s: {told(found)}", found)

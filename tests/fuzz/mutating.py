@@ -16,25 +16,23 @@ Mutator = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 
 LONGEST: Final = 40_000
 _LENGTH: Final = struct.Struct(">I")
-_NUMBERS: Final = (
-    0,
-    1,
-    2,
-    15,
-    16,
-    63,
-    64,
-    127,
-    128,
-    255,
-    256,
-    65_535,
-    65_536,
-    2**31,
-    2**32 - 1,
-    2**32,
-    2**53 - 1,
+_IN_FOUR_BYTES: Final = (
+    *(0, 1, 2),
+    *(edge for bits in (4, 6, 7, 8, 16) for edge in (2**bits - 1, 2**bits)),
+    *(2**31, 2**32 - 1),
 )
+_NUMBERS: Final = (*_IN_FOUR_BYTES, 2**32, 2**53 - 1)
+_LARGE: Final = (2**53, 2**63, 2**64 - 1, -1, -32, -33, -(2**31), -(2**53), -(2**63))
+_TEXTS: Final = (
+    *("", "a", "x" * 64, "x" * 65, "x" * 300),
+    *("\x00", "\u202e", "\ufeff", "é", "🂡", "{seat}", "%s", "..", "rest", "seat"),
+)
+_BYTES: Final = (
+    *(0, 1, 2),
+    *(edge for bits in (4, 6, 7, 8, 16) for edge in (2**bits - 1, 2**bits)),
+    *(2**31, 2**32 - 1),
+)
+_NUMBERS: Final = (*_IN_FOUR_BYTES, 2**32, 2**53 - 1)
 _LARGE: Final = (2**53, 2**63, 2**64 - 1, -1, -32, -33, -(2**31), -(2**53), -(2**63))
 _TEXTS: Final = (
     "",
@@ -54,28 +52,7 @@ _TEXTS: Final = (
     "seat",
 )
 _BYTES: Final = (b"", bytes(16), bytes(31), bytes(32), b"\xff" * 32, bytes(33), bytes(64), bytes(300))
-_PREFIXES: Final = bytes(
-    [
-        0x00,
-        0x80,
-        0x8F,
-        0x90,
-        0x9F,
-        0xA0,
-        0xC0,
-        0xC1,
-        0xC4,
-        0xC6,
-        0xC7,
-        0xCA,
-        0xCF,
-        0xD3,
-        0xD9,
-        0xDD,
-        0xDF,
-        0xFF,
-    ]
-)
+_PREFIXES: Final = bytes.fromhex("00 80 8f 90 9f a0 c0 c1 c4 c6 c7 ca cf d3 d9 dd df ff")
 _TOKENS: Final = (
     "0", "-1", "1", "00", "+1", "1_0", "\u0663", "\u00a0", "99999999999999999999", "1e400", "nan", "inf", "true", "false", "''", '"', '"""', "[", "]", "{", "}", "[[", "=", ".",
     "#", "\\u0000", "\x00", "\t", "\r", "\u202e", "\udcff", "\n", "1979-05-27", "07:32:00", "0x", "9" * 5_000, "[" * 2_000, "a." * 1_000 + "a=1",
@@ -96,7 +73,7 @@ def blind(chance: random.Random, old: bytes, others: Sequence[bytes]) -> bytes:
         case 3:
             new, rest = bytes([chance.choice(_PREFIXES)]), end
         case 4:
-            new, rest = _LENGTH.pack(chance.choice(_NUMBERS[:-2])), at + _LENGTH.size
+            new, rest = _LENGTH.pack(chance.choice(_IN_FOUR_BYTES)), at + _LENGTH.size
         case 5:
             new, rest = _tail(chance, chance.choice(others)), len(old)
         case _:
@@ -136,9 +113,8 @@ def _changed_field(chance: random.Random, value: dict[Any, Any], key: Any, borro
         case 0:
             return {name: item for name, item in value.items() if name != key}
         case 1:
-            return value | {
-                chance.choice((*_TEXTS[:4], "match", "table", "id")): other_value(chance, None, borrowed)
-            }
+            name = chance.choice((*_TEXTS[:4], "match", "table", "id"))
+            return value | {name: other_value(chance, None, borrowed)}
         case 2:
             return value | {key: value[chance.choice(list(value))]}
         case _:

@@ -5,17 +5,19 @@ answer whoever is honest, have answered everything once, and have logged no faul
 its auditors find nothing. A session is drawn from the seed and its own number, so that it can be played again.
 """
 
+import itertools
 import random
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import trio
 from chaos.reporting import report
-from chaos.servers import QUICK, serving
+from chaos.servers import QUICK, ServerProcess, serving
 from fuzz.mischief import Booty, Mischief
 from fuzz.rogues import Rogue, RogueSeat, ViolationError
 
@@ -71,22 +73,15 @@ class Fuzzer:
             with alone():
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._play_honestly)
-                    await self._play_sessions(time.monotonic() + seconds, count, first)
+                    await play_numbered(self._play, self.seed, seconds=seconds, count=count, first=first)
                     self._is_over = True
         finally:
             for stream in self._streams:
                 await trio.aclose_forcefully(stream)
 
-    async def _play_sessions(self, end: float, count: int | None, first: int) -> None:
-        number = first
-        while time.monotonic() < end and (count is None or number - first < count):
-            try:
-                with alone():
-                    await self._session(number)
-                    await self._look()
-            except ViolationError as error:
-                raise ViolationError(f"seed {self.seed}, session {number}: {error}") from error
-            number += 1
+    async def _play(self, number: int) -> None:
+        await self._session(number)
+        await self._look()
 
     async def _play_honestly(self) -> None:
         """Play one match after the other, and audit each."""
@@ -186,6 +181,52 @@ class Fuzzer:
         await seat.try_to(lambda: seat.come_back(client))
 
 
+async def play_numbered(
+    play: Callable[[int], Awaitable[None]],
+    seed: int,
+    *,
+    seconds: float,
+    count: int | None,
+    first: int = 0,
+    at_once: int = 1,
+) -> None:
+    """Play sessions by their numbers, some at a time, until the time or the count is over.
+
+    Raises:
+        ViolationError: Something was violated; the text names the session.
+    """
+    end = time.monotonic() + seconds
+    numbers = itertools.count(first) if count is None else iter(range(first, first + count))
+
+    async def go_on() -> None:
+        while time.monotonic() < end and (number := next(numbers, None)) is not None:
+            try:
+                with alone():
+                    await play(number)
+            except ViolationError as error:
+                raise ViolationError(f"seed {seed}, session {number}: {error}") from error
+
+    with alone():
+        async with trio.open_nursery() as nursery:
+            for _ in range(at_once):
+                nursery.start_soon(go_on)
+
+
+async def found_at(server: ServerProcess, run: Callable[[], Awaitable[None]]) -> list[str]:
+    """Return what a run of sessions at a server has violated, and what the server has logged or ended with."""
+    found: list[str] = []
+    try:
+        await run()
+    except ViolationError as error:
+        found.append(str(error))
+    return found + await server.stop()
+
+
+def told(found: Sequence[str]) -> str:
+    """Return how much was found, in words."""
+    return f"{len(found)} FOUND" if found else "nothing found"
+
+
 @contextmanager
 def alone() -> Iterator[None]:
     """Let the first violation of a nursery through by itself."""
@@ -219,15 +260,10 @@ async def _run(seconds: float, count: int | None, seed: int, first: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         async with serving(Path(folder) / "data", SETTINGS, level="info") as server:
             fuzzer = Fuzzer(server.port, seed)
-            found: list[str] = []
-            try:
-                await fuzzer.run(seconds=seconds, count=count, first=first)
-            except ViolationError as error:
-                found.append(str(error))
-            found += await server.stop()
+            found = await found_at(server, partial(fuzzer.run, seconds=seconds, count=count, first=first))
     sessions, steps, refusals, matches = fuzzer.figures
     line = (
         f"sessions: seed {seed}, {sessions} sessions, {steps} frames, {refusals} refusals, {matches} honest matches proven "
-        f"in {time.monotonic() - began:.0f} s: {f'{len(found)} FOUND' if found else 'nothing found'}"
+        f"in {time.monotonic() - began:.0f} s: {told(found)}"
     )
     return report(line, found)

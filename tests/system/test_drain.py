@@ -11,6 +11,7 @@ from chaos.servers import QUICK, serving
 from server.admins import host_says
 from server.conftest import together
 from server.rawclient import GoneError, RawClient, Seat
+from system.seating import all_ready, come_back, play_or_lose, seated
 
 from truc_client import MatchEnded, Player, Table, YourTurn, open_home
 from truc_client import connect as connecting
@@ -48,24 +49,10 @@ async def connect():
         await trio.aclose_forcefully(client.stream)
 
 
-async def seated(connect, server, number: int) -> list[Seat]:
+async def players(connect, server, number: int) -> list[Seat]:
     variant, count, guests = TABLES[number]
-    seats = [
-        Seat(await connect(server), seed=number * 10 + i + 1, keyed=i not in guests) for i in range(count)
-    ]
-    for seat in seats:
-        await seat.login()
-    table = await seats[0].create(variant, seats=count, options={"guests": len(guests)})
-    for i, seat in enumerate(seats[1:], 1):
-        await seat.join(table, i)
-    for seat in seats:
-        assert (await seat.ready())["t"] == "ok"
-    return seats
-
-
-async def play_or_lose(seat: Seat) -> None:
-    with suppress(GoneError, trio.BrokenResourceError, trio.ClosedResourceError):
-        await seat.play()
+    connected = partial(connect, server)
+    return await all_ready(await seated(connected, variant, count, guests=guests, seed=number * 10 + 1))
 
 
 async def stop_under_way(seat: Seat, stop) -> None:
@@ -79,7 +66,7 @@ async def stop_under_way(seat: Seat, stop) -> None:
 async def test_hands_end_and_matches_go_on_after_the_start(tmp_path, connect, how):
     folder = Folder(tmp_path / "data")
     async with serving(folder.root, DRAINING, level="info") as server:
-        tables = [await seated(connect, server, number) for number in range(len(TABLES))]
+        tables = [await players(connect, server, number) for number in range(len(TABLES))]
 
         async def stop() -> None:
             if how == "SIGTERM":
@@ -105,9 +92,7 @@ async def test_hands_end_and_matches_go_on_after_the_start(tmp_path, connect, ho
         assert len(going_on) > 1
         await server.start()
         for table in going_on:
-            for seat in table:
-                assert (await seat.come_back(await connect(server)))["t"] == "ok"
-                await seat.send_again()
+            await come_back(table, partial(connect, server))
         await together(*(seat.play for table in going_on for seat in table))
         assert server.faults() == []
     assert {seat.auditor.verdict().result for seat in everybody} == {Result.PROVEN}
@@ -115,7 +100,7 @@ async def test_hands_end_and_matches_go_on_after_the_start(tmp_path, connect, ho
 
 async def test_second_sigterm_stops_it_in_the_hand(tmp_path, connect):
     async with serving(tmp_path / "data", DRAINING) as server:
-        seats = await seated(connect, server, 0)
+        seats = await players(connect, server, 0)
         await together(
             *(partial(seat.play, lambda seat: seat.auditor and seat.ledger.hand) for seat in seats)
         )

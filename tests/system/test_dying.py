@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import trio
 from chaos.servers import QUICK, serving
 from server.conftest import together
-from server.rawclient import GoneError, RawClient, Seat
+from server.rawclient import RawClient, Seat
+from system.seating import LOSSES, come_back, seated
 
 import truc_protocol
 import truc_server
@@ -24,7 +24,6 @@ pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parents[1]
 PACKAGES = [str(Path(each.__file__).parents[1]) for each in (truc_server, truc_protocol)]
 SETTINGS = {**QUICK, "PYTHONPATH": os.pathsep.join([str(TESTS), *PACKAGES])}
-ENDINGS = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 @asynccontextmanager
@@ -42,17 +41,8 @@ async def dying(data, *places):
         yield server, connect
 
 
-async def seated(connect) -> list[Seat]:
-    seats = [Seat(await connect(), seed=i + 1) for i in range(2)]
-    for seat in seats:
-        await seat.login()
-    await seats[0].create("truc-french", options={"target": 3, "match": 1})
-    await seats[1].join(seats[0].table)
-    return seats
-
-
 async def ready_and_play(seat: Seat) -> None:
-    with suppress(*ENDINGS):
+    with suppress(*LOSSES):
         await seat.ready()
         await seat.play()
 
@@ -60,16 +50,14 @@ async def ready_and_play(seat: Seat) -> None:
 async def finish(data, seats) -> set[Result]:
     """Play a match to its end on a server that lives, and return the verdicts."""
     async with dying(data) as (_, connect):
-        for seat in seats:
-            assert (await seat.come_back(await connect()))["t"] == "ok"
-            await seat.send_again()
+        await come_back(seats, connect)
         await together(*(seat.play for seat in seats))
     return {seat.auditor.verdict().result for seat in seats}
 
 
 async def test_match_is_proven_although_the_server_was_killed(tmp_path):
     async with dying(tmp_path / "data", "middle:act:2") as (server, connect):
-        seats = await seated(connect)
+        seats = await seated(connect, target=3, match=1)
         await together(*(partial(ready_and_play, seat) for seat in seats))
         assert await server.wait() == -signal.SIGKILL
     assert await finish(tmp_path / "data", seats) == {Result.PROVEN}
@@ -77,7 +65,7 @@ async def test_match_is_proven_although_the_server_was_killed(tmp_path):
 
 async def test_server_that_is_killed_in_its_goodbye_has_everything_that_it_acknowledged(tmp_path):
     async with dying(tmp_path / "data", "goodbye") as (server, connect):
-        (first, second) = await seated(connect)
+        (first, second) = await seated(connect, target=3, match=1)
         assert (await second.ready())["t"] == "ok"
         server.signal(signal.SIGTERM)
         assert await server.wait() == -signal.SIGKILL

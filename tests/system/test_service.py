@@ -20,8 +20,9 @@ import pytest
 import trio
 from chaos.servers import QUICK, free_port, serving
 from server.conftest import together
-from server.rawclient import RawClient, Seat
+from server.rawclient import RawClient
 from system.confined import values
+from system.seating import all_ready, close, seated
 
 import truc_client
 import truc_protocol
@@ -177,16 +178,6 @@ async def test_server_that_cannot_start_is_never_ready(tmp_path, manager):
         manager.recv(1000)
 
 
-async def seated(server, variant: str, guests: int) -> list[Seat]:
-    seats = [Seat(RawClient(await server.connect()), seed=i + 1, keyed=i >= guests) for i in range(2)]
-    for seat in seats:
-        await seat.login()
-    await seats[1].join(await seats[0].create(variant, seats=2, options={"guests": guests}), 1)
-    for seat in seats:
-        assert (await seat.ready())["t"] == "ok"
-    return seats
-
-
 def confined(unit: str) -> list[str]:
     """Return what holds a command to the filter of a unit, where that can be done."""
     return [sys.executable, "-m", "system.confined", str(SERVICE / unit)] if CAN_FILTER else []
@@ -197,10 +188,13 @@ def confined(unit: str) -> list[str]:
 async def test_match_is_played_under_the_filter_of_the_unit(tmp_path, guests):
     program = (*confined("truc.service")[2:], sys.executable, "-m", "truc_server", "run")
     async with serving(tmp_path / "data", {**QUICK, **HERE}, program=program) as server:
-        seats = await seated(server, "truc-french", guests)
+
+        async def connect() -> RawClient:
+            return RawClient(await server.connect())
+
+        seats = await all_ready(await seated(connect, guests=range(guests)))
         await together(*(partial(seat.play) for seat in seats))
-        for seat in seats:
-            await trio.aclose_forcefully(seat.client.stream)
+        await close(seats)
         assert await server.stop() == []
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 import pytest
 import trio
 from chaos.servers import serving
+from system.seating import seated
 
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat, bodies
@@ -28,13 +29,13 @@ async def together(seats: list[Seat], until: Callable[[Seat], object]) -> None:
 
 async def test_who_answers_while_the_server_is_stopped_has_answered_in_time(tmp_path):
     async with serving(tmp_path / "data", level="info") as server, AsyncExitStack() as streams:
-        opened = [await streams.enter_async_context(await server.connect()) for _ in range(2)]
-        seats = [Seat(RawClient(stream), seed=i) for i, stream in enumerate(opened)]
+
+        async def connect() -> RawClient:
+            return RawClient(await streams.enter_async_context(await server.connect()))
+
+        seats = await seated(connect, **CLOCKS)
         for seat in seats:
-            await seat.login()
             seat.chooses = lambda _message, _options: None
-        await seats[0].create("truc-french", options=CLOCKS)
-        await seats[1].join(seats[0].table)
         async with trio.open_nursery() as nursery:
             for seat in seats:
                 nursery.start_soon(seat.ready)

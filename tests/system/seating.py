@@ -1,0 +1,56 @@
+"""Players at a table of a server process, who may lose it and come back; several tests of processes play like this."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+import trio
+from server.rawclient import GoneError, RawClient, Seat
+
+LOSSES = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
+
+Connect = Callable[[], Awaitable[RawClient]]
+
+
+async def seated(
+    connect: Connect,
+    variant: str = "truc-french",
+    count: int = 2,
+    *,
+    guests: Sequence[int] = (),
+    seed=1,
+    **options,
+) -> list[Seat]:
+    """Return players at a new table, none of them ready."""
+    seats = [Seat(await connect(), seed=seed + i, keyed=i not in guests) for i in range(count)]
+    for seat in seats:
+        await seat.login()
+    table = await seats[0].create(variant, seats=count, options={"guests": len(guests), **options})
+    for i, seat in enumerate(seats[1:], 1):
+        await seat.join(table, i)
+    return seats
+
+
+async def all_ready(seats: Sequence[Seat]) -> list[Seat]:
+    """Let everybody agree to start."""
+    for seat in seats:
+        assert (await seat.ready())["t"] == "ok"
+    return list(seats)
+
+
+async def play_or_lose(seat: Seat) -> None:
+    """Play to the end of the match or of the connection."""
+    with suppress(*LOSSES):
+        await seat.play()
+
+
+async def come_back(seats: Sequence[Seat], connect: Connect) -> None:
+    """Let players resume their match on new connections."""
+    for seat in seats:
+        assert (await seat.come_back(await connect()))["t"] == "ok"
+        await seat.send_again()
+
+
+async def close(seats: Sequence[Seat]) -> None:
+    """Break the connections of players."""
+    for seat in seats:
+        await trio.aclose_forcefully(seat.client.stream)
