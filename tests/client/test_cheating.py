@@ -2,8 +2,7 @@ import pytest
 from client.cheats import FRENCH, abandoned, caught, on, on_record, resigned
 from client.playing import play_on
 from msgspec.structs import replace
-from protocol.peers import Puppet as Puppet
-from protocol.peers import secret
+from protocol.peers import Puppet, secret
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, ServerKeyError, YourTurn, connect

@@ -6,9 +6,9 @@ import pytest
 import trio
 from client.playing import play_on
 from msgspec.structs import replace
-from protocol.peers import Puppet as Peer
+from protocol.peers import Puppet
 
-from truc_client import ClientError, Puppet, YourTurn, connect, open_home
+from truc_client import ClientError, Player, YourTurn, connect, open_home
 from truc_client.home.account import open_account
 from truc_client.home.home import master_seed, write_seed
 from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
@@ -105,7 +105,7 @@ async def substituted(server, player) -> None:
         await play_on(table, until=turn)
         server.is_away = server.is_wished = True
         await server.go_on()
-        newcomer = Peer(0, server.seed, person="newcomer ")
+        newcomer = Puppet(0, server.seed, person="newcomer ")
         server.players[0] = newcomer
         await server.take(newcomer.sub(server.ledger))
         with pytest.raises(ClientError, match="a substitute has taken this seat"):
@@ -127,7 +127,7 @@ async def test_player_whose_seat_was_taken_is_told_so_after_a_restart_too(script
 
 
 async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(scripted, player, tmp_path) -> None:
-    other = Puppet(open_home(tmp_path / "elsewhere"), "north")
+    other = Player(open_home(tmp_path / "elsewhere"), "north")
     server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)

@@ -9,10 +9,10 @@ from client.deserting import DesertedServer, deserted_by
 from client.hosting import Hosting
 from client.playing import play_on
 from msgspec.structs import replace
-from protocol.peers import Puppet as Peer
+from protocol.peers import Puppet
 from rich.console import Console
 
-from truc_client import ClientError, Puppet, Resumed, Substituted, YourTurn, connect, open_home
+from truc_client import ClientError, Player, Resumed, Substituted, YourTurn, connect, open_home
 from truc_client.home.home import master_seed, write_seed
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.messages import (
@@ -91,9 +91,9 @@ async def server(nursery, player) -> WatchedServer:
 
 
 @pytest.fixture
-def elsewhere(player, tmp_path) -> Puppet:
+def elsewhere(player, tmp_path) -> Player:
     """Return the same player in another home, which has the key alone."""
-    other = Puppet(open_home(tmp_path / "elsewhere"), "north")
+    other = Player(open_home(tmp_path / "elsewhere"), "north")
     write_seed(other.home, master_seed(player.home))
     return other
 
@@ -233,7 +233,7 @@ def stepping_in(deserted):
     """Return what takes the vacant seat away: somebody else has it."""
 
     async def happens() -> None:
-        await deserted.take(Peer(0, deserted.seed, person="other ").sub(deserted.ledger))
+        await deserted.take(Puppet(0, deserted.seed, person="other ").sub(deserted.ledger))
         await deserted.send(deserted.state())
 
     return happens
@@ -316,7 +316,7 @@ async def test_glance_names_who_took_a_seat_and_the_record(nursery, player, tmp_
         await play_on(table, until=lambda happening: isinstance(happening, Resumed))
         await table.ready()
         await play_on(table, until=lambda happening: isinstance(happening, Substituted))
-    another = Puppet(open_home(tmp_path / "another"), "another")
+    another = Player(open_home(tmp_path / "another"), "another")
     async with connect("host", another, dial=server.dial) as connection:
         glance = await connection.glance("TABLE")
     name, k = glance.successor(server.setup.match, 0)

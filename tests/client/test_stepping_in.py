@@ -4,7 +4,7 @@ import pytest
 from client.deserting import DesertedServer
 from client.playing import play_on
 from msgspec.structs import replace
-from protocol.peers import Puppet as Peer
+from protocol.peers import Puppet
 
 from truc_client import (
     CheckFailedError,
@@ -189,7 +189,7 @@ async def test_seat_that_another_took_is_said_so(deserted, player) -> None:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=resumed)
         await connection.tables()
-        other = Peer(0, server.seed, person="other ")
+        other = Puppet(0, server.seed, person="other ")
         await server.take(other.sub(server.ledger))
         await server.send(server.state())
         with pytest.raises(NotPlayedError, match="nobody is wanted"):
@@ -236,7 +236,7 @@ async def test_player_whose_seat_a_substitute_took_stops_with_a_sentence(scripte
         await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
         server.is_away = server.is_wished = True
         await server.go_on()
-        newcomer = Peer(0, server.seed, person="newcomer ")
+        newcomer = Puppet(0, server.seed, person="newcomer ")
         await server.take(newcomer.sub(server.ledger))
         with pytest.raises(ClientError, match="a substitute has taken this seat"):
             await play_on(table, until=lambda happening: False)

@@ -4,7 +4,7 @@ import pytest
 from client.cheats import refuted
 from client.playing import play_on
 from msgspec.structs import replace
-from protocol.peers import Puppet as Peer
+from protocol.peers import Puppet
 
 from truc_client import CheckFailedError, YourTurn, connect
 from truc_client.errors import StoppedError
@@ -20,7 +20,7 @@ def turn(happening: object) -> bool:
 def second_setup(server) -> Setup:
     """Return another match on the table record of the one that is played."""
     terms = open_terms(server.document, Record(*server.terms.record))
-    seats = (Record(*server.setup.records[1]), Peer(1, 999).join(terms))
+    seats = (Record(*server.setup.records[1]), Puppet(1, 999).join(terms))
     closed = close_setup(terms, seats, server.dealer.match_record(terms, seats))
     return Setup(table="TABLE", match=closed.mid, doc=server.document, records=closed.records)
 
