@@ -7,7 +7,7 @@ keyed.
 import copy
 from typing import NamedTuple
 
-from protocol.peers import Player, Table
+from protocol.peers import Puppet, Table
 
 from truc_protocol.audit import Auditor, OwnSeat
 from truc_protocol.bodies import AnyBody
@@ -44,7 +44,7 @@ class Hand(NamedTuple):
     """
 
     server: Dealer
-    players: dict[int, Player]
+    players: dict[int, Puppet]
     auditors: tuple[Auditor, ...]
     steps: tuple[Step, ...]
     log: HandLog
