@@ -29,21 +29,6 @@ def shown(transcript: Transcript, refused: Record) -> Equivocation | None:
     return refusal and refused_record(passed(transcript, (refusal,)), refusal)
 
 
-def test_one_history_is_no_equivocation():
-    table = Table().run()
-    assert compare(list_of(table), list_of(table)) == ()
-
-
-def test_shorter_list_of_the_same_history_is_no_equivocation():
-    table = Table().to("hand")
-    short = list_of(table)
-    assert compare(short, list_of(table.run())) == ()
-
-
-def test_other_matches_are_no_equivocation():
-    assert compare(list_of(Table().run()), list_of(Table(seed=2).run())) == ()
-
-
 class Read:
     """A record that passed, which counts how often it is looked at."""
 
@@ -164,12 +149,6 @@ def test_act_and_resignation_for_one_position_convict_the_seat():
     assert found(*lists) == {("C34", f"seat {seat}")}
 
 
-def test_decisions_of_two_seats_for_one_position_convict_nobody():
-    table = Table().to("hand")
-    lists = [list_of(table, table.players[seat].resign(table.ledger)) for seat in (0, 1)]
-    assert found(*lists) == set()
-
-
 def test_two_releases_for_one_index_convict_the_seat():
     first = Table().to("between", index=1)
     second = Table().to("between", index=1)
@@ -209,12 +188,6 @@ def test_refused_body_in_the_transcript_convicts_the_server():
     assert isinstance(parse(act), Act)
 
 
-def test_refused_body_that_is_not_in_the_transcript_convicts_nobody():
-    table = Table().to("hand")
-    _, refused = refusal(table)
-    assert shown(list_of(table), refused) is None
-
-
 @pytest.mark.parametrize(
     "spoilt",
     [
@@ -228,13 +201,6 @@ def test_refusal_without_the_servers_signature_convicts_nobody(spoilt):
     table = Table().to("hand")
     act, refused = refusal(table)
     assert shown(list_of(table, act), spoilt(refused)) is None
-
-
-def test_refusal_for_another_match_convicts_nobody():
-    table = Table().to("hand")
-    act, _ = refusal(table)
-    refused = table.dealer.refuse(bytes(32), act.body, "stale_position")
-    assert shown(list_of(table, act), refused) is None
 
 
 def test_list_that_is_refused_at_once_shows_nothing():

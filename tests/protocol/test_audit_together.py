@@ -38,14 +38,6 @@ def results(*files: bytes) -> list[Result | None]:
     return [each.result for each in examine(files).files]
 
 
-def test_transcript_alone_has_its_own_verdict():
-    assert results(Table(small()).run().file()) == [Result.PROVEN]
-
-
-def test_no_files_come_to_nothing():
-    assert examine(()) == ((), (), ())
-
-
 def test_complaint_that_is_upheld_refutes_the_transcript():
     transcript, complaint = garbled()
     together = examine((transcript, write_evidence((complaint,))))
@@ -161,13 +153,6 @@ def test_histories_are_compared_as_far_as_a_file_can_be_read():
     broken = Record(0, b"\xc1", bytes(64))
     together = examine((file(table, ruling), file(table, abandon, broken) + b"\x00"))
     assert together.contradictions
-
-
-def test_file_that_is_no_transcript_is_compared_with_none():
-    table = Table().to("hand")
-    ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
-    together = examine((file(table, ruling), file(table, abandon) + b"\x00"))
-    assert (together.files[1].result, together.contradictions) == (Result.UNREADABLE, ())
 
 
 def test_setups_that_are_not_closed_agree_on_no_match():

@@ -21,19 +21,6 @@ def test_message_above_the_limit_is_not_framed():
         to_frame(b"abc", 2)
 
 
-def test_empty_message_is_not_framed():
-    with pytest.raises(LocalError, match="got 0"):
-        to_frame(b"", 2)
-
-
-def test_whole_frame_comes_out_without_its_length():
-    assert split(to_frame(b"abc", 9)).next_frame() == b"abc"
-
-
-def test_nothing_comes_out_before_the_length_is_whole():
-    assert split(b"\x00\x00\x00").next_frame() is None
-
-
 def test_nothing_comes_out_before_the_frame_is_whole():
     assert split(b"\x00\x00\x00\x03ab").next_frame() is None
 
@@ -51,11 +38,6 @@ def test_frames_fed_byte_by_byte_come_out_whole():
     assert [frame for frame in frames if frame] == [b"abc", b"d"]
 
 
-def test_frames_fed_together_come_out_one_by_one():
-    splitter = split(to_frame(b"abc", 9) + to_frame(b"d", 9))
-    assert [splitter.next_frame(), splitter.next_frame(), splitter.next_frame()] == [b"abc", b"d", None]
-
-
 def test_frame_at_the_limit_is_taken():
     assert split(to_frame(b"abc", 3), limit=3).next_frame() == b"abc"
 
@@ -64,11 +46,6 @@ def test_length_above_the_limit_is_too_large():
     with pytest.raises(FrameError, match="at most 2 bytes, got length 3") as caught:
         split(to_frame(b"abc", 9), limit=2).next_frame()
     assert caught.value.code is Code.FRAME_TOO_LARGE
-
-
-def test_length_is_judged_before_the_frame_is_received():
-    with pytest.raises(FrameError, match="got length 4294967295"):
-        split(b"\xff\xff\xff\xff").next_frame()
 
 
 def test_length_zero_is_a_bad_frame():

@@ -115,11 +115,6 @@ def test_tests_are_numbered_from_1_without_gap():
     assert numbers == list(range(1, kept()["numberOfTests"] + 1))
 
 
-def test_flags_are_checks_and_explained():
-    used = {flag for group in kept()["testGroups"] for test in group["tests"] for flag in test["flags"]}
-    assert kept()["notes"] == {check: CHECKS[check] for check in CHECKS if check in used}
-
-
 def test_vectors_stay_small_enough_to_carry():
     sizes = [path.stat().st_size for path in FOLDER.parent.rglob("*") if path.suffix in (".json", ".truc")]
     assert sum(sizes) < 2_500_000

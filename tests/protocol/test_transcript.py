@@ -9,8 +9,7 @@ from truc_protocol import transcript
 from truc_protocol.audit import Result, verify
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import enc
-from truc_protocol.records import Record
-from truc_protocol.transcript import MAGIC, item, read_transcript, unpack_record, write_transcript
+from truc_protocol.transcript import MAGIC, item, read_transcript
 
 TABLE = Table().to("hand")
 FILE = TABLE.file()
@@ -18,19 +17,6 @@ FILE = TABLE.file()
 
 def test_file_holds_the_document_and_every_record():
     assert read_transcript(FILE) == (TABLE.document, tuple(TABLE.records))
-
-
-def test_file_is_written_one_way():
-    assert write_transcript(*read_transcript(FILE)) == FILE
-
-
-def test_item_is_its_length_and_its_bytes():
-    assert item(b"abc") == b"\x00\x00\x00\x03abc"
-
-
-def test_record_is_the_array_of_signer_body_and_signature():
-    record = Record(1, b"body", b"sig")
-    assert unpack_record(enc([1, b"body", b"sig"])) == record
 
 
 def long_item(body: bytes, sig: bytes) -> bytes:
