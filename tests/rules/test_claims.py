@@ -32,64 +32,9 @@ def settlement(told):
     return [event for event in told if isinstance(event, FlorClaimSettled | PointsScored)]
 
 
-def test_there_is_no_claim_before_the_targets_first_card():
-    match = played(dealt(GAME, *QUIET), "0 play 1e")
-    assert claims(match, 0) == []
-
-
-def test_a_claim_is_open_from_the_targets_first_card():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b")
-    assert claims(match, 0) == ["claim 1"]
-
-
-def test_a_claim_is_open_on_the_turn_of_another():
-    match = played(dealt(GAME, *QUIET), "0 play 1e")
-    assert claims(match, 1) == ["claim 0"]
-
-
-def test_a_claim_is_open_while_an_ask_waits():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 raise 2")
-    assert claims(match, 1) == ["claim 0"]
-
-
-def test_a_claim_is_closed_when_the_hand_is_over():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 concede")
-    assert claims(match, 0) == []
-
-
-def test_a_claim_is_against_opponents_only():
-    match = played(dealt(GAME, *FOUR), "0 play 1e", "1 play 5b", "2 play 2o", "3 play 4e")
-    assert [claims(match, seat) for seat in range(4)] == [
-        ["claim 1", "claim 3"],
-        ["claim 0", "claim 2"],
-        ["claim 1", "claim 3"],
-        ["claim 0", "claim 2"],
-    ]
-
-
-def test_there_is_no_claim_against_a_declared_flor():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 flor", "1 play 5b")
-    assert claims(match, 0) == []
-
-
-def test_each_target_is_claimed_once():
-    match = played(dealt(GAME, *FOUR), "0 play 1e", "1 play 5b", "2 play 2o", "3 play 4e", "0 claim 1")
-    assert [claims(match, seat) for seat in (0, 2)] == [["claim 3"], ["claim 3"]]
-
-
 def test_there_is_no_claim_where_the_game_has_none():
     match = dealt(replace(GAME, flor=Flor("suit", claims=False)), *QUIET)
     assert claims(played(match, "0 play 1e"), 1) == []
-
-
-def test_there_is_no_claim_where_there_is_no_flor():
-    assert claims(played(dealt("truco-argentino", *QUIET), "0 play 1e"), 1) == []
-
-
-def test_a_claim_changes_no_turn_and_no_score():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 claim 1")
-    assert score(match) == (0, 0)
-    assert "play 3o" in options(match, 0)
 
 
 def test_a_claim_is_told():
@@ -104,25 +49,6 @@ def test_a_flor_kept_quiet_pays_three_before_the_hand_is_scored():
     assert told[place : place + 2] == (FlorClaimSettled(1, held=True), PointsScored(0, 3, "claim"))
 
 
-def test_a_false_claim_pays_one_to_the_side_it_was_made_against():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 claim 0", "1 play 5b", "0 play 3o")
-    assert settlement(events(match, "1 play 6b")) == [
-        FlorClaimSettled(0, held=False),
-        PointsScored(0, 1, "claim"),
-        PointsScored(0, 1, "hand"),
-    ]
-
-
-def test_a_claim_is_settled_after_a_concession():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 claim 1")
-    assert score(played(match, "0 concede")) == (3, 1)
-
-
-def test_a_claim_is_settled_after_an_ask_was_declined():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 claim 1", "0 raise 2")
-    assert score(played(match, "1 decline")) == (4, 0)
-
-
 def test_claims_are_settled_in_the_order_they_were_made():
     match = played(dealt(GAME, *FOUR), "0 play 1e", "1 play 5b", "2 play 2o", "3 play 4e")
     match = played(match, "2 claim 3", "1 claim 0", "0 claim 1")
@@ -134,26 +60,12 @@ def test_claims_are_settled_in_the_order_they_were_made():
     ]
 
 
-def test_a_claim_that_reaches_the_target_wins_the_game_before_the_hand():
-    match = dealt(GAME, *QUIET, score=(27, 29))
-    match = played(match, "0 play 1e", "1 play 5b", "0 claim 1", "0 concede")
-    assert match.game_winner == 0
-
-
 def last_card(*first_trick, variant=GAME):
     """Return what came of the last of six cards: seat 1 has played a whole flor, seat 0 has the hand."""
     match = played(
         dealt(variant, "1e 4o 3c", "5b 6b 7b"), *first_trick, "0 play 4o", "1 play 6b", "1 play 7b"
     )
     return settlement(events(match, "0 play 3c"))
-
-
-def test_a_flor_played_in_silence_pays_three_without_a_claim():
-    assert last_card("0 play 1e", "1 play 5b") == [
-        FlorClaimSettled(1, held=True),
-        PointsScored(0, 3, "claim"),
-        PointsScored(0, 1, "hand"),
-    ]
 
 
 def two_flores_played(*claimed):
@@ -174,19 +86,6 @@ def test_flores_played_in_silence_are_settled_after_what_was_claimed():
     assert two_flores_played("0 claim 3") == [3, 1]
 
 
-def test_a_flor_played_in_silence_pays_once():
-    assert last_card("0 play 1e", "1 play 5b", "0 claim 1") == last_card("0 play 1e", "1 play 5b")
-
-
-def test_a_flor_that_was_not_played_whole_pays_nothing_without_a_claim():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 play 3o")
-    assert settlement(events(match, "1 play 6b")) == [PointsScored(0, 1, "hand")]
-
-
-def test_a_declared_flor_that_was_played_whole_pays_nothing_more():
-    assert last_card("0 play 1e", "1 flor", "1 play 5b") == [PointsScored(0, 1, "hand")]
-
-
 def test_a_flor_played_in_silence_pays_nothing_where_the_game_has_no_claims():
     variant = replace(GAME, flor=Flor("suit", claims=False))
     assert last_card("0 play 1e", "1 play 5b", variant=variant) == [PointsScored(0, 1, "hand")]
@@ -204,20 +103,9 @@ def test_a_settled_claim_counts_towards_the_game_that_is_staked():
     assert score(played(match, "0 play 3o", "1 play 6b")) == (30, 0)
 
 
-def test_in_a_duel_only_the_two_of_it_claim():
-    # rules.md 8.7
-    match = played(duel(), "0 play 1e", "3 play 4e")
-    assert [claims(match, seat) for seat in range(6)] == [["claim 3"], [], [], ["claim 0"], [], []]
-
-
 def test_every_duel_has_its_own_claims():
     match = played(duel(), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
     assert [claims(match, seat) for seat in range(6)] == [[]] * 6
-
-
-def test_a_claim_of_a_duel_is_settled_when_it_ends():
-    match = played(duel(), "0 play 1e", "3 play 4e", "0 claim 3")
-    assert settlement(events(match, "0 concede"))[0] == FlorClaimSettled(3, held=True)
 
 
 def test_a_falta_is_worth_its_least_while_a_claim_of_an_earlier_duel_leaves_the_score_open():

@@ -24,8 +24,6 @@ RUNS = replace(GAME, flor=Flor("run", claims=True))
 FRENCH_RUNS = replace(
     preset("truc-french"), flor=Flor("run", claims=True), accept="explicit", remainder="none"
 )
-F26, F27, F29, F36 = "1o 5o 12o", "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"
-PLAIN = "7o 6o 1c"
 
 
 def hand_of(variant, names):
@@ -33,26 +31,6 @@ def hand_of(variant, names):
 
 
 # rules.md 8.4, "Value of a hand"
-
-
-@pytest.mark.parametrize(
-    ("names", "value"),
-    [
-        ("7o 1o 4b", 28),
-        ("7e 6e 2b", 33),
-        ("12e 11e 3b", 20),
-        ("10c 4b 5c", 25),
-        ("4o 5c 12b", 5),
-        ("10o 11c 12b", 0),
-        ("2o 12c 7b", 7),
-    ],
-)
-def test_two_of_one_suit_count_twenty_and_both_and_else_the_highest_counts(names, value):
-    assert envido_value(ARGENTINE, hand_of(ARGENTINE, names)) == value
-
-
-def test_the_best_two_of_three_of_a_suit_count():
-    assert envido_value(ARGENTINE, hand_of(ARGENTINE, "5e 6e 7e")) == 33
 
 
 def test_values_are_0_to_7_and_20_to_33():
@@ -79,29 +57,9 @@ def test_of_equal_cards_the_one_given_first_makes_the_value():
 # what a flor is
 
 
-def test_three_cards_of_one_suit_are_a_flor():
-    assert is_flor(GAME, hand_of(GAME, F27))
-
-
-def test_two_suits_are_no_flor():
-    assert not is_flor(GAME, hand_of(GAME, PLAIN))
-
-
-def test_fewer_than_three_cards_are_no_flor():
-    assert not is_flor(GAME, hand_of(GAME, "1b 2b"))
-
-
 def test_480_of_9880_hands_are_flores():
     hands = list(combinations(range(40), 3))
     assert (sum(is_flor(GAME, cards) for cards in hands), len(hands)) == (480, 9880)
-
-
-def test_a_flor_is_worth_20_and_its_numbers():
-    assert [flor_value(GAME, hand_of(GAME, names)) for names in (F26, F27, F29, F36)] == [26, 27, 29, 36]
-
-
-def test_court_cards_count_nothing_in_a_flor():
-    assert flor_value(GAME, hand_of(GAME, "10o 11o 12o")) == 20
 
 
 def test_flores_are_worth_20_to_38():

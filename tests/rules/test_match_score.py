@@ -6,7 +6,7 @@ import pytest
 from rules.played import dealt, events, given, played
 
 from truc_rules import LastPoint, MatchError, Score, Scoring, Seat, new_match, next_hand, owed_shares, preset
-from truc_rules.positions.events import Conceded, GameStaked, GameWon, HandWon, MatchWon, PointsScored
+from truc_rules.positions.events import Conceded, GameWon, HandWon, MatchWon, PointsScored
 
 ARGENTINE, CATALAN, FRENCH = preset("truco-argentino"), preset("truc-catalan"), preset("truc-french")
 HANDS = ("8h Jd 9c", "Ks 7d 10h")
@@ -15,21 +15,6 @@ SIX = ("7o 1o 4b", "7e 6e 2b", "3o 5c 12b", "2o 6c 11b", "5e 4c 10b", "3e 1c 6b"
 
 def points(match):
     return [side.points for side in match.score]
-
-
-def test_a_game_won_counts_at_once_and_its_score_stays():
-    match = played(dealt(FRENCH, *HANDS, score=(11, 4)), "1 concede")
-    assert (match.games, points(match), match.game_winner, match.winner) == ((1, 0), [12, 4], 0, None)
-
-
-def test_the_next_game_begins_at_nothing_with_the_next_dealer():
-    match = next_hand(played(dealt(FRENCH, *HANDS, score=(11, 4)), "1 concede"))
-    assert (match.games, points(match), match.dealer, match.game_winner) == ((1, 0), [0, 0], 0, None)
-
-
-def test_the_score_goes_on_within_a_game():
-    match = next_hand(played(dealt(FRENCH, *HANDS, score=(3, 4)), "1 concede"))
-    assert points(match) == [4, 4]
 
 
 def test_the_end_of_a_match_is_told_in_order():
@@ -48,13 +33,6 @@ def test_no_hand_follows_a_match():
 def test_no_hand_follows_a_hand_that_is_open():
     with pytest.raises(MatchError, match="after a hand that is over"):
         next_hand(dealt(FRENCH, *HANDS))
-
-
-def test_both_at_the_last_point_is_told():
-    match = new_match(CATALAN, seats=2, dealer=Seat(0), score=(Score(0, 11), Score(0, 11)))
-    match = played(match, "1 cut")
-    assert dealt(CATALAN, "3o 7e 4b", "2o 1e 5c", score=(11, 11), dealer=0, before=["1 cut"]).hand.bets.locked
-    assert GameStaked() not in events(dealt(CATALAN, "3o 7e 4b", "2o 1e 5c", before=["0 cut"]), "0 play 3o")
 
 
 def test_at_hand_end_equal_scores_beyond_the_target_go_on():

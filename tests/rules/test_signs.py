@@ -52,22 +52,6 @@ def test_words_of_a_preset_are_in_the_vocabulary(name):
     assert signals is None or set(signals.vocabulary) <= set(SIGNS)
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("truc-catalan", ("three", "two", "ace")),
-        ("truc-partnership", ("seven", "eight", "ace")),
-        ("truco-mineiro", ("zap", "seven-hearts", "ace-spades", "seven-diamonds", "three")),
-        (
-            "truco-paulista",
-            ("manilha-clubs", "manilha-hearts", "manilha-spades", "manilha-diamonds", "three"),
-        ),
-    ],
-)
-def test_game_has_the_signs_of_rules_13b_13(name, words):
-    assert preset(name).signals.vocabulary == words
-
-
 # Who sees a sign
 
 
@@ -111,20 +95,8 @@ def test_nobody_sees_a_sign_where_signs_are_off():
 # What may be signed
 
 
-def test_every_word_may_be_signed_where_signs_are_free():
-    assert signs(catalan(), Seat(1)) == ("three", "two", "ace")
-
-
-def test_false_sign_is_taken_where_signs_are_free():
-    assert check_sign(catalan(), Seat(3), "three") is None
-
-
 def test_only_true_words_may_be_signed_where_truth_is_enforced():
     assert signs(partnership(), Seat(1)) == ("ace",)
-
-
-def test_true_sign_is_taken():
-    assert check_sign(partnership(), Seat(2), "eight") is None
 
 
 def test_false_sign_is_refused_with_the_reason():
@@ -195,10 +167,6 @@ def test_game_without_signs_refuses_all(name):
     assert message == "seat 0 cannot sign: this table is played without signs"
 
 
-def test_table_that_turned_signs_off_refuses_all():
-    assert "without signs" in refusal(catalan(signals="off"), 1, "three").message
-
-
 def test_seat_that_is_not_there_is_refused():
     assert refusal(catalan(), 7, "three").message == "seat 7 cannot sign: expected a seat of 0 to 3"
 
@@ -208,23 +176,10 @@ def test_sign_before_the_deal_is_refused():
     assert refusal(match, 1, "three").message == "seat 1 cannot sign: the cards are not dealt yet"
 
 
-def test_sign_before_the_redeal_is_decided_is_taken():
-    assert check_sign(partnership(), Seat(1), "ace") is None
-
-
-def test_sign_between_an_ask_and_its_answer_is_taken():
-    match = played(partnership(), "0 stand", "0 raise 2")
-    assert check_sign(match, Seat(1), "ace") is None
-
-
 def test_sign_after_the_hand_is_refused():
     match = played(catalan(), "0 raise 2", "1 decline")
     assert is_hand_over(match)
     assert refusal(match, 1, "three").message == "seat 1 cannot sign: the hand is over"
-
-
-def test_no_word_is_open_after_the_hand():
-    assert signs(played(catalan(), "0 raise 2", "1 decline"), Seat(1)) == ()
 
 
 def blind_hand(truth):
