@@ -75,37 +75,6 @@ def test_nothing_is_opened_where_the_close_opens_everything(over):
     assert due(over(reveal="hand").ledger) is Due.CLOSE
 
 
-def test_declared_flor_is_shown_whole():
-    table = declared()
-    assert shown(table) == (eldest(table), (0, 1, 2))
-
-
-def test_winner_of_an_envido_shows_the_cards_that_make_it():
-    table = said()
-    assert shown(table) == (eldest(table), (0, 1))
-
-
-def test_card_that_was_played_needs_no_showing():
-    table = argentine(HIGH, PLAIN)
-    lines(table, "envido", "accept", "points 33", "good", "play 7o", "concede")
-    assert shown(table) == (eldest(table), (1,))
-
-
-def test_envido_without_a_value_said_shows_nothing():
-    table = lines(argentine(HIGH, PLAIN), "envido", "accept", "good", "concede")
-    assert due(table.ledger) is Due.CLOSE
-
-
-def test_target_of_a_false_claim_shows_another_suit():
-    table = claimed("4o 5o 6e")
-    assert shown(table) == (eldest(table), (2,))
-
-
-def test_target_of_a_true_claim_shows_its_flor():
-    table = claimed(FLOR)
-    assert shown(table) == (eldest(table), (1, 2))
-
-
 def test_target_of_a_claim_shows_nothing_where_an_envido_has_ended_the_game():
     table = argentine("4o 5o 6e", HIGH, target=6)
     claim = f"claim {eldest(table)}"

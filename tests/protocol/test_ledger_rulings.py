@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import pytest
 from protocol.peers import Table
-from protocol.shared import sharing_table
 
-from truc_protocol.acts import read_act
 from truc_protocol.bodies import Rule
 from truc_protocol.ledger import may_abandon, may_forfeit
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
-from truc_rules import Kind, deciders, is_hand_over, preset
+from truc_rules import deciders, is_hand_over, preset
 
 
 def ruled(table: Table) -> tuple[int, str, tuple]:
@@ -34,52 +32,6 @@ def test_ruling_at_the_cut_cuts_nothing():
     assert ruled(table) == (seat, "cut", (0,))
 
 
-def test_ruling_on_the_card_count_deals_three():
-    table = Table("truc-catalan").to("between", index=1)
-    table.play("tap")
-    assert ruled(table) == (table.ledger.match.dealer, "deal", (3,))
-
-
-def test_ruling_before_the_lead_stands():
-    table = Table().to("hand")
-    assert ruled(table)[1] == "stand"
-
-
-def test_ruling_on_a_proposed_redeal_declines():
-    table = Table().to("hand")
-    table.play("redeal")
-    assert ruled(table) == (table.ledger.match.dealer, "decline", ())
-
-
-def test_ruling_on_an_asked_stake_declines():
-    table = Table().to("hand")
-    table.play("stand")
-    table.play("raise 2")
-    assert ruled(table)[1] == "decline"
-    assert is_hand_over(table.ledger.match)
-
-
-def test_ruling_on_an_asked_remainder_declines():
-    table = Table().to("hand")
-    table.play("stand")
-    table.play("raise rest")
-    assert ruled(table)[1] == "decline"
-
-
-def test_ruling_on_the_last_point_falls_on_the_first_after_the_dealer():
-    table = sharing_table()
-    table.run(until=lambda ledger: table.dealer.next_record(ledger) is None)
-    holders = deciders(table.ledger.match)
-    assert ruled(table) == (holders[0], "decline", ())
-
-
-def test_ruling_on_an_ask_of_partners_falls_on_the_first_after_the_asker():
-    table = Table("truc-catalan", seats=4).to("hand")
-    asker = first(table)
-    table.play("raise 2")
-    assert ruled(table)[0] == (asker + 1) % 4
-
-
 def test_ruling_on_a_turn_plays_the_lowest_slot_left():
     table = Table().to("hand")
     table.play("stand")
@@ -87,12 +39,6 @@ def test_ruling_on_a_turn_plays_the_lowest_slot_left():
     while not is_hand_over(table.ledger.match) and len(slots) < 4:
         slots.append(ruled(table)[2][0])
     assert slots[:4] == [0, 0, 1, 1]
-
-
-def test_ruling_on_a_turn_concedes_where_the_rules_say_so():
-    table = Table(replace(preset("truc-catalan"), absent="concede", name="absent")).to("hand")
-    assert ruled(table)[1:] == ("concede", ())
-    assert is_hand_over(table.ledger.match)
 
 
 def test_ruling_opens_the_guests_card():
@@ -108,10 +54,6 @@ def test_match_that_rulings_alone_play_proves(name, seats, absent):
     table.away = frozenset(range(seats))
     verdict = table.run().audit().verdict()
     assert (verdict.result, verdict.reason) == ("proven", "won")
-
-
-def test_ruled_act_is_read_as_its_kind():
-    assert read_act(0, "cut", [0], deck=40).action.kind is Kind.CUT
 
 
 def test_pause_rests_the_match_until_all_resume():

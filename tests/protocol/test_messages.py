@@ -10,19 +10,14 @@ from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import (
     MESSAGES,
     Direction,
-    GuestAct,
-    GuestLogin,
-    GuestReturn,
     Info,
     Join,
-    KeyLogin,
     Limits,
     MatchRecord,
     MessageError,
     Ok,
     OpenOptions,
     PastRecord,
-    SignedAct,
     TableClosed,
     TableState,
     VariantOffer,
@@ -104,20 +99,6 @@ def test_optional_fields_that_are_not_set_are_left_out():
 
 def test_nil_means_absent():
     assert decode(pack({"t": "ok", "re": 1, "dup": None}), TO_CLIENT) == Ok(re=1)
-
-
-@pytest.mark.parametrize(
-    ("fields", "form"),
-    [
-        ({"t": "login", "id": 1, "body": b"", "sig": bytes(64)}, KeyLogin),
-        ({"t": "login", "id": 1, "name": "Ana"}, GuestLogin),
-        ({"t": "login", "id": 1, "token": "t" * 16}, GuestReturn),
-        ({"t": "act", "id": 1, "table": "A", "match": None, "body": b"", "sig": bytes(64)}, SignedAct),
-        ({"t": "act", "id": 1, "table": "A", "match": bytes(32), "at": 6, "choose": "play 7e"}, GuestAct),
-    ],
-)
-def test_form_is_told_by_its_mark(fields, form):
-    assert type(decode(pack(fields), TO_SERVER)) is form
 
 
 def test_record_inside_a_message_is_a_record():

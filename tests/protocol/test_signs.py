@@ -9,14 +9,10 @@ from truc_protocol.boxes import BoxError
 from truc_protocol.codec import pack, unpack
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
-    BoxedSign,
     BoxedSignSeen,
     Direction,
     MessageError,
-    OpenSign,
     OpenSignSeen,
-    Said,
-    Say,
     decode,
     encode,
 )
@@ -36,21 +32,6 @@ def ledger(variant="truc-catalan", *, seats=4, keyed=(0, 1, 2, 3), **options):
     )
     match = new_match(rules, seats=seats, dealer=Seat(seats - 1))
     return SimpleNamespace(setup=setup, match=match, seats=seats, contributors=contributors)
-
-
-@pytest.mark.parametrize(
-    ("fields", "direction", "form"),
-    [
-        ({"t": "sign", "id": 1, **HERE, "to": 2, "box": b""}, TO_SERVER, BoxedSign),
-        ({"t": "sign", "id": 1, **HERE, "word": "three"}, TO_SERVER, OpenSign),
-        ({"t": "sign", **HERE, "from": 2, "box": b""}, TO_CLIENT, BoxedSignSeen),
-        ({"t": "sign", **HERE, "from": 2, "word": "three"}, TO_CLIENT, OpenSignSeen),
-        ({"t": "say", "id": 1, "table": "A", "phrase": "come"}, TO_SERVER, Say),
-        ({"t": "said", "table": "A", "seat": 1, "phrase": "come"}, TO_CLIENT, Said),
-    ],
-)
-def test_form_is_told_by_its_box(fields, direction, form):
-    assert type(decode(pack(fields), direction)) is form
 
 
 @pytest.mark.parametrize("form", [BoxedSignSeen, OpenSignSeen])
