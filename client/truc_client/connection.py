@@ -5,17 +5,17 @@ from pathlib import Path
 
 from truc_client.address import Address
 from truc_client.errors import ClientError, ConnectError, LostError
-from truc_client.followed import Followed, LobbyFollowing
+from truc_client.followed import Followed
 from truc_client.line.link import Build
 from truc_client.lobby import Lobby
-from truc_client.matches.standing import Wish
+from truc_client.matches.signer import Reach
 from truc_client.paging import list_matches, list_players, list_standings, list_tables
 from truc_client.past import Past, fetch_transcript, free_path
 from truc_client.reports import HOUSE_BOTS, Calls
 from truc_client.session import Session
 from truc_client.table import Table
-from truc_client.table_preview import Glance, look
-from truc_client.table_session import Following
+from truc_client.table_preview import TablePreview, look
+from truc_client.table_session import TableSession
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.messages import (
     Chat,
@@ -51,7 +51,7 @@ class Connection:
     def __init__(self, session: Session, feed: Followed) -> None:
         self.session = session
         self.feed = feed
-        self._tables: dict[Following, Table] = {}
+        self._tables: dict[TableSession, Table] = {}
 
     @property
     def name(self) -> str:
@@ -106,7 +106,7 @@ class Connection:
     @property
     def followed(self) -> tuple[Table, ...]:
         """Every table followed now."""
-        return tuple(self._table(following) for following in self.feed.tables.values())
+        return tuple(self._table(each) for each in self.feed.tables.values())
 
     async def tables(self, variant: str | None = None) -> tuple[TableState, ...]:
         """Return every public table."""
@@ -181,7 +181,7 @@ class Connection:
 
     async def _sit_down(self, build: Build) -> Table:
         """Follow the table that a reply names, beginning with what was shown of it before the reply."""
-        found: list[Following] = []
+        found: list[TableSession] = []
         self.feed.begin_seeking()
         try:
             await self.session.request(build, lambda answer: found.append(self._claim(answer)))
@@ -189,16 +189,16 @@ class Connection:
             self.feed.end_seeking()
         return self._table(found[0])
 
-    def _claim(self, answer: Ok) -> Following:
+    def _claim(self, answer: Ok) -> TableSession:
         if answer.table is None:
             raise LostError(Sentence("failures.table_without_code"), again=False)
         return self.feed.claim(answer.table, answer.seat)
 
-    def _table(self, following: Following) -> Table:
-        """Return the public table of a following, the same object as long as it is followed."""
+    def _table(self, followed: TableSession) -> Table:
+        """Return the public table of a followed, the same object as long as it is followed."""
         live = self.feed.tables.values()
         self._tables = {each: table for each, table in self._tables.items() if each in live}
-        return self._tables.setdefault(following, Table(self.session, following))
+        return self._tables.setdefault(followed, Table(self.session, followed))
 
     async def join(self, code: str, seat: int | None = None) -> Table:
         """Take a seat at a table, or come back to one's own.
@@ -208,15 +208,15 @@ class Connection:
             LostError: The connection was lost meanwhile.
         """
         is_followed = code in self.feed.tables
-        following = self.feed.return_to(code, seat)
+        followed = self.feed.return_to(code, seat)
 
         def seated(answer: Ok) -> None:
             if answer.seat is None:
                 raise LostError(Sentence("failures.table_without_seat"), again=False)
-            following.seated(answer)
+            followed.seated(answer)
 
         return await self._follow(
-            following, lambda n: Join(id=n, table=code, seat=seat), seated, goes_on=is_followed
+            followed, lambda n: Join(id=n, table=code, seat=seat), seated, goes_on=is_followed
         )
 
     async def watch(self, code: str) -> Table:
@@ -227,19 +227,19 @@ class Connection:
         Raises:
             RefusedError: There is no such table, or it admits no watchers.
         """
-        following = self.feed.follow(code, None)
-        return await self._follow(following, lambda n: Watch(id=n, table=code))
+        followed = self.feed.follow(code, None)
+        return await self._follow(followed, lambda n: Watch(id=n, table=code))
 
     async def _follow(
         self,
-        following: Following,
+        followed: TableSession,
         build: Build,
         at_once: Callable[[Ok], None] | None = None,
         *,
         goes_on: bool = False,
     ) -> Table:
         """Ask for a table; if it is refused, it is followed no more unless it `goes_on`."""
-        table = self._table(following)
+        table = self._table(followed)
         try:
             await self.session.request(build, at_once)
         except ClientError:
@@ -248,14 +248,14 @@ class Connection:
             raise
         return table
 
-    async def glance(self, code: str) -> Glance:
+    async def preview(self, code: str) -> TablePreview:
         """Look at a table for a moment, as a watcher, without joining it."""
-        glance = self.feed.glances[code] = Glance()
+        preview = self.feed.previews[code] = TablePreview()
         try:
-            await look(self.session.line, code, glance)
+            await look(self.session.line, code, preview)
         finally:
-            del self.feed.glances[code]
-        return glance
+            del self.feed.previews[code]
+        return preview
 
     async def resume(self, held: SeatHeld, *, rekey: bool = False) -> Table:
         """Come back to a seat one holds, with every record that is missing.
@@ -268,10 +268,10 @@ class Connection:
         """
         if held.match is None:
             return await self.join(held.table, held.seat)
-        following = self.feed.return_to(held.table, held.seat)
-        following.take_back(held.seat)
-        following.come_back(held.match, Wish.REKEY if rekey else Wish.LOOK_ON)
-        return self._table(following)
+        followed = self.feed.return_to(held.table, held.seat)
+        followed.take_back(held.seat)
+        followed.come_back(held.match, Reach.REKEY if rekey else Reach.LOOK_ON)
+        return self._table(followed)
 
     async def lobby(self) -> Lobby:
         """Follow the lobby: how full the server is, every public table as it changes, and what is said there.
@@ -279,15 +279,15 @@ class Connection:
         Raises:
             RefusedError: This server has no lobby to follow.
         """
-        following = self.feed.lobby
-        if following is None:
-            following = self.feed.lobby = LobbyFollowing()
+        feed = self.feed.lobby
+        if feed is None:
+            feed = self.feed.follow_lobby()
             try:
                 await self.session.request(lambda n: FollowLobby(id=n))
             except ClientError:
-                self.feed.lobby = None
+                feed.close()
                 raise
-        return Lobby(self.session, self.feed, following)
+        return Lobby(self.session, feed)
 
     def calls(self) -> Calls:
         """Hear the server's calls to its host's own bots to take seats, as they come, and all again on reconnecting.

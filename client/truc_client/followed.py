@@ -2,98 +2,31 @@
 
 The loss of the connection is passed to all of it, and all of it goes on once the line is open again. The lobby shows
 everything again then: a table that it does not show has closed meanwhile. A fault at one table ends that table alone.
-Invariant: a table has one `Following`, whoever asks for it.
+Invariant: a table has one `TableSession`, whoever asks for it.
 """
 
 from typing import TYPE_CHECKING, Final
 
-from truc_client.errors import ClientError, RefusedError
-from truc_client.happenings import (
-    MEANWHILE,
-    Called,
-    Interrupted,
-    LobbyChanged,
-    LobbyHappening,
-    TableChanged,
-    TableClosed,
-)
+from truc_client.errors import ClientError
+from truc_client.happenings import Called
 from truc_client.line.entering import Entered
-from truc_client.reports import Reports, called, chat_said
+from truc_client.lobby import LobbyFeed
+from truc_client.reports import Reports, called
 from truc_client.session import Session
-from truc_client.table_session import Following
-from truc_protocol import messages
+from truc_client.table_session import TableSession
 from truc_protocol.messages import (
     BotWanted,
     Capabilities,
-    ChatLine,
     Draining,
-    FollowLobby,
-    LobbyState,
-    Ok,
     PlayersWanted,
-    Refusal,
     ServerMessage,
     TableState,
 )
 
 if TYPE_CHECKING:
-    from truc_client.table_preview import Glance
+    from truc_client.table_preview import TablePreview
 
 _MAX_UNCLAIMED: Final = 64
-
-
-class LobbyFollowing:
-    """What the server says about the lobby, as it comes."""
-
-    def __init__(self) -> None:
-        self.state: LobbyState | None = None
-        self.tables: dict[str, TableState] = {}
-        self.reports = Reports[LobbyHappening]()
-        self._unseen: set[str] = set()
-
-    def handle(self, message: ServerMessage) -> None:
-        """Take a message; what is not about the lobby is ignored."""
-        match message:
-            case LobbyState():
-                self.state = message
-                self.reports.say(LobbyChanged(message))
-            case TableState(private=False):
-                self.tables[message.table] = message
-                self._unseen.discard(message.table)
-                self.reports.say(TableChanged(message))
-            case messages.TableClosed():
-                self._close(message.table, message.reason)
-            case ChatLine(table=None):
-                self.reports.say(chat_said(message))
-            case _:
-                pass
-
-    def interrupted(self, reason: str) -> None:
-        """Note that the connection is gone for now; what was shown may be stale."""
-        self._unseen = set(self.tables)
-        self.reports.say(Interrupted(reason))
-
-    def reconnected(self, session: Session) -> None:
-        """Ask for everything again; a table that is not shown again has closed meanwhile."""
-
-        def answered(answer: Ok | Refusal) -> None:
-            match answer:
-                case Ok():
-                    for code in sorted(self._unseen):
-                        self._close(code, MEANWHILE)
-                case Refusal():
-                    self.fail(RefusedError(answer.code, answer.msg))
-
-        session.post(lambda n: FollowLobby(id=n), answered)
-
-    def _close(self, code: str, reason: str) -> None:
-        self._unseen.discard(code)
-        if self.tables.pop(code, None) is not None:
-            self.reports.say(TableClosed(reason, code))
-
-    def fail(self, error: ClientError) -> None:
-        """End with an error."""
-        self.reports.fail(error)
 
 
 class Followed:
@@ -102,12 +35,22 @@ class Followed:
     def __init__(self, session: Session, *, is_called: bool) -> None:
         self._session = session
         self.calls = Reports[Called]() if is_called else None
-        self.tables: dict[str, Following] = {}
-        self.glances: dict[str, Glance] = {}
-        self.lobby: LobbyFollowing | None = None
+        self.tables: dict[str, TableSession] = {}
+        self.previews: dict[str, TablePreview] = {}
+        self._lobby: LobbyFeed | None = None
         self._seeking = 0
         self._unclaimed: dict[str, TableState] = {}
         self._is_closed = False
+
+    @property
+    def lobby(self) -> LobbyFeed | None:
+        """The lobby, while it is followed."""
+        return None if self._lobby is None or self._lobby.is_closed else self._lobby
+
+    def follow_lobby(self) -> LobbyFeed:
+        """Follow the lobby."""
+        self._lobby = LobbyFeed()
+        return self._lobby
 
     def begin_seeking(self) -> None:
         """Keep what is shown of tables that are not followed yet: the reply that names one of them comes later."""
@@ -119,27 +62,27 @@ class Followed:
         if not self._seeking:
             self._unclaimed.clear()
 
-    def follow(self, code: str, seat: int | None) -> Following:
+    def follow(self, code: str, seat: int | None) -> TableSession:
         """Follow a table from scratch."""
-        following = self.tables[code] = Following(self._session, self.tables, code, seat)
-        return following
+        table = self.tables[code] = TableSession(self._session, self.tables, code, seat)
+        return table
 
-    def return_to(self, code: str, seat: int | None) -> Following:
+    def return_to(self, code: str, seat: int | None) -> TableSession:
         """Follow a table, or keep following it; a player who holds a seat there goes on with it."""
-        following = self.tables.get(code)
-        if following is None:
-            following = self.follow(code, seat)
+        table = self.tables.get(code)
+        if table is None:
+            table = self.follow(code, seat)
             if any(held.table == code for held in self._session.held):
-                following.agreement.agree_on_return()
-        return following
+                table.agreement.agree_on_return()
+        return table
 
-    def claim(self, code: str, seat: int | None) -> Following:
+    def claim(self, code: str, seat: int | None) -> TableSession:
         """Follow a table that a reply has named, beginning with what was shown of it before."""
-        following = self.follow(code, seat)
+        table = self.follow(code, seat)
         state = self._unclaimed.pop(code, None)
         if state is not None:
-            following.handle(state)
-        return following
+            table.handle(state)
+        return table
 
     def handle(self, message: ServerMessage) -> None:
         """Give a message to whoever it is for; after the close it is for nobody."""
@@ -153,8 +96,8 @@ class Followed:
             case BotWanted() | PlayersWanted():
                 self._hear_call(message)
             case Draining():
-                for following in tuple(self.tables.values()):
-                    following.handle(message)
+                for table in tuple(self.tables.values()):
+                    table.handle(message)
             case _:
                 self._give(message)
 
@@ -163,11 +106,11 @@ class Followed:
         code: str | None = getattr(message, "table", None)
         if code is None:
             return
-        following, glance = self.tables.get(code), self.glances.get(code)
-        if following is not None:
-            following.handle(message)
-        elif glance is not None:
-            glance.handle(message)
+        table, preview = self.tables.get(code), self.previews.get(code)
+        if table is not None:
+            table.handle(message)
+        elif preview is not None:
+            preview.handle(message)
         elif self._seeking and isinstance(message, TableState):
             self._keep_unclaimed(message)
 
@@ -185,21 +128,21 @@ class Followed:
         """Note that the connection is gone for now."""
         if self.lobby is not None:
             self.lobby.interrupted(reason)
-        for following in tuple(self.tables.values()):
-            following.interrupted(reason)
+        for table in tuple(self.tables.values()):
+            table.interrupted(reason)
 
     def ask_again(self) -> None:
         """Ask at each table for what may be lost."""
-        for following in tuple(self.tables.values()):
-            following.ask_again()
+        for table in tuple(self.tables.values()):
+            table.ask_again()
 
     def returned(self, entered: Entered) -> None:
         """Note that the connection is back; everything followed goes on."""
         self._session.adopt(entered)
         if self.lobby is not None:
             self.lobby.reconnected(self._session)
-        for following in tuple(self.tables.values()):
-            following.reconnected(self._session.held)
+        for table in tuple(self.tables.values()):
+            table.reconnected(self._session.held)
 
     def fail(self, error: ClientError) -> None:
         """Note that the connection is gone for good."""
@@ -207,11 +150,11 @@ class Followed:
             self.lobby.fail(error)
         if self.calls is not None:
             self.calls.fail(error)
-        for following in tuple(self.tables.values()):
-            following.fail(error)
+        for table in tuple(self.tables.values()):
+            table.fail(error)
 
     def close(self) -> None:
         """Close every transcript."""
         self._is_closed = True
-        for following in tuple(self.tables.values()):
-            following.close()
+        for table in tuple(self.tables.values()):
+            table.close()

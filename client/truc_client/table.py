@@ -1,28 +1,47 @@
 """A table as a player follows it: `async for` yields what happens, `choose` decides; the rest is automatic."""
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
-from truc_client.errors import RefusedError
+import trio
+
+from truc_client.errors import ChoiceError, LostError, RefusedError, TakenOverError
 from truc_client.happenings import Choice, Happening
-from truc_client.matches.seatmatch import SeatMatch
-from truc_client.matches.standing import Standing
-from truc_client.signs import sign
-from truc_client.table_session import Following
+from truc_client.matches.choosing import Rest, Sendable
+from truc_client.matches.seat_match import SeatMatch
+from truc_client.matches.sending import TOO_LATE
+from truc_client.matches.signer import Tenure
+from truc_client.table_session import TableSession
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
-from truc_protocol.messages import Chat, Leave, Ready, Say, TableState, Unready, Unwatch
+from truc_protocol.messages import (
+    BoxedSign,
+    Chat,
+    ClaimMatch,
+    Leave,
+    OpenSign,
+    Ready,
+    Say,
+    TableState,
+    Unready,
+    Unwatch,
+)
 from truc_protocol.wire.handshake import Fingerprint
+from truc_words import Sentence
 
 if TYPE_CHECKING:
     from truc_client.session import Session
+
+_SIGN_TRIES: Final = 8
+"""How often a sign is made anew that another record has overtaken: records come in bursts, but no burst is as long."""
 
 
 class Table:
     """A table being followed; made by a connection's `create`, `join`, `seek`, `watch` and `resume`."""
 
-    def __init__(self, session: "Session", following: Following) -> None:
+    def __init__(self, session: "Session", followed: TableSession) -> None:
         self._session = session
-        self._following = following
+        self._followed = followed
 
     def __aiter__(self) -> "Table":
         return self
@@ -33,12 +52,12 @@ class Table:
         Raises:
             ClientError: The table ended for this client: a check failed, or the connection is gone for good.
         """
-        return await self._following.reports.next()
+        return await self._followed.reports.next()
 
     @property
     def code(self) -> str:
         """The table's code."""
-        return self._following.code
+        return self._followed.code
 
     @property
     def invite(self) -> str:
@@ -49,27 +68,27 @@ class Table:
     @property
     def seat(self) -> int | None:
         """One's own seat; None for a watcher."""
-        return self._following.seat
+        return self._followed.seat
 
     @property
     def state(self) -> TableState | None:
         """The table as last shown; None before it was."""
-        return self._following.state
+        return self._followed.state
 
     @property
     def match(self) -> SeatMatch | None:
         """The match being followed, if there is one."""
-        return self._following.playing.match
+        return self._followed.match
 
     @property
     def stands_by(self) -> bool:
         """Whether this client waits to step in for a player who is gone from the match; `ready` agrees to do so."""
-        return self._following.playing.stands_by
+        return self.match is not None and self.match.stands_by
 
     @property
     def plays(self) -> bool:
         """Whether this client has a seat in the match, with the secrets in force."""
-        return self.match is not None and self.match.standing is Standing.HOLDS and self.seat is not None
+        return self.match is not None and self.match.tenure is Tenure.HOLDS and self.seat is not None
 
     async def ready(self) -> None:
         """Agree to start the table as it is shown; the last seat to do so starts the match.
@@ -77,22 +96,22 @@ class Table:
         A client that stands by for a vacant seat agrees to step in, and does so before the next deal. Terms that differ
         are not signed. If the match has begun already, this seat agreed before a restart, and nothing is raised.
         """
-        had_word = self._following.agreement.agree()
-        if self._following.playing.is_vacant:
-            self._following.guard(self._following.step_in)
+        had_word = self._followed.agreement.agree()
+        if self._followed.is_vacant:
+            self._followed.guard(self._followed.step_in)
             return
         try:
             await self._session.request(lambda n: Ready(id=n, table=self.code))
         except RefusedError as error:
             has_begun = error.code == Code.TABLE_NOT_OPEN and self.seat is not None
             if not (has_begun and had_word):
-                self._following.agreement.withdraw()
+                self._followed.agreement.withdraw()
             if not has_begun:
                 raise
 
     async def unready(self) -> None:
         """Take `ready` back; terms that come nevertheless are not signed."""
-        self._following.agreement.withdraw()
+        self._followed.agreement.withdraw()
         await self._session.request(lambda n: Unready(id=n, table=self.code))
 
     async def leave(self) -> None:
@@ -101,14 +120,14 @@ class Table:
             await self._session.request(lambda n: Unwatch(id=n, table=self.code))
         else:
             await self._session.request(lambda n: Leave(id=n, table=self.code))
-            self._following.maker.drop_unbegun(self._session)
+            self._followed.drop_unbegun()
         self._session.left(self.code)
         self.close()
 
     def close(self) -> None:
         """Stop following the table, without telling the server: one keeps one's seat."""
-        self._following.drop()
-        self._following.close()
+        self._followed.drop()
+        self._followed.close()
 
     async def choose(self, choice: Choice, *, place: int | None = None) -> None:
         """Choose one of the newest options; `place` is where to cut. Return once the server has taken or refused it.
@@ -121,7 +140,11 @@ class Table:
             ChoiceError: It is none of the newest options.
             RefusedError: The server refused it.
         """
-        await self._following.playing.choose(choice, place)
+        with suppress(TakenOverError):  # reported as `SeatTakenOver`
+            match = self._current()
+            sent = match.choose(choice, place)
+            if sent is not None:
+                await self._decide(match, sent)
 
     async def resign(self) -> None:
         """Give the match up for this side.
@@ -130,7 +153,8 @@ class Table:
             ChoiceError: Something else was signed for this position.
             RefusedError: The server refused it.
         """
-        await self._following.playing.resign()
+        match = self._current()
+        await self._decide(match, match.resign())
 
     async def claim(self) -> None:
         """Ask to end the match because the other side is gone; `Away` tells when that will be granted.
@@ -139,7 +163,8 @@ class Table:
             ChoiceError: No match is played, or another connection has the seat.
             RefusedError: It is not granted yet (`not_now`; `retry_after_ms` says when), or never to this seat.
         """
-        await self._following.playing.claim()
+        match = self._current()
+        await self._session.request(lambda n: ClaimMatch(id=n, table=self.code, match=match.mid))
 
     async def pause(self) -> None:
         """Ask for a pause, at any turn, once in a hand; the match rests once every seat has asked.
@@ -150,7 +175,7 @@ class Table:
             ChoiceError: One has asked already, the match rests, or cards are being dealt.
             RefusedError: The server refused it.
         """
-        await self._following.playing.ask_rest("pause")
+        await self._ask_rest("pause")
 
     async def unpause(self) -> None:
         """Ask to go on with a match that rests; it goes on once every seat has asked, or the longest pause is over.
@@ -159,16 +184,76 @@ class Table:
             ChoiceError: One has asked already, or the match does not rest.
             RefusedError: The server refused it.
         """
-        await self._following.playing.ask_rest("resume")
+        await self._ask_rest("resume")
+
+    async def _ask_rest(self, kind: Rest) -> None:
+        """Ask for a pause, or for its end; if another record came first, ask again for the next position."""
+        match = self._current()
+        while True:
+            at, asked = match.next, match.ask_rest(kind)
+            is_late = await self._decide(match, asked)
+            if match.has_taken(at, asked) or (match.next == at and not is_late):
+                return
+            if match.next == at:
+                raise RefusedError(Code.STALE_POSITION, Sentence("failures.overtaken_unseen"))
+
+    def _current(self) -> SeatMatch:
+        """Return the match, for an action of the seat.
+
+        Raises:
+            ChoiceError: There is none, or another connection has the seat.
+            ClientError: The table has ended for this client.
+        """
+        if self._followed.reports.failure is not None:
+            raise self._followed.reports.failure
+        if self.match is None:
+            raise ChoiceError(Sentence("failures.no_match_played"))
+        if self.match.is_yielded:
+            raise TakenOverError
+        return self.match
+
+    async def _decide(self, match: SeatMatch, sent: Sendable) -> bool:
+        """Send a decision and wait for its fate; tell whether another record came first."""
+        try:
+            refusal = await self._followed.sending.decide(match, sent)
+        except trio.EndOfChannel:
+            if match.is_yielded:
+                raise TakenOverError from None
+            raise self._followed.reports.failure or LostError(Sentence("failures.table_left")) from None
+        if refusal is not None and refusal.code not in TOO_LATE:
+            raise RefusedError(refusal.code, refusal.msg)
+        return refusal is not None
 
     async def sign(self, word: str) -> None:
         """Sign a word of the game to those who may see it.
+
+        A sign that another record has overtaken is sealed anew, but never for another hand; none is stored, or repeated
+        after a lost connection.
 
         Raises:
             ChoiceError: There is no hand to sign in, or nobody sees a sign of this seat.
             RefusedError: The rules do not allow it; for example, the sign is false where signs must be true.
         """
-        await sign(self._session, self.code, self._following.playing.current, word)
+        match = self._current()
+        hand = match.mid, match.ledger.deal_index
+
+        def build(n: int) -> BoxedSign | OpenSign:
+            match = self._current()
+            if (match.mid, match.ledger.deal_index) != hand:
+                raise ChoiceError(Sentence("failures.hand_over"))
+            to, box = match.sign(word)
+            if box is None:
+                return OpenSign(id=n, table=self.code, match=match.mid, at=match.next, word=word)
+            return BoxedSign(id=n, table=self.code, match=match.mid, at=match.next, to=to, box=box)
+
+        for tries_left in reversed(range(_SIGN_TRIES)):
+            try:
+                await self._session.request(build)
+            except RefusedError as error:
+                if error.code != Code.STALE_POSITION or not tries_left:
+                    raise
+            else:
+                return
 
     async def say(self, phrase: str) -> None:
         """Say a phrase of the game to everybody at the table; RefusedError if the game has no such phrase."""

@@ -25,7 +25,7 @@ class Successor(NamedTuple):
     k: int
 
 
-class Glance:
+class TablePreview:
     """What was seen of a table; `refused` is why its match may not be seen, if it may not."""
 
     def __init__(self) -> None:
@@ -96,21 +96,21 @@ class Glance:
                 continue
 
 
-async def look(line: "Line", code: str, glance: Glance) -> None:
-    """Let a glance take all that a watcher of a table may see, then stop watching."""
+async def look(line: "Line", code: str, preview: TablePreview) -> None:
+    """Let a preview take all that a watcher of a table may see, then stop watching."""
     try:
         await line.request(lambda n: Watch(id=n, table=code))
         await line.request(lambda n: Unwatch(id=n, table=code))
-        if glance.missing is not None:
-            await _recall(line, glance, glance.missing)
+        if preview.missing is not None:
+            await _recall(line, preview, preview.missing)
     except RefusedError as error:
-        glance.refused = error
+        preview.refused = error
 
 
-async def _recall(line: "Line", glance: Glance, snapshot: Snapshot) -> None:
+async def _recall(line: "Line", preview: TablePreview, snapshot: Snapshot) -> None:
     records: list[PastRecord] = []
     async for record in Past(line, snapshot.match):
         if record.k >= snapshot.k:
             break
         records.append(record)
-    glance.recall(records)
+    preview.recall(records)

@@ -1,14 +1,22 @@
-"""What the server says about a table, as it comes: records to check, gaps to fill, terms to sign.
+"""One table followed, with or without a seat: messages in; happenings and requests out.
 
-The connection hands in every message; nothing here waits. Whatever fails a check ends this table with
-`CheckFailedError`, raised where the player next waits. Invariant: what is sent was stored before.
+The connection hands in every message; nothing here waits. Whatever fails a check ends this
+table with `CheckFailedError`, raised where the player next waits. Invariants: what is sent was stored before; every
+new record is followed by a check that the seat is played from here, and nothing goes out for a seat that is not.
 """
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final
 
-from truc_client.errors import ClientError, NotPlayedError, RefusedError, TakenOverError, UnboundError
+from truc_client.errors import (
+    ClientError,
+    LostError,
+    NotPlayedError,
+    RefusedError,
+    TakenOverError,
+    UnboundError,
+)
 from truc_client.happenings import (
     Away,
     Happening,
@@ -17,72 +25,326 @@ from truc_client.happenings import (
     Resumed,
     SeatTakenOver,
     ServerDraining,
+    SnapshotTaken,
     TableChanged,
     TableClosed,
+    YourTurn,
 )
-from truc_client.matches.accepting import Accepting
+from truc_client.line.link import Answer, Build
 from truc_client.matches.agreement import Agreement
 from truc_client.matches.catching_up import CatchingUp
-from truc_client.matches.playing import Playing
-from truc_client.matches.retry_limit import Doubts
-from truc_client.matches.seatmatch import SeatMatch
+from truc_client.matches.retry_limit import NextTry, Tries
+from truc_client.matches.seat_match import SeatMatch
+from truc_client.matches.sending import Sending
 from truc_client.matches.setting_up import MatchMaker
-from truc_client.matches.standing import Standing, Wish
+from truc_client.matches.signer import Reach, Tenure
+from truc_client.matches.telling import match_started, told_again
 from truc_client.reports import Reports, chat_said
 from truc_protocol import messages
 from truc_protocol.errors import Code
-from truc_protocol.messages import Away as AwayNotice
-from truc_protocol.messages import (
-    ChatLine,
-    Draining,
-    Join,
-    MatchRecord,
-    Ok,
-    Refusal,
-    Resume,
-    Said,
-    SeatHeld,
-    ServerMessage,
-    Setup,
-    Snapshot,
-    TableState,
-    Terms,
-    Watch,
-)
+from truc_protocol.messages import MatchRecord, Ok, Refusal, ServerMessage, Setup, Snapshot, TableState, Terms
+from truc_words import Sentence
 
 if TYPE_CHECKING:
     from truc_client.session import Session
 
-Aside = Said | ChatLine | AwayNotice | Draining
-_BESIDE = TableState | messages.SeatTakenOver | Aside  # they tell nothing of what a match may lack
+Notice = messages.Said | messages.ChatLine | messages.Away | messages.Draining
+_OF_THE_TABLE: Final = TableState | messages.SeatTakenOver | Notice
+"""They tell nothing of what a match may lack."""
+_OPTIONS: Final = messages.BoxedOptions | messages.OpenOptions
+_TO_THE_SEAT: Final = messages.OwnCards | messages.Waiting | messages.BoxedSignSeen | messages.OpenSignSeen
 _FROM_THE_START: Final = -1
 
 
-class Following:
-    """One table followed, with or without a seat."""
+class TableSession:
+    """One table followed.
+
+    Attributes:
+        code: the table's code.
+        seat: one's own seat; None for a watcher.
+        state: the table as last shown.
+        match: the match followed now.
+        reports: what has happened, for the player to read.
+        agreement: what the player has agreed to play here.
+        sending: what goes out for the seat.
+    """
 
     def __init__(
-        self, session: "Session", among: "dict[str, Following]", code: str, seat: int | None
+        self, session: "Session", among: "dict[str, TableSession]", code: str, seat: int | None
     ) -> None:
         self.code = code
         self.seat = seat
         self.state: TableState | None = None
+        self.match: SeatMatch | None = None
         self.reports = Reports[Happening]()
         self.agreement = Agreement()
-        self.maker = MatchMaker(session.account, code, self.reports.say)
-        self.playing = Playing(session, code, self.reports, self.fail, self.guard)
-        self._accepting = Accepting(session, code, self.agreement, self.maker, self.fail)
+        self.sending = Sending(code, self._post)
         self._session = session
         self._among = among
+        self._maker = MatchMaker(session, code)
         self._say = self.reports.say
-        self._beside = Beside(self.reports.say)
-        self._doubts = Doubts(self.playing, self.maker, self.fail)
-        self._catching_up = CatchingUp(session, self._say, self.guard, self._caught_up)
-        self._resuming = False
+        self._tries = Tries()
+        self._catching_up: CatchingUp | None = None
+        self._last_chat = -1
+        self._is_resuming = False
         self._is_silent = False
-        self._asked_from: int | None = None
         self._has_joined = False
-        self._wish = Wish.LOOK_ON
+        self._asked_from: int | None = None
+        self._reach = Reach.LOOK_ON
+
+    # what comes
+
+    def handle(self, message: ServerMessage) -> None:
+        """Take a message about this table; what fails a check ends it."""
+        self._is_silent = self._is_silent and isinstance(message, _OF_THE_TABLE)
+        self.guard(self._take, message)
+
+    def guard(self, step: Callable[..., None], *values: Any) -> None:
+        """Take a step; what fails a check ends this table."""
+        if self.reports.failure is not None:
+            return
+        try:
+            step(*values)
+        except UnboundError as error:
+            self._try_again(error)  # this drops the connection
+        except ClientError as error:
+            self.fail(error)
+
+    def _post(self, build: Build, take: Callable[[Answer], None]) -> bool:
+        """Send a request; tell whether the connection was open. What its answer makes fail ends this table."""
+        return self._session.post(build, partial(self.guard, take))
+
+    def _take(self, message: ServerMessage) -> None:
+        match message:
+            case TableState():
+                self._show(message)
+            case Terms():
+                self.agreement.offer(message)
+                self._sign_terms()
+            case Setup():
+                self._begin(message)
+            case Snapshot() if self.seat is None:
+                self._take_snapshot(message)
+            case _ if isinstance(message, Notice):
+                self._tell(message)
+            case messages.SeatTakenOver():
+                self._yield_seat(message.seat)
+            case messages.TableClosed():
+                self._close_table(message.reason)
+            case _:
+                self._take_of_match(message)
+
+    def _take_of_match(self, message: ServerMessage) -> None:
+        match = self.match
+        if match is None or getattr(message, "match", None) != match.mid:
+            if isinstance(message, MatchRecord):
+                self._miss_setup(message.match)
+        elif not isinstance(message, MatchRecord):
+            self._take_notice(match, message)
+        elif self._catching_up is not None:
+            self._hold(self._catching_up, message)
+        elif message.k > match.next:
+            self._resume(match)  # records are missing before this one
+        else:
+            self._take_record(match, message)
+
+    def _take_record(self, match: SeatMatch, message: MatchRecord) -> None:
+        self._say(*match.take_record(message))
+        if match.is_finished:
+            self.sending.settle()
+        match.check_seat()
+        self.sending.send_owed(match)
+
+    def _take_notice(self, match: SeatMatch, message: ServerMessage) -> None:
+        if isinstance(message, _OPTIONS):
+            answer = match.take_options(message)
+            if isinstance(answer, YourTurn):
+                self._say(answer)
+            elif answer is not None:
+                self.sending.send(match, match.next, answer)
+        elif isinstance(message, _TO_THE_SEAT):
+            self._say(*match.take_notice(message))
+        self.sending.send_owed(match)
+
+    def _tell(self, notice: Notice) -> None:
+        """Tell what was said, and who is away: once a match is over nobody is, whatever notices were still on their way."""
+        match notice:
+            case messages.Said():
+                self._say(PhraseSaid(notice.seat, notice.phrase))
+            case messages.ChatLine(n=n) if n is None or n > self._last_chat:
+                self._last_chat = self._last_chat if n is None else n
+                self._say(chat_said(notice))
+            case messages.Away() if not (self._is_of_match(notice.match) and self._is_over):
+                self._say(Away(notice.seat, notice.online, notice.missed, notice.claim_in_ms))
+            case messages.Draining():
+                self._say(ServerDraining(notice.left_ms))
+            case _:
+                pass  # a line of chat that was told already: a server repeats them on a new connection
+
+    def _is_of_match(self, mid: bytes | None) -> bool:
+        return self.match is not None and self.match.mid == mid
+
+    @property
+    def _is_over(self) -> bool:
+        return self.match is not None and self.match.is_over
+
+    def _show(self, state: TableState) -> None:
+        before, self.state = self.state, state
+        self.agreement.show(state)
+        self._say(TableChanged(state))
+        self._sign_terms()
+        has_joined, self._has_joined = self._has_joined, False
+        is_shown_again = has_joined or (before is not None and before.match == state.match)
+        if is_shown_again and self._is_missed(state, has_joined=has_joined):
+            self.come_back(state.match or b"")
+        if self.match is not None:
+            self.match.is_vacant = self.is_vacant
+            self.match.check_wanted()
+
+    @property
+    def is_vacant(self) -> bool:
+        """Whether the seat's player is gone from the match, as the table was last shown."""
+        shown = () if self.state is None else self.state.seats
+        return any(each.vacant and each.seat == self.seat for each in shown)
+
+    def _is_missed(self, state: TableState, *, has_joined: bool) -> bool:
+        """Tell whether a match is on that this seat was not told of: a setup comes right after its first notice."""
+        if state.state != "playing" or self.seat is None or self._is_resuming:
+            return False
+        is_known = self._is_of_match(state.match)
+        return not is_known or (has_joined and self.match is not None and not self.match.is_live)
+
+    # the terms
+
+    def _sign_terms(self) -> None:
+        """Sign the server's terms, if the player has agreed to them.
+
+        Raises:
+            CheckFailedError: They are not what the player agreed to, or were used before.
+        """
+        terms = self.agreement.to_sign()
+        if terms is None or self.seat is None or self._session.account.is_guest:
+            return
+        body, sig = self._maker.accept(terms, self.agreement, self.seat)
+        signed = partial(messages.SignedAct, table=self.code, body=body, sig=sig)
+        self._post(lambda n: signed(id=n), partial(self._agreed, terms))
+
+    def _agree_again(self) -> None:
+        """Say `ready` again, as the player has: terms that did not come in time have lapsed."""
+        self._post(lambda n: messages.Ready(id=n, table=self.code), partial(self._agreed, None))
+
+    def _agreed(self, terms: Terms | None, answer: Answer) -> None:
+        if (
+            isinstance(answer, Refusal)
+            and not answer.retryable
+            and not self.agreement.is_lapse(answer, terms)
+        ):
+            raise RefusedError(answer.code, answer.msg)
+
+    # the match
+
+    def _begin(self, message: Setup) -> None:
+        """Begin a match at its setup; one that was played from here before is resumed, never begun anew."""
+        if self._is_of_match(message.match):
+            return
+        if not self._is_resuming and self._maker.has_begun(message.match, self.seat):
+            if self.match is None or self.match.is_finished:
+                self.come_back(message.match, self._reach)
+            return
+        self._catching_up = None
+        self._drop_match()
+        agreement = None if self._is_resuming and not self.agreement.stands else self.agreement
+        try:
+            match = self._follow(message, agreement, self._reach)
+        except NotPlayedError:
+            if not self._is_resuming:
+                raise
+            return  # the table is joined once the rest of the match has come
+        if match.tenure is not Tenure.ANOTHERS:
+            self.agreement.withdraw()
+        self._say(match_started(match.audit, match.seat, resumed=self._is_resuming))
+        if not self._is_resuming:
+            match.is_live = True
+            match.check_seat()
+
+    def _follow(self, setup: Setup, agreement: Agreement | None, reach: Reach) -> SeatMatch:
+        match, aside = self._maker.begin(setup, self.seat, reach, agreement)
+        self._say(*filter(None, [aside]))
+        match.is_vacant = self.is_vacant
+        self.match = match
+        return match
+
+    def come_back(self, mid: bytes, reach: Reach = Reach.LOOK_ON) -> None:
+        """Go on with a match that this client may have kept in part."""
+        self._reach = reach
+        if not self._is_of_match(mid):
+            self._drop_match()
+            try:
+                self.match, aside = self._maker.reopen(mid, self.seat, reach)
+            except NotPlayedError:
+                self._join()
+                return
+            except ClientError as error:
+                self.fail(error)
+                return
+            self._say(*filter(None, [aside]))
+            if self.match is not None:
+                self.match.is_vacant = self.is_vacant
+                self._say(*told_again(self.match.audit, self.match.seat))
+        self._resume_from(mid, _FROM_THE_START if self.match is None else self.match.next)
+
+    def _go_on(self, match: SeatMatch) -> None:
+        """Go on, now that no record is missing.
+
+        Raises:
+            NotPlayedError: The seat was never this player's.
+            ClientError: It is not played from here.
+        """
+        match.check_seat()
+        if match.is_settled:
+            self._finish(match)
+        self._ask_for_time(match)
+        self.step_in()
+        self.sending.go_on(match)
+
+    def _finish(self, match: SeatMatch) -> None:
+        """End the match as far as it has come, unless it has ended already."""
+        if not match.is_finished:
+            self._say(match.finish())
+        self.sending.settle()
+
+    def step_in(self) -> None:
+        """Arrange to take the seat over before the next deal, if this player stands by and agreed to it."""
+        match = self.match
+        if match is None or not match.stands_by or match.signer is None:
+            return
+        if self.agreement.has_vacancy(match.mid, self.seat):
+            self._maker.check_agreed(match, self.agreement)
+            match.signer.reach = Reach.STEP_IN
+            self.sending.send_owed(match)
+
+    def _ask_for_time(self, match: SeatMatch) -> None:
+        """Ask the server to hold the next call back until a seat that has lost its secrets has a new chain."""
+        signer = match.signer
+        if signer is None or signer.reach is not Reach.REKEY or match.is_over:
+            return
+
+        def answered(answer: Answer) -> None:
+            if isinstance(answer, Refusal) and signer.tenure is Tenure.LOST:
+                raise RefusedError(answer.code, answer.msg)
+
+        if signer.tenure is Tenure.LOST:
+            self._post(lambda n: messages.WantRekey(id=n, table=self.code, match=match.mid), answered)
+
+    def _yield_seat(self, seat: int) -> None:
+        """Go on as a watcher: another connection or a substitute has the seat."""
+        self._say(SeatTakenOver(seat))
+        if seat == self.seat:
+            self.seat = None
+            self.agreement.withdraw()
+            if self.match is not None:
+                self.match.yield_seat()
+            self.sending.drop()
 
     def seated(self, answer: Ok) -> None:
         """Note which seat this player has; terms that come right after are for it."""
@@ -95,195 +357,47 @@ class Following:
             self.match.take_back()
         self.seat = seat
 
-    @property
-    def match(self) -> SeatMatch | None:
-        """The match followed now."""
-        return self.playing.match
-
-    def handle(self, message: ServerMessage) -> None:
-        """Take a message about this table; what fails a check ends it."""
-        self._is_silent = self._is_silent and isinstance(message, _BESIDE)
-        self.guard(lambda: self._take(message))
-
-    def guard(self, step: Callable[[], None]) -> None:
-        """Take a step; what fails a check ends this table."""
-        if self.reports.failure is not None:
-            return
-        try:
-            step()
-        except UnboundError as error:
-            self._doubts.meet(error)  # this drops the connection
-        except ClientError as error:
-            self.fail(error)
-
-    def _take(self, message: ServerMessage) -> None:
-        match message:
-            case TableState():
-                self._show(message)
-            case Terms():
-                self._accepting.take(message, self.seat)
-            case Setup():
-                self._begin(message)
-            case Snapshot() if self.seat is None:
-                self._take_snapshot(message)
-            case _ if isinstance(message, Aside):
-                self._beside.hear(message, self.match)
-            case messages.SeatTakenOver():
-                self._yield_seat(message.seat)
-            case messages.TableClosed():
-                self.maker.drop_unbegun(self._session)
-                self._say(TableClosed(message.reason, self.code))
-                self.playing.close()
-                self._give_up()
-            case _:
-                self._take_of(self.match, message)
-
-    def _yield_seat(self, seat: int) -> None:
-        """Go on as a watcher: another connection or a substitute has the seat."""
-        self._say(SeatTakenOver(seat))
-        if seat == self.seat:
-            self.seat = None
-            self.agreement.withdraw()
-            self.playing.yield_seat()
-
-    def _show(self, state: TableState) -> None:
-        before, self.state = self.state, state
-        self.agreement.show(state)
-        self._say(TableChanged(state))
-        self._accepting.sign(self.seat)
-        has_joined, self._has_joined = self._has_joined, False
-        is_shown_again = has_joined or (before is not None and before.match == state.match)
-        if is_shown_again and self._is_missed(state, has_joined=has_joined):
-            self.come_back(state.match or b"")
-        self.playing.note_vacant(is_vacant=any(it.vacant and it.seat == self.seat for it in state.seats))
-
-    def _is_missed(self, state: TableState, *, has_joined: bool) -> bool:
-        """Tell whether a match is on that this seat was not told of: a setup comes right after its first notice."""
-        if state.state != "playing" or self.seat is None or self._resuming:
-            return False
-        is_known = self.match is not None and self.match.mid == state.match
-        return not is_known or (has_joined and self.match is not None and not self.match.is_live)
-
-    def _take_of(self, match: SeatMatch | None, message: ServerMessage) -> None:
-        if match is None or getattr(message, "match", None) != match.mid:
-            if isinstance(message, MatchRecord):
-                self._miss_setup(message.match)
-        elif isinstance(message, MatchRecord) and self._catching_up.is_under_way:
-            self._catching_up.hold(match, message)
-        elif isinstance(message, MatchRecord) and match.is_ahead(message):
-            self._resume(match)
-        else:
-            self.playing.take(match, message)
+    # what is missing
 
     def _miss_setup(self, mid: bytes) -> None:
         """Come back to the match shown, if its setup has not come; or, as an old table may be shown, to that of a record."""
         state, match = self.state, self.match
         if state is not None and self._is_missed(state, has_joined=False):
             self.come_back(state.match or b"")
-        elif (match is None or match.is_finished) and self.seat is not None and not self._resuming:
+        elif (match is None or match.is_finished) and self.seat is not None and not self._is_resuming:
             self.come_back(mid)
-
-    def _take_snapshot(self, snapshot: Snapshot) -> None:
-        """Begin at a snapshot, or go on from it; the records missing before it are fetched."""
-        match = self.match
-        if match is None or match.mid != snapshot.match:
-            self.playing.drop_match()
-            setup = Setup(table=self.code, match=snapshot.match, doc=snapshot.doc, records=snapshot.records)
-            match = self.maker.begin(setup, self._session, None, Wish.LOOK_ON, None)
-            self.playing.begin(match, is_live=False)
-        self._catching_up.begin(match, snapshot)
-
-    def _caught_up(self, match: SeatMatch, held: list[MatchRecord]) -> None:
-        """Go on with the records that came while those before them were fetched."""
-        match.go_on()
-        self.playing.go_on(match, self.step_in)
-        for message in held:
-            self._take_of(match, message)
-
-    def step_in(self) -> None:
-        """Arrange to take the seat over before the next deal, if this player stands by and agreed to it."""
-        match = self.match
-        if match is not None and self.playing.stands_by and self.agreement.has_vacancy(match.mid, self.seat):
-            self.maker.check_agreed(match, self._session, self.agreement)
-            self.playing.step_in(match)
-
-    def _begin(self, message: Setup) -> None:
-        if self.match is not None and self.match.mid == message.match:
-            return
-        if not self._resuming and self.maker.has_begun(message.match, self.seat):
-            if self.match is None or self.match.is_finished:
-                self.come_back(message.match, self._wish)
-            return
-        self._catching_up.stop()
-        self.playing.drop_match()
-        agreement = None if self._resuming and not self.agreement.stands else self.agreement
-        try:
-            match = self.maker.begin(message, self._session, self.seat, self._wish, agreement)
-        except NotPlayedError:
-            if not self._resuming:
-                raise
-            return  # the table is joined once the rest of the match has come
-        if match.standing is not Standing.ANOTHERS:
-            self.agreement.withdraw()
-        self.playing.begin(match, is_live=not self._resuming)
-
-    def come_back(self, mid: bytes, wish: Wish = Wish.LOOK_ON) -> None:
-        """Go on with a match that this client may have kept in part."""
-        self._wish = wish
-        if self.match is None or self.match.mid != mid:
-            self.playing.drop_match()
-            try:
-                self.playing.match = self.maker.reopen(mid, self._session, self.seat, wish)
-            except NotPlayedError:
-                self._join()
-                return
-            except ClientError as error:
-                self.fail(error)
-                return
-            if self.match is not None:
-                self._say(*self.match.begun_again())
-        self._resume_from(mid, _FROM_THE_START if self.match is None else self.match.next)
 
     def ask_again(self) -> None:
         """Ask for what may be lost, if nothing has come of the match since this was called last; then not the next time."""
         was_silent, self._is_silent = self._is_silent, not self._is_silent
         match = self.match
-        if not was_silent or self._resuming:
+        if not was_silent or self._is_resuming:
             return
-        if match is None or match.is_finished:
-            self._ask_for_setup()
-        elif match.is_live and not match.is_yielded:
-            self._asked_from = match.next
-            match.ask_again()
-            self._resume(match)
-
-    def _ask_for_setup(self) -> None:
-        """Ask for the table and any terms, or agree again after those have lapsed, if this player had agreed."""
-        if self.agreement.has_lapsed(self.seat):
-            self._accepting.agree_again()
+        if match is not None and not match.is_finished:
+            if match.is_live and not match.is_yielded:
+                self._asked_from = match.next
+                match.ask_again()
+                self._resume(match)
+        elif self.agreement.has_lapsed(self.seat):
+            self._agree_again()
         elif self.seat is not None and (self.agreement.stands or self.state is None):
             self._join()
 
     def _resume(self, match: SeatMatch) -> None:
-        if self._resuming:
+        if self._is_resuming:
             return
-        match.pause_sending()
+        match.is_live = False
         if self.seat is None:
             self._watch()
         else:
             self._resume_from(match.mid, match.next)
 
     def _resume_from(self, mid: bytes, position: int) -> None:
-        self._resuming = True
-        answered = partial(self._answered, self._go_on)
-        self._session.post(lambda n: Resume(id=n, table=self.code, match=mid, next=position), answered)
+        self._is_resuming = True
+        self._post(lambda n: messages.Resume(id=n, table=self.code, match=mid, next=position), self._resumed)
 
-    def _answered(self, go_on: Callable[[Ok | Refusal], None], answer: Ok | Refusal) -> None:
-        self._resuming = False
-        self.guard(lambda: go_on(answer))
-
-    def _go_on(self, answer: Ok | Refusal) -> None:
-        match = self.match
+    def _resumed(self, answer: Answer) -> None:
+        match, self._is_resuming = self.match, False
         if isinstance(answer, Refusal) and self.seat is None:
             raise TakenOverError
         if isinstance(answer, Refusal):
@@ -295,9 +409,9 @@ class Following:
             match.reached(answer.k)
             self._tell_resumed(match)
             try:
-                self.playing.go_on(match, self.step_in)
+                self._go_on(match)
             except NotPlayedError:
-                self.playing.drop_match()
+                self._drop_match()
                 self._join()
 
     def _not_resumed(self, match: SeatMatch | None, error: RefusedError) -> None:
@@ -305,18 +419,124 @@ class Following:
         if not is_gone and not (match is not None and match.is_over):
             raise error
         if match is not None:
-            self.playing.finish(match)  # only acks are missing, or the rest will never come
+            self._finish(match)  # only acks are missing, or the rest will never come
         if is_gone:
             self._join()
 
+    def _tell_resumed(self, match: SeatMatch) -> None:
+        """Tell that nothing is missing, unless nothing was: this client has only asked again."""
+        asked_from, self._asked_from = self._asked_from, None
+        if match.next != asked_from:
+            self._say(Resumed(match.next))
+
+    def _watch(self) -> None:
+        """Watch again, from the first missing record."""
+        match = None if self.match is None or self.match.is_finished else self.match
+        mid, k = (None, None) if match is None else (match.mid, match.next)
+        self._is_resuming = self._post(
+            lambda n: messages.Watch(id=n, table=self.code, match=mid, next=k), self._watched
+        )
+
+    def _watched(self, answer: Answer) -> None:
+        match, self._is_resuming = self.match, False
+        if isinstance(answer, Refusal):
+            raise RefusedError(answer.code, answer.msg)
+        if match is None or match.is_finished or self._catching_up is not None:
+            return
+        match.reached(match.next if answer.k is None else answer.k)
+        self._tell_resumed(match)
+        self._go_on(match)
+
+    def _join(self) -> None:
+        self._post(lambda n: messages.Join(id=n, table=self.code, seat=self.seat), self._joined)
+
+    def _joined(self, answer: Answer) -> None:
+        if isinstance(answer, Refusal):
+            raise RefusedError(answer.code, answer.msg)
+        self.seated(answer)
+
+    # what a watcher has missed
+
+    def _take_snapshot(self, snapshot: Snapshot) -> None:
+        """Begin at a snapshot, or go on from it; the records missing before it are fetched."""
+        match = self.match
+        if match is None or match.mid != snapshot.match:
+            self._drop_match()
+            setup = Setup(table=self.code, match=snapshot.match, doc=snapshot.doc, records=snapshot.records)
+            match = self._follow(setup, None, Reach.LOOK_ON)
+            self._say(match_started(match.audit, match.seat, resumed=True))
+        match.is_live = False
+        self._say(SnapshotTaken(match.mid, snapshot.k, snapshot.view, snapshot.skipped))
+        self._catching_up = CatchingUp(match, snapshot)
+        self._catch_up(self._catching_up)
+
+    def _catch_up(self, missed: CatchingUp) -> None:
+        """Ask for the next page of what is missing; if nothing is, go on with the records that have come meanwhile."""
+        match = missed.match
+        if not missed.is_done:
+            page = partial(self._take_page, missed)
+            self._post(lambda n: messages.History(id=n, match=match.mid, first=match.next), page)
+            return
+        self._catching_up = None
+        self._say(Resumed(match.next))
+        match.is_live = True
+        self._go_on(match)
+        for message in missed.held:
+            self._take_of_match(message)
+
+    def _take_page(self, missed: CatchingUp, answer: Answer) -> None:
+        if self._catching_up is not missed:
+            return
+        if isinstance(answer, Ok):
+            missed.take(answer)
+            self._catch_up(missed)
+            return
+        missed.is_given_up = True
+        for message in missed.held:
+            self._hold(missed, message)
+
+    def _hold(self, missed: CatchingUp, message: MatchRecord) -> None:
+        """Let a record wait for those before it; if they will not come, tell it unchecked."""
+        if not missed.is_given_up:
+            missed.hold(message)
+            return
+        told, is_end = missed.unchecked(message)
+        self._say(told)
+        if is_end:
+            self._catching_up = None
+            self._say(missed.match.finish())
+
+    # the line, and the end
+
+    def _try_again(self, error: UnboundError) -> None:
+        """Drop the connection that brought what fails: it is reopened automatically, and what is missing is asked for again.
+
+        Raises:
+            LostError: Always, unless the table has ended over it.
+        """
+        match = self.match
+        position = None if match is None else (match.mid, match.next)
+        step = self._tries.note(position, may_begin_anew=match is not None and error.is_record)
+        if step is NextTry.END:
+            self.fail(error.after(self._tries.count))
+            return
+        if step is NextTry.ANEW and match is not None:
+            self._drop_match()
+            try:
+                self._say(self._maker.set_aside(match.audit.file.path, str(error)))
+            except ClientError as unwritable:
+                self.fail(unwritable)
+        raise LostError(Sentence("failures.unsigned_fails", error=str(error)))
+
     def interrupted(self, reason: str) -> None:
         """Note that the connection is gone for now."""
-        self._resuming, self._asked_from = False, None
-        self._catching_up.stop()
-        self.playing.interrupted()
+        self._is_resuming, self._asked_from = False, None
+        self._catching_up = None
+        if self.match is not None:
+            self.match.interrupted()
         self._say(Interrupted(reason))
 
-    def reconnected(self, held: tuple[SeatHeld, ...]) -> None:
+    def reconnected(self, held: tuple[messages.SeatHeld, ...]) -> None:
         """Take the seat again on the new connection, and ask for the missing records."""
         if self.reports.failure is not None:
             return
@@ -325,7 +545,7 @@ class Following:
             return
         own = next((seat for seat in held if seat.table == self.code), None)
         newest = None if own is None else own.match
-        if own is None and self.match is not None and self.match.standing is Standing.ANOTHERS:
+        if own is None and self.match is not None and self.match.tenure is Tenure.ANOTHERS:
             self._join()  # to stand by again
         elif self.match is not None and not self.match.is_finished:
             self._resume_from(self.match.mid, self.match.next)
@@ -334,39 +554,16 @@ class Following:
         else:
             self._join()
 
-    def _watch(self) -> None:
-        """Watch again, from the first missing record."""
-        match = None if self.match is None or self.match.is_finished else self.match
-        mid, k = (None, None) if match is None else (match.mid, match.next)
-        answered = partial(self._answered, self._look_on)
-        self._resuming = self._session.post(
-            lambda n: Watch(id=n, table=self.code, match=mid, next=k), answered
-        )
+    def _close_table(self, reason: str) -> None:
+        """Note that the table is gone: no decision is waited for any more, and the player is told so."""
+        self.drop_unbegun()
+        self._say(TableClosed(reason, self.code))
+        self.sending.close()
+        self._give_up()
 
-    def _look_on(self, answer: Ok | Refusal) -> None:
-        match = self.match
-        if isinstance(answer, Refusal):
-            raise RefusedError(answer.code, answer.msg)
-        if match is None or match.is_finished or self._catching_up.is_under_way:
-            return
-        match.reached(match.next if answer.k is None else answer.k)
-        self._tell_resumed(match)
-        self.playing.go_on(match, self.step_in)
-
-    def _tell_resumed(self, match: SeatMatch) -> None:
-        """Tell that nothing is missing, unless nothing was: this client has only asked again."""
-        asked_from, self._asked_from = self._asked_from, None
-        if match.next != asked_from:
-            self._say(Resumed(match.next))
-
-    def _join(self) -> None:
-        self._session.post(lambda n: Join(id=n, table=self.code, seat=self.seat), self._joined)
-
-    def _joined(self, answer: Ok | Refusal) -> None:
-        if isinstance(answer, Refusal):
-            self.fail(RefusedError(answer.code, answer.msg))
-        else:
-            self.seated(answer)
+    def drop_unbegun(self) -> None:
+        """Drop the secrets for terms of this table that never became a match: the table was left or has closed."""
+        self._maker.drop_unbegun()
 
     def fail(self, error: ClientError) -> None:
         """End this table with an error: nothing is signed or sent for it any more."""
@@ -378,50 +575,23 @@ class Following:
         self._among.pop(self.code, None)
 
     def _give_up(self) -> None:
+        """Be followed no longer; the match can still be looked at."""
         self.drop()
         if self.match is not None:
             self.match.close()
-        self._finish()
-
-    def _finish(self) -> None:
-        self._catching_up.stop()
-        self.playing.stop()
-        self.reports.finish()
+        self._stop()
 
     def close(self) -> None:
-        """Stop following: close the transcript and end the iteration."""
-        self.playing.drop_match()
-        self._finish()
+        """Close the transcript and end the iteration."""
+        self._drop_match()
+        self._stop()
 
+    def _stop(self) -> None:
+        self._catching_up = None
+        self.sending.drop()
+        self.reports.finish()
 
-class Beside:
-    """What one table hears; lines of chat that a server repeats on a new connection are told once."""
-
-    def __init__(self, say: Callable[[Happening], None]) -> None:
-        self._say = say
-        self._newest = -1  # line of the chat
-
-    def hear(self, aside: Aside, match: SeatMatch | None) -> None:
-        """Tell what was said; `match` is the one followed now."""
-        match aside:
-            case Said():
-                self._say(PhraseSaid(aside.seat, aside.phrase))
-            case ChatLine():
-                self._chat(aside)
-            case AwayNotice():
-                self._tell_away(aside, match)
-            case Draining():
-                self._say(ServerDraining(aside.left_ms))
-            case _:
-                assert_never(aside)
-
-    def _chat(self, line: ChatLine) -> None:
-        """Tell a line of chat that is news: they have ascending numbers."""
-        if line.n is None or line.n > self._newest:
-            self._newest = self._newest if line.n is None else line.n
-            self._say(chat_said(line))
-
-    def _tell_away(self, away: AwayNotice, match: SeatMatch | None) -> None:
-        """Tell who is away; once the match is over nobody is, whatever notices were still on their way."""
-        if match is None or match.mid != away.match or not match.is_over:
-            self._say(Away(away.seat, away.online, away.missed, away.claim_in_ms))
+    def _drop_match(self) -> None:
+        if self.match is not None:
+            self.match.close()
+            self.match = None

@@ -33,7 +33,7 @@ def _box_key() -> keys.BoxKey:
     return keys.box_key(_bytes(32))
 
 
-CLIENT = {"secrets.token_bytes": _bytes, "truc_client.matches.chain_store.generate_box_key": _box_key}
+CLIENT = {"secrets.token_bytes": _bytes, "truc_client.matches.signer.generate_box_key": _box_key}
 SERVER = {
     "truc_protocol.match_secrets.token_bytes": _bytes,
     "truc_server.tables.gathering.time": SimpleNamespace(time=lambda: OPENED),

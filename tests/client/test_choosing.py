@@ -4,7 +4,8 @@ from msgspec.structs import replace
 
 from truc_client import Choice, ChoiceError, RefusedError, YourTurn, connect
 from truc_client.happenings import Happening
-from truc_client.matches.offers import Offered, same_decision
+from truc_client.matches.choosing import same_decision
+from truc_client.matches.offers import Offered
 from truc_protocol.bodies import Act, Open, Proxy, Release
 from truc_protocol.errors import Code
 from truc_protocol.messages import OpenOptions, SignedAct, refusal

@@ -131,7 +131,7 @@ async def crash_before_sending(server, player, monkeypatch) -> None:
         def crash(*_args) -> None:
             raise CrashError
 
-        monkeypatch.setattr(table._following.playing._decisions, "send", crash)
+        monkeypatch.setattr(table._followed.sending, "send", crash)
         with pytest.raises(CrashError):
             await table.choose(pick(turn))
 
@@ -188,9 +188,10 @@ async def test_release_asked_for_again_under_another_head_stops_the_match(script
         await play_on(table, until=my_turn)
         ledger = table.match.ledger
         other = replace(ledger, phase=Phase.CALLED, released=(), parallel=(ledger.k, b"\x05" * 32))
-        signer = table.match._signer
+        signer = table.match.signer
+        signer.advance(replace(other, deal_index=1, call=ledger.hand.call))
         with pytest.raises(CheckFailedError) as stopped:
-            signer.owed(replace(other, deal_index=1, call=ledger.hand.call))
+            signer.owed()
     assert (stopped.value.check, stopped.value.culprit) == ("C15", "server")
 
 

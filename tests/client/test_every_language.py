@@ -41,7 +41,7 @@ from truc_client.happenings import (
 )
 from truc_client.home.home import Home, master_seed
 from truc_client.home.store import Store
-from truc_client.matches.standing import NOT_HERE
+from truc_client.matches.signer import NOT_HERE
 from truc_client.verifying import seat_rows, verdict_lines, verify_file
 from truc_conform.shown import table_state
 from truc_protocol.crypto.keys import signing_key_from_seed

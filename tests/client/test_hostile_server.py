@@ -48,8 +48,8 @@ async def test_reply_to_a_resume_signs_nothing_once_the_match_is_stopped(scripte
     server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:
         table = await stop(server, connection)
-        following = table._following
-        following._answered(following._go_on, Ok(re=1, k=table.match.next))
+        followed = table._followed
+        followed.guard(followed._resumed, Ok(re=1, k=table.match.next))
         assert not table.match.is_live
 
 

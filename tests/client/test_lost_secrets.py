@@ -196,9 +196,9 @@ async def test_flag_is_spent_once_the_seat_is_held(scripted, player, elsewhere) 
             server.ledger,
             contributors=(server.ledger.contributors[0], other, *server.ledger.contributors[2:]),
         )
-        table.match.witness._auditor._ledger = ledger
+        table.match.signer.advance(ledger)
         with pytest.raises(ClientError, match="another machine with your key"):
-            table.match.check_standing()
+            table.match.check_seat()
 
 
 async def test_seat_without_a_right_left_is_told_by_the_server(scripted, player, elsewhere) -> None:

@@ -6,7 +6,7 @@ import pytest
 from client.playing import play_on
 
 from truc_client import RefusedError, YourTurn, connect
-from truc_client.matches.seatmatch import begins_chain
+from truc_client.matches.seat_match import begins_chain
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Rekey
 from truc_protocol.errors import Code
@@ -112,13 +112,13 @@ async def stop_before_sending_a_rekey(server, player, monkeypatch) -> bytes:
     """Let a client end when it has stored a rekey and not sent it; returns what it stored."""
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
-        decisions, held_back = table._following.playing._decisions, []
-        honest = decisions.send
+        sending, held_back = table._followed.sending, []
+        honest = sending.send
 
         def send(match, at, sendable) -> None:
             held_back.append(sendable.body) if begins_chain(sendable) else honest(match, at, sendable)
 
-        monkeypatch.setattr(decisions, "send", send)
+        monkeypatch.setattr(sending, "send", send)
         await table.ready()
         await play_on(table, until=lambda happening: bool(held_back))
     return held_back[-1]

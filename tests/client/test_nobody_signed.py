@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from truc_client import CheckFailedError, MatchEnded, TranscriptSetAside, YourTurn, connect
 from truc_client.home.account import open_account
 from truc_client.home.transcripts import path_of
-from truc_client.matches.retry_limit import MAX_TRIES, Step, Tries
+from truc_client.matches.retry_limit import MAX_TRIES, NextTry, Tries
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Release
@@ -138,14 +138,14 @@ async def test_evidence_of_it_is_kept_as_of_any_check(scripted, player, autojump
 def test_every_place_is_tried_a_few_times() -> None:
     tries = Tries()
     steps = [tries.note((b"mid", 3), may_begin_anew=False) for _ in range(MAX_TRIES)]
-    assert steps == [Step.AGAIN] * (MAX_TRIES - 1) + [Step.END]
+    assert steps == [NextTry.AGAIN] * (MAX_TRIES - 1) + [NextTry.END]
 
 
 def test_everything_is_asked_for_anew_once() -> None:
     tries = Tries()
     steps = [tries.note((b"mid", 3), may_begin_anew=True) for _ in range(2 * MAX_TRIES)]
-    again = [Step.AGAIN] * (MAX_TRIES - 1)
-    assert steps == [*again, Step.ANEW, *again, Step.END]
+    again = [NextTry.AGAIN] * (MAX_TRIES - 1)
+    assert steps == [*again, NextTry.ANEW, *again, NextTry.END]
 
 
 # what was kept

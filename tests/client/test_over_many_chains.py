@@ -93,11 +93,11 @@ def test_two_bots_play_over_many_chains_to_a_proven_end(short_chains, tmp_path) 
 
 KILLED_AT_A_REKEY = """
 import os, signal, sys
-from truc_client.matches.decisions import Decisions
+from truc_client.matches.sending import Sending
 from truc_terminal.main import main
-from truc_client.matches.seatmatch import begins_chain
+from truc_client.matches.seat_match import begins_chain
 
-send = Decisions.send
+send = Sending.send
 
 
 def die_before_a_rekey(self, match, at, sendable):
@@ -106,7 +106,7 @@ def die_before_a_rekey(self, match, at, sendable):
     send(self, match, at, sendable)
 
 
-Decisions.send = die_before_a_rekey
+Sending.send = die_before_a_rekey
 main(sys.argv[1:])
 """
 

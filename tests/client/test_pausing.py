@@ -452,7 +452,7 @@ async def test_pause_that_one_alone_asks_for_stops_nobody_on_a_real_server(real_
 @pytest.mark.slow
 async def test_real_server_refuses_a_second_pause_with_a_sentence(real_server, tmp_path, monkeypatch) -> None:
     meeting, sentences = Meeting(real_server.url), []
-    monkeypatch.setattr("truc_client.matches.choosing.check_rest", lambda *_: None)
+    monkeypatch.setattr("truc_client.matches.seat_match.check_rest", lambda *_: None)
     refused_once = trio.Event()
 
     async def waiting(table: Table) -> Happening:

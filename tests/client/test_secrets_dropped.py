@@ -12,7 +12,7 @@ from truc_client import ClientError, Player, YourTurn, connect, open_home
 from truc_client.home.account import open_account
 from truc_client.home.home import master_seed, write_seed
 from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
-from truc_client.matches.chain_store import Holding
+from truc_client.matches.signer import SeatKey, Signer, links_of
 from truc_protocol.audit import Result
 from truc_protocol.messages import SignedAct, TableClosed
 from truc_protocol.records import Record
@@ -156,6 +156,11 @@ async def test_home_that_gave_its_secrets_up_can_begin_a_new_chain(scripted, pla
     assert seen[-1].verdict.result is Result.PROVEN
 
 
+def seat_key(connection, table) -> SeatKey:
+    first_spk = connection.session.first_spk
+    return SeatKey(connection.session.account.key(first_spk), first_spk, table.code, table.seat, "north")
+
+
 async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after_one(
     scripted, player
 ) -> None:
@@ -165,16 +170,13 @@ async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after
         await table.ready()
         await play_on(table, until=turn)
         ledger, store = table.match.ledger, connection.session.account.store
-        th, public = (
-            ledger.setup.terms.th,
-            connection.session.account.key(connection.session.first_spk).public,
-        )
+        th = ledger.setup.terms.th
         ordinary = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
         store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, Place(0, b""), ordinary)
-        holding = Holding(public, ledger.setup.terms, store)
-        assert holding.fresh(ledger, after_loss=True).x == ordinary.x
-        assert holding.fresh(ledger, after_loss=True).after_loss
-        assert not holding.fresh(ledger, after_loss=False).after_loss
+        signer = Signer(seat_key(connection, table), ledger, store)
+        assert signer.fresh_chain(after_loss=True).x == ordinary.x
+        assert signer.fresh_chain(after_loss=True).after_loss
+        assert not signer.fresh_chain(after_loss=False).after_loss
         assert store.chains(th)[-1] == ordinary
 
 
@@ -185,13 +187,13 @@ async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(scrip
         await table.ready()
         await play_on(table, until=turn)
         ledger, store = table.match.ledger, connection.session.account.store
-        public = connection.session.account.key(connection.session.first_spk).public
+        own = seat_key(connection, table)
         named = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
         store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, Place(0, b""), named)
-        holding = Holding(public, ledger.setup.terms, store)
-        copied = replace(ledger, commitments=ledger.commitments | {("anchor", holding.anchor(named))})
-        assert holding.fresh(ledger, after_loss=False).x == named.x
-        assert holding.fresh(copied, after_loss=False).x != named.x
+        anchor = links_of(named, own.key.public, ledger.setup.terms).anchor
+        copied = replace(ledger, commitments=ledger.commitments | {("anchor", anchor)})
+        assert Signer(own, ledger, store).fresh_chain(after_loss=False).x == named.x
+        assert Signer(own, copied, store).fresh_chain(after_loss=False).x != named.x
 
 
 def test_chain_stored_again_after_a_loss_is_marked_so_in_the_store(store) -> None:

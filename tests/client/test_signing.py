@@ -21,7 +21,7 @@ from truc_client import (
     connect,
     open_home,
 )
-from truc_client.signs import sign
+from truc_client.table import Table
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE
 from truc_protocol.boxes import counter, open_sign_up, private_key, seal_sign, upward_key
@@ -176,14 +176,15 @@ async def test_sign_that_is_overtaken_again_and_again_is_given_up(talking, playe
 
 
 async def test_sign_is_not_made_in_the_next_hand() -> None:
-    match = SimpleNamespace(mid=b"m", ledger=SimpleNamespace(deal_index=3))
+    match = SimpleNamespace(mid=b"m", is_yielded=False, ledger=SimpleNamespace(deal_index=3))
+    followed = SimpleNamespace(code=CODE, match=match, reports=SimpleNamespace(failure=None))
 
     async def request(build) -> None:
         match.ledger.deal_index += 1
         build(1)
 
     with pytest.raises(ChoiceError, match="the hand is over"):
-        await sign(SimpleNamespace(request=request), CODE, lambda: match, "three")
+        await Table(SimpleNamespace(request=request), followed).sign("three")
 
 
 async def test_nothing_is_signed_where_nobody_sees_it(talking, player) -> None:

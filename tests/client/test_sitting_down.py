@@ -309,7 +309,7 @@ def with_free_seat(message):
     return replace(message, tables=(replace(state, seats=seats),))
 
 
-async def test_glance_names_who_took_a_seat_and_the_record(nursery, player, tmp_path) -> None:
+async def test_preview_names_who_took_a_seat_and_the_record(nursery, player, tmp_path) -> None:
     server = await deserted_by(WatchedDesertedServer, nursery)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
@@ -318,8 +318,8 @@ async def test_glance_names_who_took_a_seat_and_the_record(nursery, player, tmp_
         await play_on(table, until=lambda happening: isinstance(happening, Substituted))
     another = Player(open_home(tmp_path / "another"), "another")
     async with connect("host", another, dial=server.dial) as connection:
-        glance = await connection.glance("TABLE")
-    name, k = glance.successor(server.setup.match, 0)
+        preview = await connection.preview("TABLE")
+    name, k = preview.successor(server.setup.match, 0)
     assert (name, server.records[k].signer) == ("north", 1)
 
 

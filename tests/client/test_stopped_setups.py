@@ -89,7 +89,7 @@ async def test_seat_said_that_is_not_the_one_signed_for_stops_nothing_for_good(
         table = await connection.create("truc-french")
 
         def bend(message):
-            table._following.seat = 1 if isinstance(message, Setup) else table.seat
+            table._followed.seat = 1 if isinstance(message, Setup) else table.seat
             return message
 
         server.bend = bend

@@ -13,8 +13,9 @@ from rich.console import Console
 from truc_client.happenings import CardsDealt, Happening, MatchStarted, PartnerCards, Recalled, YourTurn
 from truc_client.home import transcripts
 from truc_client.home.store import Store
-from truc_client.matches.live_audit import Witness
-from truc_client.matches.seatmatch import SeatMatch
+from truc_client.matches.live_audit import LiveAudit
+from truc_client.matches.seat_match import SeatMatch
+from truc_client.matches.telling import match_started, told_again
 from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import Share
 from truc_protocol.messages import MatchRecord
@@ -40,20 +41,20 @@ def come_back(tmp_path, store) -> Iterator[SeatMatch]:
     me = [body.receiver for body in map(parse, table.records) if isinstance(body, Share)][-1]
     own = OwnSeat(me, table.players[me].x)
     file = transcripts.create(tmp_path / "match.truc", table.document)
-    Witness(file, tmp_path, store, own).begin(tuple(table.records))
+    LiveAudit(file, tmp_path, store, own).begin(tuple(table.records))
     file.close()
-    witness = Witness(transcripts.reopen(tmp_path / "match.truc"), tmp_path, store, own)
-    witness.replay()
-    yield SeatMatch(witness, me)
-    witness.file.close()
+    audit = LiveAudit(transcripts.reopen(tmp_path / "match.truc"), tmp_path, store, own)
+    audit.replay()
+    yield SeatMatch(audit, me)
+    audit.file.close()
 
 
 def test_it_is_told_its_cards_and_its_partners_again(come_back):
-    started, recalled, own, partner = come_back.begun_again()
+    started, recalled, own, partner = told_again(come_back.audit, come_back.seat)
     kinds = [MatchStarted, Recalled, CardsDealt, PartnerCards]
     assert list(map(type, (started, recalled, own, partner))) == kinds
     assert started.resumed
-    assert len(own.cards) == len(come_back.witness.openings)
+    assert len(own.cards) == len(come_back.audit.openings)
     assert partner.seat == (come_back.seat + 2) % 4
 
 
@@ -68,27 +69,27 @@ def opened(table: Table, folder: Path, store: Store, *, seat: int, records: int)
     own = OwnSeat(seat, table.players[seat].x)
     file = transcripts.create(folder / f"{records}.truc", table.document)
     setup = len(table.setup.records)
-    Witness(file, folder, store, own).begin(tuple(table.records[: setup + records]))
+    LiveAudit(file, folder, store, own).begin(tuple(table.records[: setup + records]))
     file.close()
-    witness = Witness(transcripts.reopen(folder / f"{records}.truc"), folder, store, own)
-    witness.replay()
-    witness.file.close()
-    return SeatMatch(witness, seat).begun_again()
+    audit = LiveAudit(transcripts.reopen(folder / f"{records}.truc"), folder, store, own)
+    audit.replay()
+    audit.file.close()
+    return told_again(audit, seat)
 
 
 def followed(table: Table, folder: Path, store: Store, *, seat: int) -> Iterator[list[Happening]]:
     """Yield what a seat was told that has never left, record by record."""
     own = OwnSeat(seat, table.players[seat].x)
-    witness = Witness(transcripts.create(folder / "live.truc", table.document), folder, store, own)
+    audit = LiveAudit(transcripts.create(folder / "live.truc", table.document), folder, store, own)
     setup = len(table.setup.records)
-    witness.begin(tuple(table.records[:setup]))
-    match = SeatMatch(witness, seat)
-    told: list[Happening] = [match.started(resumed=False)]
+    audit.begin(tuple(table.records[:setup]))
+    match = SeatMatch(audit, seat)
+    told: list[Happening] = [match_started(audit, seat, resumed=False)]
     for k, (signer, body, sig) in enumerate(table.records[setup:]):
         message = MatchRecord(table="T", match=match.mid, k=k, signer=signer, body=body, sig=sig, means=())
         told += match.take_record(message)
         yield told
-    witness.file.close()
+    audit.file.close()
 
 
 def panel(told: list[Happening]) -> str:

@@ -207,10 +207,10 @@ async def test_watcher_that_comes_again_fetches_only_what_it_has_not_kept(server
     assert ended.verdict.result is Result.PROVEN
 
 
-async def test_glance_at_a_match_from_the_middle_sees_its_box_keys(server, watcher) -> None:
+async def test_preview_at_a_match_from_the_middle_sees_its_box_keys(server, watcher) -> None:
     async with connect("host", watcher, dial=server.dial) as connection:
-        glance = await connection.glance(CODE)
-    assert glance.box_key(server.setup.match, 0) is not None
+        preview = await connection.preview(CODE)
+    assert preview.box_key(server.setup.match, 0) is not None
 
 
 def another_match(server: Hosting) -> Setup:

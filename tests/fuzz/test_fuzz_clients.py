@@ -28,7 +28,7 @@ async def test_clients_come_to_the_proven_end_of_their_match_whatever_the_line_d
 
 @pytest.mark.slow
 async def test_fault_of_the_client_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("truc_client.table_session.Following._show", lambda *_: 1 / 0)
+    monkeypatch.setattr("truc_client.table_session.TableSession._show", lambda *_: 1 / 0)
     async with serving(tmp_path / "data", SETTINGS) as server:
         with pytest.raises(ViolationError, match=r"(?s)seed 1, session 0: seat .*ZeroDivisionError"):
             await Fuzzer(server, tmp_path, seed=1).run(seconds=60, count=1)

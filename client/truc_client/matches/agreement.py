@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from truc_protocol.checks import CheckError
-from truc_protocol.messages import TableState
+from truc_protocol.errors import Code
+from truc_protocol.messages import Refusal, TableState
+from truc_protocol.messages import Terms as TermsMessage
 from truc_protocol.setup import Opts, Terms, read_opts
 
 _OPEN: Final = ("open", "over")
@@ -18,14 +20,43 @@ _WHAT_NOW: Final = (
 )
 
 
+_GONE: Final = (Code.TERMS_REFUSED, Code.NOT_NOW, Code.TABLE_NOT_OPEN)
+"""How a server refuses what is signed for terms that have lapsed: new ones follow."""
+
+
 class Agreement:
-    """One player's agreement at one table."""
+    """One player's agreement at one table, and the server's terms that are out.
+
+    Attributes:
+        waits: whether the player agrees to the table as it will first be shown.
+    """
 
     def __init__(self) -> None:
         self._shown: TableState | None = None
         self._agreed: TableState | None = None
         self._vacancy: TableState | None = None
+        self._unsigned: TermsMessage | None = None
+        self._newest: TermsMessage | None = None
         self.waits = False
+
+    def offer(self, terms: TermsMessage) -> None:
+        """Take the server's terms."""
+        self._unsigned = self._newest = terms
+
+    def to_sign(self) -> TermsMessage | None:
+        """Return the terms that are to be signed now, once; None if there are none, or the player has not agreed.
+
+        On a return they come before the table is shown, and wait for that.
+        """
+        if self.waits:
+            return None
+        terms, self._unsigned = self._unsigned, None
+        return terms if self.stands else None
+
+    def is_lapse(self, refusal: Refusal, terms: TermsMessage | None) -> bool:
+        """Tell whether what was sent for these terms, if any, is refused because they have lapsed meanwhile."""
+        is_out = terms is not None and terms == self._newest and self._shows_terms
+        return refusal.code in _GONE and not is_out
 
     @property
     def stands(self) -> bool:
@@ -33,7 +64,7 @@ class Agreement:
         return self._agreed is not None
 
     @property
-    def shows_terms(self) -> bool:
+    def _shows_terms(self) -> bool:
         """Whether terms are out, as the table was last shown."""
         return self._shown is not None and self._shown.state == "terms"
 

@@ -5,21 +5,17 @@ does not give out the missing ones, those that come are reported as unchecked, a
 incomplete.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from truc_client.errors import LostError
-from truc_client.happenings import Happening, RecordUnchecked, Resumed, SnapshotTaken
-from truc_client.matches.seatmatch import SeatMatch
+from truc_client.happenings import RecordUnchecked
+from truc_client.matches.seat_match import SeatMatch
 from truc_client.past import records_of
 from truc_protocol.bodies import End
 from truc_protocol.checks import CheckError
-from truc_protocol.messages import History, MatchRecord, Ok, Refusal, Snapshot
+from truc_protocol.messages import MatchRecord, Ok, Snapshot
 from truc_protocol.records import Record, parse, tag_of
 from truc_words import Sentence
-
-if TYPE_CHECKING:
-    from truc_client.session import Session
 
 MAX_HELD: Final = 4096
 """How many records may wait for those before them."""
@@ -27,105 +23,62 @@ _TAG: Final = "truc/1/"
 
 
 class CatchingUp:
-    """What the watcher of one table has missed.
+    """What the watcher of a match lacks before a snapshot; `is_given_up` if the server does not give it out."""
 
-    `guard` runs a step that may fail a check; `go_on` takes the records that waited, once none is missing.
-    """
+    def __init__(self, match: SeatMatch, snapshot: Snapshot) -> None:
+        self.match = match
+        self.snapshot = snapshot
+        self.held: list[MatchRecord] = []
+        self.is_given_up = False
 
-    def __init__(
-        self,
-        session: "Session",
-        say: Callable[[Happening], None],
-        guard: Callable[[Callable[[], None]], None],
-        go_on: Callable[[SeatMatch, list[MatchRecord]], None],
-    ) -> None:
-        self._session = session
-        self._say = say
-        self._guard = guard
-        self._go_on = go_on
-        self._snapshot: Snapshot | None = None
-        self._held: list[MatchRecord] = []
-        self._is_given_up = False
-
-    @property
-    def is_under_way(self) -> bool:
-        """Whether records are still missing."""
-        return self._snapshot is not None
-
-    def begin(self, match: SeatMatch, snapshot: Snapshot) -> None:
-        """Go on from a snapshot, with as much of the match as was kept."""
-        self.stop()
-        self._snapshot = snapshot
-        match.pause_sending()
-        self._say(SnapshotTaken(match.mid, snapshot.k, snapshot.view, snapshot.skipped))
-        self._step(match, snapshot)
-
-    def stop(self) -> None:
-        """Fetch nothing more: the connection or the table is gone."""
-        self._snapshot, self._held, self._is_given_up = None, [], False
-
-    def hold(self, match: SeatMatch, message: MatchRecord) -> None:
-        """Take a record that has come after the snapshot.
+    def hold(self, message: MatchRecord) -> None:
+        """Let a record wait that has come after the snapshot.
 
         Raises:
             LostError: Too many wait already; everything begins again on a new connection.
         """
-        if self._is_given_up:
-            self._tell(match, message)
-        elif len(self._held) >= MAX_HELD:
+        if len(self.held) >= MAX_HELD:
             raise LostError(Sentence("failures.records_missing", most=MAX_HELD))
-        else:
-            self._held.append(message)
+        self.held.append(message)
 
-    def _step(self, match: SeatMatch, snapshot: Snapshot) -> None:
-        if match.next < snapshot.k:
-            self._ask(match, snapshot)
-            return
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is missing any more.
+
+        Raises:
+            UnboundError: The records lead to another head than the snapshot has.
+        """
+        match, snapshot = self.match, self.snapshot
         if match.next == snapshot.k and match.ledger.head != snapshot.head:
-            match.witness.doubt(
+            match.audit.doubt(
                 "C33", f"the snapshot has another head at {snapshot.k} than the records before it"
             )
-        held = self._held
-        self.stop()
-        self._say(Resumed(match.next))
-        self._go_on(match, held)
+        return match.next >= snapshot.k
 
-    def _ask(self, match: SeatMatch, snapshot: Snapshot) -> None:
-        def answered(answer: Ok | Refusal) -> None:
-            if self._snapshot is snapshot:
-                self._guard(lambda: self._answered(match, snapshot, answer))
+    def take(self, page: Ok) -> None:
+        """Take missing records.
 
-        self._session.post(lambda n: History(id=n, match=match.mid, first=match.next), answered)
-
-    def _answered(self, match: SeatMatch, snapshot: Snapshot, answer: Ok | Refusal) -> None:
-        match answer:
-            case Refusal():
-                self._give_up(match)
-            case Ok():
-                self._take(match, snapshot, answer)
-
-    def _take(self, match: SeatMatch, snapshot: Snapshot, page: Ok) -> None:
-        first = match.next
-        for past in records_of(page, first)[: snapshot.k - first]:
+        Raises:
+            CheckFailedError: One fails a check, and somebody is to blame.
+            UnboundError: One fails a check and nobody has signed it, or none has come.
+        """
+        match, first = self.match, self.match.next
+        for past in records_of(page, first)[: self.snapshot.k - first]:
             match.take_past(Record(past.signer, past.body, past.sig))
         if match.next == first:
-            match.witness.doubt(
+            match.audit.doubt(
                 "C33", f"the records from {first} on are not given out, but were said to be there"
             )
-        self._step(match, snapshot)
 
-    def _give_up(self, match: SeatMatch) -> None:
-        self._is_given_up = True
-        held, self._held = self._held, []
-        for message in held:
-            self._tell(match, message)
+    def unchecked(self, message: MatchRecord) -> tuple[RecordUnchecked, bool]:
+        """Return how a record is reported that cannot be checked, and whether it ends the match by what it says.
 
-    def _tell(self, match: SeatMatch, message: MatchRecord) -> None:
+        Raises:
+            UnboundError: It is no record.
+        """
         try:
             body = parse(Record(message.signer, message.body, message.sig))
         except CheckError as error:
-            match.witness.doubt(error.check, error.message)
-        self._say(RecordUnchecked(message.k, tag_of(body).removeprefix(_TAG), message.means))
-        if isinstance(body, End):
-            self.stop()
-            self._say(match.finish())
+            self.match.audit.doubt(error.check, error.message)
+        kind = tag_of(body).removeprefix(_TAG)
+        return RecordUnchecked(message.k, kind, message.means), isinstance(body, End)

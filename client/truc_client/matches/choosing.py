@@ -1,32 +1,26 @@
-"""What one seat may choose in a match, and what it chose last: options in, decisions out, signed if it has a key.
+"""What a seat was offered and what it chose last: options in; a turn to report, or a choice to repeat, out.
 
-A choice overtaken by another record is repeated automatically only if nothing was decided in between. Invariant: a
-choice is signed only for the current position and head.
+A choice overtaken by another record is repeated automatically only if nothing was decided in between: the player chose
+it in this very situation, and would only be asked the same again.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from truc_client.errors import ChoiceError, SignedBeforeError
+from truc_client.errors import ChoiceError
 from truc_client.happenings import Choice, YourTurn
 from truc_client.home.store import Statement
-from truc_client.matches.live_audit import Witness
-from truc_client.matches.offers import Offered, OfferReader, same_decision
-from truc_client.matches.resting import Rest, check_rest
-from truc_client.matches.signer import Signer
-from truc_protocol.audit import Finding
-from truc_protocol.bodies import Act, AnyBody, Proxy
-from truc_protocol.boxes import BoxError
+from truc_client.matches.offers import Offered
+from truc_protocol.bodies import Act, Open, Proxy, Share
+from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, OpenOptions
-from truc_protocol.records import Phase
+from truc_protocol.records import Phase, Record, parse
 from truc_words import Sentence
 
-_CUT: Final = "cut"
-_OPEN: Final = (Phase.BETWEEN, Phase.HAND)
-_BEHIND: Final = "failures.behind"
-_LOST: Final = "failures.secrets_lost"
+Rest = Literal["pause", "resume"]
+_DECIDE_NOTHING: Final = ("pause", "resume")
 
 
 class GuestChoice(NamedTuple):
@@ -37,9 +31,12 @@ class GuestChoice(NamedTuple):
     place: int | None = None
 
 
+Sendable = Statement | GuestChoice
+
+
 @dataclass(frozen=True, slots=True)
-class _Decision:
-    """What was chosen last, and from which options."""
+class Chosen:
+    """What was chosen at a position, from the options opened at `offer`; `place` is where to cut."""
 
     at: int
     offer: int
@@ -47,163 +44,112 @@ class _Decision:
     place: int | None
 
 
-Sendable = Statement | GuestChoice
-
-
 class Choosing:
-    """The options and decisions of one seat in one match."""
+    """The newest options of one seat, and its last choice."""
 
-    def __init__(
-        self, witness: Witness, seat: int | None, signer: Signer | None, reader: OfferReader | None
-    ) -> None:
-        self._witness = witness
-        self._seat = seat
-        self._signer = signer
-        self._reader = reader
+    def __init__(self) -> None:
         self._offered: Offered | None = None
         self._known: Offered | None = None
-        self._decision: _Decision | None = None
-        self._overtaken = False
+        self._chosen: Chosen | None = None
+        self._is_overtaken = False
 
-    @property
-    def _ledger(self) -> Ledger:
-        return self._witness.ledger
-
-    def note(self, finding: Finding) -> None:
-        """Note a record: the options lapse, and what was chosen is now decided or overtaken."""
+    def note(self, k: int, *, is_own: bool) -> None:
+        """Note the record at a position: the options lapse, and what was chosen is now decided or overtaken."""
         self._offered = self._known = None
-        own = self._seat is not None and _author(finding.body) == self._seat
-        if self._decision is not None and finding.k is not None and finding.k >= self._decision.at:
-            self._overtaken = not own
-            if own:
-                self._decision = None
+        if self._chosen is not None and k >= self._chosen.at:
+            self._is_overtaken = not is_own
+            if is_own:
+                self._chosen = None
 
     def ask_again(self) -> None:
         """Note that the options are asked for again: those that the player has before them are no news."""
-        self._known = self._offered if self._decision is None else None
+        self._known = self._offered if self._chosen is None else None
 
     def interrupted(self) -> None:
         """Note that the connection is gone: whatever options come on the next one are told."""
         self._known = None
 
-    def drop(self) -> None:
+    def forget(self) -> None:
         """Forget what was chosen: it is not repeated automatically."""
-        self._decision = None
+        self._chosen = None
 
-    def kept(self) -> Statement | None:
-        """Return what was already signed for the current position, if it may be sent."""
-        is_open = self._ledger.phase in _OPEN
-        if self._signer is None or not is_open or not self._signer.may_decide(self._ledger):
-            return None
-        return self._signer.kept(self._ledger)
+    def take(
+        self, offered: Offered, message: BoxedOptions | OpenOptions, records: Sequence[Record]
+    ) -> YourTurn | Chosen | None:
+        """Take the options of the current position, which a message brought after these records of the match.
 
-    def take(self, message: BoxedOptions | OpenOptions) -> tuple[YourTurn | None, Sendable | None]:
-        """Take the options of the current position: return a turn to report, or a choice that still stands, repeated.
-
-        Raises:
-            UnboundError: The options are not what this seat can sign.
+        Return the turn to report, or the choice that still stands and is to be repeated; None if neither is news.
         """
-        if self._reader is None or (self._signer is not None and self._signer.chain(self._ledger) is None):
-            return None, None  # they are for whoever holds the seat
-        if not self._is_open:
-            return None, None  # nothing can be decided now, whatever is offered
-        try:
-            offered = self._reader.read(message, self._ledger, self._witness.openings)
-        except BoxError as error:
-            self._witness.doubt("C9", f"options at {message.at}: {error}")
-        if not self._may_decide() or self.kept() is not None:
-            return None, None  # not to be answered, or answered before a restart: those bytes are sent
         self._offered, known, self._known = offered, self._known, None
-        again = self._repeated(offered)
-        if again is not None:
-            return None, again
-        if (
-            not offered.choices or offered == known
-        ):  # with flor all are sent the same, even with nothing to say
-            return None, None
-        told = YourTurn(
-            offered.at, offered.offer, offered.choices, message.must, message.deadline_ms, self._overtaken
-        )
-        self._decision, self._overtaken = None, False
-        return told, None
+        chosen = self._chosen
+        if chosen is not None and self._is_overtaken:
+            between = records[chosen.at - offered.at :]
+            if same_decision(chosen.choice, chosen.offer, offered, between):
+                return chosen
+        if not offered.choices or offered == known:
+            return None  # with flor all are sent the same, even with nothing to say
+        told = YourTurn(*offered, message.must, message.deadline_ms, self._is_overtaken)
+        self._chosen, self._is_overtaken = None, False
+        return told
 
-    @property
-    def _is_open(self) -> bool:
-        return self._ledger.phase in _OPEN and not self._ledger.pause.active
-
-    def _may_decide(self) -> bool:
-        return self._signer is None or self._signer.may_decide(self._ledger)
-
-    def _repeated(self, offered: Offered) -> Sendable | None:
-        decision = self._decision
-        if decision is None or not self._overtaken:
-            return None
-        between = self._witness.file.records[decision.at - self._ledger.k :]
-        if not same_decision(decision.choice, decision.offer, offered, between):
-            return None
-        return self._decided(offered, decision.choice, decision.place)
-
-    def choose(self, choice: Choice, place: int | None) -> Sendable | None:
-        """Sign and store a choice; `place` is where to cut. None if its position is over: it comes too late.
+    def check(self, choice: Choice) -> None:
+        """Check that a choice is one of the newest options.
 
         Raises:
-            ChoiceError: It is none of the newest options, or another was signed for this position.
+            ChoiceError: It is not.
         """
-        offered = self._offered
-        if choice.at < self._ledger.k:
-            return None
-        if offered is None or choice not in offered.choices:
+        if self._offered is None or choice not in self._offered.choices:
             raise ChoiceError(Sentence("failures.newest_options_expected", got=repr(choice.line)))
-        return self._decided(offered, choice, place)
 
-    def _decided(self, offered: Offered, choice: Choice, place: int | None) -> Sendable:
-        self._decision = _Decision(offered.at, offered.offer, choice, place)
-        self._overtaken = False
-        if self._signer is None:
-            return GuestChoice(offered.at, choice.line, place if choice.kind == _CUT else None)
-        try:
-            return self._signer.act(self._ledger, choice.kind, self._args(choice, place))
-        except SignedBeforeError as error:
-            raise ChoiceError(str(error)) from error
-
-    def _args(self, choice: Choice, place: int | None) -> tuple[Any, ...]:
-        if choice.kind == _CUT and place is not None:
-            deck = self._ledger.setup.terms.table.deck
-            if not 0 < place < deck:
-                raise ChoiceError(Sentence("failures.place_expected", last=deck - 1, got=place))
-            return (place,)
-        return choice.args or ()
-
-    def resign(self) -> Sendable:
-        """Sign that this side gives the match up.
-
-        Raises:
-            ChoiceError: An act was already signed for this position, or this seat may sign nothing now.
-        """
-        return self._beside("resign", lambda signer: signer.resign(self._ledger))
-
-    def ask_rest(self, kind: Rest) -> Sendable:
-        """Sign that this seat asks for a pause, or for its end.
-
-        Raises:
-            ChoiceError: It may not ask, or has already; or an act was already signed for this position.
-        """
-        if self._seat is None:
-            raise ChoiceError(Sentence("failures.only_players_pause"))
-        check_rest(self._ledger, self._seat, kind)
-        return self._beside(kind, lambda signer: signer.act(self._ledger, kind, ()))
-
-    def _beside(self, line: str, sign: Callable[[Signer], Statement]) -> Sendable:
-        """Say what is never among the options: a guest by its line, a seat with a key as `sign` signs it."""
-        if self._signer is None:
-            return GuestChoice(self._ledger.k, line)
-        if not self._may_decide():
-            raise ChoiceError(Sentence(_BEHIND if self._signer.is_behind(self._ledger) else _LOST))
-        try:
-            return sign(self._signer)
-        except SignedBeforeError as error:
-            raise ChoiceError(str(error)) from error
+    def decided(self, choice: Choice, place: int | None) -> None:
+        """Note what is chosen from the newest options."""
+        if self._offered is not None:
+            self._chosen = Chosen(self._offered.at, self._offered.offer, choice, place)
+            self._is_overtaken = False
 
 
-def _author(body: AnyBody) -> int | None:
-    return body.seat if isinstance(body, Act | Proxy) else None
+def same_decision(choice: Choice, offer: int, offered: Offered, between: Sequence[Record]) -> bool:
+    """Tell whether a choice still stands after other records: same offer, same move, nothing decided in between."""
+    return offered.offer == offer and choice in offered.choices and all(map(_decides_nothing, between))
+
+
+def _decides_nothing(record: Record) -> bool:
+    try:
+        body = parse(record)
+    except CheckError:
+        return False
+    match body:
+        case Open() | Share():
+            return True
+        case Act() | Proxy():
+            return body.kind in _DECIDE_NOTHING
+        case _:
+            return False
+
+
+def check_rest(ledger: Ledger, seat: int, kind: Rest) -> None:
+    """Check, before anything is signed, that a seat may ask for a pause, or for its end.
+
+    Any seat may ask once a hand; the match rests once every seat has asked, and until every seat has asked to go on.
+
+    Raises:
+        ChoiceError: It may not; the message says why.
+    """
+    objection = _against(ledger, seat, kind)
+    if objection:
+        raise ChoiceError(Sentence("failures.rest", kind=kind, objection=Sentence(objection)))
+
+
+def _against(ledger: Ledger, seat: int, kind: Rest) -> str:
+    pause = ledger.pause
+    if ledger.phase is Phase.CALLED:
+        return "failures.rest_while_dealing"
+    if ledger.phase not in (Phase.BETWEEN, Phase.HAND):
+        return "failures.match_over"
+    if kind == "resume" and not pause.active:
+        return "failures.rests_not"
+    if kind == "pause" and pause.active:
+        return "failures.rests_already"
+    if seat in pause.asked:
+        return "failures.asked_for_rest" if kind == "pause" else "failures.asked_to_go_on"
+    return "failures.rest_spent" if kind == "pause" and seat in pause.spent else ""

@@ -34,7 +34,7 @@ class Mark(NamedTuple):
     head: bytes
 
 
-class Broken(NamedTuple):
+class FailedCheck(NamedTuple):
     """A failed check: how it failed, and who is to blame."""
 
     check: str
@@ -42,7 +42,7 @@ class Broken(NamedTuple):
     culprit: str | None
 
 
-class Witness:
+class LiveAudit:
     """One match, checked as it comes; `aside` is its transcript that was set aside, to compare with."""
 
     def __init__(
@@ -69,9 +69,10 @@ class Witness:
     @property
     def ledger(self) -> Ledger:
         """The match so far."""
-        if self._auditor.ledger is None:
+        ledger = self._auditor.ledger
+        if ledger is None:
             raise ValueError("the setup is not closed")
-        return self._auditor.ledger
+        return ledger
 
     @property
     def openings(self) -> tuple[Opening, ...]:
@@ -150,15 +151,15 @@ class Witness:
         second = (*self.file.records[:at], record)
         self._compare(second)
         evidence = Evidence(self.file.document, tuple(self.file.records), second)
-        self._refuse(Broken("C33", f"position {k} was sent again with another record", None), evidence)
+        self._refuse(FailedCheck("C33", f"position {k} was sent again with another record", None), evidence)
 
     def _compare(self, second: tuple[Record, ...]) -> None:
         """Check that another list of records of this match does not contradict the one kept."""
         document, own = self.file.document, tuple(self.file.records)
         found = compare(Transcript(document, own), Transcript(document, second))
         if found:
-            broken = Broken(found[0].check, found[0].message, found[0].culprit)
-            self._stop(broken, Evidence(document, own, second))
+            failed = FailedCheck(found[0].check, found[0].message, found[0].culprit)
+            self._stop(failed, Evidence(document, own, second))
 
     def check_reached(self, k: int | None) -> None:
         """Check that the server has sent all that it says there is, and all that it showed before.
@@ -190,12 +191,12 @@ class Witness:
             finding = self._auditor.feed(record)
         except AuditError as error:
             refuted = error.refutation
-            broken = Broken(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit)
-            self._refuse(broken, self._with(record, *self._complaint(refuted.check)), is_record=True)
+            failed = FailedCheck(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit)
+            self._refuse(failed, self._with(record, *self._complaint(refuted.check)), is_record=True)
         ledger = self._auditor.ledger
         if self._mark and ledger and ledger.k == self._mark.k and ledger.head != self._mark.head:
             message = f"another head at {ledger.k} than was accepted before"
-            self._refuse(Broken("C33", message, None), self._with(record), is_record=True)
+            self._refuse(FailedCheck("C33", message, None), self._with(record), is_record=True)
         if finding.k is not None and self._own is not None and record.signer == self._own.seat + 1:
             self._check_refused(record, finding.k)
         return finding
@@ -212,7 +213,9 @@ class Witness:
             refusal = read_refusal(kept)
             if refusal is not None and refusal.body.body == body_hash(record):
                 message = f"record {k}: the server had refused this body ({refusal.body.code})"
-                self._refuse(Broken("C35", message, "server"), self._with(record, refusal), is_record=True)
+                self._refuse(
+                    FailedCheck("C35", message, "server"), self._with(record, refusal), is_record=True
+                )
 
     def _with(self, record: Record, *items: EvidenceItem) -> Evidence:
         return Evidence(self.file.document, (*self.file.records, record), items=items)
@@ -223,7 +226,7 @@ class Witness:
         Raises:
             CheckFailedError: Always.
         """
-        self._stop(Broken(check, message, culprit), self._evidence_so_far())
+        self._stop(FailedCheck(check, message, culprit), self._evidence_so_far())
 
     def doubt(self, check: str, message: str) -> NoReturn:
         """Refuse something that nobody has signed.
@@ -231,25 +234,25 @@ class Witness:
         Raises:
             UnboundError: Always.
         """
-        self._refuse(Broken(check, message, None), self._evidence_so_far())
+        self._refuse(FailedCheck(check, message, None), self._evidence_so_far())
 
     def _evidence_so_far(self) -> Evidence:
         return Evidence(self.file.document, tuple(self.file.records))
 
-    def _refuse(self, broken: Broken, evidence: Evidence, *, is_record: bool = False) -> NoReturn:
+    def _refuse(self, failed: FailedCheck, evidence: Evidence, *, is_record: bool = False) -> NoReturn:
         """Stop for good if somebody is to blame; a failure in the kept file means a change there, and blames nobody."""
-        if broken.culprit is not None and not self._is_replaying:
-            self._stop(broken, evidence)
-        raise UnboundError(broken.check, broken.message, lambda: self._keep(evidence), is_record=is_record)
+        if failed.culprit is not None and not self._is_replaying:
+            self._stop(failed, evidence)
+        raise UnboundError(failed.check, failed.message, lambda: self._keep(evidence), is_record=is_record)
 
-    def _stop(self, broken: Broken, evidence: Evidence) -> NoReturn:
-        why = f"{broken.check}: {broken.message}"
+    def _stop(self, failed: FailedCheck, evidence: Evidence) -> NoReturn:
+        why = f"{failed.check}: {failed.message}"
         self._store.stop(body_hash(evidence.records[0]), why)
         if self._auditor.ledger is not None:
             self._store.stop(self._auditor.ledger.setup.mid, why)
         with suppress(OSError):  # a full disk changes nothing
             self.file.sync()
-        raise CheckFailedError(*broken, self._keep(evidence))
+        raise CheckFailedError(*failed, self._keep(evidence))
 
     def _keep(self, evidence: Evidence) -> Kept | None:
         name = f"{self.file.path.stem}-{len(self.file.records)}"

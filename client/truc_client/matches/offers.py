@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from truc_client.happenings import Choice
 from truc_client.matches.signer import Signer
-from truc_protocol.bodies import Act, Open, Proxy, Share
 from truc_protocol.boxes import (
     NO_COUNTER,
     BoxError,
@@ -19,16 +18,12 @@ from truc_protocol.boxes import (
     seal_sign_up,
     upward_key,
 )
-from truc_protocol.checks import CheckError
 from truc_protocol.choices import check_option
 from truc_protocol.crypto.keys import NONCE_BYTES, box_key
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, BoxedSignSeen, OpenOptions, OpenSignSeen
-from truc_protocol.records import Record, parse
 from truc_protocol.talk import is_for_all
-
-_KINDS_BETWEEN = ("pause", "resume")
 
 
 class Offered(NamedTuple):
@@ -48,7 +43,7 @@ class BoxedReader:
         self._keys: _Keys | None = None
 
     def _current(self, ledger: Ledger) -> "_Keys":
-        held = self._signer.chain(ledger)
+        held = self._signer.chain
         if held is None:
             raise BoxError("no box can be opened: the seat's secrets are not here")
         if self._keys is None or self._keys.x != held.x:
@@ -57,8 +52,9 @@ class BoxedReader:
             self._keys = _Keys(held.x, private_key(*place), upward_key(*place))
         return self._keys
 
-    def _after(self, ledger: Ledger) -> int:
-        held = self._signer.chain(ledger)
+    @property
+    def _after(self) -> int:
+        held = self._signer.chain
         return NO_COUNTER if held is None else held.counter
 
     def read(
@@ -72,11 +68,11 @@ class BoxedReader:
         if isinstance(message, OpenOptions):
             raise BoxError("expected options in a box, got them in clear")
         setup, place = ledger.setup, {"at": message.at, "offer": message.offer}
-        key, after = self._current(ledger).private, self._after(ledger)
+        key, after = self._current(ledger).private, self._after
         opened = open_options(key, setup.mid, seat=self._seat, **place, box=message.box, after=after)
         for option in opened.options:
             check_option(setup.terms.variant, self._seat, option, openings)
-        self._signer.counted(ledger, opened.counter)
+        self._signer.counted(opened.counter)
         return Offered(**place, choices=tuple(_choice(option, message.at) for option in opened.options))
 
     def read_sign(self, message: BoxedSignSeen | OpenSignSeen, ledger: Ledger) -> str:
@@ -90,9 +86,9 @@ class BoxedReader:
                 raise BoxError("expected a sign in a box, got it in clear")
             return message.word
         place = {"seat": self._seat, "at": message.at, "sender": message.sender}
-        key, after = self._current(ledger).private, self._after(ledger)
+        key, after = self._current(ledger).private, self._after
         opened = open_sign(key, ledger.setup.mid, **place, box=message.box, after=after)
-        self._signer.counted(ledger, opened.counter)
+        self._signer.counted(opened.counter)
         return opened.word
 
     def seal_sign(self, ledger: Ledger, to: int, word: str) -> bytes:
@@ -151,22 +147,3 @@ class ClearReader:
 
 
 OfferReader = BoxedReader | ClearReader
-
-
-def same_decision(choice: Choice, offer: int, offered: Offered, between: Sequence[Record]) -> bool:
-    """Tell whether a choice still stands after other records: same offer, same move, nothing decided in between."""
-    return offered.offer == offer and choice in offered.choices and all(map(_decides_nothing, between))
-
-
-def _decides_nothing(record: Record) -> bool:
-    try:
-        body = parse(record)
-    except CheckError:
-        return False
-    match body:
-        case Open() | Share():
-            return True
-        case Act() | Proxy():
-            return body.kind in _KINDS_BETWEEN
-        case _:
-            return False

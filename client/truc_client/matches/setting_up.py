@@ -5,12 +5,10 @@ one it signed (C9). What the player is to the seat follows from the records, and
 Invariants: no usable transcript is overwritten; none is touched on the word of a server that is not its own.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from truc_client.errors import CheckFailedError, ClientError, HomeError, StoppedError, UnboundError
 from truc_client.happenings import TranscriptSetAside
-from truc_client.home.account import Account
 from truc_client.home.store import HeldChain, Joined, Slot, Statement
 from truc_client.home.transcripts import (
     Evidence,
@@ -25,11 +23,10 @@ from truc_client.home.transcripts import (
     watched_path,
 )
 from truc_client.matches.agreement import Agreement
-from truc_client.matches.live_audit import Mark, Witness
+from truc_client.matches.live_audit import LiveAudit, Mark
 from truc_client.matches.offers import BoxedReader, ClearReader
-from truc_client.matches.seatmatch import SeatMatch
-from truc_client.matches.signer import Entry, Signer, join_terms
-from truc_client.matches.standing import Standing, Wish, check_standing
+from truc_client.matches.seat_match import SeatMatch
+from truc_client.matches.signer import Reach, SeatKey, Signer, Tenure, check_tenure, join_terms
 from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.checks import CheckError
@@ -47,16 +44,24 @@ if TYPE_CHECKING:
     from truc_client.session import Session
 
 
-class MatchMaker:
-    """Makes the matches of one table; `say` reports a transcript that is set aside."""
+class Made(NamedTuple):
+    """A match that can be followed, if there is one, and the transcript of it that was set aside, if one was."""
 
-    def __init__(self, account: Account, code: str, say: Callable[[TranscriptSetAside], None]) -> None:
-        self._account = account
+    match: SeatMatch | None = None
+    aside: TranscriptSetAside | None = None
+
+
+class MatchMaker:
+    """Makes the matches of one table."""
+
+    def __init__(self, session: "Session", code: str) -> None:
+        self._session = session
+        self._account = session.account
+        self._store = session.account.store
         self._code = code
-        self._say = say
         self._aside: dict[Path, Path] = {}
 
-    def accept(self, message: Terms, session: "Session", agreement: Agreement, seat: int) -> Statement:
+    def accept(self, message: Terms, agreement: Agreement, seat: int) -> Statement:
         """Store and return the seat record that answers the server's terms.
 
         Raises:
@@ -65,18 +70,20 @@ class MatchMaker:
         record = Record(*message.record)
         try:
             terms = open_terms(message.doc, record)
-            agreement.check(terms, {session.spk})
+            agreement.check(terms, {self._session.spk})
             self._check_goes_on(terms.th)
-            key = self._account.key(session.first_spk)
-            entry = Entry(key, session.first_spk, self._code, seat, session.name)
-            self._check_nonce(terms, session)
-            return join_terms(terms, entry, self._account.store)
+            self._check_nonce(terms)
+            return join_terms(terms, self._own(seat), self._store)
         except CheckError as error:
             self._stop(error, Evidence(message.doc, (record,)))
 
-    def _check_nonce(self, terms: ServerTerms, session: "Session") -> None:
+    def _own(self, seat: int) -> SeatKey:
+        first_spk = self._session.first_spk
+        return SeatKey(self._account.key(first_spk), first_spk, self._code, seat, self._session.name)
+
+    def _check_nonce(self, terms: ServerTerms) -> None:
         """Check that no other table of this server has the nonce; both records together show who is to blame."""
-        known = self._account.store.joined_with(session.first_spk, terms.table.tn)
+        known = self._store.joined_with(self._session.first_spk, terms.table.tn)
         if known is None or known.th == terms.th:
             return
         first = self._first_records(known.mid, terms.document)
@@ -85,14 +92,9 @@ class MatchMaker:
         self._stop(error, Evidence(terms.document, (terms.record,), first), in_play=in_play)
 
     def begin(
-        self,
-        message: Setup,
-        session: "Session",
-        seat: int | None,
-        wish: Wish,
-        agreement: Agreement | None,
-    ) -> SeatMatch:
-        """Check a closed setup, begin its transcript and return the match.
+        self, message: Setup, seat: int | None, reach: Reach, agreement: Agreement | None
+    ) -> tuple[SeatMatch, TranscriptSetAside | None]:
+        """Check a closed setup, begin its transcript and return the match, with a transcript that was set aside.
 
         `agreement` is None for a match that is resumed without any agreement given here.
 
@@ -110,21 +112,21 @@ class MatchMaker:
             setup = close_setup(open_terms(message.doc, records[0]), records[1:-1], records[-1])
         except CheckError as error:
             self._stop(error, Evidence(message.doc, records))
-        self._check_server(setup.terms, message.match, session)
+        self._check_server(setup.terms, message.match)
         self._check_goes_on(setup.terms.th)
         self._check_signed(message, setup, seat)
         if seat is not None and agreement is not None:
-            self._check_accepted(setup, session, agreement)
-        kept = self._kept(message.match, session, seat, wish)
-        if kept is not None:
-            return kept
-        self._check_seat(setup, session, seat, wish)
+            self._check_accepted(setup, agreement)
+        kept = self._kept(message.match, seat, reach)
+        if kept.match is not None:
+            return kept.match, kept.aside
+        self._check_seat(setup, seat, reach)
         file = create(self._path(message.match, seat), message.doc, alone=seat is None)
-        return self._follow(file, session, seat, records, wish)
+        return self._follow(file, seat, records, reach), kept.aside
 
     def _check_signed(self, message: Setup, setup: ClosedSetup, seat: int | None) -> None:
         """Check that the setup, if this client signed for it, is the one it signed, and the only one."""
-        records, th, store = setup.records, setup.terms.th, self._account.store
+        records, th, store = setup.records, setup.terms.th, self._store
         joined, kept = store.joined(th), store.statement(th, Slot("seat"))
         if seat is None or joined is None or kept is None or self._account.is_guest:
             return
@@ -148,59 +150,62 @@ class MatchMaker:
         closed = (at for at, record in enumerate(kept.records, 1) if body_hash(record) == mid)
         return kept.records[: next(closed, 0)]
 
-    def _check_accepted(self, setup: ClosedSetup, session: "Session", agreement: Agreement) -> None:
+    def _check_accepted(self, setup: ClosedSetup, agreement: Agreement) -> None:
         """Check that a match is played under the terms agreed to; terms signed with a key were checked when signed.
 
         Raises:
             CheckFailedError: C9, the terms differ, or a guest, who signs nothing, has agreed to none.
         """
         is_guest = self._account.is_guest
-        has_signed = not is_guest and self._account.store.joined(setup.terms.th) is not None
+        has_signed = not is_guest and self._store.joined(setup.terms.th) is not None
         if has_signed or not (is_guest or agreement.stands):
             return
         try:
-            agreement.check(setup.terms, session.keys)
+            agreement.check(setup.terms, self._session.keys)
         except CheckError as error:
             self._stop(error, Evidence(setup.terms.document, setup.records))
 
-    def _check_server(self, terms: ServerTerms, mid: bytes, session: "Session") -> None:
+    def _check_server(self, terms: ServerTerms, mid: bytes) -> None:
         """Check that a match belongs to the server of this connection; nobody is to blame if it does not.
 
         Raises:
             ClientError: It began at another server, or under a key that this one does not show.
         """
-        known = self._account.store.playing(mid)
-        if known is not None and known.server != session.first_spk:
-            raise ClientError(Sentence("failures.begun_elsewhere"))
-        if terms.table.spk not in session.keys:
+        self._check_home(mid)
+        if terms.table.spk not in self._session.keys:
             raise ClientError(Sentence("failures.unknown_key"))
+
+    def _check_home(self, mid: bytes) -> None:
+        known = self._store.playing(mid)
+        if known is not None and known.server != self._session.first_spk:
+            raise ClientError(Sentence("failures.begun_elsewhere"))
 
     def has_begun(self, mid: bytes, seat: int | None) -> bool:
         """Tell whether a match was played from here before: then it is resumed, never begun anew."""
         has_seat = seat is not None and not self._account.is_guest
-        return has_seat and self._account.store.playing(mid) is not None
+        return has_seat and self._store.playing(mid) is not None
 
-    def drop_unbegun(self, session: "Session") -> None:
+    def drop_unbegun(self) -> None:
         """Drop the secrets for terms of this table that never became a match: the table was left or has closed."""
-        self._account.store.drop_unbegun(session.first_spk, self._code)
+        self._store.drop_unbegun(self._session.first_spk, self._code)
 
-    def _check_seat(self, setup: ClosedSetup, session: "Session", seat: int | None, wish: Wish) -> None:
+    def _check_seat(self, setup: ClosedSetup, seat: int | None, reach: Reach) -> None:
         """Check that this player may be the one to play the seat, as far as the setup and the store tell.
 
         Raises:
             NotPlayedError: Another player had this seat in that match.
             ClientError: The seat's secrets are not in this home.
         """
-        if seat is None or self._account.is_guest or self._account.store.joined(setup.terms.th) is not None:
+        if seat is None or self._account.is_guest or self._store.joined(setup.terms.th) is not None:
             return
         taken = setup.seats[seat] if seat < len(setup.seats) else None
-        is_own = isinstance(taken, SeatTaken) and taken.pk == self._account.key(session.first_spk).public
+        is_own = isinstance(taken, SeatTaken) and taken.pk == self._own(seat).key.public
         may_change = setup.terms.opts.gone == GONE_SUBSTITUTE
-        if taken is None or not may_change or (is_own and wish is Wish.LOOK_ON):
-            check_standing(Standing.LOST if is_own else Standing.ANOTHERS, wish, has_held=False)
+        if taken is None or not may_change or (is_own and reach is Reach.LOOK_ON):
+            check_tenure(Tenure.LOST if is_own else Tenure.ANOTHERS, reach, has_held=False)
 
-    def reopen(self, mid: bytes, session: "Session", seat: int | None, wish: Wish) -> SeatMatch | None:
-        """Go on with the transcript kept of a match; None if there is no usable one.
+    def reopen(self, mid: bytes, seat: int | None, reach: Reach) -> Made:
+        """Go on with the transcript kept of a match, if there is a usable one.
 
         Raises:
             CheckFailedError: The kept transcript fails a check.
@@ -208,14 +213,12 @@ class MatchMaker:
             ClientError: The seat's secrets are not in this home, or the match belongs to another server.
         """
         self._check_goes_on(mid)
-        self._check_belongs(mid, session)
-        return self._kept(mid, session, seat, wish)
+        self._check_belongs(mid)
+        return self._kept(mid, seat, reach)
 
-    def _check_belongs(self, mid: bytes, session: "Session") -> None:
+    def _check_belongs(self, mid: bytes) -> None:
         """Check that a kept match belongs to this server before its transcript is opened to go on with it."""
-        known = self._account.store.playing(mid)
-        if known is not None and known.server != session.first_spk:
-            raise ClientError(Sentence("failures.begun_elsewhere"))
+        self._check_home(mid)
         kept = read_kept(path_of(self._account.home.transcripts, mid))
         if kept is None or not kept.records:
             return
@@ -223,80 +226,69 @@ class MatchMaker:
             terms = open_terms(kept.document, kept.records[0])
         except CheckError:
             return  # the file was changed here: the replay will show it
-        self._check_server(terms, mid, session)
+        self._check_server(terms, mid)
         self._check_goes_on(terms.th)
 
-    def _kept(self, mid: bytes, session: "Session", seat: int | None, wish: Wish) -> SeatMatch | None:
+    def _kept(self, mid: bytes, seat: int | None, reach: Reach) -> Made:
         path = self._path(mid, seat)
         file = reopen(path, alone=seat is None)
-        if file is None and path.exists():
-            self.set_aside(path, Sentence("failures.unreadable"))
         if file is None:
-            return None
+            unreadable = Sentence("failures.unreadable")
+            return Made(aside=self.set_aside(path, unreadable) if path.exists() else None)
         if not file.records:
             file.close()
-            return None
+            return Made()
         try:
-            match = self._follow(file, session, seat, (), wish)
+            match = self._follow(file, seat, (), reach)
         except ValueError:
             file.close()  # torn within the setup: everything is asked for
-            return None
+            return Made()
         except UnboundError as error:
             file.close()
-            self.set_aside(path, str(error))
-            return None
+            return Made(aside=self.set_aside(path, str(error)))
         if match.mid != mid:
             file.close()
             raise HomeError(Sentence("failures.other_match", path=file.path))
-        return match
+        return Made(match)
 
     def _path(self, mid: bytes, seat: int | None) -> "Path":
         """Return where the transcript is kept: a watcher has a separate one, as they may play in that match too."""
         where = watched_path if seat is None else path_of
         return where(self._account.home.transcripts, mid)
 
-    def set_aside(self, path: "Path", reason: str) -> None:
+    def set_aside(self, path: "Path", reason: str) -> TranscriptSetAside:
         """Rename a kept transcript, so that all of it is asked for again; what comes is compared with it.
 
         Raises:
             HomeError: It cannot be renamed.
         """
         self._aside[path] = set_aside(path)
-        self._say(TranscriptSetAside(self._aside[path], reason))
+        return TranscriptSetAside(self._aside[path], reason)
 
     def _follow(
-        self,
-        file: TranscriptFile,
-        session: "Session",
-        seat: int | None,
-        records: tuple[Record, ...],
-        wish: Wish,
+        self, file: TranscriptFile, seat: int | None, records: tuple[Record, ...], reach: Reach
     ) -> SeatMatch:
-        store = self._account.store
+        """Audit a match from its setup's records, or from what the file holds; what follows is audited as it comes."""
+        store = self._store
         th = body_hash((records or file.records)[0])
         held = () if self._account.is_guest else store.chains(th)
         own = None if seat is None or self._account.is_guest else _own_seat(seat, held)
         mark = None if own is None else _mark(store.joined(th))
-        witness = Witness(
-            file, self._account.home.evidence, store, own, mark, aside=self._aside.get(file.path)
-        )
+        aside = self._aside.get(file.path)
+        audit = LiveAudit(file, self._account.home.evidence, store, own, mark, aside=aside)
         for chain in held[1:]:
-            witness.add_box_key(box_key(chain.secret))
+            audit.add_box_key(box_key(chain.secret))
         if records:
-            witness.begin(records)
+            audit.begin(records)
         else:
-            witness.replay()
-        store.begin(th, witness.ledger.setup.mid)
+            audit.replay()
+        store.begin(th, audit.ledger.setup.mid)
         if seat is None or own is None:
-            return SeatMatch(witness, seat, None, None if seat is None else ClearReader())
-        key = self._account.key(session.first_spk)
-        entry = Entry(key, session.first_spk, self._code, seat, session.name)
-        setup = witness.ledger.setup
-        signer = Signer(entry, setup.terms, setup.mid, store)
-        signer.wish = wish
-        return SeatMatch(witness, seat, signer, BoxedReader(signer, seat))
+            return SeatMatch(audit, seat, reader=None if seat is None else ClearReader())
+        signer = Signer(self._own(seat), audit.ledger, store, reach)
+        return SeatMatch(audit, seat, signer, BoxedReader(signer, seat))
 
-    def check_agreed(self, match: SeatMatch, session: "Session", agreement: Agreement) -> None:
+    def check_agreed(self, match: SeatMatch, agreement: Agreement) -> None:
         """Check, before stepping in, that a running match is played under the terms that its table was shown with.
 
         A match keeps the key that its server had when it began, which may be older than the present one.
@@ -306,10 +298,10 @@ class MatchMaker:
             ClientError: It began under a key that this client does not know.
         """
         terms = match.ledger.setup.terms
-        if terms.table.spk not in session.keys:
+        if terms.table.spk not in self._session.keys:
             raise ClientError(Sentence("failures.unknown_key"))
         try:
-            agreement.check(terms, session.keys)
+            agreement.check(terms, self._session.keys)
         except CheckError as error:
             raise CheckFailedError(error.check, error.message, error.culprit) from error
 
@@ -319,7 +311,7 @@ class MatchMaker:
         Raises:
             StoppedError: It was: a check has failed in it.
         """
-        why = self._account.store.stopped(which)
+        why = self._store.stopped(which)
         if why is not None:
             raise StoppedError(why, evidence_of(self._account.home.evidence, which))
 
@@ -330,7 +322,7 @@ class MatchMaker:
         check, message, culprit = error.check, error.message, error.culprit
         for which in in_play:
             if which is not None:
-                self._account.store.stop(which, f"{check}: {message}")
+                self._store.stop(which, f"{check}: {message}")
         records, folder = evidence.records, self._account.home.evidence
         name = f"{body_hash(records[0]).hex()[:16]}-setup" if records else "setup"
         if culprit is None:

@@ -1,28 +1,85 @@
-"""What one keyed seat signs in one match: its entry, releases, acts, new chains, resignation and ack.
+"""What one keyed seat holds and signs in one match: chains, releases, acts, a resignation, its ack.
 
 Every body is stored before it is returned, and for each place only one body is ever returned, unless the server refused
-it. Invariants: what `Signer` returns is in the store, byte for byte; a client without the secrets in force signs only a
-new chain, and after it nothing before the next call; nothing is signed below the highest place accepted before.
+it. The ledger says which key is in force for a seat, and the key identifies the chain. Invariants: what `Signer` returns
+is in the store, byte for byte; a chain is stored together with the first statement that names it, and no two chains of a
+match share a root or a key; a client without the secrets in force signs only a new chain, and after it nothing before
+the next call; nothing is signed below the highest place accepted before.
 """
 
-from typing import Any, NamedTuple
+import secrets
+from dataclasses import replace
+from enum import Enum
+from typing import Any, Final, NamedTuple, assert_never
 
-from truc_client.errors import CheckFailedError, SignedBeforeError
+from truc_client.errors import CheckFailedError, ClientError, NotPlayedError, SignedBeforeError
 from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
-from truc_client.matches.chain_store import Holding, chain_of, new_chain
-from truc_client.matches.standing import Standing, Wish
 from truc_protocol.bodies import Ack, Act, Body, Refuse, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, sha256
-from truc_protocol.crypto.keys import SigningKey, verify
+from truc_protocol.crypto.chains import LINK_BYTES, Chain
+from truc_protocol.crypto.keys import SigningKey, generate_box_key, verify
 from truc_protocol.ledger import Ledger, is_gone, missing, must_end
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.records import SERVER, Phase, Record, encode, tag_of
 from truc_protocol.setup import GONE_SUBSTITUTE, Terms
+from truc_words import Sentence
+
+_REKEY: Final = "truc play --rekey"
+NOT_HERE: Final = Sentence("failures.secrets_not_here", command=_REKEY)
+PLAYED_ELSEWHERE: Final = Sentence("failures.played_elsewhere", command=_REKEY)
+_BOX_KEY, _ANCHOR = "box key", "anchor"  # as the ledger names what a match has used
 
 
-class Entry(NamedTuple):
-    """A seat at a server: who sits there, and under which name, as the server has given it."""
+class Tenure(Enum):
+    """What a player is to a seat in a match.
+
+    Attributes:
+        HOLDS: they play the seat, with the secrets in force.
+        LOST: their key has the seat, but the secrets in force are not in this client's home.
+        ANOTHERS: the seat is somebody else's.
+    """
+
+    HOLDS = "holds"
+    LOST = "lost"
+    ANOTHERS = "another's"
+
+
+class Reach(Enum):
+    """How far a player would go for a seat that they do not hold: look on, begin a new chain, or step in."""
+
+    LOOK_ON = "look on"
+    REKEY = "rekey"
+    STEP_IN = "step in"
+
+
+def check_tenure(tenure: Tenure, reach: Reach, *, has_held: bool) -> None:
+    """Check that a match can be followed from here; `has_held` tells whether this home ever had the seat.
+
+    It is nobody's fault that a seat is played from elsewhere: another home with the same key went on with it, or a
+    substitute took it as the terms allow. So the table ends with a sentence, and no evidence is kept.
+
+    Raises:
+        NotPlayedError: The seat was never this player's.
+        ClientError: The seat is played from elsewhere, or its secrets are lost.
+    """
+    match tenure:
+        case Tenure.HOLDS:
+            return
+        case Tenure.LOST:
+            if reach is not Reach.REKEY:
+                raise ClientError(PLAYED_ELSEWHERE if has_held else NOT_HERE)
+        case Tenure.ANOTHERS:
+            if has_held:
+                raise ClientError(Sentence("failures.substituted"))
+            if reach is not Reach.STEP_IN:
+                raise NotPlayedError(Sentence("failures.anothers_seat"))
+        case _:
+            assert_never(tenure)
+
+
+class SeatKey(NamedTuple):
+    """A seat at a server: the key that sits there, and the name that the server has given it."""
 
     key: SigningKey
     server: bytes
@@ -32,183 +89,213 @@ class Entry(NamedTuple):
 
 
 class Signer:
-    """Signs for one seat in one match; `mark` is the highest position accepted before a restart."""
+    """Signs for one seat in one match, always for the position it was told last.
 
-    def __init__(self, entry: Entry, terms: Terms, mid: bytes, store: Store) -> None:
-        self._entry = entry
-        self._key = entry.key
-        self._seat = entry.seat
-        self._terms = terms
-        self._mid = mid
+    Attributes:
+        tenure: what this player is to the seat there.
+        chain: the chain in force for the seat there, if this client holds it.
+        mark: the highest position accepted before a restart.
+        reach: how far this player would go for the seat while it does not hold it.
+    """
+
+    def __init__(self, own: SeatKey, ledger: Ledger, store: Store, reach: Reach = Reach.LOOK_ON) -> None:
+        self._own = own
+        self._terms = ledger.setup.terms
+        self._mid = ledger.setup.mid
         self._store = store
-        self._holding = Holding(entry.key.public, terms, store)
-        known = store.playing(mid)
+        self._chains = {chain.x: chain for chain in store.chains(self._terms.th)}
+        self._links: dict[bytes, Chain] = {}
+        self._was_seated = store.statement(self._terms.th, Slot("seat")) is not None
+        known = store.playing(self._mid)
         self.mark = -1 if known is None or known.k is None else known.k
-        self.wish = Wish.LOOK_ON
+        self.reach = reach
+        self.advance(ledger)
 
-    def standing(self, ledger: Ledger) -> Standing:
-        """Return what this player is to the seat now."""
-        if self._holding.in_force(ledger, self._seat) is not None:
-            return Standing.HOLDS
-        contributor = ledger.contributors[self._seat + 1]
-        is_own = contributor is not None and contributor.public == self._key.public
-        return Standing.LOST if is_own else Standing.ANOTHERS
+    def advance(self, ledger: Ledger) -> None:
+        """Go on to a position; what is asked of it several times is found out once."""
+        contributor = ledger.contributors[self._own.seat + 1]
+        is_own = contributor is not None and contributor.public == self._own.key.public
+        self._ledger = ledger
+        self.chain = self._chains.get(contributor.x) if is_own and contributor is not None else None
+        has_lost = Tenure.LOST if is_own else Tenure.ANOTHERS
+        self.tenure = has_lost if self.chain is None else Tenure.HOLDS
 
-    def chain(self, ledger: Ledger) -> HeldChain | None:
-        """Return the chain in force, if this client holds it."""
-        return self._holding.in_force(ledger, self._seat)
+    @property
+    def has_held(self) -> bool:
+        """Whether this client has ever held a seat in this match."""
+        return self._was_seated or any((_BOX_KEY, x) in self._ledger.commitments for x in self._chains)
 
-    def has_held(self, ledger: Ledger) -> bool:
-        """Tell whether this client has ever held a seat in this match."""
-        was_seated = self._store.statement(self._terms.th, Slot("seat")) is not None
-        return was_seated or self._holding.was_in_force(ledger)
+    @property
+    def is_behind(self) -> bool:
+        """Whether a match is short of what this client had accepted before a restart: it signs nothing yet."""
+        return self._ledger.k < self.mark
 
-    def is_behind(self, ledger: Ledger) -> bool:
-        """Tell whether a match is short of what this client had accepted before a restart: it signs nothing yet."""
-        return ledger.k < self.mark
+    @property
+    def may_decide(self) -> bool:
+        """Whether this client may sign a decision: it holds the seat, and has not lost it since the last call."""
+        if self.chain is None or self.is_behind:
+            return False
+        is_called = self._ledger.phase is not Phase.BETWEEN or self.chain.first < self._ledger.deal_index
+        return is_called or not self.chain.after_loss
+
+    def counted(self, counter: int) -> None:
+        """Note the counter of the newest box sealed to the key in force."""
+        if self.chain is not None:
+            self.chain = self._chains[self.chain.x] = replace(self.chain, counter=counter)
 
     def drop_secrets(self) -> None:
         """Drop the secrets: the seat is played by somebody else, or from elsewhere."""
-        self._holding.drop()
+        self._chains.clear()
+        self._links.clear()
+        self._store.drop_secrets(self._terms.th)
+        self.advance(self._ledger)
 
-    def counted(self, ledger: Ledger, counter: int) -> None:
-        """Note the counter of the newest box sealed to the key in force."""
-        held = self.chain(ledger)
-        if held is not None:
-            self._holding.counted(held, counter)
-
-    def may_decide(self, ledger: Ledger) -> bool:
-        """Tell whether this client may sign a decision: it holds the seat, and has not lost it since the last call."""
-        held = self.chain(ledger)
-        if held is None or self.is_behind(ledger):
-            return False
-        is_called = ledger.phase is not Phase.BETWEEN or held.first < ledger.deal_index
-        return is_called or not held.after_loss
-
-    def owed(self, ledger: Ledger) -> Statement | None:
+    def owed(self) -> Statement | None:
         """Return the release, new chain or ack that this seat owes the match.
 
         Raises:
             CheckFailedError: The server asks again for the release of this deal, under another head than before, or
                 uses a table's nonce twice.
         """
-        if self.is_behind(ledger):
+        ledger, seat = self._ledger, self._own.seat
+        if self.is_behind:
             return None
-        match self.standing(ledger):
-            case Standing.HOLDS:
-                return self._due(ledger)
-            case Standing.LOST if self.wish is Wish.REKEY and may_rekey(ledger, self._seat):
-                return self._rekey(ledger, after_loss=True)
-            case Standing.ANOTHERS if self.wish is Wish.STEP_IN and may_step_in(ledger, self._seat):
-                return self._step_in(ledger)
+        match self.tenure:
+            case Tenure.HOLDS:
+                return self._due()
+            case Tenure.LOST if self.reach is Reach.REKEY and may_rekey(ledger, seat):
+                return self._rekey(after_loss=True)
+            case Tenure.ANOTHERS if self.reach is Reach.STEP_IN and may_step_in(ledger, seat):
+                return self._step_in()
             case _:
                 return None
 
-    def _due(self, ledger: Ledger) -> Statement | None:
-        if ledger.phase is Phase.CALLED and self._seat in missing(ledger):
-            return self._release(ledger)
-        if ledger.phase is Phase.ENDED and self._seat not in ledger.acks:
-            return self._keep(ledger, Slot("ack"), Ack(self._mid, *ledger.parallel, self._seat))
-        if is_exhausted(ledger, self._seat + 1) and may_rekey(ledger, self._seat):
-            return self._rekey(ledger, after_loss=False)
+    def _due(self) -> Statement | None:
+        ledger, seat = self._ledger, self._own.seat
+        if ledger.phase is Phase.CALLED and seat in missing(ledger):
+            return self._release()
+        if ledger.phase is Phase.ENDED and seat not in ledger.acks:
+            return self._keep(Slot("ack"), Ack(self._mid, *ledger.parallel, seat))
+        if is_exhausted(ledger, seat + 1) and may_rekey(ledger, seat):
+            return self._rekey(after_loss=False)
         return None
 
-    def _release(self, ledger: Ledger) -> Statement | None:
-        j, held = ledger.deal_index, self.chain(ledger)
+    def _release(self) -> Statement | None:
+        j, held = self._ledger.deal_index, self.chain
         if held is None:
             return None
-        body = Release(self._mid, *ledger.parallel, j, self._seat, self._holding.link(held, j + 1))
+        link = self._links_of(held).link(j + 1)
+        body = Release(self._mid, *self._ledger.parallel, j, self._own.seat, link)
         try:
-            return self._keep(ledger, Slot("release", j), body)
+            return self._keep(Slot("release", j), body)
         except SignedBeforeError as error:
+            # whoever gets two releases of one deal under different heads can choose between two cuts
             message = f"a release for deal {j} is asked for again under another head"
             raise CheckFailedError("C15", message, "server") from error
 
-    def _rekey(self, ledger: Ledger, *, after_loss: bool) -> Statement | None:
-        held = self._holding.fresh(ledger, after_loss=after_loss)
-        anchor = self._holding.anchor(held)
-        place = (self._mid, ledger.k, ledger.head)
-        return self._begin(ledger, held, Rekey(*place, self._seat + 1, held.first, anchor, held.x))
+    def _rekey(self, *, after_loss: bool) -> Statement | None:
+        held = self.fresh_chain(after_loss=after_loss)
+        anchor = self._links_of(held).anchor
+        return self._begin(held, Rekey(*self._here, self._own.seat + 1, held.first, anchor, held.x))
 
-    def _step_in(self, ledger: Ledger) -> Statement | None:
-        held = self._holding.fresh(ledger, after_loss=False)
-        anchor, public, name = self._holding.anchor(held), self._key.public, self._entry.name.encode()
-        place = (self._mid, ledger.k, ledger.head)
-        return self._begin(ledger, held, Sub(*place, held.first, self._seat, public, anchor, held.x, name))
+    def _step_in(self) -> Statement | None:
+        held = self.fresh_chain(after_loss=False)
+        anchor, public, name = self._links_of(held).anchor, self._own.key.public, self._own.name.encode()
+        return self._begin(held, Sub(*self._here, held.first, self._own.seat, public, anchor, held.x, name))
 
-    def _begin(self, ledger: Ledger, held: HeldChain, body: Rekey | Sub) -> Statement | None:
+    @property
+    def _here(self) -> tuple[bytes, int, bytes]:
+        return self._mid, self._ledger.k, self._ledger.head
+
+    def _begin(self, held: HeldChain, body: Rekey | Sub) -> Statement | None:
         """Sign the record that begins a chain; None if this position has another signed body: the next one will do."""
         self._come_into()
         try:
-            statement = self._keep(ledger, Slot("act", ledger.k), body, held)
+            statement = self._keep(Slot("act", self._ledger.k), body, held)
         except SignedBeforeError:
             return None
-        self._holding.add(held)
+        self._chains[held.x] = held
         return statement
+
+    def fresh_chain(self, *, after_loss: bool) -> HeldChain:
+        """Return a chain for the next deal that was not in force yet: one that was named before, else a new one.
+
+        Another seat may meanwhile have copied the anchor or box key of one that was named: then it is no longer used.
+        """
+        for held in self._chains.values():
+            used = {(_BOX_KEY, held.x), (_ANCHOR, self._links_of(held).anchor)}
+            if held.first == self._ledger.deal_index and self._ledger.commitments.isdisjoint(used):
+                return replace(held, after_loss=held.after_loss or after_loss)
+        return new_chain(self._ledger.deal_index, after_loss=after_loss)
+
+    def _links_of(self, held: HeldChain) -> Chain:
+        """Return the links of a chain, which take thousands of hashes to make: each chain's are made once."""
+        made = self._links.get(held.x)
+        if made is None:
+            made = self._links[held.x] = links_of(held, self._own.key.public, self._terms)
+        return made
 
     def _come_into(self) -> None:
         """Store that this client plays in the match from now on, with the nonce of its table."""
-        terms, entry = self._terms, self._entry
-        known = self._store.joined_with(self._entry.server, terms.table.tn)
+        terms, own = self._terms, self._own
+        known = self._store.joined_with(own.server, terms.table.tn)
         if known is not None and known.th != terms.th:
             raise CheckFailedError("C9", "the table's nonce has served before", "server")
-        joined = Joined(terms.th, terms.table.tn, entry.server, entry.code, self._seat, self._mid)
-        self._store.come_into(joined)
+        self._store.come_into(Joined(terms.th, terms.table.tn, own.server, own.code, own.seat, self._mid))
 
-    def act(self, ledger: Ledger, kind: str, args: tuple[Any, ...]) -> Statement:
+    def act(self, kind: str, args: tuple[Any, ...]) -> Statement:
         """Sign a decision.
 
         Raises:
             SignedBeforeError: Another one was signed for this position.
         """
-        body = Act(self._mid, ledger.k, ledger.head, ledger.deal_index, self._seat, kind, args)
-        return self._keep(ledger, Slot("act", ledger.k), body)
+        body = Act(*self._here, self._ledger.deal_index, self._own.seat, kind, args)
+        return self._keep(Slot("act", self._ledger.k), body)
 
-    def resign(self, ledger: Ledger) -> Statement:
+    def resign(self) -> Statement:
         """Sign that this side gives the match up.
 
         Raises:
             SignedBeforeError: An act was signed for this position.
         """
-        return self._keep(ledger, Slot("act", ledger.k), Resign(self._mid, ledger.k, ledger.head, self._seat))
+        return self._keep(Slot("act", self._ledger.k), Resign(*self._here, self._own.seat))
 
-    def kept(self, ledger: Ledger) -> Statement | None:
+    def kept(self) -> Statement | None:
         """Return what was already signed for the current position; nothing else may be sent."""
-        return self._store.statement(self._mid, Slot("act", ledger.k))
+        return self._store.statement(self._mid, Slot("act", self._ledger.k))
 
-    def keep_place(self, ledger: Ledger) -> None:
+    def keep_place(self) -> None:
         """Store how far the match was accepted."""
-        self._store.keep_place(self._mid, self._place(ledger))
+        self._store.keep_place(self._mid, self._place)
 
-    def end(self, ledger: Ledger) -> None:
+    def end(self) -> None:
         """Drop the secrets: the match has ended."""
-        self._store.end(self._mid, self._place(ledger))
+        self._store.end(self._mid, self._place)
 
-    def refused(self, spk: bytes, k: int, statement: Statement, refusal: Record) -> None:
+    def refused(self, k: int, statement: Statement, refusal: Record) -> None:
         """Keep the server's refusal of a decision, if it is valid; then another may be signed for that position."""
-        if (
-            refusal.signer == SERVER
-            and verify(spk, refusal.body, refusal.sig)
-            and self._fits(statement, refusal)
-        ):
+        if self._is_refused(statement, refusal):
             self._store.keep_refusal(self._mid, Slot("act", k), refusal.body + refusal.sig)
 
-    def _fits(self, statement: Statement, refusal: Record) -> bool:
+    def _is_refused(self, statement: Statement, refusal: Record) -> bool:
+        if refusal.signer != SERVER or not verify(self._terms.table.spk, refusal.body, refusal.sig):
+            return False
         try:
             items = dec(refusal.body)
         except EncodingError:
             return False
         return bool(items[:3] == [tag_of(Refuse), self._mid, sha256(statement.body)])
 
-    def _keep(self, ledger: Ledger, slot: Slot, body: Body, chain: HeldChain | None = None) -> Statement:
+    def _keep(self, slot: Slot, body: Body, chain: HeldChain | None = None) -> Statement:
         encoded = encode(body)
-        statement = Statement(encoded, self._key.sign(encoded))
-        return self._store.keep_statement(self._mid, slot, statement, self._place(ledger), chain)
+        statement = Statement(encoded, self._own.key.sign(encoded))
+        return self._store.keep_statement(self._mid, slot, statement, self._place, chain)
 
-    def _place(self, ledger: Ledger) -> Place:
-        """Return where the match stands: among releases or acks, whose order is not yet signed, before the first."""
-        held = self.chain(ledger)
-        return Place(*ledger.parallel, *((held.x, held.counter) if held is not None else ()))
+    @property
+    def _place(self) -> Place:
+        """Where the match stands: among releases or acks, whose order is not yet signed, before the first."""
+        held = self.chain
+        return Place(*self._ledger.parallel, *((held.x, held.counter) if held is not None else ()))
 
 
 def may_rekey(ledger: Ledger, seat: int) -> bool:
@@ -227,23 +314,34 @@ def _is_open(ledger: Ledger) -> bool:
     return ledger.phase is Phase.BETWEEN and not ledger.pause.active and not must_end(ledger)
 
 
-def join_terms(terms: Terms, entry: Entry, store: Store) -> Statement:
+def join_terms(terms: Terms, own: SeatKey, store: Store) -> Statement:
     """Return the seat record that accepts a table record, stored with its fresh secrets.
 
     Raises:
         CheckError: C9, the record or its nonce was used before, for another match or seat.
     """
     known = store.joined(terms.th)
-    if known is not None and known.mid is None and known.seat == entry.seat:
+    if known is not None and known.mid is None and known.seat == own.seat:
         kept = store.statement(terms.th, Slot("seat"))
         if kept is not None and store.chains(terms.th):
             return kept
-    if known is not None or store.joined_with(entry.server, terms.table.tn) is not None:
+    if known is not None or store.joined_with(own.server, terms.table.tn) is not None:
         raise CheckError("C9", "the table record or its nonce has served before", "server")
-    held, public = new_chain(0), entry.key.public
-    anchor = chain_of(held, public, terms).anchor
-    body = encode(SeatTaken(terms.th, entry.seat, public, anchor, held.x, entry.name.encode()))
-    statement = Statement(body, entry.key.sign(body))
-    joined = Joined(terms.th, terms.table.tn, entry.server, entry.code, entry.seat)
-    store.join(joined, held, statement)
+    held, public = new_chain(0), own.key.public
+    anchor = links_of(held, public, terms).anchor
+    body = encode(SeatTaken(terms.th, own.seat, public, anchor, held.x, own.name.encode()))
+    statement = Statement(body, own.key.sign(body))
+    store.join(Joined(terms.th, terms.table.tn, own.server, own.code, own.seat), held, statement)
     return statement
+
+
+def new_chain(first: int, *, after_loss: bool = False) -> HeldChain:
+    """Draw the secrets of a new chain."""
+    x = generate_box_key()
+    return HeldChain(x.public, first, secrets.token_bytes(LINK_BYTES), x.secret, after_loss)
+
+
+def links_of(held: HeldChain, public: bytes, terms: Terms) -> Chain:
+    """Return the links of a chain of the player with the key `public`."""
+    table = terms.table
+    return Chain(public, table.tn, held.root, first=held.first, count=table.links)

@@ -25,9 +25,9 @@ from truc_client.happenings import SeatTakenOver, TableClosed
 from truc_client.home.home import keep_name
 from truc_client.home.store import Joined
 from truc_client.home.transcripts import path_of
-from truc_client.matches.standing import NOT_HERE, PLAYED_ELSEWHERE
+from truc_client.matches.signer import NOT_HERE, PLAYED_ELSEWHERE
 from truc_client.table import Table
-from truc_client.table_preview import Glance
+from truc_client.table_preview import TablePreview
 from truc_client.verifying import quoted
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatHeld, TableState
@@ -120,24 +120,24 @@ class Place(NamedTuple):
     """A seat that the player holds, and what its table shows."""
 
     held: SeatHeld
-    glance: Glance
+    preview: TablePreview
 
     @property
     def is_played(self) -> bool:
         """Whether a match is on there, as far as can be seen."""
-        state = self.glance.state
+        state = self.preview.state
         return self.held.match is not None and (state is None or state.state == "playing")
 
     @property
     def is_online(self) -> bool:
         """Whether another connection of the player has the seat now."""
-        return self.glance.is_online(self.held.seat)
+        return self.preview.is_online(self.held.seat)
 
 
 async def places(connection: Connection, code: str | None) -> tuple[Place, ...]:
     """Return every seat of the player, or those at one table: running matches first, seats without a match last."""
     seats = [held for held in connection.held if code in (None, held.table)]
-    found = [Place(held, await connection.glance(held.table)) for held in seats]
+    found = [Place(held, await connection.preview(held.table)) for held in seats]
     return tuple(sorted(found, key=lambda place: (not place.is_played, place.held.match is None)))
 
 
@@ -151,9 +151,9 @@ def check_here(connection: Connection, place: Place) -> None:
     if mid is None or connection.session.account.is_guest or not place.is_played:
         return
     own, store = _own_box_keys(connection, place.held), connection.session.account.store
-    if not own and (place.glance.state is not None or store.playing(mid) is None):
+    if not own and (place.preview.state is not None or store.playing(mid) is None):
         raise ClientError(NOT_HERE)
-    in_force = place.glance.box_key(mid, place.held.seat)
+    in_force = place.preview.box_key(mid, place.held.seat)
     if own and in_force is not None and in_force not in own:
         raise ClientError(PLAYED_ELSEWHERE)
 
@@ -180,23 +180,23 @@ async def tell_lost_seats(connection: Connection, code: str | None, screen: Scre
     for joined in connection.session.account.store.held(connection.session.first_spk):
         if joined.mid is None or joined.mid in matches or code not in (None, joined.code):
             continue
-        glance = await connection.glance(joined.code)
-        told = _lost(connection, joined, joined.mid, glance)
+        preview = await connection.preview(joined.code)
+        told = _lost(connection, joined, joined.mid, preview)
         if told is None:
             continue
-        if code is not None and (glance.state is None or glance.state.state == "playing"):
+        if code is not None and (preview.state is None or preview.state.state == "playing"):
             raise ClientError(told)
         screen.say(told, "yellow")
 
 
-def _lost(connection: Connection, joined: Joined, mid: bytes, glance: Glance) -> Sentence | None:
+def _lost(connection: Connection, joined: Joined, mid: bytes, preview: TablePreview) -> Sentence | None:
     """Return the sentence about a seat that somebody else has; None if the table no longer shows that match."""
-    state = glance.state
-    if state is None and (glance.refused is None or glance.refused.code != Code.PRIVATE_TABLE):
+    state = preview.state
+    if state is None and (preview.refused is None or preview.refused.code != Code.PRIVATE_TABLE):
         return None
     if state is not None and state.match != mid:
         return None
-    successor = glance.successor(mid, joined.seat)
+    successor = preview.successor(mid, joined.seat)
     if successor is None:
         told = Sentence("commands.seat_taken", table=joined.code)
     else:

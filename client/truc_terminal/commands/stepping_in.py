@@ -134,11 +134,11 @@ async def _shown(connection: Connection, code: str | None) -> tuple[TableState, 
     """Return every public table, or the one with a code, which may be private."""
     if code is None:
         return await connection.tables()
-    glance = await connection.glance(code)
-    if glance.refused is not None and glance.refused.code == Code.NO_SUCH_TABLE:
-        raise glance.refused
-    if glance.state is not None:
-        return (glance.state,)
+    preview = await connection.preview(code)
+    if preview.refused is not None and preview.refused.code == Code.NO_SUCH_TABLE:
+        raise preview.refused
+    if preview.state is not None:
+        return (preview.state,)
     return tuple(state for state in await connection.tables() if state.table == code)
 
 

@@ -168,10 +168,10 @@ async def _tables(connection: Connection, code: str | None, variant: str | None)
     """Return the public tables, or the one that a link leads to."""
     if code is None:
         return await connection.tables(variant)
-    glance = await connection.glance(code)
-    if glance.state is not None:
-        return (glance.state,)
+    preview = await connection.preview(code)
+    if preview.state is not None:
+        return (preview.state,)
     public = tuple(state for state in await connection.tables() if state.table == code)
-    if not public and glance.refused is not None:
-        raise glance.refused
+    if not public and preview.refused is not None:
+        raise preview.refused
     return public

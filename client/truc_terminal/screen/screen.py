@@ -2,17 +2,12 @@
 
 On a terminal it has colours and suit symbols, else plain text that a script or a screen reader can use. It speaks the
 player's language, with the words of the game. Text from other players is never read as markup.
-
-Who is away from a match, as a player is told: one line for each change, none if nothing is new.
-
-About their own seat players are told what they have missed, but not that they are away: they know that themselves.
 """
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
 from math import ceil
-from types import MappingProxyType
-from typing import Final, NamedTuple, assert_never
+from typing import Final, assert_never
 
 from rich.console import Console
 from rich.text import Text
@@ -42,10 +37,8 @@ from truc_client.happenings import (
     Waiting,
     YourTurn,
 )
-from truc_client.matches.resting import Standstill, followed
 from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
-from truc_protocol.setup import GONE_FORFEIT, GONE_WAIT, read_opts
 from truc_terminal.replay_model.board import Board, after, with_cards, with_options, with_partner, with_sign
 from truc_terminal.replay_model.faces import Faces, faces_of
 from truc_terminal.screen.drawing import (
@@ -59,6 +52,7 @@ from truc_terminal.screen.drawing import (
 )
 from truc_terminal.screen.explaining import TABLE, Subject, explained, options_explained
 from truc_terminal.screen.glyphs import needs_ascii
+from truc_terminal.screen.interruptions import Absences, Standstill, followed
 from truc_terminal.screen.lessons import Taught, Teach, untaught
 from truc_terminal.screen.picture import picture
 from truc_terminal.screen.questions import (
@@ -75,84 +69,6 @@ from truc_terminal.screen.questions import (
 )
 from truc_terminal.screen.wrapping import wrapped
 from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, told
-
-BY_OPPONENTS: Final = "opponents"
-
-_NOBODY: Final[Mapping[int, Away]] = MappingProxyType({})
-
-
-class Note(NamedTuple):
-    """A line of the catalogue, with the values it may contain."""
-
-    key: str
-    missed: int
-    n: int
-
-
-class Absences(NamedTuple):
-    """What was last told of each seat's absence, and whether a match whose other side is gone ends by a claim."""
-
-    told: Mapping[int, Away] = _NOBODY
-    is_claimed: bool = False
-
-    def shown(self, state: TableState) -> "Absences":
-        """Return these absences after the table was shown."""
-        return self._replace(is_claimed=_ends_by_claim(state))
-
-    def after(self, away: Away) -> "Absences":
-        """Return these absences after a change was told."""
-        return self._replace(told=MappingProxyType({**self.told, away.seat: away}))
-
-    def note(self, away: Away, own: int | None) -> Note | None:
-        """Return the line that tells a change, before it is noted, to the player of `own`; None if it is no news."""
-        before = self.told.get(away.seat)
-        if before is not None and _sight(before) == _sight(away):
-            return None
-        return _own_note(before, away) if away.seat == own else _note(before, away)
-
-    def may_claim(self, away: Away, own: int | None) -> bool:
-        """Tell whether the seat `own` may claim the match from a seat that is gone: sides sit alternately."""
-        return self.is_claimed and _is_gone(away) and own is not None and (away.seat - own) % 2 == 1
-
-
-def _ends_by_claim(state: TableState) -> bool:
-    """Tell whether a match whose other side is gone ends only by a claim: not by the server, nor by a substitute."""
-    opts = read_opts(state.opts)
-    is_ruled = opts.decision_ms > 0 and opts.gone_after > 0 and state.claim != BY_OPPONENTS
-    return opts.gone == GONE_WAIT or (opts.gone == GONE_FORFEIT and not is_ruled)
-
-
-def _note(before: Away | None, away: Away) -> Note | None:
-    if away.online and not away.missed:
-        return None if before is None else Note("back", 0, 0)
-    if _is_gone(away):
-        return Note("gone", away.missed, 0)
-    return _counting("missing" if away.online else "away", away)
-
-
-def _own_note(before: Away | None, away: Away) -> Note | None:
-    if _is_gone(away):
-        return Note("own_gone", away.missed, 0)
-    if not away.missed:
-        return None if before is None or not _is_gone(before) else Note("own_back", 0, 0)
-    return _counting("own_missing", away)
-
-
-def _counting(key: str, away: Away) -> Note:
-    """Return a line with the time left, if there is a limit."""
-    if away.claim_in_ms is None:
-        return Note(key, away.missed, 0)
-    return Note(f"{key}_counting", away.missed, ceil(away.claim_in_ms / 1000))
-
-
-def _is_gone(away: Away) -> bool:
-    return away.claim_in_ms == 0
-
-
-def _sight(away: Away) -> tuple[bool, int, bool]:
-    """Return the part of an absence whose change is news; the passing of time is not."""
-    return away.online, away.missed, _is_gone(away)
-
 
 _MINUTE: Final = 60
 
