@@ -7,6 +7,4 @@ what is written here.
 
 from typing import Final
 
-GENERATED: Final = (
-    "<!-- Made by `python -m truc_docs.protocol docs/protocol`. Change the code, not this page. -->"
-)
+GENERATED: Final = "<!-- made by `python -m truc_docs.protocol docs/protocol` -->"

@@ -15,14 +15,10 @@ from truc_rules import Variant, preset, presets
 from truc_words.rules_page import CHAPTERS, chapters
 from truc_words.rules_text import SENTENCES, TABLES
 
-GENERATED: Final = (
-    "<!-- Made by `python -m truc_docs.protocol.rules docs/rules`. Change the code or the introduction, not this"
-    " page. -->"
-)
+GENERATED: Final = "<!-- made by `python -m truc_docs.protocol.rules docs/rules` -->"
 _COMMON: Final = "The [common rules](README.md#the-common-rules) hold too, where nothing else is said here."
 _DIFFERENT: Final = (
-    "What the other games of the family change; all else is as above. Where the last column is empty, the line stands for"
-    " all that is said of its rule above."
+    "What the other games change. If nothing is named in the last column, the line is all of its rule."
 )
 _TOLD_WITH: Final = {"gauderio": "argentine", "mineiro": "paulista"}
 """By set of words: the set of the family on whose page its games stand."""
@@ -109,7 +105,7 @@ def family_page(folder: Path, main: str) -> str:
     lines = [f"# {main}", *intro, own_chapters(main).rstrip(), ""]
     if others:
         lines += [*_other_games(folder, main, others), ""]
-    lines += ["## Decided here", "", "Where the sources say nothing or disagree:", ""]
+    lines += ["## Decided here", ""]
     lines += [f"* {choice}" for choice in (*written.decided, *written.own_decided)]
     sources = dict.fromkeys(written.sources)
     for name in others:

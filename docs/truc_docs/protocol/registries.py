@@ -103,14 +103,11 @@ def _code(code: Code, row: Row) -> list[str]:
 def capabilities_page() -> str:
     """Write capabilities.md: the registry of capabilities and of names given up."""
     lines = ["# Capabilities", "", GENERATED, _CAPABILITIES]
-    lines += ["## Registry", "", "| name | value | brings | |", "|---|---|---|---|"]
-    lines += [
-        f"| [`{known.name}`](#{known.name}) | {known.value} | {_brought(known)} |"
-        f" {'must be wanted' if known.wanted else ''} |"
-        for known in CAPABILITIES
-    ]
+    lines += ["## Registry"]
     for known in CAPABILITIES:
-        lines += ["", f"### {known.name}", "", known.meaning + _since(known)]
+        must = " It must be wanted." if known.wanted else ""
+        lines += ["", f"### {known.name}", "", known.meaning + must + _since(known), ""]
+        lines += [f"*Value:* {known.value}.{_brought(known)}"]
     lines += ["", "## Reserved names", "", *_reserved()]
     return "\n".join(lines) + "\n"
 
@@ -122,7 +119,8 @@ def _since(known: Capability) -> str:
 def _brought(known: Capability) -> str:
     rows = [row for row in MESSAGES if row.tag in known.brings]
     tags = dict.fromkeys(row.tag for row in rows)
-    return ", ".join(f"[`{tag}`](messages.md#{tag})" for tag in tags) or "no message of its own"
+    brought = ", ".join(f"[`{tag}`](messages.md#{tag})" for tag in tags)
+    return f" *Brings* {brought}." if brought else ""
 
 
 def _reserved() -> Iterator[str]:
