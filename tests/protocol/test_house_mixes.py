@@ -9,7 +9,6 @@ from protocol.peers import Table
 from rules.chance import random_match, random_steps
 
 from truc_protocol.audit import Result, verify
-from truc_protocol.documents import read_document, rule_document
 from truc_rules import VariantError, preset, presets, variant_from_fields
 from truc_words.variant_files import variant_file
 
@@ -52,9 +51,3 @@ def test_match_of_a_mix_is_proven(at):
     variant = mixes(2, PROVEN)[at]
     table = Table(variant, seats=variant.players[-1], seed=at, links=512).run()
     assert verify(table.file()).result is Result.PROVEN
-
-
-@pytest.mark.parametrize("at", range(MIXES))
-def test_mix_comes_back_from_its_document(at):
-    variant = mixes(1, MIXES)[at]
-    assert read_document(rule_document(variant)) == variant

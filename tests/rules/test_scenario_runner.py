@@ -2,7 +2,6 @@
 
 import re
 import runpy
-import subprocess
 import sys
 
 import pytest
@@ -348,18 +347,6 @@ def test_help_says_how_it_is_called(capsys, word):
 def test_without_paths_it_says_how_it_is_called(capsys):
     assert main([]) == 2
     assert "python -m truc_rules.scenario.runner PATH..." in capsys.readouterr().err
-
-
-@pytest.mark.process
-def test_it_runs_as_a_module(tmp_path):
-    path = written(tmp_path, "one.scenario", FRENCH + "next 1\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "truc_rules.scenario", path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "0 passed, 1 failed")
 
 
 def test_a_game_that_turns_a_card_up_needs_its_line():
