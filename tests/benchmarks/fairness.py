@@ -8,11 +8,7 @@ seats), and for the server's deal record apart:
 * `in match`: the same records through the ledger or the auditor, as a server or client takes them in a match, less what
   the rules engine takes for the same moves by itself. So it holds the keeping of the match's state, too.
 
-Not in it: sockets, the journal, the private boxes of options. The prototype's figures are set beside ours at the price
-of the primitives they consist of, timed in the same run: so the ratio compares between machines. It grows on a busy one,
-which slows the interpreter more than it slows signatures. The prototype's figures are for the work alone, in which a client
-does not verify what it has just signed; its auditor in a match does. They were taken without the call, whose signature is
-added to them.
+Not in it: sockets, the journal, the private boxes of options.
 """
 
 import argparse
@@ -24,8 +20,8 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.measuring import PROTOTYPE, Primitives, median_of, primitives, spent_us
-from benchmarks.one_hand import BETS, CARDS, Hand, Step, played_hand, rules_of_client, rules_of_server
+from benchmarks.measuring import spent_us
+from benchmarks.one_hand import Hand, Step, played_hand, rules_of_client, rules_of_server
 
 from truc_protocol import boxes, dealing
 from truc_protocol.acts import read_act
@@ -39,8 +35,7 @@ from truc_protocol.ledger.play import _check_opening
 from truc_protocol.records import SERVER, link, parse
 from truc_protocol.transcript import pack_record
 
-BOUND = 1.3
-"""How many times the prototype's figure the work alone may take."""
+SEATS = (2, 4, 6)
 
 
 class Figures(NamedTuple):
@@ -49,21 +44,6 @@ class Figures(NamedTuple):
     server: float
     deal: float
     client: float
-
-
-class Sizes(NamedTuple):
-    """Bytes of one hand: its deal record, and all its records but the call."""
-
-    deal: int
-    records: int
-
-
-PROTOTYPE_FIGURES = {
-    2: (Figures(1.44, 0.081, 1.11), Sizes(526, 2_835)),
-    4: (Figures(2.36, 0.108, 2.09), Sizes(890, 4_671)),
-    6: (Figures(3.26, 0.136, 2.98), Sizes(1_254, 6_507)),
-}
-"""What the prototype took for each number of seats, without the call."""
 
 
 def serve_alone(hand: Hand) -> None:
@@ -197,42 +177,14 @@ def measure_in_match(hand: Hand) -> tuple[float, float]:
     return server / 1000, statistics.mean(clients) / 1000
 
 
-def prototype(seats: int, costs: Primitives) -> Figures:
-    """Return the prototype's figures, the call's signature added, at what the primitives cost here."""
-    leaves, own = CARDS * seats, 1 + CARDS + BETS / seats
-    signed, hashes = seats * own, 2 * leaves + 3
-    server = Primitives(sign=2, verify=signed, derive=seats, seal=seats, hash=hashes + signed)
-    deal = Primitives(sign=1, derive=seats, seal=seats, hash=hashes)
-    client = Primitives(sign=own, verify=signed - own + 2, derive=1, seal=1, hash=hashes + signed)
-    figures, _ = PROTOTYPE_FIGURES[seats]
-    return Figures(
-        server=priced(figures.server, server, costs) + costs.sign / 1000,
-        deal=priced(figures.deal, deal, costs),
-        client=priced(figures.client, client, costs) + costs.verify / 1000,
-    )
-
-
-def priced(figure: float, counts: Primitives, costs: Primitives) -> float:
-    """Return a figure at what things cost here: its primitives, and the rest, which is the interpreter's, as a hash is."""
-    rest = figure - counts * PROTOTYPE / 1000
-    return counts * costs / 1000 + rest * costs.hash / PROTOTYPE.hash
-
-
-def times(hand: Hand, rounds: int) -> list[str]:
-    """Measure a hand; return its rows of the table of times."""
-    costs, alone, in_match = [], [], []
-    for _ in range(rounds):
-        costs.append(primitives())
-        alone.append(measure_alone(hand))
-        in_match.append(measure_in_match(hand))
-    wanted = prototype(hand.seats, median_of(costs))
-    server, client = medians(in_match)
-    return [
-        row(hand.seats, name, came, scaled, whole)
-        for name, came, scaled, whole in zip(
-            Figures._fields, medians(alone), wanted, (server, None, client), strict=True
-        )
-    ]
+def row(hand: Hand, rounds: int) -> str:
+    """Measure a hand; return its row: medians."""
+    alone = medians([measure_alone(hand) for _ in range(rounds)])
+    in_match = medians([measure_in_match(hand) for _ in range(rounds)])
+    lengths = {type(step.body): len(pack_record(step.record)) for step in hand.steps}
+    others = sum(len(pack_record(step.record)) for step in hand.steps) - lengths[Call] - lengths[Deal]
+    times = " ".join(f"{figure:8.3f}" for figure in (*alone, *in_match))
+    return f"{hand.seats:5} {times} {lengths[Deal]:6} {others:8} {lengths[Call]:6}"
 
 
 def medians(measured: list[tuple[float, ...]]) -> list[float]:
@@ -240,37 +192,16 @@ def medians(measured: list[tuple[float, ...]]) -> list[float]:
     return [statistics.median(figures) for figures in zip(*measured, strict=True)]
 
 
-def row(seats: int, name: str, came: float, scaled: float, whole: float | None) -> str:
-    """Write one figure."""
-    held = "yes" if came <= BOUND * scaled else "no"
-    matched = "" if whole is None else f"{whole:9.3f} {whole / scaled:6.2f}"
-    return f"{seats:5}  {name:6} {scaled:9.3f} {came:9.3f} {came / scaled:6.2f} {held:>10} {matched}"
-
-
-def sizes(hand: Hand) -> str:
-    """Return a hand's row of the table of bytes."""
-    lengths = {type(step.body): len(pack_record(step.record)) for step in hand.steps}
-    rest = sum(len(pack_record(step.record)) for step in hand.steps) - lengths[Call]
-    _, wanted = PROTOTYPE_FIGURES[hand.seats]
-    return f"{hand.seats:5} {lengths[Deal]:6} {wanted.deal:9} {rest:8} {wanted.records:9} {lengths[Call]:6}"
-
-
 def main() -> None:
-    """Print the times at each number of seats, then the bytes."""
+    """Print a row for each number of seats: milliseconds alone and in a match, then bytes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=15)
     rounds = parser.parse_args().rounds
-    hands = [played_hand(seats) for seats in PROTOTYPE_FIGURES]
-    print(
-        f"{'seats':>5}  {'ms':6} {'prototype':>9} {'alone':>9} {'ratio':>6} {f'<= {BOUND}':>10} {'in match':>9} {'ratio':>6}"
-    )
-    for hand in hands:
-        print("\n".join(times(hand, rounds)), flush=True)
-    print(
-        f"\n{'seats':>5} {'deal B':>6} {'prototype':>9} {'others B':>8} {'prototype':>9} {'call B':>6}",
-        *map(sizes, hands),
-        sep="\n",
-    )
+    times = " ".join(f"{name:>8}" for name in (*Figures._fields, "server", "client"))
+    print(f"{'':5} {'alone, ms':>26} {'in match, ms':>17}")
+    print(f"{'seats':>5} {times} {'deal B':>6} {'others B':>8} {'call B':>6}")
+    for seats in SEATS:
+        print(row(played_hand(seats), rounds), flush=True)
 
 
 if __name__ == "__main__":

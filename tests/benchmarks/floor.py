@@ -1,4 +1,4 @@
-"""What nobody can do without: a bare echo under Trio, one durable commit on this disk, one signature made and checked.
+"""What nobody can do without: a bare echo under Trio, and one durable commit on this disk.
 
 `python -m benchmarks.floor` is the echo, a process of its own as the server is: chunks are read, cut into frames, and the frames that came
 together go back with one write. It prints its port.
@@ -17,7 +17,6 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import trio
-from benchmarks.measuring import median_of, primitives
 
 from truc_protocol.wire.frames import LENGTH_BYTES, FrameSplitter
 
@@ -77,12 +76,6 @@ def _one_commit_us(opened: sqlite3.Connection) -> float:
     opened.execute("INSERT INTO row (body) VALUES (?)", (ROW,))
     opened.execute("COMMIT")
     return (time.perf_counter() - begun) * 1e6
-
-
-def signatures_us(rounds: int = 5) -> tuple[float, float]:
-    """Return the microseconds to sign, and to check a signature."""
-    costs = median_of([primitives() for _ in range(rounds)])
-    return costs.sign, costs.verify
 
 
 if __name__ == "__main__":

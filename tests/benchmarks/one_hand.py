@@ -1,7 +1,6 @@
 """The hand that the benchmark of the fairness work measures, and what the rules engine alone does in it.
 
-It is the one that the prototype of the proof was measured with: three cards, all played and signed, four bets, every seat
-keyed.
+Three cards, all played and signed, four bets, every seat keyed.
 """
 
 import copy

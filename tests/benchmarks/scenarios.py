@@ -16,6 +16,7 @@ from benchmarks import engine as playouts
 from benchmarks import fairness as hands
 from benchmarks import floor, running
 from benchmarks.generator import Plan
+from benchmarks.measuring import signatures_us
 from benchmarks.one_hand import played_hand
 from chaos.postgres import cluster, programs
 
@@ -94,7 +95,7 @@ async def measure_floor(folder: Path, scale: Scale) -> Figures:
         echoed = await running.load(echoes(clients=50))
         paced = await running.load(echoes(clients=2 * scale.tables, pace=PACE / 2))
     commit_us = await trio.to_thread.run_sync(floor.commit_us, folder)
-    sign_us, verify_us = await trio.to_thread.run_sync(floor.signatures_us)
+    sign_us, verify_us = await trio.to_thread.run_sync(signatures_us)
     return {
         "echo": echoed,
         "paced_echo": paced,
