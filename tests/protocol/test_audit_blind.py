@@ -24,7 +24,7 @@ from truc_protocol.ledger import Due, due
 from truc_protocol.ledger.play import played_unseen
 from truc_protocol.ledger.state import Step
 from truc_protocol.records import parse
-from truc_rules import Action, Kind, deciders, legal, move_line
+from truc_rules import Action, Kind
 
 
 def played(**options) -> Table:
@@ -54,12 +54,6 @@ def test_auditor_of_a_seat_sees_none_of_its_cards():
     assert auditor.openings == ()
 
 
-def test_blind_options_name_slots():
-    match = blind_table().ledger.match
-    lines = [move_line(match.variant, action) for action in legal(match, deciders(match)[0])]
-    assert lines == ["blind 0", "blind 1", "blind 2"]
-
-
 def test_open_of_a_card_played_unseen_is_due_at_once():
     assert due(played().ledger) is Due.OPEN
 
@@ -74,12 +68,6 @@ def test_card_played_unseen_is_played_when_it_is_opened():
 def test_nobody_is_waited_for_before_the_card_is_open():
     table = played()
     assert means(parse(table.records[-1]), table.ledger, ())[-1]["waiting"] == []
-
-
-def test_ruling_plays_the_lowest_slot_unseen():
-    table = blind_table()
-    ruling = parse(table.dealer.move(table.ledger))
-    assert (ruling.kind, ruling.args) == ("blind", (0,))
 
 
 def test_ruled_card_is_opened_at_once():

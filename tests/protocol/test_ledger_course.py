@@ -6,8 +6,8 @@ from protocol.peers import Table
 from protocol.shared import sharing_table
 from rows import each_row
 
-from truc_protocol.bodies import Call, Close, Deal, End, Release
-from truc_protocol.ledger import Due, due, learn, missing, next_call, next_share, roles, score
+from truc_protocol.bodies import Close, End
+from truc_protocol.ledger import Due, due, learn, missing, next_call, score
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, is_gone, must_end
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
@@ -42,35 +42,6 @@ def named(*, index: int = 1, **opts) -> Table:
 )
 def test_what_is_due_follows_from_the_records(table, awaited):
     assert due(table.ledger) is awaited
-
-
-@pytest.mark.parametrize(("kind", "awaited"), [(Deal, Due.DEAL), (Close, Due.CLOSE), (End, Due.END)])
-def test_servers_records_are_due_when_they_come(kind, awaited):
-    table = Table(small())
-    until(table, kind)
-    assert due(table.ledger) is awaited
-
-
-def test_draw_is_due_once_every_link_is_there():
-    table = Table().to("called", index=0)
-    table.step()
-    table.step()
-    assert due(table.ledger) is Due.DRAW
-
-
-def test_granted_redeal_is_due_as_a_deal():
-    table = Table().to("hand")
-    table.play("redeal")
-    table.play("accept")
-    assert due(table.ledger) is Due.DEAL
-
-
-def test_redeal_comes_as_the_next_sub_deal_of_the_index():
-    table = Table().to("hand")
-    table.play("redeal")
-    table.play("accept")
-    deal = parse(table.step())
-    assert (deal.j, deal.d) == (1, 1)
 
 
 def test_match_decided_in_a_hand_is_closed_before_it_ends():
@@ -115,55 +86,8 @@ def test_end_of_a_won_match_has_the_score_of_its_last_close():
     assert max(bodies[-1].score)[::2] == (1, 2)
 
 
-def test_guest_resigns_by_proxy():
-    table = Table(guests=(0, 1)).to("hand")
-    table.add(table.act(0, "resign"))
-    assert table.ledger.outcome == (1, "resigned")
-
-
-def test_shares_come_right_after_the_deal_in_ascending_order():
-    table = sharing_table()
-    shared = []
-    while (owed := next_share(table.ledger)) is not None:
-        shared.append(owed)
-        table.step()
-    assert shared == sorted(shared)
-    assert len(shared) == 2
-
-
-def test_call_names_every_keyed_seat_as_contributor():
-    assert roles(Table("truc-catalan", seats=4, guests=(1,)).ledger) == (0, 1, 3, 4)
-
-
-def test_missing_seats_are_those_without_a_release():
-    table = Table().to("called")
-    table.step()
-    assert missing(table.ledger) == (1,)
-
-
 def test_nobody_is_missing_without_a_call():
     assert missing(Table().ledger) == ()
-
-
-def test_deal_passes_on_after_a_close_and_stays_after_a_void():
-    table = Table(opts=Opts(gone=2))
-    first = until(table.to("between", index=1), Call)
-    table.add(first)
-    table.add(table.dealer.void(table.ledger))
-    again = parse(until(table, Call))
-    assert (again.dealer, again.j) == (parse(first).dealer, 2)
-    table.to("between", index=3)
-    assert next_call(table.ledger).dealer == 1 - again.dealer
-
-
-def test_cut_and_card_count_stay_after_a_void():
-    table = Table("truc-catalan", opts=Opts(gone=2)).to("between", index=1)
-    table.play("cut")
-    first = parse(table.step())
-    table.add(table.dealer.void(table.ledger))
-    again = next_call(table.ledger)
-    assert (again.cut, again.ncards) == (first.cut, first.ncards)
-    assert first.cut > 0
 
 
 def test_ruled_cut_moves_no_card():
@@ -253,12 +177,6 @@ def test_seat_that_lets_its_chain_run_out_may_be_forfeited():
     assert table.ledger.outcome == (0, "forfeit")
 
 
-def test_end_opens_a_link_of_every_chain():
-    table = Table(links=1).to("over", index=4)
-    end = parse(until(table, End))
-    assert [first for first, _ in end.links] == list(range(end.next_index))
-
-
 @pytest.mark.parametrize("reason", ["silent", "link"])
 def test_void_says_that_nothing_came_or_that_what_came_was_no_link(reason):
     table = Table().to("called", index=1)
@@ -277,13 +195,6 @@ def test_end_opens_no_link_of_a_chain_that_has_served_no_deal():
 
 def test_score_is_nothing_before_the_draw():
     assert score(Table().ledger) == ((0, 0, 0), (0, 0, 0))
-
-
-def test_parallel_records_carry_the_head_right_after_the_call():
-    table = Table().to("called")
-    first, second = parse(table.step()), parse(table.step())
-    assert isinstance(first, Release)
-    assert (first.k, first.head) == (second.k, second.head)
 
 
 def test_covered_position_is_that_of_the_newest_signature():

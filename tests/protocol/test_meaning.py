@@ -57,10 +57,6 @@ def test_facts_travel_on_the_wire():
     ]
 
 
-def test_cards_are_written_as_people_write_them():
-    assert met(Table())["card_played"]["card"] in preset("truc-french").pack
-
-
 def test_a_share_tells_who_was_shown_whose_hand():
     table = sharing_table()
     assert set(fact_of(table, table.next_record())) == {"what", "giver", "receiver"}
@@ -200,12 +196,6 @@ def test_state_says_when_the_whole_game_is_at_stake():
     table.play("raise rest")
     table.play("raise rest")
     assert state_fact(table.ledger)["stake"] == "game"
-
-
-def test_state_says_when_the_match_rests():
-    table = Table().to("hand")
-    assert "paused" not in state_fact(table.ledger)
-    assert state_fact(table.rest().ledger)["paused"] is True
 
 
 def test_a_guests_move_is_told_by_the_rules_alone():

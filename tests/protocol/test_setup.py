@@ -3,36 +3,15 @@ from protocol.forge import altered
 from protocol.peers import Table
 
 from truc_protocol.checks import CheckError
-from truc_protocol.codec import sha256
-from truc_protocol.records import body_hash
 from truc_protocol.setup import Opts, check_seat, check_seats, close_setup, open_terms, read_opts
 
 DEFAULTS = (30_000, 120_000, 60_000, 1, 0, 0, 3, 600_000, 1, 3)
-
-
-def test_opts_default_to_the_specifications_figures():
-    assert tuple(Opts()) == DEFAULTS
 
 
 def test_missing_opts_take_their_defaults():
     table = Table()
     terms = open_terms(table.document, altered(table, table.records[0], opts=(5, 6)))
     assert tuple(terms.opts) == (5, 6, *DEFAULTS[2:])
-
-
-def test_terms_name_the_variant_and_the_hash_of_the_table_body():
-    table = Table()
-    assert (table.terms.variant.name, table.terms.th) == ("truc-french", sha256(table.records[0].body))
-
-
-@pytest.mark.parametrize(("guests", "level"), [((), "A"), ((0,), "B"), ((0, 1), "C")])
-def test_level_counts_the_keyed_seats(guests, level):
-    assert Table(guests=guests).setup.level == level
-
-
-def test_match_is_named_by_the_hash_of_its_last_setup_record():
-    table = Table()
-    assert table.setup.mid == body_hash(table.records[-1])
 
 
 def test_first_seats_can_be_checked_before_the_others_come():
@@ -46,13 +25,6 @@ def test_setup_with_a_seat_missing_is_refused():
     table = Table()
     with pytest.raises(CheckError, match="C6: expected 2 seats"):
         close_setup(table.terms, (table.records[1],), table.records[3])
-
-
-def test_box_key_of_a_guest_must_be_its_own():
-    table = Table(guests=(1,), boxed_guests=True)
-    copied = altered(table, table.records[2], x=table.players[0].x.public)
-    with pytest.raises(CheckError, match="C7"):
-        close_setup(table.terms, (table.records[1], copied), table.records[3])
 
 
 @pytest.mark.parametrize("links", [1, 4096])

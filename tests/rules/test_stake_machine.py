@@ -1,16 +1,15 @@
-"""The columns of the stake machine that no preset here uses alone: caps, one ask, the game, conceding on turn."""
+"""The columns of the stake machine that no preset uses alone; what is told of asks and answers."""
 
 from dataclasses import replace
 
 import pytest
 from rules.played import dealt, events, given, options, played
 
-from truc_rules import IllegalActionError, Scoring, next_hand, preset
+from truc_rules import IllegalActionError, next_hand, preset
 from truc_rules.positions.events import PointsScored, StakeAccepted, StakeAsked, StakeDeclined
 
 HANDS = ("7h Kd 9c", "8s Ah 10d")
 SIX = ("7o 1o 4b", "7e 6e 2b", "3o 5c 12b", "2o 6c 11b", "5e 4c 10b", "3e 1c 6b")
-DOUBLES = replace(preset("truc-lanes"), ladder="x2", cap="strict", alternate="no", redeal=None)
 BRAZIL = replace(
     preset("truc-lanes"),
     ladder=(1, 3, 6, 9, 12),
@@ -19,38 +18,10 @@ BRAZIL = replace(
     remainder="none",
     redeal=None,
 )
-PUT = replace(
-    preset("truc-lanes"), ladder="game", alternate="once", redeal=None, scoring=Scoring(5, 0, "immediate")
-)
 
 
 def raises(match, seat):
     return [line for line in options(match, seat) if line.startswith("raise")]
-
-
-def test_strict_cap_bars_a_double_beyond_the_target_for_the_leading_side():
-    match = played(
-        dealt(DOUBLES, *HANDS, score=(7, 3)), "0 raise 2", "1 accept", "0 play 7h", "1 raise 4", "0 accept"
-    )
-    match = played(match, "1 play 10d")
-    assert raises(match, 0) == ["raise rest"]
-
-
-def test_strict_cap_admits_a_double_up_to_the_target():
-    match = played(
-        dealt(DOUBLES, *HANDS, score=(4, 3)), "0 raise 2", "1 accept", "0 play 7h", "1 raise 4", "0 accept"
-    )
-    match = played(match, "1 play 10d")
-    assert raises(match, 0) == ["raise 8", "raise rest"]
-
-
-def test_strict_cap_bounds_a_raise_by_any_amount():
-    match = dealt(replace(DOUBLES, ladder="any"), *HANDS, score=(2, 8))
-    assert raises(match, 0) == ["raise 2", "raise 3", "raise 4", "raise rest"]
-
-
-def test_no_overkill_bars_an_ask_of_a_side_that_wins_already():
-    assert raises(dealt(BRAZIL, *HANDS, score=(11, 0)), 0) == []
 
 
 def test_no_overkill_leaves_the_remainder_as_a_strict_cap_does():
@@ -58,53 +29,9 @@ def test_no_overkill_leaves_the_remainder_as_a_strict_cap_does():
     assert raises(dealt(replace(BRAZIL, remainder="accept"), *HANDS, score=(11, 0)), 0) == ["raise rest"]
 
 
-def test_no_overkill_leaves_the_ask_to_the_side_behind():
-    assert raises(dealt(BRAZIL, *HANDS, score=(0, 11)), 0) == ["raise 3"]
-
-
-def test_no_overkill_bars_a_raise_in_the_answer_too():
-    match = played(dealt(BRAZIL, *HANDS, score=(0, 9)), "0 raise 3")
-    assert raises(match, 1) == []
-
-
-def test_a_raise_in_the_answer_goes_up_the_whole_ladder():
-    match = played(dealt(BRAZIL, *HANDS), "0 raise 3", "1 raise 6", "0 raise 9", "1 raise 12", "0 accept")
-    assert match.hand.bets.stake == 12
-    assert raises(match, 0) == []
-
-
 def test_an_answer_is_not_the_offer_of_ones_own_turn():
     match = played(dealt(BRAZIL, *HANDS), "0 raise 3", "1 raise 6", "0 raise 9", "1 accept", "0 play 7h")
     assert raises(match, 1) == ["raise 12"]
-
-
-def test_one_ask_a_hand_leaves_nobody_the_right():
-    match = played(dealt(replace(BRAZIL, alternate="once"), *HANDS), "0 raise 3", "1 accept", "0 play 7h")
-    assert raises(match, 1) == []
-
-
-def test_the_only_ask_of_put_is_for_the_game():
-    match = dealt(PUT, *HANDS, score=(1, 4))
-    assert raises(match, 0) == ["raise rest"]
-    assert played(match, "0 raise rest", "1 decline").score[0].points == 2
-
-
-def test_the_game_taken_sets_the_score_to_the_target():
-    match = played(dealt(PUT, *HANDS, score=(1, 4)), "0 raise rest", "1 accept", "0 play 7h", "1 play Ah")
-    match = played(match, "0 play Kd", "1 play 8s", "1 play 10d", "0 play 9c")
-    assert match.game_winner == 1
-    assert [side.points for side in match.score] == [1, 5]
-
-
-def test_conceding_on_turn_is_for_the_seat_to_act():
-    match = dealt(replace(BRAZIL, concede="on_turn"), *HANDS)
-    assert "concede" in options(match, 0)
-    assert "concede" not in options(match, 1)
-
-
-def test_conceding_on_turn_does_not_come_before_the_play():
-    match = dealt(replace(preset("truc-lanes"), concede="on_turn"), *HANDS)
-    assert "concede" not in options(match, 0)
 
 
 def test_two_asks_of_one_turn_are_one_too_many_before_and_after_the_card():

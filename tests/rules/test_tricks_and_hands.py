@@ -5,14 +5,12 @@ from itertools import product
 
 import pytest
 from rows import each_row
-from rules.played import dealt, played
 
 from truc_rules import preset
 from truc_rules.tricks.play import verdict
 
 STANDARD = preset("truc-lanes")
 PUT = replace(STANDARD, hand_rule="put")
-LANES = replace(STANDARD, redeal=None)
 
 PUT_ROWS = {
     "AA": "A", "ABA": "A", "ABB": "B", "AB=": "tied", "A=A": "A", "A=B": "tied", "A==": "A",
@@ -46,39 +44,3 @@ def test_both_sides_are_treated_alike(variant):
 @pytest.mark.parametrize("variant", [STANDARD, PUT])
 def test_one_trick_decides_a_hand_of_one_card(variant):
     assert [outcome(variant, trick, each=1) for trick in "AB="] == ["A", "B", "tied"]
-
-
-def four(variant, *cards):
-    match = dealt(
-        variant,
-        *(
-            f"{card} {rest}"
-            for card, rest in zip(cards, ("10s Js", "10h Jh", "10d Jd", "10c Jc"), strict=True)
-        ),
-    )
-    for seat, card in enumerate(cards):
-        match = played(match, f"{seat} play {card}")
-    return match.hand.row
-
-
-def test_partners_who_tie_win_the_trick_and_the_earlier_leads():
-    row = four(LANES, "9h", "As", "Kh", "Ac")
-    assert (row.tricks[0].side, row.leader) == (1, 1)
-
-
-def test_partners_who_tie_without_having_led_spoil_it_under_leader_only():
-    row = four(replace(LANES, partner_tie="leader_only"), "9h", "As", "Kh", "Ac")
-    assert (row.tricks[0].side, row.leader) == (None, 0)
-
-
-def test_partners_who_tie_win_under_leader_only_if_one_led():
-    row = four(replace(LANES, partner_tie="leader_only"), "As", "9h", "Ac", "Kh")
-    assert (row.tricks[0].side, row.leader) == (0, 0)
-
-
-def test_after_a_tie_the_same_leader_leads():
-    assert four(LANES, "As", "9h", "Kh", "Ac").leader == 0
-
-
-def test_after_a_tie_the_spoiler_leads_where_the_variant_says_so():
-    assert four(replace(LANES, tie_leader="spoiler"), "As", "9h", "Kh", "Ac").leader == 3
