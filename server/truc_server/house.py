@@ -1,7 +1,6 @@
 """What every part of the server shares: settings, games, keys, store, journal, timers."""
 
 from secrets import randbits
-from typing import TYPE_CHECKING
 
 import trio
 
@@ -12,6 +11,7 @@ from truc_server.net.outbox import Flusher
 from truc_server.net.sanctions import Sanctions
 from truc_server.net.verifying import Verifier
 from truc_server.operation.disk import Disk
+from truc_server.operation.drain import Drain
 from truc_server.operation.figures import Figures
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
@@ -23,22 +23,15 @@ from truc_server.storage.page_reader import Pages
 from truc_server.timing.poller import Poller
 from truc_server.timing.timers import Timers
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 class House:
     """One running server.
 
     Attributes:
         disk: whether there is room for more.
-        gate: the newest batch of the journal that was written to. A frame that is queued now waits for it, so that
-            nobody sees what is not durable.
         pace: how fast pages of the store or the lobby go to one address.
         sanctions: who is shut out or muted now.
-        drained_by: when at the latest the draining server says goodbye; None while it does not drain.
-        unasked: the matches that were stopped when the next call was due and nobody had asked for time, each with its
-            position.
+        drain: whether the server is about to be stopped.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         figures: what has happened so far, for whoever watches the server.
         verifier: checks signatures beside the main thread.
@@ -70,14 +63,12 @@ class House:
         self.flusher = Flusher(self.poller)
         self.starts = Starts()
         self.journal = Journal(store, self.poller, on_durable=self._release, on_failure=self._fail)
-        self.gate = 0
         self.verifier = Verifier()
         self.tokens = Tokens(store)
         self.pages = Pages()
         self.pace = Pace(settings.limits)
         self.sanctions = Sanctions.of(settings.access)
-        self.drained_by: float | None = None
-        self.unasked: Mapping[bytes, int] = {}
+        self.drain = Drain()
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None
@@ -88,9 +79,9 @@ class House:
         return self.in_force.now
 
     @property
-    def is_draining(self) -> bool:
-        """Whether the server is about to be stopped: hands under way go on, and nothing else begins."""
-        return self.drained_by is not None
+    def gate(self) -> int:
+        """The batch of the journal that a frame queued now waits for."""
+        return self.journal.gate
 
     def renew(self, settings: Settings) -> None:
         """Use these settings from now on."""
@@ -101,11 +92,7 @@ class House:
 
     def write(self, *writes: Write) -> None:
         """Make `writes` durable together; whatever is sent from now on waits for them."""
-        self.gate = self.journal.write(*writes)
-
-    def renounce(self) -> None:
-        """Let what is sent from now on wait for nothing: for goodbyes after the store has failed."""
-        self.gate = self.journal.durable
+        self.journal.write(*writes)
 
     def _release(self, durable: int) -> None:
         """Let out what has waited for a batch, and start the time given to answer it."""

@@ -7,6 +7,7 @@ ones are. Invariant: a table keeps its game by the stored rule document, whateve
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import structlog
@@ -18,11 +19,12 @@ from truc_protocol.dealer import Dealer
 from truc_protocol.documents import read_document
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.setup import Setup, close_setup, open_terms
-from truc_server.house import House
 from truc_server.identity.key_files import IdentityError
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game, RebuildError
 from truc_server.net.peer import Player, RefusedError
+from truc_server.settings.settings import Settings
+from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import (
     KEPT_LINES,
     AddRecord,
@@ -39,8 +41,7 @@ from truc_server.table_data.codes import label
 from truc_server.table_data.options import Chosen, Defaults, choose, kept, played, terms
 from truc_server.table_data.seats import Lineup, Made, Seated
 from truc_server.tables.gathering import Gathering, gather_again
-from truc_server.tables.giving_up import give_up
-from truc_server.tables.table import Table
+from truc_server.tables.table import Backing, Table
 from truc_server.timing.timers import Alarm
 
 PAGE: Final = 500
@@ -63,13 +64,18 @@ class StoredTable(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """Everything a start needs from the store; of tables that cannot be read, only the codes."""
+    """Everything a start needs from the store; of tables that cannot be read, only the codes.
+
+    `unasked` are the matches that were stopped when the next call was due and nobody had asked for time, each with its
+    position.
+    """
 
     tables: tuple[StoredTable, ...]
     stray: tuple[bytes, ...]
     ignoring: frozenset[bytes] = frozenset()
     unreadable: tuple[str, ...] = ()
     restored: Restored = Restored()
+    unasked: Mapping[bytes, int] = MappingProxyType({})
 
 
 def read(store: Store, restored: Restored) -> Stored:
@@ -104,15 +110,15 @@ def _read_table(store: Store, row: SaveTable) -> StoredTable:
     return StoredTable(row, store.seats(row.code), match, tuple(records), guests, chat, next_line, terms)
 
 
-def restore(house: House, lobby: Lobby, stored: Stored) -> None:
+def restore(backing: Backing, lobby: Lobby, stored: Stored) -> None:
     """Put every table back into the lobby and let its match go on."""
     if stored.stray:
-        house.write(*(DropSecrets(th) for th in stored.stray))
+        backing.journal.write(*(DropSecrets(th) for th in stored.stray))
     lobby.withhold(*stored.unreadable)
     lobby.presence.ignoring |= stored.ignoring
     for found in stored.tables:
         try:
-            _restore(house, lobby, found, stored.restored)
+            _restore(backing, lobby, found, stored)
         except Exception as error:  # whatever is wrong with one table, the others go on
             log.warning(
                 "table_not_restored",
@@ -123,30 +129,30 @@ def restore(house: House, lobby: Lobby, stored: Stored) -> None:
             lobby.withhold(found.row.code)
 
 
-def _restore(house: House, lobby: Lobby, found: StoredTable, restored: Restored) -> None:
-    table = _rebuild(house, lobby, found)
+def _restore(backing: Backing, lobby: Lobby, found: StoredTable, stored: Stored) -> None:
+    table = _rebuild(backing, lobby, found)
     lobby.add(table)
     try:
-        _go_on(house, table, found, restored)
+        _go_on(backing, lobby, table, found, stored)
     except Exception:
         table.stop()
         lobby.forget(table)
         raise
 
 
-def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
+def _rebuild(backing: Backing, lobby: Lobby, found: StoredTable) -> Table:
     """Return a table as it was, with nothing set going yet."""
     row, setup = found.row, _setup(found.match)
-    chosen = _chosen(house, row, setup)
+    chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
     made = Made(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
-    table = Table(house, made, lobby)
+    table = Table(backing, made, lobby)
     for seat in found.seats:
         player = Player(seat.kind, seat.player, seat.name)
-        table.seats[seat.seat] = Seated(player, seat.ready, seat.x)
+        table.board.seats[seat.seat] = Seated(player, seat.ready, seat.x)
     table.chat.restore(found.chat, following=found.next_line)
     if setup is not None and found.match is not None and found.match.sealed is not None:
-        secrets = unseal_at_rest(house.identity.at_rest, found.match.sealed, found.match.th)
-        key = house.identity.key_of(setup.terms.table.spk)
+        secrets = unseal_at_rest(backing.identity.at_rest, found.match.sealed, found.match.th)
+        key = backing.identity.key_of(setup.terms.table.spk)
         dealer = Dealer(key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
         table.restore(table.open_game(Lineup(setup, found.guests), dealer), found.records)
     elif setup is not None:
@@ -154,12 +160,12 @@ def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
     return table
 
 
-def _chosen(house: House, row: SaveTable, setup: Setup | None) -> Chosen:
-    defaults = Defaults.of(house.settings.match)
+def _chosen(settings: Settings, catalogue: VariantCatalogue, row: SaveTable, setup: Setup | None) -> Chosen:
+    defaults = Defaults.of(settings.match)
     if setup is not None:
         return kept(setup.terms.variant, setup.terms.opts, row.options, defaults)
     if row.document is None:
-        return choose(played(house.catalogue, row.variant), row.seats, row.options, defaults)[0]
+        return choose(played(catalogue, row.variant), row.seats, row.options, defaults)[0]
     opts = terms(row.options, row.seats, defaults.opts)
     return kept(read_document(row.document), opts, row.options, defaults)
 
@@ -171,47 +177,50 @@ def _setup(match: RunningMatch | None) -> Setup | None:
     return close_setup(terms, match.setup[1:-1], match.setup[-1])
 
 
-def _go_on(house: House, table: Table, found: StoredTable, restored: Restored) -> None:
-    row = found.row
+def _go_on(backing: Backing, lobby: Lobby, table: Table, found: StoredTable, stored: Stored) -> None:
+    row, restored = found.row, stored.restored
     if table.game is None:
-        gathering = _gathering(house, table, found, restored)
+        gathering = _gathering(backing, table, found, restored)
         if gathering is None:
-            table.reopen()
+            table.reopen(may_begin=lobby.has_disk)
         else:
             table.gather(gathering)
         return
-    table.match = row.match
-    table.state = "over" if table.game.is_over and row.state != "playing" else "playing"
+    table.game.resume(is_unasked=stored.unasked.get(table.game.mid) == table.game.ledger.k)
+    table.board.match = row.match
+    table.board.state = "over" if table.game.is_over and row.state != "playing" else "playing"
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)
     if restored.holds(table.game.mid, table.game.ledger.k) and not table.game.is_over:
-        _hold(house, table, table.game, restored)
+        _hold(backing, table, table.game, restored)
         return
     table.go_on()
     table.keep()
 
 
-def _hold(house: House, table: Table, game: Game, restored: Restored) -> None:
+def _hold(backing: Backing, table: Table, game: Game, restored: Restored) -> None:
     """Let a match wait until every seat has been heard, for at most as long as a table may stand unused."""
     if restored.gives_up:
-        give_up(house, table, game, why="the host lets no match go on")
+        table.give_up(game, why="the host lets no match go on")
         return
     game.hold.begin(seats=game.ledger.seats, k=game.ledger.k)
 
     def expire() -> None:
         if table.game is game and game.hold.is_on:
-            give_up(house, table, game, why="a player has not come back")
+            table.give_up(game, why="a player has not come back")
 
-    Alarm(house.timers, expire).set(trio.current_time() + house.settings.tables.expiry_s)
+    Alarm(backing.timers, expire).set(trio.current_time() + backing.settings.now.tables.expiry_s)
     table.go_on()
     table.keep()
 
 
-def _gathering(house: House, table: Table, found: StoredTable, restored: Restored) -> Gathering | None:
+def _gathering(backing: Backing, table: Table, found: StoredTable, restored: Restored) -> Gathering | None:
     """Return the terms that were out, or None if fresh ones are needed."""
     if found.terms is None or found.row.document is None or found.terms.th in restored.terms:
         return None
     try:
-        gathering = gather_again(house, table.made, found.row.document, table.seats, found.terms)
+        gathering = gather_again(
+            backing.identity, table.made, found.row.document, table.board.seats, found.terms
+        )
     except _EXPECTED as error:
         log.warning("terms_not_restored", table=label(table.code), reason=str(error))
         return None

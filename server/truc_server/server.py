@@ -30,6 +30,7 @@ from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, Store, StoreError
 from truc_server.storage.backups import read_restored
+from truc_server.tables.table import Backing
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
 from truc_server.upkeep.control import Control
@@ -62,7 +63,7 @@ async def serve(
     tls = await trio.to_thread.run_sync(open_tls, settings.listen, folder, int(time.time()))
     lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store)
     house = House(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
-    house.unasked = await trio.to_thread.run_sync(draining.recall, folder)
+    stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.recall, folder))
     stop = trio.Event()
     async with trio.open_nursery() as nursery:
         run = partial(_run, tls=tls, announce=announce, stop=stop, control=control)
@@ -95,14 +96,25 @@ async def _run(
     with trio.CancelScope(shield=True):
         async with trio.open_nursery() as tasks:
             await _start_inside(house, tasks)
-            lobby = Lobby(house)
-            recovery.restore(house, lobby, stored)
+            tables = Backing(
+                house.in_force,
+                house.identity,
+                house.epoch,
+                house.store,
+                house.pages,
+                house.journal,
+                house.starts,
+                house.timers,
+                house.drain,
+            )
+            lobby = Lobby(tables, house.catalogue, house.disk)
+            recovery.restore(tables, lobby, stored)
             net = Net(house, lobby, tls)
             await tasks.start(net.run)
             keep = sanction_watch.Upkeep(house, lobby, net)
             await tasks.start(keep.run)
             tasks.start_soon(_stop_when_failed, house, stop)
-            tasks.start_soon(guest_retention.prune_daily, house, lobby)
+            tasks.start_soon(guest_retention.prune_daily, house.in_force, house.store, lobby)
             tasks.start_soon(retention.prune_daily, house.store, lambda: house.settings)
             listeners = await open_listeners(house.settings.listen)
             await _open_page(house, lobby, tasks)
@@ -167,7 +179,7 @@ async def _end(house: House, net: Net) -> None:
     with trio.move_on_after(GOODBYE_S):
         if failed:
             net.forget()
-            house.renounce()
+            house.journal.renounce()
         net.dismiss(Code.INTERNAL if failed else Code.SHUTTING_DOWN, "the server is being stopped")
         if not failed:
             await house.journal.wait_durable(house.gate)

@@ -9,7 +9,6 @@ from server.visitors import guest, heard, keyed
 from truc_protocol.crypto.keys import generate_signing_key
 from truc_protocol.messages import SeatHeld, Welcome, encode
 from truc_protocol.wire.frames import SERVER_LIMIT
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.settings.abilities import LISTS, LISTS_SECONDS
 from truc_server.settings.settings import MAX_SEATS
@@ -152,8 +151,8 @@ def lobbies(monkeypatch) -> list[Lobby]:
     """Return the lobbies of the servers that are started from now on."""
     made, start = [], Lobby.__init__
 
-    def start_and_note(lobby: Lobby, house: House) -> None:
-        start(lobby, house)
+    def start_and_note(lobby: Lobby, *parts) -> None:
+        start(lobby, *parts)
         made.append(lobby)
 
     monkeypatch.setattr(Lobby, "__init__", start_and_note)

@@ -95,7 +95,7 @@ async def test_table_that_fails_in_an_unforeseen_way_stays_in_the_store(
     async with running(path, settings) as server:
         seats = await (in_hand(server) if broken == "open_game" else server.seats(2))
     with monkeypatch.context() as patched:
-        patched.setattr(Table, broken, lambda *_: 1 / 0)
+        patched.setattr(Table, broken, lambda *_, **__: 1 / 0)
         async with running(path, settings) as server:
             client = await server.connect()
             await client.login_guest()

@@ -7,13 +7,19 @@ from server.watching import Eye, Held
 
 from truc_protocol.messages import TableClosed
 from truc_protocol.wire.connection import broadcast_frame
+from truc_rules import preset
 from truc_server.net.peer import SNAPSHOT
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.spectator_feed import SpectatorFeed
+from truc_server.table_data.board import Board
+from truc_server.table_data.options import Defaults, choose
+from truc_server.table_data.seats import Made
 from truc_server.timing.timers import Timers
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600, "outbox_bytes": 40_000})
 GONE = TableClosed(table="ABCDE", reason="empty")
+CHOSEN = choose(preset("truc-french"), 2, {"spectators": 1}, Defaults.of(QUICK.match))[0]
+MADE = Made("ABCDE", CHOSEN, 2, {}, private=False, creator=b"creator", created_ms=0)
 SNAPSHOT_SENT = broadcast_frame(GONE)
 """What stands for the table's state here."""
 
@@ -69,6 +75,13 @@ class Outbox:
         """Nothing is dropped anyway."""
 
 
+class Stood(Board):
+    """A table of which only one thing is told."""
+
+    def notice(self, **_):
+        return GONE
+
+
 class Watcher:
     """A connection that watches, whose outbox has room."""
 
@@ -93,9 +106,7 @@ class Watcher:
 
 def feed_of(watcher: Watcher) -> SpectatorFeed:
     """Return what is shown of a table that somebody has begun to watch."""
-    feed = SpectatorFeed(
-        "ABCDE", None, None, Timers(), seats=2, spectators=1, state=lambda: GONE, on_shown=lambda: None
-    )
+    feed = SpectatorFeed(Stood(MADE), None, None, Timers(), on_shown=lambda: None)
     feed.audience.watch(watcher)
     return feed
 

@@ -30,7 +30,6 @@ from truc_server.admin.requests import (
 )
 from truc_server.connections.listeners import Net
 from truc_server.house import House
-from truc_server.lobby.closing import close_for_host
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.health import why_behind
 from truc_server.net.peer import Peer, RefusedError
@@ -91,12 +90,12 @@ def _table(table: Table) -> Answer:
     return {
         "table": table.code,
         "private": made.private,
-        "state": table.state,
+        "state": table.board.state,
         "variant": made.chosen.variant.name,
         "seats": _seats(table),
         "watchers": len(table.audience.watchers),
         "since_ms": made.created_ms,
-        "match": None if table.match is None else table.match.hex(),
+        "match": None if table.board.match is None else table.board.match.hex(),
         "records": None if game is None else game.ledger.k,
         "hands": None if game is None else game.ledger.deal_index,
     }
@@ -110,7 +109,7 @@ def _seats(table: Table) -> list[Answer]:
             "tag": None if seated is None else seated.player.tag,
             "online": seat in table.audience.online,
         }
-        for seat, seated in enumerate(table.seats)
+        for seat, seated in enumerate(table.board.seats)
     ]
 
 
@@ -211,8 +210,8 @@ class Desk(NamedTuple):
             table = self.lobby.table(code)
         except RefusedError as error:
             raise AdminError(error.message) from error
-        was = table.state
-        is_closed = close_for_host(self.house, self.lobby, table)
+        was = table.board.state
+        is_closed = table.close_for_host()
         return {"table": table.code, "was": was, "closed": is_closed}
 
     def _drain(self) -> Answer:
@@ -232,9 +231,9 @@ class Desk(NamedTuple):
             "connections": len(self.net.everybody()),
             "players": len(self.lobby.presence),
             "tables": len(tables),
-            "playing": sum(table.state == "playing" for table in tables),
+            "playing": sum(table.board.state == "playing" for table in tables),
             "hands": draining.hands_under_way(self.lobby),
-            "draining": house.is_draining or self.control.drain.is_set(),
+            "draining": house.drain.is_on or self.control.drain.is_set(),
             "store": self._store_state(),
         }
 

@@ -89,7 +89,7 @@ class Following:
         if isinstance(change, TableClosed):
             return self._tell(change, tuple(self._peers))
         others = tuple(peer for peer in self._peers if not change.audience.is_following(peer))
-        return self._tell(change.shown_notice(), others)
+        return self._tell(change.feed.shown_notice(), others)
 
     def _tell_state(self) -> None:
         state = self._state()

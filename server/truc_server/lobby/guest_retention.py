@@ -10,9 +10,10 @@ from typing import Final
 import structlog
 import trio
 
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.storage import SaveGuest, StoreError
+from truc_server.settings.in_force import InForce
+from truc_server.storage import SaveGuest, Store, StoreError
+from truc_server.storage.journal import Journal
 from truc_server.timing.clock import now_ms
 
 DAY_S: Final = 86_400
@@ -21,25 +22,25 @@ _DAY_MS: Final = DAY_S * 1_000
 log = structlog.get_logger()
 
 
-def see_again(house: House, guest: SaveGuest) -> None:
+def see_again(journal: Journal, guest: SaveGuest) -> None:
     """Note that a guest has come back, but not more than once a day."""
     now = now_ms()
     if now - guest.seen_ms >= _DAY_MS:
-        house.write(guest._replace(seen_ms=now))
+        journal.write(guest._replace(seen_ms=now))
 
 
-async def prune_daily(house: House, lobby: Lobby) -> None:
+async def prune_daily(settings: InForce, store: Store, lobby: Lobby) -> None:
     """Forget guests who stay away, at once and then every day, as long as the server runs."""
-    while not house.settings.access.moved_to:
-        if days := house.settings.access.guest_days:
-            await _prune(house, lobby, days)
+    while not settings.now.access.moved_to:
+        if days := settings.now.access.guest_days:
+            await _prune(store, lobby, days)
         await trio.sleep(DAY_S)
 
 
-async def _prune(house: House, lobby: Lobby, days: int) -> None:
+async def _prune(store: Store, lobby: Lobby, days: int) -> None:
     now = now_ms()
     prune = partial(
-        house.store.prune_guests,
+        store.prune_guests,
         before_ms=now - days * _DAY_MS,
         connected=lobby.presence.guests(),
         now_ms=now,

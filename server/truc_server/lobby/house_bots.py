@@ -6,29 +6,34 @@ keys that the host has listed are called, because a call may hold the code of a 
 free seats of such a table.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from truc_protocol.messages import BotWanted, PlayersWanted
-from truc_server.house import House
 from truc_server.lobby.presence import Presence
 from truc_server.net.peer import Peer, Player
+from truc_server.operation.drain import Drain
+from truc_server.settings.in_force import InForce
 from truc_server.storage import PlayerKind
 
 if TYPE_CHECKING:
     from truc_server.tables.table import Table
-    from truc_server.timing.timers import Timer
+    from truc_server.timing.timers import Timer, Timers
 
 HOUSE_BOTS: Final = "house-bots"
 
 
-class Calls:
+class BotCalls:
     """The calls to the bots whose keys have these fingerprints."""
 
     def __init__(self, bots: Iterable[str], presence: Presence) -> None:
-        self._bots = tuple(dict.fromkeys(bots))
         self._presence = presence
+        self.renew(bots)
+
+    def renew(self, bots: Iterable[str]) -> None:
+        """Call these bots from now on."""
+        self._bots = tuple(dict.fromkeys(bots))
 
     def is_bot(self, player: Player) -> bool:
         """Tell whether a player is one of the host's own bots."""
@@ -44,8 +49,10 @@ class Calls:
     def fill(self, table: "Table") -> None:
         """Call bots that do not sit at an open table yet, one to each of its free seats."""
         listeners = filter(None, map(self._listener, self._bots))
-        others = (bot for bot in listeners if bot.player is not None and table.seat_of(bot.player) is None)
-        free = (seat for seat, seated in enumerate(table.seats) if seated is None)
+        others = (
+            bot for bot in listeners if bot.player is not None and table.board.seat_of(bot.player) is None
+        )
+        free = (seat for seat, seated in enumerate(table.board.seats) if seated is None)
         for seat, bot in zip(free, others, strict=False):
             variant = table.made.chosen.variant.name
             bot.send(PlayersWanted(table=table.code, seat=seat, variant=variant))
@@ -65,9 +72,9 @@ class Calls:
 def _call(peer: Peer, table: "Table") -> None:
     """Call a bot to each vacant seat, unless it has had one in that match."""
     game, player = table.game, peer.player
-    if game is None or player is None or not game.vacant or game.has_had(player):
+    if game is None or player is None or not table.board.vacant or game.has_had(player):
         return
-    for seat in game.vacant:
+    for seat in table.board.vacant:
         peer.send(
             BotWanted(
                 table=table.code,
@@ -79,24 +86,23 @@ def _call(peer: Peer, table: "Table") -> None:
         )
 
 
-_WAITING: Final = ("open", "over")
-
-
 class Filling:
-    """The tables that wait, and when the bots are called to each; `calls` returns the calls in force."""
+    """The tables that wait, and when the bots are called to each."""
 
-    def __init__(self, house: House, calls: Callable[[], Calls]) -> None:
-        self._house = house
+    def __init__(self, settings: InForce, timers: "Timers", drain: Drain, calls: BotCalls) -> None:
+        self._settings = settings
+        self._timers = timers
+        self._drain = drain
         self._calls = calls
         self._next: dict[str, Timer] = {}
 
     def note(self, table: "Table") -> None:
         """Note how a table stands now."""
-        after_s = self._house.settings.tables.company_s
+        after_s = self._settings.now.tables.company_s
         if not (after_s and self._waits(table)):
             self.drop(table.code)
         elif table.code not in self._next:
-            self._next[table.code] = self._house.timers.after(after_s, partial(self._call, table))
+            self._next[table.code] = self._timers.after(after_s, partial(self._call, table))
 
     def drop(self, code: str) -> None:
         """Call nobody to a table."""
@@ -106,12 +112,12 @@ class Filling:
 
     def _call(self, table: "Table") -> None:
         del self._next[table.code]
-        if not self._house.is_draining:
-            self._calls().fill(table)
+        if not self._drain.is_on:
+            self._calls.fill(table)
         self.note(table)
 
     def _waits(self, table: "Table") -> bool:
-        if table.made.private or table.state not in _WAITING or None not in table.seats:
+        if table.made.private or not table.board.may_change or None not in table.board.seats:
             return False
-        seated = (each for seat in table.audience.online if (each := table.seats[seat]) is not None)
-        return any(each.is_ready and not self._calls().is_bot(each.player) for each in seated)
+        seated = (each for seat in table.audience.online if (each := table.board.seats[seat]) is not None)
+        return any(each.is_ready and not self._calls.is_bot(each.player) for each in seated)

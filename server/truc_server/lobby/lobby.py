@@ -15,9 +15,8 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Create, Draining, LobbyState, SeatHeld, Seek, TableClosed
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import Variant
-from truc_server.house import House
 from truc_server.lobby.following import Following
-from truc_server.lobby.house_bots import Calls, Filling
+from truc_server.lobby.house_bots import BotCalls, Filling
 from truc_server.lobby.names import Names
 from truc_server.lobby.presence import Presence
 from truc_server.lobby.table_limits import MadeTables
@@ -25,12 +24,14 @@ from truc_server.matches.acceptance import Verified
 from truc_server.matches.game import Game
 from truc_server.net.floods import CHAT, LISTS, Allowance
 from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.operation.disk import Disk
 from truc_server.settings.settings import MAX_SEATS, Settings
+from truc_server.settings.variants import VariantCatalogue
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import Chosen, Defaults, Options, choose, played
 from truc_server.table_data.seats import Made, admits
 from truc_server.tables.substitutes import Substituted, substitute
-from truc_server.tables.table import SEATS_MAY_CHANGE, Table
+from truc_server.tables.table import Backing, Table
 from truc_server.timing.clock import now_ms
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
@@ -57,19 +58,25 @@ class Lobby:
         lists: how often each player was sent every public table.
         following: who follows the lobby.
         calls: calls the host's own bots to vacant seats.
+        catalogue: the games that tables are made for.
     """
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, backing: Backing, catalogue: VariantCatalogue, disk: Disk) -> None:
         self.presence = Presence()
         self.names = Names()
         self.floods = Allowance(CHAT)
         self.lists = Allowance(LISTS)
-        self.made = MadeTables(house.settings.limits)
-        self.following = Following(house.timers, self._state)
-        self.calls = Calls(house.settings.access.bots, self.presence)
-        self._filling = Filling(house, lambda: self.calls)
-        self._house = house
-        self._defaults = Defaults.of(house.settings.match)
+        settings = backing.settings
+        self.made = MadeTables(settings.now.limits)
+        self.following = Following(backing.timers, self._state)
+        self.calls = BotCalls(settings.now.access.bots, self.presence)
+        self._filling = Filling(settings, backing.timers, backing.drain, self.calls)
+        self._backing = backing
+        self._settings = settings
+        self._drain = backing.drain
+        self.catalogue = catalogue
+        self._disk = disk
+        self._defaults = Defaults.of(settings.now.match)
         self._tables: dict[str, Table] = {}
         self._public: list[str] = []
         self._seats: dict[bytes, dict[str, int]] = {}
@@ -78,7 +85,7 @@ class Lobby:
 
     def renew(self, settings: Settings) -> None:
         """Go by other settings from now on; existing tables keep what they were made with."""
-        self.calls = Calls(settings.access.bots, self.presence)
+        self.calls.renew(settings.access.bots)
         self._defaults = Defaults.of(settings.match)
         self.made.renew(settings.limits)
 
@@ -99,20 +106,30 @@ class Lobby:
             )
         return table
 
+    def own_seat(self, table: Table, player: Player) -> int:
+        """Return the seat of a player who must have one at a table.
+
+        Raises:
+            RefusedError: They have none.
+        """
+        held = self._seats.get(player.id)
+        seat = None if held is None else held.get(table.code)
+        return table.own_seat(player) if seat is None else seat  # the table tells why there is none
+
     def create(self, player: Player, wanted: Create, network: str) -> Table:
         """Make a table with its creator on a seat; `network` is where the creator comes from.
 
         Raises:
             RefusedError: Too many tables, no such game, or options that do not fit.
         """
-        game = played(self._house.catalogue, wanted.variant)
+        game = played(self.catalogue, wanted.variant)
         chosen, seats = self._choose(game, wanted.seats, wanted.options)
         self._check_room(player)
         self.made.pay(player, network)
         code = self._fresh_code(PRIVATE_CODE if wanted.private else PUBLIC_CODE)
         made = Made(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
-        table = Table(self._house, made, self)
-        self._house.write(table.row())
+        table = Table(self._backing, made, self)
+        self._backing.journal.write(table.row())
         self.add(table, network)
         try:
             self.join(table, player, wanted.seat)
@@ -128,7 +145,7 @@ class Lobby:
         Raises:
             RefusedError: Too many tables, no such game, or options that do not fit.
         """
-        game = played(self._house.catalogue, wanted.variant)
+        game = played(self.catalogue, wanted.variant)
         public = (self._tables[code] for code in self._public)
         for table in suitable(
             public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
@@ -148,16 +165,21 @@ class Lobby:
         Raises:
             RefusedError: The server is about to be stopped, or the disk is nearly full.
         """
-        if self._house.is_draining:
+        if self._drain.is_on:
             message = "the server is about to be stopped: no table or match begins until it is back"
             raise RefusedError(Code.TOO_MANY_TABLES, message)
-        if self._house.disk.is_nearly_full:
+        if self._disk.is_nearly_full:
             message = "the server's disk is nearly full: no table or match begins until there is room"
             raise RefusedError(Code.TOO_MANY_TABLES, message)
 
+    @property
+    def has_disk(self) -> bool:
+        """Whether there is room on the disk for what a match will store."""
+        return not self._disk.is_nearly_full
+
     def _check_room(self, player: Player) -> None:
         self.check_may_begin()
-        limits = self._house.settings.limits
+        limits = self._settings.now.limits
         if len(self._tables) >= limits.tables:
             raise RefusedError(Code.TOO_MANY_TABLES, f"tables of this server: at most {limits.tables}")
         self.check_seats(player)
@@ -168,7 +190,7 @@ class Lobby:
         Raises:
             RefusedError: They have all that one player may.
         """
-        most = MAX_SEATS if self.calls.is_bot(player) else self._house.settings.limits.seats_per_player
+        most = MAX_SEATS if self.calls.is_bot(player) else self._settings.now.limits.seats_per_player
         if len(self._seats.get(player.id, ())) >= most:
             raise RefusedError(Code.TOO_MANY_TABLES, f"seats of one player: at most {most}")
 
@@ -188,7 +210,7 @@ class Lobby:
         self.made.add(table.code, table.made.creator, network)
         if not table.made.private:
             insort(self._public, table.code)
-        for seat, seated in enumerate(table.seats):
+        for seat, seated in enumerate(table.board.seats):
             if seated is not None:
                 self._seats.setdefault(seated.player.id, {})[table.code] = seat
                 self.names.keep(seated.player.id, seated.player.name)
@@ -215,7 +237,7 @@ class Lobby:
         self.made.drop(table.code, table.made.creator)
         if not table.made.private:
             self._public.remove(table.code)
-        for seated in table.seats:
+        for seated in table.board.seats:
             if seated is not None:
                 self._unseat(table, seated.player)
 
@@ -248,7 +270,7 @@ class Lobby:
         Raises:
             RefusedError: The table does not allow it, or the player has too many seats.
         """
-        if table.seat_of(player) is None:
+        if table.board.seat_of(player) is None:
             self.check_seats(player)
         taken = table.join(player, seat)
         self._seats.setdefault(player.id, {})[table.code] = taken
@@ -292,7 +314,7 @@ class Lobby:
 
     def seated(self) -> frozenset[Player]:
         """Return everybody who has a seat."""
-        held = (seated for table in self._tables.values() for seated in table.seats)
+        held = (seated for table in self._tables.values() for seated in table.board.seats)
         return frozenset(seated.player for seated in held if seated is not None)
 
     def seats_of(self, player: Player) -> tuple[SeatHeld, ...]:
@@ -335,15 +357,15 @@ class Lobby:
     def enter(self, peer: Peer, player: Player) -> None:
         """Note that a connection speaks for a player now."""
         self.presence.enter(peer, player)
-        if self._house.drained_by is not None:
-            peer.send(_draining(self._house.drained_by))
+        if self._drain.by is not None:
+            peer.send(_draining(self._drain.by))
         self.following.note_state()
         self.calls.catch_up(peer, player, self._tables.values())
 
     def tell_draining(self) -> None:
         """Tell everybody who is logged in that the server is about to be stopped."""
-        if self._house.drained_by is not None:
-            frame = broadcast_frame(_draining(self._house.drained_by))
+        if self._drain.by is not None:
+            frame = broadcast_frame(_draining(self._drain.by))
             for peer in self.presence.everybody():
                 peer.offer_frame(frame)
 
@@ -365,7 +387,7 @@ class Lobby:
                 table.drop(peer)
 
     def _state(self) -> LobbyState:
-        playing = sum(table.is_seen_playing for table in self._tables.values())
+        playing = sum(table.feed.is_seen_playing for table in self._tables.values())
         return LobbyState(online=len(self.presence), tables=len(self._tables), playing=playing)
 
 
@@ -392,12 +414,20 @@ def _fits(table: Table, variant: str, seats: int | None, options: Options) -> bo
 
 
 def _has_room(table: Table, player: Player) -> bool:
-    if table.state not in SEATS_MAY_CHANGE:
+    if not table.board.may_change:
         return False
-    free = None in table.seats and admits(table.seats, player, guests=table.made.chosen.opts.guests)
-    return (free and bool(table.audience.online)) or table.seat_of(player) is not None
+    free = None in table.board.seats and admits(
+        table.board.seats, player, guests=table.made.chosen.opts.guests
+    )
+    return (free and bool(table.audience.online)) or table.board.seat_of(player) is not None
 
 
 def _rank(table: Table, player: Player) -> tuple[bool, int, int, int, str]:
-    strange = table.seat_of(player) is None
-    return strange, table.seats.count(None), -len(table.audience.online), table.made.created_ms, table.code
+    strange = table.board.seat_of(player) is None
+    return (
+        strange,
+        table.board.seats.count(None),
+        -len(table.audience.online),
+        table.made.created_ms,
+        table.code,
+    )

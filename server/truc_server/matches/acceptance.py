@@ -109,7 +109,7 @@ def look(game: Game, record: Record) -> Looked | Repeated:
     Raises:
         RefusedBodyError: It would not be taken.
     """
-    body = _parsed(record)
+    body = parsed(record)
     if isinstance(body, Placed) and body.k != game.ledger.k:
         if (repeated := _repeated(game, record, body)) is not None:
             return repeated
@@ -149,7 +149,7 @@ def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> Looked:
     Raises:
         RefusedBodyError: It would not be taken.
     """
-    body = _parsed(record)
+    body = parsed(record)
     _check_newcomer(game, record, body, newcomer)
     return Looked(record, body, game.ledger)
 
@@ -196,19 +196,15 @@ def check_name(signed: bytes, name: str) -> None:
         raise RefusedBodyError(Code.TERMS_REFUSED, f"name: expected {name!r}, as welcome says, got another")
 
 
-def check_length(record: Record) -> None:
-    """Check that a body is no longer than any that a player signs.
+def parsed(record: Record) -> AnyBody:
+    """Read what a player signs.
 
     Raises:
-        RefusedBodyError: It is.
+        RefusedBodyError: It cannot be read, or is longer than anything that players sign.
     """
     if len(record.body) > LONGEST_BODY:
         message = f"body: expected at most {LONGEST_BODY} bytes, got {len(record.body)}"
         raise RefusedBodyError(Code.BAD_MESSAGE, message)
-
-
-def _parsed(record: Record) -> AnyBody:
-    check_length(record)
     try:
         return parse(record)
     except CheckError as error:

@@ -309,7 +309,8 @@ class Asking:
         ledger, (table, match, at, offer, holding, left) = here.ledger, moment
         must = seat in holding
         secret = _WAITS if not must and seat in here.holders else ()
-        rules, cut = _rules(ledger), self.cut(ledger)
+        rules = _rules(ledger)
+        cut = self.cut(ledger) if ledger.hand is None else 0
         if box_public(ledger, seat) is None:
             choices = _choices(rules, actions, secret)
             return OpenOptions(

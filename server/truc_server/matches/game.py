@@ -82,7 +82,6 @@ class Game:
         beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
         asking: what its seats are asked.
         sealer: seals what is for one seat alone.
-        vacant: the seats that a substitute may take over now, as the table has been told.
         is_calm: whether nobody is away, has missed anything or is taken for gone, and everybody has been told so: most
             records are made while it is, and change nothing of all that.
     """
@@ -96,7 +95,6 @@ class Game:
         self.tail = Tail()
         self.chosen: dict[int, Chosen] = {}
         self.dealer = dealer
-        self.vacant: tuple[int, ...] = ()
         self.is_calm = False
         self.beyond: tuple[int, ...] = ()
         self.hold = Hold(made.code, self.mid)
@@ -250,7 +248,7 @@ class Game:
     def news(self, *, is_hushed: bool) -> AwayNews:
         """Return what is to be told, once, of who is away; watchers who are hushed are told another time."""
         news = self._roll.news(self.ledger, self._waits, is_hushed=is_hushed)
-        self.is_calm = self._roll.is_calm and not (self.vacant or self.ledger.silent)
+        self.is_calm = self._roll.is_calm and not self.ledger.silent
         return news
 
     def ask(self, seats: Iterable[int]) -> Asked:
@@ -333,7 +331,7 @@ class Game:
         """
         self.meet(online)
         others = range(1 - seat % 2, self.ledger.seats, 2)
-        is_kept = bool(self.vacant) or self._waits.awaits(seat)
+        is_kept = bool(self.vacancies()) or self._waits.awaits(seat)
         alone = () if is_kept else self._roll.alone(self.ledger, self._waits, others)
         record = claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
         if record is None:

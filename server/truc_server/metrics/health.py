@@ -23,7 +23,7 @@ def health(house: House) -> Health:
         return Health(is_well=False, text="failed: the store takes no more writes")
     if journal.is_closed:
         return Health(is_well=False, text="stopping")
-    if house.is_draining:
+    if house.drain.is_on:
         return Health(is_well=False, text="draining: hands under way end, and nothing else begins")
     behind = why_behind(journal)
     return Health(is_well=behind is None, text=behind or "ok")

@@ -63,7 +63,7 @@ def _all_of(values: Iterable[str], counted: Mapping[str, int]) -> Mapping[str, f
 
 
 def _all_states(seen: Seen) -> Value:
-    return _all_of(get_args(State), Counter(table.state for table in seen.lobby.tables()))
+    return _all_of(get_args(State), Counter(table.board.state for table in seen.lobby.tables()))
 
 
 def _connections(seen: Seen) -> Value:

@@ -24,6 +24,7 @@ from truc_server.net.sanctions import Sanctions
 from truc_server.operation.figures import Figures
 from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind, SaveGuest
+from truc_server.storage.journal import Journal
 from truc_server.timing.rate_limits import Bucket, network_of
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ class Surroundings(Protocol):
         ...
 
     @property
-    def gate(self) -> int:
-        """The batch of the journal that a frame queued now waits for."""
+    def journal(self) -> Journal:
+        """What every frame waits for."""
         ...
 
 
@@ -247,7 +248,7 @@ class Peer:
             return
         if SNAPSHOT not in self.wanted:
             self.send_frame(frame)
-        elif not self.outbox.push(self._dressed(frame), self._house.gate, is_loose=True):
+        elif not self.outbox.push(self._dressed(frame), self._house.journal.gate, is_loose=True):
             self._house.figures.dropped += 1
             self._skip()
 
@@ -262,7 +263,7 @@ class Peer:
                 self._cut()
             return False
         for frame in dressed:
-            self.outbox.push(frame, self._house.gate, is_loose=True)
+            self.outbox.push(frame, self._house.journal.gate, is_loose=True)
         return True
 
     def _dressed(self, frame: bytes) -> bytes:
@@ -348,10 +349,10 @@ class Peer:
             watched.unwatch(self)
 
     def _push(self, frame: bytes) -> None:
-        if self.outbox.push(frame, self._house.gate):
+        if self.outbox.push(frame, self._house.journal.gate):
             return
         self._skip()
-        if not self.outbox.push(frame, self._house.gate):
+        if not self.outbox.push(frame, self._house.journal.gate):
             self._cut()
 
     def _cut(self) -> None:
@@ -364,9 +365,9 @@ class Peer:
         if self.connection.state is not State.CLOSED:
             self._push(frame)
             return
-        if not self.outbox.push(frame, self._house.gate):
+        if not self.outbox.push(frame, self._house.journal.gate):
             self.outbox.forget()  # what waits can be had again; why the connection ends cannot
-            self.outbox.push(frame, self._house.gate)
+            self.outbox.push(frame, self._house.journal.gate)
         self.outbox.finishing = True
         self._house.flusher.touch(self.outbox)
         self._timer.cancel()

@@ -5,7 +5,7 @@ answer to an act comes after its record, and the match goes on after the answer.
 """
 
 from functools import partial
-from typing import NamedTuple, assert_never
+from typing import Final, NamedTuple, assert_never
 
 import structlog
 from msgspec.structs import replace
@@ -49,8 +49,8 @@ class Place(NamedTuple):
         if self.table.game is not self.game:
             return False
         if self.stands_by:
-            return self.table.standins.seat_of(peer) == self.seat
-        seated = self.table.seats[self.seat]
+            return self.table.standins.seats.get(peer) == self.seat
+        seated = self.table.board.seats[self.seat]
         return seated is not None and seated.player.id == player.id
 
 
@@ -61,19 +61,21 @@ def _place(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestA
         RefusedError: There is no such match for this player, or they act in the other way than their kind does.
     """
     table = lobby.table(message.table)
-    standing_by = table.standins.seat_of(peer)
-    seat = table.own_seat(player) if standing_by is None else standing_by
-    _check_kind(player, message)
+    standing_by = table.standins.seats.get(peer)
+    seat = lobby.own_seat(table, player) if standing_by is None else standing_by
+    if player.kind is not _ACTORS[type(message)]:
+        raise _acts_otherwise(message)
     game = table.own_game(mid, player if standing_by is None else None)
     return Place(table, game, seat, standing_by is not None)
 
 
-def _check_kind(player: Player, message: SignedAct | GuestAct) -> None:
+_ACTORS: Final = {SignedAct: PlayerKind.KEY, GuestAct: PlayerKind.GUEST}
+
+
+def _acts_otherwise(message: SignedAct | GuestAct) -> RefusedError:
     if isinstance(message, SignedAct):
-        if player.kind is not PlayerKind.KEY:
-            raise RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
-    elif player.kind is not PlayerKind.GUEST:
-        raise RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
+        return RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
+    return RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
 async def sign(verifier: Verifier, lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
@@ -143,10 +145,11 @@ def _take(
 def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
     table = lobby.table(message.table)
     seat = table.own_seat(player)
-    _check_kind(player, message)
+    if player.kind is not PlayerKind.KEY:
+        raise _acts_otherwise(message)
     if table.gathering is None:
         raise RefusedError(Code.TERMS_REFUSED, "there are no terms to be signed now")
-    fresh = table.gathering.sign(seat, Record(seat + 1, message.body, message.sig))
+    fresh = table.sign_terms(table.gathering, seat, Record(seat + 1, message.body, message.sig))
     peer.ok(message, dup=not fresh)
     if fresh:
         table.begin_if_signed()

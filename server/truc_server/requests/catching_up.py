@@ -18,10 +18,9 @@ from truc_server.matches.game import Game
 from truc_server.net.outbox import LOW_BYTES
 from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
 from truc_server.spectating.recent_records import Tail, record_frame
-from truc_server.spectating.spectator_feed import ShownMatch
+from truc_server.spectating.shown_match import ShownMatch
 from truc_server.storage import AddRecord, StoreError
 from truc_server.table_data.seats import setup_message, terms_message
-from truc_server.tables.giving_up import give_up
 from truc_server.tables.table import Table
 
 PAGE: Final = 64  # records read at once
@@ -43,18 +42,18 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
     Raises:
         RefusedError: The player has no seat there, or there is no such match or position.
     """
-    if table.standins.seat_of(peer) is not None:
+    if peer in table.standins.seats:
         await _follow_standing_by(house, table, peer, request)
         return
     seat = table.own_seat(player)
     game = table.own_game(request.match, player)
-    _check_seen(house, table, game, request.next)
+    _check_seen(table, game, request.next)
     is_new = table.attach(seat, peer)
     table.audience.fall_behind(peer)
     if is_new:
         table.announce()
     else:
-        peer.send(table.notice())
+        peer.send(table.feed.notice())
     if request.next < 0:
         peer.send(setup_message(table.code, game.setup))
 
@@ -83,7 +82,7 @@ async def _follow_standing_by(house: House, table: Table, peer: Peer, request: R
         peer.send(setup_message(table.code, game.setup))
 
     def goes_on() -> bool:
-        return table.standins.seat_of(peer) is not None and table.game is game
+        return peer in table.standins.seats and table.game is game
 
     source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
     await _read_up(house, peer, source, max(0, request.next))
@@ -102,7 +101,7 @@ def _check_next(wanted: int, newest: int) -> None:
         raise RefusedError(Code.BAD_POSITION, message, field="next")
 
 
-def _check_seen(house: House, table: Table, game: Game, wanted: int) -> None:
+def _check_seen(table: Table, game: Game, wanted: int) -> None:
     """Check that a player has seen no more than there is; if one has, a match that is held is given up.
 
     Raises:
@@ -113,7 +112,7 @@ def _check_seen(house: House, table: Table, game: Game, wanted: int) -> None:
         return
     game.hold.doubt(seen=wanted - 1, k=game.ledger.k)
     if game.hold.is_on:
-        give_up(house, table, game, why="a player has seen more than the backup has")
+        table.give_up(game, why="a player has seen more than the backup has")
         message = (
             f"next: expected at most {newest}, got {wanted}: the server was restored from a backup that has less of"
             " this match. It cannot go on, the table is closed; what you have of the match stays good"

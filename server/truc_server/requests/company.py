@@ -44,7 +44,7 @@ def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: Compan
 
 def _list_tables(lobby: Lobby, peer: Peer, message: ListTables) -> None:
     page = lobby.page(variant=message.variant, after=message.after or "")
-    peer.ok(message, tables=tuple(table.notice_for(peer) for table in page.tables), more=page.more)
+    peer.ok(message, tables=tuple(table.feed.notice_for(peer) for table in page.tables), more=page.more)
 
 
 def _list_players(lobby: Lobby, peer: Peer, message: ListPlayers) -> None:
@@ -85,7 +85,7 @@ async def _tell_tables(house: House, lobby: Lobby, peer: Peer) -> None:
         await peer.outbox.wait_low()
         page = lobby.page(variant=None, after=after)
         for table in page.tables:
-            peer.send(table.notice_for(peer))
+            peer.send(table.feed.notice_for(peer))
             after = table.code
         more = page.more
 
@@ -99,7 +99,7 @@ def _say(house: House, lobby: Lobby, peer: Peer, player: Player, message: Chat) 
     if table is None:
         lobby.following.tell(ChatLine(player=player.tag, name=player.name, text=text))
     else:
-        seat = table.seat_of(player)
+        seat = table.board.seat_of(player)
         line = SaveChat(table.code, table.chat.next, player.id, player.tag, player.name, seat, text, now_ms())
         house.write(line)
         table.chat.add(line)

@@ -13,7 +13,6 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.login import default_name
 from truc_server.storage import ForgetPlayer, PlayerKind
-from truc_server.tables.table import SEATS_MAY_CHANGE
 
 
 def forget(house: House, lobby: Lobby, peer: Peer, request: Forget) -> None:
@@ -40,7 +39,7 @@ def forget(house: House, lobby: Lobby, peer: Peer, request: Forget) -> None:
 
 def _check_free(lobby: Lobby, player: Player) -> None:
     tables = (lobby.table(held.table) for held in lobby.seats_of(player))
-    busy = next((table for table in tables if table.state not in SEATS_MAY_CHANGE), None)
+    busy = next((table for table in tables if not table.board.may_change), None)
     if busy is not None:
         message = f"expected no seat in a match: the one at table {busy.code} is not over"
         raise RefusedError(Code.NOT_NOW, message)
@@ -50,10 +49,10 @@ def vacate(lobby: Lobby, player: Player) -> None:
     """Give up every seat of a player, except those in a match."""
     for held in lobby.seats_of(player):
         table = lobby.table(held.table)
-        if table.state not in SEATS_MAY_CHANGE:
+        if not table.board.may_change:
             continue
         lobby.leave(table, player)
-        if table.is_empty:
+        if table.board.is_empty:
             table.close("empty")
         else:
             table.announce()

@@ -194,13 +194,13 @@ async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn
     player = Player(PlayerKind.GUEST, known.id, known.name)
     members.check_banned(house.sanctions, player)
     if peer.is_open and _may_come(house, lobby, peer, player):
-        see_again(house, known)
+        see_again(house.journal, known)
         _enter(lobby, peer, login.id, lobby.named(player), login.token)
 
 
 def _may_come(house: House, lobby: Lobby, peer: Peer, player: Player) -> bool:
     """Tell whether a player may log in now; shortly before the server is stopped, only those with a seat may."""
-    if not house.is_draining or lobby.has_seat(player):
+    if not house.drain.is_on or lobby.has_seat(player):
         return True
     peer.dismiss(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
     return False

@@ -49,9 +49,9 @@ def _sit(house: House, peer: Peer, player: Player, message: Create | Seek, table
 
 def _join(house: House, lobby: Lobby, peer: Peer, player: Player, message: Join) -> None:
     table = lobby.table(message.table)
-    if table.seat_of(player) is None and table.game is not None and table.game.vacant:
+    if table.board.seat_of(player) is None and table.game is not None and table.board.vacant:
         lobby.check_seats(player)
-        seat, is_new = table.standins.stand_by(table.game, peer, player, message.seat), True
+        seat, is_new = table.standins.stand_by(table.game, table.board, peer, player, message.seat), True
     else:
         seat = lobby.join(table, player, message.seat)
         is_new = table.attach(seat, peer)
@@ -65,20 +65,20 @@ def _welcome(table: Table, peer: Peer, *, is_new: bool) -> None:
     if is_new:
         table.announce()
     else:
-        peer.send(table.notice())
+        peer.send(table.feed.notice())
     table.remind(peer)
     table.chat.catch_up(peer)
 
 
 def _leave(lobby: Lobby, peer: Peer, player: Player, message: Leave) -> None:
     table = lobby.table(message.table)
-    if table.standins.seat_of(peer) is not None:
+    if peer in table.standins.seats:
         table.standins.unwatch(peer)
         peer.ok(message)
         return
     lobby.leave(table, player)
     peer.ok(message)
-    if table.is_empty:
+    if table.board.is_empty:
         table.close("empty")
     else:
         table.announce()

@@ -9,159 +9,31 @@ the table meanwhile says no more than the records shown; a table that is gone is
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import starmap
 from typing import Final, NamedTuple
 
 import structlog
 import trio
-from msgspec.structs import replace
 
-from truc_protocol.bodies import AnyBody, Call, Close, End, Guest, Placed, SeatTaken, Sub
-from truc_protocol.codec import unpack
-from truc_protocol.crypto.keys import fingerprint
-from truc_protocol.facts import Fact
+from truc_protocol.bodies import AnyBody
 from truc_protocol.ledger import Ledger
-from truc_protocol.messages import SeatState, ServerMessage, Snapshot, TableClosed, TableState
-from truc_protocol.records import Phase, Record, link, parse_own
+from truc_protocol.messages import ServerMessage, TableClosed, TableState
+from truc_protocol.records import Phase, Record, parse_own
 from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import close_setup, open_terms
 from truc_protocol.wire.connection import broadcast_frame
-from truc_protocol.wire.frames import LENGTH_BYTES
-from truc_server.net.peer import Peer, tag_of
+from truc_server.net.peer import Peer
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import DelayLine, Notice
-from truc_server.spectating.recent_records import Tail, record_frame, record_of
-from truc_server.storage import AddRecord, PastMatch, PlayerKind, Store
+from truc_server.spectating.recent_records import Tail, record_frame
+from truc_server.spectating.shown_match import ShownMatch, age
+from truc_server.storage import AddRecord, PastMatch, Store
 from truc_server.storage.page_reader import PAGE, Pages
+from truc_server.table_data.board import Board
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import HAND, LATE
 from truc_server.table_data.seats import Lineup, setup_message
 from truc_server.timing.clock import now_ms
 from truc_server.timing.timers import Alarm, Timers
-
-
-class Begun(NamedTuple):
-    """Where a hand begins: the position of its first record, and the frame of the record before that."""
-
-    k: int
-    before: bytes | None
-
-
-class ShownMatch:
-    """What has been shown of one match.
-
-    Attributes:
-        tail: the newest records made.
-        k: the next position to be shown.
-        made: the next position to be made.
-        begun: where the hand that watchers see begins: at the newest call, or after a close that came later.
-        began_ms: when the first record was made, Unix time in milliseconds; None before.
-        ended_ms: when the end was made; None before.
-    """
-
-    def __init__(self, table: str, lineup: Lineup, tail: Tail) -> None:
-        self.setup = lineup.setup
-        self.tail = tail
-        self.k = 0
-        self.made = 0
-        self.begun = Begun(0, None)
-        self.began_ms: int | None = None
-        self.ended_ms: int | None = None
-        self._guests = lineup.guests
-        self._seats: tuple[SeatTaken | Guest | Sub, ...] = lineup.setup.seats
-        self._table = table
-        self._newest: bytes | None = None
-        self._hand: list[bytes] = []
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every record made has been shown."""
-        return self.k == self.made
-
-    def made_at(self, body: AnyBody, at_ms: int) -> None:
-        """Note when the next record was made, which may be shown later."""
-        self.made += 1
-        self.began_ms = at_ms if self.began_ms is None else self.began_ms
-        if isinstance(body, End):
-            self.ended_ms = at_ms
-
-    def add(self, frame: bytes, body: AnyBody) -> None:
-        """Count the next record as shown."""
-        if isinstance(body, Call):
-            self._begin()
-        self._hand.append(frame)
-        self._newest = frame
-        self.k += 1
-        if isinstance(body, Close):
-            self._begin()
-        elif isinstance(body, Sub):
-            self._seats = (*self._seats[: body.seat], body, *self._seats[body.seat + 1 :])
-
-    def _begin(self) -> None:
-        self.begun = Begun(self.k, self._newest)
-        self._hand = []
-
-    def hand(self) -> Sequence[bytes]:
-        """Return the records of the present hand, as sent."""
-        return tuple(self._hand)
-
-    def snapshot(self, *, skipped: bool) -> Snapshot:
-        """Return the match in short, up to where its present hand begins."""
-        return Snapshot(
-            table=self._table,
-            match=self.setup.mid,
-            k=self.begun.k,
-            head=self.setup.mid if self.begun.before is None else _head_after(self.begun.before),
-            doc=self.setup.terms.document,
-            records=self.setup.records,
-            view={} if self.begun.before is None else _state(self.begun.before),
-            skipped=skipped,
-        )
-
-    def mask(self, state: TableState) -> TableState:
-        """Return a table's state as of this match, whatever has become of the table since."""
-        of_match = (_seat_state(seat, self._guests.get(seat.seat)) for seat in self._seats)
-        seats = tuple(starmap(_masked, zip(of_match, state.seats, strict=True)))
-        age_ms = age(self.began_ms)
-        return replace(
-            state, seats=seats, state="playing", match=self.setup.mid, expires_ms=None, age_ms=age_ms
-        )
-
-
-def age(since_ms: int | None) -> int:
-    """Return how long ago a time was, in milliseconds; 0 for one that has not come."""
-    return 0 if since_ms is None else max(0, now_ms() - since_ms)
-
-
-def _masked(of_match: SeatState, now: SeatState) -> SeatState:
-    """Return a seat as of a match, and whether its player is connected now, if they still sit there."""
-    if of_match.player is None or of_match.player != now.player:
-        return of_match
-    return replace(of_match, online=now.online)
-
-
-def _head_after(frame: bytes) -> bytes:
-    """Return the head after a record as sent, one that is bound to its position."""
-    record = record_of(frame)
-    body = parse_own(record)
-    if not isinstance(body, Placed):
-        raise TypeError(f"expected a record of a match, got {type(body).__name__}")
-    return link(body.head, record)
-
-
-def _state(frame: bytes) -> Fact:
-    """Return the fact `state` of a record as sent."""
-    state: Fact = unpack(frame[LENGTH_BYTES:])["means"][-1]
-    return state
-
-
-def _seat_state(seat: SeatTaken | Guest | Sub, guest: bytes | None) -> SeatState:
-    name = seat.name.decode()
-    if isinstance(seat, Guest):
-        player = None if guest is None else tag_of(PlayerKind.GUEST, guest)
-        return SeatState(seat=seat.seat, kind="guest", name=name, player=player)
-    return SeatState(seat=seat.seat, kind="key", name=name, player=fingerprint(seat.pk))
-
 
 MATCHES: Final = 32  # held back at one table; if more are, the third oldest is left out
 _S: Final = 1_000  # milliseconds
@@ -170,7 +42,7 @@ log = structlog.get_logger()
 
 
 class QueuedMatch(NamedTuple):
-    """A match in the order in which they are shown; `shown` is None for one that is over and waits for its queued."""
+    """A match in the order in which they are shown; `shown` is None for one that is over and waits for its turn."""
 
     match: bytes
     line: DelayLine
@@ -204,24 +76,22 @@ class SpectatorFeed:
 
     def __init__(
         self,
-        table: str,
+        board: Board,
         store: Store,
         pages: Pages,
         timers: Timers,
         *,
-        seats: int,
-        spectators: int,
-        state: Callable[[], TableState],
         on_shown: Callable[[], None],
     ) -> None:
-        self.audience = Audience(seats, watched=self)
-        self.table = table
+        spectators = board.made.chosen.opts.spectators
+        self.audience = Audience(board.made.seats, watched=self)
+        self.table = board.made.code
         self.is_closed = False
         self.delay_s = max(0, spectators - LATE)
         self._is_by_hand = spectators == HAND
         self._store = store
         self._pages = pages
-        self._state = state
+        self._board = board
         self._on_shown = on_shown
         self._queue: list[QueuedMatch] = []
         self._is_reading = False
@@ -283,13 +153,18 @@ class SpectatorFeed:
                 shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
                 self._put_off(shown, row.at_ms)
 
-    def took(self, shown: ShownMatch, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
-        """Show the next record that a match has taken, now or later; `ledger` is the match after it."""
+    def took(self, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
+        """Show the next record that the newest match has taken, now or later; `ledger` is the match after it."""
+        shown = self._queue[-1].shown
+        if shown is None:
+            return  # only matches before the newest one are read again
         shown.made_at(body, at_ms)
         if self.delay_s:
             self._put_off(shown, at_ms)
         elif not self._is_by_hand:
-            self._show(shown, frame, body)
+            shown.add(frame, body)
+            if self.audience.watchers:
+                self.audience.show_watchers(frame)
         elif ledger.hand is None and ledger.phase is not Phase.CALLED:
             self._show_tail(shown, shown.made)
 
@@ -353,8 +228,7 @@ class SpectatorFeed:
 
     def _show(self, shown: ShownMatch, frame: bytes, body: AnyBody) -> None:
         shown.add(frame, body)
-        if self.audience.watchers:
-            self.audience.show_watchers(frame)
+        self.audience.show_watchers(frame)
 
     def _tell_owed_state(self) -> None:
         if self._owes_state and not self.holds_back:
@@ -363,7 +237,7 @@ class SpectatorFeed:
 
     def _tell_shown_state(self) -> None:
         """Tell how the table stands by what is shown now; the lobby has been told already of one that is gone."""
-        self.audience.tell_watchers(broadcast_frame(self._state()))
+        self.audience.tell_watchers(broadcast_frame(self.shown_notice()))
         if self._closed is None:
             self._on_shown()
 
@@ -441,12 +315,12 @@ class SpectatorFeed:
         if self.is_behind:
             self._owes_state = True
         elif self.audience.watchers:
-            self.audience.tell_watchers(broadcast_frame(self._state()))
+            self.audience.tell_watchers(broadcast_frame(self.shown_notice()))
 
     def greet(self, peer: Peer) -> None:
         """Tell a new watcher how the table stands; if something is held back, they are told again later."""
         self._owes_state |= self.holds_back
-        peer.send(self._state())
+        peer.send(self.shown_notice())
 
     def tell(self, message: ServerMessage) -> None:
         """Tell everybody something about the table, except watchers who have not been shown what came before."""
@@ -462,12 +336,28 @@ class SpectatorFeed:
         if self.match is not None and self.match.setup is setup:
             self.audience.show_watchers(broadcast_frame(message))
 
-    def mask(self, state: TableState) -> TableState:
-        """Return a table's state as of what has been shown."""
+    def notice(self) -> TableState:
+        """Return the full state of the table, as the seats see it."""
+        audience, age_ms = self.audience, self.age_ms()
+        return self._board.notice(online=audience.online, watchers=len(audience.watchers), age_ms=age_ms)
+
+    def shown_notice(self) -> TableState:
+        """Return the full state of the table as everybody may see it, no newer than the records shown."""
+        state = self.notice()
         return state if self.match is None or not self.holds_back else self.match.mask(state)
 
-    def age_ms(self, made_ms: int, *, is_playing: bool) -> int:
+    def notice_for(self, peer: Peer) -> TableState:
+        """Return the full state of the table as a connection may see it."""
+        return self.notice() if self.audience.is_inside(peer) else self.shown_notice()
+
+    @property
+    def is_seen_playing(self) -> bool:
+        """Whether a match is played as far as everybody may know."""
+        return self._board.state == "playing" or self.holds_back
+
+    def age_ms(self) -> int:
         """Return how long the newest match has been played or over, or, if there is none, since the table was made."""
+        made_ms, is_playing = self._board.made.created_ms, self._board.state == "playing"
         newest = self._queue[-1].shown if self._queue else None
         if is_playing:
             return age(None if newest is None else newest.began_ms)
@@ -528,7 +418,7 @@ class SpectatorFeed:
     def _show_again(self, peer: Peer) -> None:
         """Let a watcher whose outbox was full go on from the present hand."""
         shown = self.match
-        messages: list[ServerMessage] = [self._state()]
+        messages: list[ServerMessage] = [self.shown_notice()]
         if shown is not None:
             messages.append(shown.snapshot(skipped=True))
         frames = [*map(broadcast_frame, messages), *(shown.hand() if shown is not None else ())]

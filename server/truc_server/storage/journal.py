@@ -38,6 +38,8 @@ class Journal:
     """The open batches of one store, and the thread that commits them.
 
     Attributes:
+        gate: the newest batch that was written to. A frame that is queued now waits for it, so that nobody sees what is
+            not durable.
         commits_s: how many seconds each commit took.
         sizes: how many writes each had.
     """
@@ -56,6 +58,7 @@ class Journal:
         self._on_durable = on_durable
         self._on_failure = on_failure
         self._batches: deque[list[Write]] = deque()
+        self.gate = 0
         self._waiting = 0
         self._taken = 0
         self._durable = 0
@@ -114,7 +117,12 @@ class Journal:
             self._batches.append([])
         self._batches[-1].extend(writes)
         self._waiting += len(writes)
-        return self._taken + len(self._batches)
+        self.gate = self._taken + len(self._batches)
+        return self.gate
+
+    def renounce(self) -> None:
+        """Let what is sent from now on wait for nothing: for goodbyes after the store has failed."""
+        self.gate = self._durable
 
     async def wait_durable(self, number: int) -> None:
         """Wait until batch `number` is durable.

@@ -15,12 +15,13 @@ from truc_protocol.crypto.keys import unseal_at_rest
 from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
 from truc_protocol.match_secrets import MatchSecrets, new_secrets
-from truc_protocol.records import Record, body_hash, parse
+from truc_protocol.records import Record, body_hash
 from truc_protocol.setup import Setup, Terms, check_seat, check_seats, commitments, open_terms
-from truc_server.house import House
-from truc_server.matches.acceptance import RefusedBodyError, check_length, check_name, code_of
+from truc_server.identity.identity import Identity
+from truc_server.matches.acceptance import RefusedBodyError, check_name, code_of, parsed
 from truc_server.matches.stored import save_secrets
 from truc_server.net.peer import RefusedError
+from truc_server.settings.settings import Settings
 from truc_server.storage import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
 from truc_server.table_data.seats import Made, Seated
 
@@ -43,9 +44,9 @@ class Gathering:
     """Terms that wait for the signatures of the keyed seats."""
 
     def __init__(
-        self, house: House, table: str, terms: Terms, dealer: Dealer, seats: Sequence[Seated | None]
+        self, at_rest: bytes, table: str, terms: Terms, dealer: Dealer, seats: Sequence[Seated | None]
     ) -> None:
-        self._house = house
+        self._at_rest = at_rest
         self._table = table
         self.terms = terms
         self.dealer = dealer
@@ -62,29 +63,19 @@ class Gathering:
 
     def rows(self) -> tuple[Write, ...]:
         """Return what is stored of terms before they go out, in place of any earlier ones."""
-        secrets = save_secrets(self._house.identity.at_rest, self.terms.th, self.dealer.secrets)
-        return (secrets, DropTerms(self._table), self._row(self.terms.record))
+        secrets = save_secrets(self._at_rest, self.terms.th, self.dealer.secrets)
+        return (secrets, DropTerms(self._table), self.row(self.terms.record))
 
-    def _row(self, record: Record) -> SaveTerms:
+    def row(self, record: Record) -> SaveTerms:
+        """Return what is stored of a record."""
         return SaveTerms(self._table, self.terms.th, *record)
 
     def sign(self, seat: int, record: Record) -> bool:
-        """Take a seat's record and store it; False if the very same was taken before.
+        """Take a seat's record, which the caller stores; False if the very same was taken before.
 
         Raises:
             RefusedError: It does not answer these terms, or its signature is not valid.
         """
-        is_new = self._sign(seat, record)
-        if is_new:
-            self._house.write(self._row(record))
-        return is_new
-
-    def restore(self, records: Sequence[Record]) -> None:
-        """Take what was signed before a restart."""
-        for record in records:
-            self._sign(record.signer - 1, record)
-
-    def _sign(self, seat: int, record: Record) -> bool:
         before = self._signed.get(seat)
         if before is not None:
             if before.record == record:
@@ -96,9 +87,13 @@ class Gathering:
             raise RefusedBodyError(code_of(error), str(error)) from error
         return True
 
+    def restore(self, records: Sequence[Record]) -> None:
+        """Take what was signed before a restart."""
+        for record in records:
+            self.sign(record.signer - 1, record)
+
     def _checked(self, seat: int, record: Record) -> SeatTaken:
-        check_length(record)
-        body = parse(record)
+        body = parsed(record)
         if not isinstance(body, SeatTaken):
             raise RefusedError(Code.NOT_NOW, "expected a seat record: the match has not begun")
         if body.th != self.terms.th:
@@ -137,10 +132,9 @@ class Gathering:
         return SeatRecord(self.dealer.guest_record(guest), guest)
 
 
-def gather(house: House, made: Made, seats: Sequence[Seated | None]) -> Gathering:
+def gather(identity: Identity, settings: Settings, made: Made, seats: Sequence[Seated | None]) -> Gathering:
     """Return fresh terms for a match of these seats, under secrets of its own."""
-    settings = house.settings
-    dealer = Dealer(house.identity.key, new_secrets(), links=settings.match.links)
+    dealer = Dealer(identity.key, new_secrets(), links=settings.match.links)
     terms = dealer.terms(
         made.chosen.variant,
         seats=made.seats,
@@ -148,11 +142,11 @@ def gather(house: House, made: Made, seats: Sequence[Seated | None]) -> Gatherin
         name=settings.name,
         opened=int(time.time()),
     )
-    return Gathering(house, made.code, terms, dealer, seats)
+    return Gathering(identity.at_rest, made.code, terms, dealer, seats)
 
 
 def gather_again(
-    house: House, made: Made, document: bytes, seats: Sequence[Seated | None], stored: StoredTerms
+    identity: Identity, made: Made, document: bytes, seats: Sequence[Seated | None], stored: StoredTerms
 ) -> Gathering:
     """Return the terms that were out when the server stopped, with what was signed.
 
@@ -163,11 +157,11 @@ def gather_again(
         RefusedError: A record is not by the player who has the seat.
     """
     opened = open_terms(document, stored.records[0])
-    if stored.sealed is None or opened.table.spk != house.identity.key.public:
+    if stored.sealed is None or opened.table.spk != identity.key.public:
         raise CheckError("C6", "the secrets or the key of these terms are gone", "server")
-    secrets = MatchSecrets.from_bytes(unseal_at_rest(house.identity.at_rest, stored.sealed, stored.th))
-    dealer = Dealer(house.identity.key, secrets, links=opened.table.links)
-    gathering = Gathering(house, made.code, opened, dealer, seats)
+    secrets = MatchSecrets.from_bytes(unseal_at_rest(identity.at_rest, stored.sealed, stored.th))
+    dealer = Dealer(identity.key, secrets, links=opened.table.links)
+    gathering = Gathering(identity.at_rest, made.code, opened, dealer, seats)
     gathering.restore(stored.records[1:])
     return gathering
 

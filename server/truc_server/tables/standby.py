@@ -15,25 +15,26 @@ from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import PlayerKind
+from truc_server.table_data.board import Board
 from truc_server.table_data.options import LATE
 
 MOST: Final = 8  # stand by at one table; the next to come takes the place of the first
 
 
 class Standins:
-    """The connections that stand by at one table."""
+    """The connections that stand by at one table.
+
+    Attributes:
+        seats: the seat that each stands by for, in the order in which their players came.
+    """
 
     def __init__(self, feed: SpectatorFeed, *, spectators: int) -> None:
         self._feed = feed
         self._may_watch = 0 < spectators <= LATE
         self._is_late = spectators > LATE
-        self._seats: dict[Peer, int] = {}  # in the order in which their players came
+        self.seats: dict[Peer, int] = {}
 
-    def seat_of(self, peer: Peer) -> int | None:
-        """Return the seat that a connection stands by for."""
-        return self._seats.get(peer)
-
-    def stand_by(self, game: Game, peer: Peer, player: Player, wanted: int | None) -> int:
+    def stand_by(self, game: Game, board: Board, peer: Peer, player: Player, wanted: int | None) -> int:
         """Let a connection stand by for the vacant seat that it wants, or for any; return the seat.
 
         Raises:
@@ -43,11 +44,11 @@ class Standins:
             raise RefusedError(Code.SEAT_GONE, "expected a player who has not played in this match before")
         if player.kind is not PlayerKind.KEY:
             raise RefusedError(Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat")
-        if not game.vacant or wanted not in (None, *game.vacant):
-            message = f"expected one of the vacant seats {list(game.vacant)}, got {wanted}"
+        if not board.vacant or wanted not in (None, *board.vacant):
+            message = f"expected one of the vacant seats {list(board.vacant)}, got {wanted}"
             raise RefusedError(Code.SEAT_TAKEN, message)
         before = self._connection_of(player)
-        seat = self._least_wanted(game.vacant, before) if wanted is None else wanted
+        seat = self._least_wanted(board.vacant, before) if wanted is None else wanted
         self._place(peer, seat, before)
         self.follow(peer)
         peer.tables |= {self._feed.table}
@@ -62,32 +63,32 @@ class Standins:
 
     def _connection_of(self, player: Player) -> Peer | None:
         """Return the connection on which a player stands by; the id tells, the name is only a label."""
-        return next((peer for peer in self._seats if peer.player and peer.player.id == player.id), None)
+        return next((peer for peer in self.seats if peer.player and peer.player.id == player.id), None)
 
     def _least_wanted(self, vacant: Collection[int], before: Peer | None) -> int:
         """Return the seat that a player already stands by for, or one for which the fewest do."""
         if before is not None:
-            return self._seats[before]
-        wanted = Counter(self._seats.values())
+            return self.seats[before]
+        wanted = Counter(self.seats.values())
         return min(vacant, key=wanted.__getitem__)
 
     def _place(self, peer: Peer, seat: int, before: Peer | None) -> None:
         """Let a connection stand by, in place of its player's older one, if there is one."""
         if before is None:
-            if len(self._seats) >= MOST:
-                self._lose(next(iter(self._seats)))
-            self._seats[peer] = seat
+            if len(self.seats) >= MOST:
+                self._lose(next(iter(self.seats)))
+            self.seats[peer] = seat
             return
-        self._seats = {
+        self.seats = {
             (peer if held is before else held): (seat if held is before else other)
-            for held, other in self._seats.items()
+            for held, other in self.seats.items()
         }
         if before is not peer:
             self._lose(before)
 
     def keep(self, vacant: Collection[int]) -> None:
         """Forget those whose seat is not vacant any more."""
-        for peer in [peer for peer, seat in self._seats.items() if seat not in vacant]:
+        for peer in [peer for peer, seat in self.seats.items() if seat not in vacant]:
             self._lose(peer)
 
     def _lose(self, peer: Peer) -> None:
@@ -103,4 +104,4 @@ class Standins:
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection."""
-        self._seats.pop(peer, None)
+        self.seats.pop(peer, None)

@@ -38,12 +38,12 @@ def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Ver
     seat = signed.looked.record.signer - 1
     if table.audience.is_skipped(peer):
         raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
-    left, newcomer = table.seats[seat], Seated(player, is_ready=True)
+    left, newcomer = table.board.seats[seat], Seated(player, is_ready=True)
     had = AddPlayer(game.mid, seat, player.id, player.kind, now_ms())
     rows = had, seat_row(table.code, seat, newcomer)
     turn = accept_substitute(game, signed, player, *rows)
     table.commit(game, turn)
-    table.seats[seat] = newcomer
+    table.board.seats[seat] = newcomer
     table.standins.drop(peer)
     before = table.audience.hand_over(seat, peer)
     if before is not None:

@@ -6,59 +6,62 @@ are fixed from the moment terms go out until the match is over.
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import structlog
 import trio
 
 from truc_protocol.bodies import Close, Rule, Void
-from truc_protocol.codec import sha256
 from truc_protocol.dealer import Dealer
-from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
-from truc_protocol.messages import SeatTakenOver, TableClosed, TableState
+from truc_protocol.messages import SeatTakenOver, TableClosed
+from truc_protocol.records import Record
 from truc_protocol.setup import Setup
 from truc_protocol.wire.connection import broadcast_frame
-from truc_server.house import House
+from truc_server.identity.identity import Identity
 from truc_server.matches.deadlines import AGAIN_S
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.spectating.spectator_feed import ShownMatch, SpectatorFeed
+from truc_server.operation.drain import Drain
+from truc_server.settings.in_force import InForce
+from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import (
     AddRecord,
     ClearSeat,
     DropSecrets,
     DropTable,
     DropTerms,
+    EndMatch,
     PlayerKind,
     SaveTable,
+    Store,
     Write,
 )
-from truc_server.storage.journal import JournalStoppedError
+from truc_server.storage.journal import Journal, JournalStoppedError, Starts
+from truc_server.storage.page_reader import Pages
+from truc_server.table_data.board import Board
 from truc_server.table_data.codes import label
 from truc_server.table_data.seats import (
     Lineup,
     Made,
     Seated,
-    State,
     check_box_key,
     check_guest,
     free_seat,
     guest_ids,
     match_rows,
     seat_row,
-    seat_states,
-    table_row,
-    table_state,
     terms_message,
 )
 from truc_server.tables.chat import TableChat
 from truc_server.tables.gathering import Gathering, gather
 from truc_server.tables.standby import Standins
 from truc_server.tables.talk import Talk
-from truc_server.timing.timers import Alarm
+from truc_server.timing.clock import now_ms
+from truc_server.timing.timers import Alarm, Timers
 
-SEATS_MAY_CHANGE: Final = ("open", "over")
+ACKS_S: Final = 2.0  # for the players to acknowledge the end of their match, before the table closes
+GIVEN_UP: Final = "given_up"  # in place of the reason that a record `end` would give
 
 log = structlog.get_logger()
 
@@ -79,49 +82,53 @@ class Register(Protocol):
         ...
 
 
+class Backing(NamedTuple):
+    """What the tables of a server work with.
+
+    Attributes:
+        epoch: under which ownership of the store the server runs; no box is sealed twice with one counter.
+        pages: reads what is shown late from the store.
+        starts: calls when a batch of the journal is durable.
+    """
+
+    settings: InForce
+    identity: Identity
+    epoch: int
+    store: Store
+    pages: Pages
+    journal: Journal
+    starts: Starts
+    timers: Timers
+    drain: Drain
+
+
 class Table:
     """One table and everybody at it."""
 
-    def __init__(self, house: House, made: Made, register: Register) -> None:
+    def __init__(self, backing: Backing, made: Made, register: Register) -> None:
         self.made = made
         self.code = made.code
-        self.seats: list[Seated | None] = [None] * made.seats
-        self.state: State = "open"
-        self.match: bytes | None = None
-        spectators = made.chosen.opts.spectators
+        self.board = Board(made)
         self.feed = SpectatorFeed(
-            made.code,
-            house.store,
-            house.pages,
-            house.timers,
-            seats=made.seats,
-            spectators=spectators,
-            state=self.shown_notice,
+            self.board,
+            backing.store,
+            backing.pages,
+            backing.timers,
             on_shown=lambda: register.changed(self),
         )
         self.audience = self.feed.audience
-        self.standins = Standins(self.feed, spectators=spectators)
+        self.standins = Standins(self.feed, spectators=made.chosen.opts.spectators)
         self.talk = Talk(self.feed, made.chosen.variant.phrases)
-        self.chat = TableChat(made.code, self.feed, house.timers)
+        self.chat = TableChat(made.code, self.feed, backing.timers)
         self.game: Game | None = None
         self.gathering: Gathering | None = None
-        self._house = house
+        self._backing = backing
+        self._journal = backing.journal
         self._register = register
-        self._document = rule_document(made.chosen.variant)
-        self._rules = sha256(self._document)
-        self._expiry = Alarm(house.timers, self._expire)
-        self._signing = Alarm(house.timers, self.drop_terms)
-        self._clock = Alarm(house.timers, self._time_out)
-        self._expires = 0.0
+        self._expiry = Alarm(backing.timers, self._expire)
+        self._signing = Alarm(backing.timers, self.drop_terms)
+        self._clock = Alarm(backing.timers, self._time_out)
         self._gate = 0  # of the newest record
-        self._shown: ShownMatch | None = None
-
-    def seat_of(self, player: Player) -> int | None:
-        """Return the seat of a player."""
-        for seat, seated in enumerate(self.seats):
-            if seated is not None and seated.player.id == player.id:
-                return seat
-        return None
 
     def own_seat(self, player: Player) -> int:
         """Return the seat of a player who must have one.
@@ -129,19 +136,19 @@ class Table:
         Raises:
             RefusedError: They have none.
         """
-        if (seat := self.seat_of(player)) is not None:
+        if (seat := self.board.seat_of(player)) is not None:
             return seat
         self._check_not_gone(player)
         raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
 
     def _check_not_gone(self, player: Player) -> None:
-        if self.state == "playing" and self.game is not None and self.game.has_had(player):
+        if self.board.state == "playing" and self.game is not None and self.game.has_had(player):
             raise RefusedError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
 
     def match_of(self, seat: int) -> bytes | None:
         """Return the match that a seat's player is in, or was in last; None for a player who came later."""
-        seated, game = self.seats[seat], self.game
-        return self.match if game and seated and game.has_had(seated.player) else None
+        seated, game = self.board.seats[seat], self.game
+        return self.board.match if game and seated and game.has_had(seated.player) else None
 
     def own_game(self, mid: bytes, player: Player | None = None) -> Game:
         """Return the match of this id, in which `player`, if given, must have had a seat.
@@ -161,22 +168,18 @@ class Table:
         Raises:
             RefusedError: The seat, the table or the player's kind does not allow it.
         """
-        own = self.seat_of(player)
+        own = self.board.seat_of(player)
         if own is not None:
             if wanted not in (None, own):
                 message = f"expected seat {own}, which is this player's: leave it first"
                 raise RefusedError(Code.NOT_NOW, message)
             return own
         self._check_not_gone(player)
-        seat = free_seat(self.code, self.seats, wanted)
-        self._check_open()
-        check_guest(self.seats, player, allowed=self.made.chosen.opts.guests)
+        seat = free_seat(self.code, self.board.seats, wanted)
+        self.board.check_may_change()
+        check_guest(self.board.seats, player, allowed=self.made.chosen.opts.guests)
         self._sit(seat, Seated(player))
         return seat
-
-    def _check_open(self) -> None:
-        if self.state not in SEATS_MAY_CHANGE:
-            raise RefusedError(Code.TABLE_NOT_OPEN, f"expected an open table, got one in state {self.state}")
 
     def leave(self, player: Player) -> None:
         """Give a seat up.
@@ -185,16 +188,11 @@ class Table:
             RefusedError: A match is being set up or played.
         """
         seat = self.own_seat(player)
-        self._check_open()
-        self._house.write(ClearSeat(self.code, seat))
-        self.seats[seat] = None
+        self.board.check_may_change()
+        self._journal.write(ClearSeat(self.code, seat))
+        self.board.seats[seat] = None
         self.audience.release(seat)
         self.keep()
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nobody sits here."""
-        return not any(self.seats)
 
     def set_ready(self, player: Player, *, is_ready: bool, x: bytes | None) -> None:
         """Note whether a player agrees to start.
@@ -203,14 +201,14 @@ class Table:
             RefusedError: The match has begun, or a guest's box key cannot be used.
         """
         seat = self.own_seat(player)
-        self._check_open()
+        self.board.check_may_change()
         x = None if player.kind is PlayerKind.KEY else x
-        check_box_key(self.seats, seat, x)
+        check_box_key(self.board.seats, seat, x)
         self._sit(seat, Seated(player, is_ready, x))
 
     def _sit(self, seat: int, seated: Seated) -> None:
-        self._house.write(seat_row(self.code, seat, seated))
-        self.seats[seat] = seated
+        self._journal.write(seat_row(self.code, seat, seated))
+        self.board.seats[seat] = seated
         self.keep()
 
     def attach(self, seat: int, peer: Peer) -> bool:
@@ -235,7 +233,7 @@ class Table:
 
     def attend(self) -> None:
         """Note who is connected to a running match, which sets its time, what it holds back and how long it stands."""
-        if self.state == "playing" and self.game is not None:
+        if self.board.state == "playing" and self.game is not None:
             self.keep()
             before = self.game.time
             self._advance(self.game)
@@ -249,20 +247,20 @@ class Table:
 
     def advance(self) -> None:
         """Send the terms out, if everybody is there and ready."""
-        if self.state in SEATS_MAY_CHANGE and all(seated and seated.is_ready for seated in self.seats):
+        if self.board.may_change and self.board.is_ready:
             self._open_terms()
 
     def _open_terms(self) -> None:
-        gathering = gather(self._house, self.made, self.seats)
+        gathering = gather(self._backing.identity, self._backing.settings.now, self.made, self.board.seats)
         stale = self._drop_game()
-        self.state, self.match = "terms", None
-        self._house.write(*stale, *gathering.rows(), self.row())
+        self.board.state, self.board.match = "terms", None
+        self._journal.write(*stale, *gathering.rows(), self.row())
         self.gather(gathering)
 
     def gather(self, gathering: Gathering) -> None:
         """Wait for the signatures of terms that are stored."""
         terms = gathering.terms
-        self.state, self.gathering = "terms", gathering
+        self.board.state, self.gathering = "terms", gathering
         self._expiry.set(None)
         self._signing.set(trio.current_time() + terms.opts.release_ms / 1000)
         self.announce()
@@ -271,11 +269,22 @@ class Table:
 
     def _drop_game(self) -> tuple[Write, ...]:
         game, self.game = self.game, None
-        self._shown = None
+        self.board.vacant = ()
         if game is None:
             return ()
         self._clock.set(None)
         return (DropSecrets(game.setup.terms.th),)
+
+    def sign_terms(self, gathering: Gathering, seat: int, record: Record) -> bool:
+        """Take what a seat signs of the terms; False if the very same was taken before.
+
+        Raises:
+            RefusedError: It does not answer these terms, or its signature is not valid.
+        """
+        is_new = gathering.sign(seat, record)
+        if is_new:
+            self._journal.write(gathering.row(record))
+        return is_new
 
     def begin_if_signed(self) -> None:
         """Start the match, if every keyed seat has signed the terms."""
@@ -288,11 +297,11 @@ class Table:
         self._begin(setup, gathering.dealer)
 
     def _begin(self, setup: Setup, dealer: Dealer) -> None:
-        self.state, self.match = "playing", setup.mid
-        self._house.write(*match_rows(self.made, setup, self.seats), self.row())
+        self.board.state, self.board.match = "playing", setup.mid
+        self._journal.write(*match_rows(self.made, setup, self.board.seats), self.row())
         named = {"table": label(self.code), "match": setup.mid.hex()}
         log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
-        self.open_game(Lineup(setup, guest_ids(self.seats)), dealer)
+        self.open_game(Lineup(setup, guest_ids(self.board.seats)), dealer)
         self.announce()
         self.feed.open(setup)
         self.keep()
@@ -300,10 +309,11 @@ class Table:
 
     def open_game(self, lineup: Lineup, dealer: Dealer) -> Game:
         """Take up a match at its start."""
-        house = self._house
-        at_rest = house.identity.at_rest
-        game = Game(self.made, lineup, dealer, house.in_force, epoch=house.epoch, at_rest=at_rest)
-        self.game, self._shown = game, self.feed.begin(lineup, game.tail)
+        backing = self._backing
+        at_rest = backing.identity.at_rest
+        game = Game(self.made, lineup, dealer, backing.settings, epoch=backing.epoch, at_rest=at_rest)
+        self.game = game
+        self.feed.begin(lineup, game.tail)
         return game
 
     def restore(self, game: Game, rows: Iterable[AddRecord]) -> None:
@@ -314,30 +324,24 @@ class Table:
             RebuildError: The match's secrets do not give what was committed to.
         """
         for row in rows:
-            self._show(game.replay(row))
-        game.resume(is_unasked=self._house.unasked.get(game.mid) == game.ledger.k)
+            turn = game.replay(row)
+            self.feed.took(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
 
     def commit(self, game: Game, turn: Turn) -> None:
         """Store what follows from a record, and let everybody be told behind it; time runs when it is stored."""
-        self._house.write(*turn.rows)
-        gate = self._house.gate
+        gate = self._journal.write(*turn.rows)
         game.note(turn, gate=gate)
         if isinstance(turn.body, Close):
-            game.tail.close_hand(self._house.journal.durable)
+            game.tail.close_hand(self._journal.durable)
         if gate != self._gate:
             self._gate = gate
-            self._house.starts.after(gate, self._start)
+            self._backing.starts.after(gate, self._start)
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
-        self._show(turn)
+        self.feed.took(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
         if isinstance(turn.body, Rule | Void):
             self._log(turn.k, turn.body)
-
-    def _show(self, turn: Turn) -> None:
-        """Let those who watch see a record when it is time."""
-        if self._shown is not None:
-            self.feed.took(self._shown, turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
 
     def _log(self, k: int, body: Rule | Void) -> None:
         if isinstance(body, Void):
@@ -359,7 +363,7 @@ class Table:
             self._tell_changes(game)
         if game.hold.unheard:
             return False
-        while (turn := game.due(is_draining=self._house.is_draining)) is not None:
+        while (turn := game.due(is_draining=self._backing.drain.by is not None)) is not None:
             self.commit(game, turn)
             if not game.is_calm:
                 self._tell_changes(game)
@@ -378,8 +382,8 @@ class Table:
     def _tell_changes(self, game: Game) -> None:
         """Tell which seats are vacant and who is away after each record: with the next, watchers may be hushed."""
         vacant = game.vacancies()
-        if vacant != game.vacant:
-            game.vacant = vacant
+        if vacant != self.board.vacant:
+            self.board.vacant = vacant
             self.announce()
             self.standins.keep(vacant)
             self._register.vacated(self)
@@ -392,7 +396,7 @@ class Table:
     @property
     def _is_stored(self) -> bool:
         """Whether the newest record is stored, so that time runs for what it asks."""
-        return self._house.journal.durable >= self._gate
+        return self._journal.durable >= self._gate
 
     def _start(self) -> None:
         """Let time run for what the newest record asks, once that is stored."""
@@ -403,7 +407,7 @@ class Table:
         game = self.game
         if game is None or not self._is_stored:
             return  # nobody has been shown yet what to answer: time has not begun
-        if self._house.journal.is_full:
+        if self._journal.is_full:
             self._clock.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
             return
         turn = game.time_out()
@@ -434,35 +438,26 @@ class Table:
         if gathering is None:
             return
         self._signing.set(None)
-        self.state = "open"
-        silent = gathering.missing or tuple(range(len(self.seats)))
-        self._unready(silent, DropSecrets(gathering.terms.th), DropTerms(self.code), self.row())
+        self.board.state = "open"
+        silent = gathering.missing or tuple(range(len(self.board.seats)))
+        silent_rows = self.board.unready(silent)
+        self._journal.write(DropSecrets(gathering.terms.th), DropTerms(self.code), self.row(), *silent_rows)
         log.info("terms_dropped", table=label(self.code), seats=list(silent))
         self.keep()
         self.announce()
 
-    def reopen(self) -> None:
+    def reopen(self, *, may_begin: bool) -> None:
         """Go back to before the terms, with the seats as a restart found them: still ready, if a match may begin."""
-        self.state = "open"
-        is_nearly_full = self._house.disk.is_nearly_full
-        self._unready(tuple(range(len(self.seats))) if is_nearly_full else (), self.row())
+        self.board.state = "open"
+        self._journal.write(self.row(), *self.board.unready(() if may_begin else range(self.made.seats)))
         self.keep()
         self.advance()
 
-    def _unready(self, which: tuple[int, ...], *more: Write) -> None:
-        rows: list[Write] = []
-        for seat in which:
-            seated = self.seats[seat]
-            if seated is not None:
-                self.seats[seat] = Seated(seated.player)
-                rows.append(seat_row(self.code, seat, Seated(seated.player)))
-        self._house.write(*more, *rows)
-
     def _end(self, game: Game) -> None:
-        if self.state != "playing":
+        if self.board.state != "playing":
             return
-        self.state = "over"
-        self._unready(tuple(range(len(self.seats))), self.row())
+        self.board.state = "over"
+        self._journal.write(self.row(), *self.board.unready(range(self.made.seats)))
         winner, reason = game.ledger.outcome or (None, None)
         log.info("match_ended", table=label(self.code), match=game.mid.hex(), reason=reason, winner=winner)
         self.keep()
@@ -470,16 +465,16 @@ class Table:
 
     def keep(self) -> None:
         """Let the table stand for a while from now on; for ever while anybody is there to play its match."""
-        is_alone = self.state == "playing" and not self.audience.online
-        if self.state in SEATS_MAY_CHANGE or is_alone:
+        is_alone = self.board.state == "playing" and not self.audience.online
+        if self.board.may_change or is_alone:
             begins = trio.current_time() if self.game is None else self.game.goes_on_at
-            self._expires = begins + self._house.settings.tables.expiry_s
-            self._expiry.set(self._expires)
+            self.board.expires = begins + self._backing.settings.now.tables.expiry_s
+            self._expiry.set(self.board.expires)
         else:
             self._expiry.set(None)
 
     def _expire(self) -> None:
-        if self.state != "playing" or self.game is None:
+        if self.board.state != "playing" or self.game is None:
             self.close("expired")
         elif not self.game.ledger.pause.active:
             self.abandon()
@@ -495,48 +490,49 @@ class Table:
     def close(self, reason: str) -> None:
         """Remove the table."""
         self.stop()
-        self._house.write(*self._drop_game(), DropTable(self.code))
+        self._journal.write(*self._drop_game(), DropTable(self.code))
         notice = TableClosed(table=self.code, reason=reason)
         self.feed.close(notice)
         log.info("table_closed", table=label(self.code), reason=reason)
         self._register.closed(self, notice)
 
+    def give_up(self, game: Game, *, why: str) -> None:
+        """Close the table of a match that is held and cannot go on: nothing more is signed in it.
+
+        A player has seen records of it that are not in the backup, or has not come back to say. What the players have
+        of it stays as it is: the longest of their transcripts is the match.
+        """
+        log.warning("match_given_up", table=label(self.code), match=game.mid.hex(), k=game.ledger.k, why=why)
+        self._journal.write(EndMatch(game.mid, GIVEN_UP, now_ms()))
+        self.close("server")
+        game.hold.end()
+
+    def close_for_host(self) -> bool:
+        """Close the table because the host wants it; False if it closes in a moment, after the end of its match.
+
+        A match under way ends by the server's ruling, without a winner. In one that is held nothing is signed, not even
+        its end.
+        """
+        if self.feed.is_closed:
+            return True
+        self.drop_terms()
+        game = self.game
+        if self.board.state != "playing" or game is None:
+            self.close("server")
+            return True
+        if game.hold.is_on:
+            self.give_up(game, why="the host has closed the table")
+            return True
+        self.abandon()
+        self._backing.timers.after(ACKS_S, self.close_for_host)
+        return False
+
     def row(self) -> SaveTable:
         """Return what is stored of the table; while terms are out, with the match that is still being shown."""
-        return table_row(self.made, self._document, self.state, self.match or self.feed.held)
+        return self.board.row(self.board.match or self.feed.held)
 
     def announce(self) -> None:
         """Tell everybody at the table, and those who follow the lobby, how it stands."""
-        self.audience.tell_seats(self.notice())
+        self.audience.tell_seats(self.feed.notice())
         self.feed.tell_state()
         self._register.changed(self)
-
-    def shown_notice(self) -> TableState:
-        """Return the full state of the table as everybody may see it, no newer than the records shown."""
-        return self.feed.mask(self.notice())
-
-    def notice_for(self, peer: Peer) -> TableState:
-        """Return the full state of the table as a connection may see it."""
-        return self.notice() if self.audience.is_inside(peer) else self.shown_notice()
-
-    @property
-    def is_seen_playing(self) -> bool:
-        """Whether a match is played as far as everybody may know."""
-        return self.state == "playing" or self.feed.holds_back
-
-    def notice(self) -> TableState:
-        """Return the full state of the table, as the seats see it."""
-        waits = self.state in SEATS_MAY_CHANGE
-        left = max(0, int((self._expires - trio.current_time()) * 1000)) if waits else None
-        vacant = () if self.game is None else self.game.vacant
-        seats = seat_states(self.seats, online=self.audience.online, vacant=vacant)
-        return table_state(
-            self.made,
-            self._rules,
-            seats,
-            state=self.state,
-            match=self.match,
-            expires_ms=left,
-            age_ms=self.feed.age_ms(self.made.created_ms, is_playing=self.state == "playing"),
-            watchers=len(self.audience.watchers),
-        )

@@ -1,6 +1,6 @@
 """Stopping without cutting a hand off: what is under way may end, and nothing else begins before the next start.
 
-While the server drains, `House.is_draining` keeps new tables, matches, hands and newcomers out; here is how long that
+While the server drains, `Drain` keeps new tables, matches, hands and newcomers out; here is how long that
 lasts, and what the next start has to know. Invariant: even if that knowledge is lost, every match goes on.
 """
 
@@ -29,7 +29,7 @@ async def drain_when_asked(house: House, lobby: Lobby, *, asked: trio.Event, sto
     """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s."""
     await asked.wait()
     seconds = house.settings.tables.drain_s
-    house.drained_by = trio.current_time() + seconds
+    house.drain.by = trio.current_time() + seconds
     lobby.tell_draining()
     log.info("draining", under_way=hands_under_way(lobby), seconds=seconds)
     notify.tell(notify.STOPPING, status="draining: hands under way end")
@@ -48,7 +48,7 @@ def hands_under_way(lobby: Lobby) -> int:
 
 
 def _is_in_hand(table: Table) -> bool:
-    if table.game is None or table.state != "playing" or not table.audience.online:
+    if table.game is None or table.board.state != "playing" or not table.audience.online:
         return False
     ledger = table.game.ledger
     return ledger.phase in _UNDER_WAY and not (ledger.pause.active or table.game.hold.is_on)

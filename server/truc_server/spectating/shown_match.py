@@ -1,0 +1,146 @@
+"""One match as far as it has been shown to those who watch: up to which record, and what those who come later are sent.
+
+Invariant: what is told of the match or its table from here says no more than the records shown.
+"""
+
+from collections.abc import Sequence
+from itertools import starmap
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from truc_protocol.bodies import AnyBody, Call, Close, End, Guest, Placed, SeatTaken, Sub
+from truc_protocol.codec import unpack
+from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.facts import Fact
+from truc_protocol.messages import SeatState, Snapshot, TableState
+from truc_protocol.records import link, parse_own
+from truc_protocol.wire.frames import LENGTH_BYTES
+from truc_server.net.peer import tag_of
+from truc_server.spectating.recent_records import Tail, record_of
+from truc_server.storage import PlayerKind
+from truc_server.table_data.seats import Lineup
+from truc_server.timing.clock import now_ms
+
+
+class Begun(NamedTuple):
+    """Where a hand begins: the position of its first record, and the frame of the record before that."""
+
+    k: int
+    before: bytes | None
+
+
+class ShownMatch:
+    """What has been shown of one match.
+
+    Attributes:
+        tail: the newest records made.
+        k: the next position to be shown.
+        made: the next position to be made.
+        begun: where the hand that watchers see begins: at the newest call, or after a close that came later.
+        began_ms: when the first record was made, Unix time in milliseconds; None before.
+        ended_ms: when the end was made; None before.
+    """
+
+    def __init__(self, table: str, lineup: Lineup, tail: Tail) -> None:
+        self.setup = lineup.setup
+        self.tail = tail
+        self.k = 0
+        self.made = 0
+        self.begun = Begun(0, None)
+        self.began_ms: int | None = None
+        self.ended_ms: int | None = None
+        self._guests = lineup.guests
+        self._seats: tuple[SeatTaken | Guest | Sub, ...] = lineup.setup.seats
+        self._table = table
+        self._newest: bytes | None = None
+        self._hand: list[bytes] = []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every record made has been shown."""
+        return self.k == self.made
+
+    def made_at(self, body: AnyBody, at_ms: int) -> None:
+        """Note when the next record was made, which may be shown later."""
+        self.made += 1
+        self.began_ms = at_ms if self.began_ms is None else self.began_ms
+        if isinstance(body, End):
+            self.ended_ms = at_ms
+
+    def add(self, frame: bytes, body: AnyBody) -> None:
+        """Count the next record as shown."""
+        if isinstance(body, Call):
+            self._begin()
+        self._hand.append(frame)
+        self._newest = frame
+        self.k += 1
+        if isinstance(body, Close):
+            self._begin()
+        elif isinstance(body, Sub):
+            self._seats = (*self._seats[: body.seat], body, *self._seats[body.seat + 1 :])
+
+    def _begin(self) -> None:
+        self.begun = Begun(self.k, self._newest)
+        self._hand = []
+
+    def hand(self) -> Sequence[bytes]:
+        """Return the records of the present hand, as sent."""
+        return tuple(self._hand)
+
+    def snapshot(self, *, skipped: bool) -> Snapshot:
+        """Return the match in short, up to where its present hand begins."""
+        return Snapshot(
+            table=self._table,
+            match=self.setup.mid,
+            k=self.begun.k,
+            head=self.setup.mid if self.begun.before is None else _head_after(self.begun.before),
+            doc=self.setup.terms.document,
+            records=self.setup.records,
+            view={} if self.begun.before is None else _state(self.begun.before),
+            skipped=skipped,
+        )
+
+    def mask(self, state: TableState) -> TableState:
+        """Return a table's state as of this match, whatever has become of the table since."""
+        of_match = (_seat_state(seat, self._guests.get(seat.seat)) for seat in self._seats)
+        seats = tuple(starmap(_masked, zip(of_match, state.seats, strict=True)))
+        age_ms = age(self.began_ms)
+        return replace(
+            state, seats=seats, state="playing", match=self.setup.mid, expires_ms=None, age_ms=age_ms
+        )
+
+
+def age(since_ms: int | None) -> int:
+    """Return how long ago a time was, in milliseconds; 0 for one that has not come."""
+    return 0 if since_ms is None else max(0, now_ms() - since_ms)
+
+
+def _masked(of_match: SeatState, now: SeatState) -> SeatState:
+    """Return a seat as of a match, and whether its player is connected now, if they still sit there."""
+    if of_match.player is None or of_match.player != now.player:
+        return of_match
+    return replace(of_match, online=now.online)
+
+
+def _head_after(frame: bytes) -> bytes:
+    """Return the head after a record as sent, one that is bound to its position."""
+    record = record_of(frame)
+    body = parse_own(record)
+    if not isinstance(body, Placed):
+        raise TypeError(f"expected a record of a match, got {type(body).__name__}")
+    return link(body.head, record)
+
+
+def _state(frame: bytes) -> Fact:
+    """Return the fact `state` of a record as sent."""
+    state: Fact = unpack(frame[LENGTH_BYTES:])["means"][-1]
+    return state
+
+
+def _seat_state(seat: SeatTaken | Guest | Sub, guest: bytes | None) -> SeatState:
+    name = seat.name.decode()
+    if isinstance(seat, Guest):
+        player = None if guest is None else tag_of(PlayerKind.GUEST, guest)
+        return SeatState(seat=seat.seat, kind="guest", name=name, player=player)
+    return SeatState(seat=seat.seat, kind="key", name=name, player=fingerprint(seat.pk))
