@@ -8,6 +8,7 @@ from client.hosting import Hosting
 from client.playing import play_on
 from msgspec.structs import replace
 from rich.console import Console
+from rows import each_row
 
 from truc_client import (
     Away,
@@ -51,8 +52,8 @@ def shown(*happenings, lang: str = "en", **terms) -> list[str]:
     return screen._console.file.getvalue()[before:].splitlines()
 
 
-@pytest.mark.parametrize(
-    ("away", "said"),
+@each_row(
+    "away, said",
     [
         (Away(1, online=False), "east is away"),
         (
@@ -65,32 +66,6 @@ def shown(*happenings, lang: str = "en", **terms) -> list[str]:
         ),
         (Away(1, online=True, missed=2), "east: decisions missed in a row: 2"),
         (Away(1, online=False, missed=3, claim_in_ms=0), "east is gone"),
-    ],
-)
-def test_absence_is_told_in_a_line(away, said) -> None:
-    assert shown(away) == [said]
-
-
-def test_return_is_told_of_who_was_away() -> None:
-    assert shown(Away(1, online=False), Away(1, online=True))[-1] == "east is back"
-
-
-def test_presence_of_who_was_not_away_is_not_told() -> None:
-    assert shown(Away(1, online=True)) == []
-
-
-def test_time_that_passes_is_not_told_again() -> None:
-    assert len(shown(Away(1, online=False, claim_in_ms=9_000), Away(1, online=False, claim_in_ms=5_000))) == 1
-
-
-def test_each_decision_missed_is_told() -> None:
-    told = shown(Away(1, online=False, missed=1), Away(1, online=False, missed=2))
-    assert len(told) == 2
-
-
-@pytest.mark.parametrize(
-    ("away", "said"),
-    [
         (Away(0, online=True, missed=1), "decisions you have missed in a row: 1"),
         (
             Away(0, online=True, missed=1, claim_in_ms=8_000),
@@ -102,42 +77,51 @@ def test_each_decision_missed_is_told() -> None:
         ),
     ],
 )
-def test_own_misses_are_told_to_the_player_in_person(away, said) -> None:
+def test_absence_is_told_in_a_line_and_own_misses_in_person(away, said) -> None:
     assert shown(away) == [said]
 
 
-def test_own_return_is_told_after_the_seat_was_gone() -> None:
-    told = shown(Away(0, online=True, missed=3, claim_in_ms=0), Away(0, online=True))
-    assert told[1:] == ["your seat is yours again"]
+@each_row(
+    "before, after, told",
+    [
+        (Away(1, online=False), Away(1, online=True), ["east is back"]),
+        (Away(0, online=True, missed=3, claim_in_ms=0), Away(0, online=True), ["your seat is yours again"]),
+        (Away(0, online=True, missed=1, claim_in_ms=8_000), Away(0, online=True), []),
+        (Away(1, online=False, claim_in_ms=9_000), Away(1, online=False, claim_in_ms=5_000), []),
+        (
+            Away(1, online=False, missed=1),
+            Away(1, online=False, missed=2),
+            ["east is away"],  # each decision missed
+        ),
+    ],
+)
+def test_what_changes_of_an_absence_is_told_and_the_time_that_passes_is_not(before, after, told) -> None:
+    assert shown(before, after)[1:] == told
+    assert shown(Away(1, online=True)) == []  # who was not away
 
 
-def test_own_return_after_a_miss_is_not_told() -> None:
-    assert len(shown(Away(0, online=True, missed=1, claim_in_ms=8_000), Away(0, online=True))) == 1
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_absence_and_return_differ_in_every_language(lang) -> None:
     gone, back = shown(Away(1, online=False), Away(1, online=True), lang=lang)
     assert ("east" in gone, "east" in back, gone != back) == (True, True, True)
 
 
-@pytest.mark.parametrize(
-    "terms",
-    [{"claim": "opponents"}, {"gone": WAIT}, {"decision_ms": 0}],
-    ids=["the table has it so", "the match waits", "no time runs out"],
-)
-def test_claim_is_offered_where_nothing_else_ends_the_match(terms) -> None:
-    told = shown(Away(1, online=False, claim_in_ms=0), **terms)
-    assert told == ["east is gone", "The other side is gone. To end the match, type: claim"]
+OFFER = ["The other side is gone. To end the match, type: claim"]
 
 
-@pytest.mark.parametrize(
-    ("seat", "terms"),
-    [(2, {"claim": "opponents"}), (1, {}), (1, {"claim": "opponents", "gone": SUBSTITUTE})],
-    ids=["a partner", "the server ends it", "a substitute is called"],
+@each_row(
+    "seat, terms, offered",
+    [
+        (1, {"claim": "opponents"}, OFFER),
+        (1, {"gone": WAIT}, OFFER),
+        (1, {"decision_ms": 0}, OFFER),
+        (2, {"claim": "opponents"}, []),  # a partner
+        (1, {}, []),  # the server ends it
+        (1, {"claim": "opponents", "gone": SUBSTITUTE}, []),
+    ],
 )
-def test_claim_is_not_offered_where_it_is_not_granted(seat, terms) -> None:
-    assert len(shown(Away(seat, online=False, claim_in_ms=0), **terms)) == 1
+def test_claim_is_offered_where_it_is_granted_and_nothing_else_ends_the_match(seat, terms, offered) -> None:
+    assert shown(Away(seat, online=False, claim_in_ms=0), **terms)[1:] == offered
 
 
 @pytest.fixture
@@ -209,7 +193,7 @@ async def test_match_that_has_not_begun_cannot_be_claimed(server, player) -> Non
             await table.claim()
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_server_that_is_about_to_be_stopped_is_told_of_with_its_time_in_every_language(lang):
     (told,) = shown(ServerDraining(59_001), lang=lang)
     assert " 60 s" in told

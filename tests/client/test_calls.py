@@ -21,16 +21,15 @@ async def server(nursery) -> Hosting:
     return server
 
 
-async def test_call_is_told_with_all_that_it_says(server, player) -> None:
+async def test_call_is_told_with_all_that_it_says_and_to_a_free_seat_without_a_match(server, player) -> None:
     async with connect("host", player, want=WANTED, dial=server.dial) as connection:
+        hello = next(message for message in server.received if isinstance(message, ClientHello))
+        assert HOUSE_BOTS in hello.want
+        calls = connection.calls()
         await server.send(CALL)
-        assert await anext(connection.calls()) == Called("K7PQ3", MATCH, 1, "truc-french", 60_000)
-
-
-async def test_call_to_a_free_seat_is_one_without_a_match(server, player) -> None:
-    async with connect("host", player, want=WANTED, dial=server.dial) as connection:
+        assert await anext(calls) == Called("K7PQ3", MATCH, 1, "truc-french", 60_000)
         await server.send(PlayersWanted(table="K7PQ3", seat=1, variant="truc-french"))
-        assert await anext(connection.calls()) == Called("K7PQ3", None, 1, "truc-french")
+        assert await anext(calls) == Called("K7PQ3", None, 1, "truc-french")
 
 
 async def test_call_that_came_before_anybody_listened_is_told(server, player) -> None:
@@ -57,19 +56,9 @@ async def test_calls_end_with_the_connection(server, player) -> None:
             await anext(connection.calls())
 
 
-async def test_hello_says_that_calls_are_wanted(server, player) -> None:
-    async with connect("host", player, want=WANTED, dial=server.dial):
-        hello = next(message for message in server.received if isinstance(message, ClientHello))
-    assert HOUSE_BOTS in hello.want
-
-
-async def test_who_did_not_want_calls_cannot_listen_for_them(server, player) -> None:
+async def test_who_did_not_want_calls_cannot_listen_for_them_and_passes_them_over(server, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         with pytest.raises(ClientError, match="house-bots"):
             connection.calls()
-
-
-async def test_call_that_was_not_wanted_is_passed_over(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
         await server.send(CALL)
         assert await connection.tables() is not None

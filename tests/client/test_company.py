@@ -35,14 +35,10 @@ async def told(stream, many: int) -> list:
         return [await anext(stream) for _ in range(many)]
 
 
-async def test_lobby_tells_how_full_the_house_is(connection) -> None:
-    (first,) = await told(await connection.lobby(), 1)
-    assert first == LobbyChanged(LobbyState(online=1, tables=1, playing=0))
-
-
-async def test_lobby_tells_every_table(server, connection) -> None:
+async def test_lobby_tells_how_full_the_house_is_and_every_table(server, connection) -> None:
     lobby = await connection.lobby()
-    _, shown = await told(lobby, 2)
+    first, shown = await told(lobby, 2)
+    assert first == LobbyChanged(LobbyState(online=1, tables=1, playing=0))
     assert shown == TableChanged(server.state())
     assert lobby.tables == {CODE: server.state()}
 
@@ -54,19 +50,12 @@ async def test_lobby_tells_which_table_is_gone(server, connection) -> None:
     assert (closed, lobby.tables) == (TableClosed("expired", CODE), {})
 
 
-async def test_lobby_tells_what_is_said_there(connection) -> None:
+async def test_lobby_tells_what_is_said_there_and_not_at_tables(server, connection) -> None:
     lobby = await connection.lobby()
+    await server.send(ChatLine(table=CODE, player=TAG, name="east", text="here"))
     await lobby.chat("good evening")
     *_, said = await told(lobby, 3)
     assert said == ChatSaid(TAG, "north", "good evening")
-
-
-async def test_lobby_does_not_tell_what_is_said_at_tables(server, connection) -> None:
-    lobby = await connection.lobby()
-    await server.send(ChatLine(table=CODE, player=TAG, name="east", text="here"))
-    await server.send(ChatLine(player=TAG, name="east", text="there"))
-    *_, said = await told(lobby, 3)
-    assert said.text == "there"
 
 
 async def test_lobby_is_followed_again_after_a_lost_connection(server, connection) -> None:
@@ -110,13 +99,6 @@ async def test_lobby_that_is_refused_on_the_way_back_ends_with_the_reason(server
         await told(lobby, 2)
 
 
-async def test_lobby_that_is_left_ends(server, connection) -> None:
-    lobby = await connection.lobby()
-    await lobby.leave()
-    assert [type(each) async for each in lobby] == [LobbyChanged, TableChanged]
-    assert [message.off for message in asked(server, FollowLobby)] == [False, True]
-
-
 async def test_server_without_a_lobby_is_said_to_have_none(server, connection) -> None:
     async def refuse(message) -> None:
         await server.send(refusal(Code.UNKNOWN_REQUEST, "no", re=message.id))
@@ -126,39 +108,34 @@ async def test_server_without_a_lobby_is_said_to_have_none(server, connection) -
         await connection.lobby()
 
 
+async def test_lobby_that_is_left_ends(server, connection) -> None:
+    lobby = await connection.lobby()
+    await lobby.leave()
+    assert [type(each) async for each in lobby] == [LobbyChanged, TableChanged]
+    assert [message.off for message in asked(server, FollowLobby)] == [False, True]
+
+
 async def test_players_are_listed_over_every_page(connection) -> None:
     assert [player.player for player in await connection.players()] == ["P0", "P1", "P2", "P3", "P4"]
 
 
-async def test_seek_asks_for_exactly_these_options(server, connection) -> None:
-    await connection.seek("truc-french", seats=2, options={"target": 6})
+async def test_table_is_sought_with_exactly_these_options_and_shown_as_it_was_before_the_reply(
+    server, connection
+) -> None:
+    table = await connection.seek("truc-french", seats=2, options={"target": 6})
     (seek,) = asked(server, Seek)
     assert (seek.variant, seek.seats, seek.options) == ("truc-french", 2, {"target": 6})
-
-
-async def test_table_that_was_found_is_shown_as_it_was_before_the_reply(server, connection) -> None:
-    table = await connection.seek("truc-french")
     assert (table.code, table.seat, table.state) == (CODE, 0, server.state())
 
 
-async def test_line_of_chat_at_a_table_is_told_there(connection) -> None:
+async def test_line_of_chat_at_a_table_is_told_there_an_older_one_with_its_age(server, connection) -> None:
     table = await connection.seek("truc-french")
     await table.chat("hello")
-    _, said = await told(table, 2)
-    assert said == ChatSaid(TAG, "north", "hello", CODE)
-
-
-async def test_chat_of_a_table_names_it(server, connection) -> None:
-    table = await connection.seek("truc-french")
-    await table.chat("hello")
-    assert [(message.table, message.text) for message in asked(server, Chat)] == [(CODE, "hello")]
-
-
-async def test_older_line_says_how_long_ago_it_was(server, connection) -> None:
-    table = await connection.seek("truc-french")
     await server.send(ChatLine(table=CODE, n=4, player=TAG, name="e", seat=1, text="hi", ago_ms=9))
-    _, said = await told(table, 2)
-    assert (said.n, said.seat, said.ago_ms) == (4, 1, 9)
+    _, said, older = await told(table, 3)
+    assert said == ChatSaid(TAG, "north", "hello", CODE)
+    assert (older.n, older.seat, older.ago_ms) == (4, 1, 9)
+    assert [(message.table, message.text) for message in asked(server, Chat)] == [(CODE, "hello")]
 
 
 async def test_line_that_comes_again_is_told_once(server, connection) -> None:
@@ -175,12 +152,8 @@ async def test_ignore_names_the_tag_and_is_taken_back(server, connection) -> Non
     assert [(message.player, message.off) for message in asked(server, Ignore)] == [(TAG, False), (TAG, True)]
 
 
-async def test_player_who_is_forgotten_asks_for_it(server, connection) -> None:
-    await connection.forget()
-    assert len(asked(server, Forget)) == 1
-
-
-async def test_guest_who_is_forgotten_drops_the_token(server, guest) -> None:
+async def test_guest_who_is_forgotten_asks_for_it_and_drops_the_token(server, guest) -> None:
     async with connect("host", guest, dial=server.dial) as connection:
         await connection.forget()
+        assert len(asked(server, Forget)) == 1
         assert connection.session.account.store.token(connection.session.first_spk) is None

@@ -6,6 +6,7 @@ import pytest
 import trio
 import trio.testing
 from client.playing import play_on
+from rows import each_row
 
 from truc_client import Address, ConnectError, connect
 from truc_client.home.account import open_account
@@ -55,9 +56,12 @@ async def watched(server, player, look) -> list:
 
 async def test_every_signed_body_is_on_the_disk_before_it_is_sent(scripted, player) -> None:
     server = scripted(target=3)
-    seen = await watched(server, player, lambda message, _body: message.body in bodies_on_disk(player.home))
-    assert seen
-    assert all(seen)
+    seen = await watched(
+        server, player, lambda message, body: (body, message.body in bodies_on_disk(player.home))
+    )
+    assert {type(body) for body, _ in seen} == {SeatTaken, Release, Act, Ack}
+    assert all(is_on_disk for _, is_on_disk in seen)
+    assert seen[0][0].th == sha256(server.terms.record[1])
 
 
 async def test_secrets_of_a_match_are_on_the_disk_before_the_seat_record_is_sent(scripted, player) -> None:
@@ -76,18 +80,6 @@ async def test_root_and_secret_are_gone_after_the_end_and_the_nonce_is_not(scrip
     await watched(server, player, lambda _message, body: body)
     tn, root, secret, mid = on_disk(player.home, "mid", server.setup.match)
     assert (len(tn), root, secret, mid) == (32, None, None, server.setup.match)
-
-
-async def test_every_kind_of_statement_is_made_in_a_match(scripted, player) -> None:
-    server = scripted(target=3)
-    seen = await watched(server, player, lambda _message, body: type(body))
-    assert set(seen) == {SeatTaken, Release, Act, Ack}
-
-
-async def test_seat_record_binds_the_terms_that_were_sent(scripted, player) -> None:
-    server = scripted(target=3)
-    seen = await watched(server, player, lambda _message, body: body)
-    assert seen[0].th == sha256(server.terms.record[1])
 
 
 async def test_secrets_are_in_no_message(scripted, player) -> None:
@@ -115,15 +107,14 @@ async def answered(player, answer: bytes | None) -> str:
     return str(failed.value)
 
 
-async def test_web_server_is_said_to_be_none_of_ours(player) -> None:
-    assert "got HTTP" in await answered(player, b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-
-async def test_silent_peer_is_given_up(player, autojump_clock) -> None:
-    assert await answered(player, None) == "host:7373 does not answer"
-
-
-async def test_garbage_is_one_line(player) -> None:
-    told = await answered(player, b"\x00\x00\x00\x05garba")
-    assert "\n" not in told
-    assert "broke the protocol" in told
+@each_row(
+    "answer, said",
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "got HTTP"),
+        (b"\x00\x00\x00\x05garba", "broke the protocol"),
+        (None, "host:7373 does not answer"),
+    ],
+)
+async def test_peer_that_is_none_of_ours_is_told_in_one_line(player, autojump_clock, answer, said) -> None:
+    told = await answered(player, answer)
+    assert (said in told, "\n" in told) == (True, False)

@@ -96,7 +96,7 @@ async def test_match_known_from_before_is_gone_on_with_when_its_setup_comes_unas
     assert seen[-1].verdict.result == "proven"
 
 
-async def test_end_below_the_mark_is_not_acked(killed, player) -> None:
+async def test_end_below_the_mark_is_not_acked_and_the_secrets_are_kept(killed, player) -> None:
     server, mark = killed
     await end_early(server, mark)
     begin_unasked(server)
@@ -105,6 +105,8 @@ async def test_end_below_the_mark_is_not_acked(killed, player) -> None:
         table = await connection.join("TABLE")
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table)
+        th = connection.session.account.store.playing(server.setup.match).th
+        assert len(connection.session.account.store.chains(th)) == 1
     assert (stopped.value.check, stopped.value.culprit) == ("C33", "server")
     assert not any(isinstance(body, Ack) for body in signed_since(server, before))
 
@@ -140,18 +142,6 @@ async def test_end_below_the_mark_is_none_when_the_server_knows_the_match_no_mor
         table = await connection.join("TABLE")
         with pytest.raises(CheckFailedError, match="C33"):
             await play_on(table)  # which returns at the end of a match
-
-
-async def test_secrets_are_kept_when_an_end_below_the_mark_comes(killed, player) -> None:
-    server, mark = killed
-    await end_early(server, mark)
-    begin_unasked(server)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE")
-        with pytest.raises(CheckFailedError):
-            await play_on(table)
-        th = connection.session.account.store.playing(server.setup.match).th
-        assert len(connection.session.account.store.chains(th)) == 1
 
 
 async def test_replaying_does_not_lower_the_mark(killed, player) -> None:

@@ -9,6 +9,7 @@ import trio.testing
 from click.testing import CliRunner
 from msgspec.structs import replace
 from rich.console import Console
+from rows import each_row
 
 from truc_client.happenings import Happening, TableChanged, TableClosed
 from truc_conform.shown import table_state
@@ -68,12 +69,6 @@ def test_without_room_for_columns_each_table_has_its_lines_and_no_word_is_cut() 
     ]
 
 
-def test_with_room_for_columns_tables_have_them() -> None:
-    out = io.StringIO()
-    Console(file=out, width=80).print(Listing((state("AAAAA", NORTH, FREE),)))
-    assert out.getvalue().split()[:3] == ["Table", "Game", "Seats"]
-
-
 def test_tables_with_a_seat_to_take_come_first_and_names_are_no_markup() -> None:
     vacant = state("CCCCC", NORTH, replace(SOUTH, vacant=True), state="playing")
     tables = (state("AAAAA", NORTH, SOUTH, state="playing"), vacant, state("BBBBB", NORTH, FREE))
@@ -85,18 +80,8 @@ def test_tables_with_a_seat_to_take_come_first_and_names_are_no_markup() -> None
     assert "\x1b" not in out.getvalue()
 
 
-def test_of_tables_with_a_seat_to_take_those_come_first_that_have_waited_longest() -> None:
-    tables = (
-        state("AAAAA", NORTH, SOUTH, state="playing", age_ms=9_000_000),
-        state("BBBBB", NORTH, FREE, age_ms=60_000),
-        state("CCCCC", NORTH, FREE, age_ms=120_000),
-        state("DDDDD", NORTH, FREE),
-    )
-    assert [each.table for each in in_order(tables)] == ["CCCCC", "BBBBB", "DDDDD", "AAAAA"]
-
-
-@pytest.mark.parametrize(
-    ("age_ms", "shown"),
+@each_row(
+    "age_ms, shown",
     [
         (None, ""),
         (59_999, "0 min"),
@@ -109,6 +94,16 @@ def test_age_is_shown_in_minutes_and_hours(age_ms, shown) -> None:
     assert age(state("K7PQA", NORTH, FREE, age_ms=age_ms)) == shown
 
 
+def test_of_tables_with_a_seat_to_take_those_come_first_that_have_waited_longest() -> None:
+    tables = (
+        state("AAAAA", NORTH, SOUTH, state="playing", age_ms=9_000_000),
+        state("BBBBB", NORTH, FREE, age_ms=60_000),
+        state("CCCCC", NORTH, FREE, age_ms=120_000),
+        state("DDDDD", NORTH, FREE),
+    )
+    assert [each.table for each in in_order(tables)] == ["CCCCC", "BBBBB", "DDDDD", "AAAAA"]
+
+
 def test_line_for_a_script_ends_with_the_age() -> None:
     vacant = state("K7PQA", NORTH, replace(SOUTH, name="south", vacant=True), state="playing", age_ms=60_000)
     line = "K7PQA  truc-french  2/2 seats  playing  north, south  substitute wanted  1 min"
@@ -116,16 +111,13 @@ def test_line_for_a_script_ends_with_the_age() -> None:
     assert table_line(state("K7PQA", NORTH, FREE)) == "K7PQA  truc-french  1/2 seats  open  north"
 
 
-@pytest.mark.parametrize("text", ["none", "30", "30+120", "86400+1"])
-def test_clock_is_shown_as_it_is_typed(text) -> None:
+@each_row("text", ["none", "30", "30+120", "86400+1"])
+def test_clock_is_shown_as_it_is_typed_in_seconds(text) -> None:
     assert str(read_clock(text)) == text
-
-
-def test_clock_is_in_seconds() -> None:
     assert read_clock("30+120") == TableClock(decision_ms=30_000, bank_ms=120_000)
 
 
-@pytest.mark.parametrize("text", ["", "0", "30+", "+120", "1.5", "86401", "30+86401", "30+120+1", "\u0663"])
+@each_row("text", ["", "0", "30+", "+120", "1.5", "86401", "30+86401", "30+120+1", "\u0663"])
 def test_what_is_no_clock_is_told_with_what_was_expected(text) -> None:
     with pytest.raises(ValueError, match=r"expected SECONDS, SECONDS\+BANK .* got"):
         read_clock(text)
@@ -191,14 +183,11 @@ async def test_match_that_was_over_before_the_first_line_was_due_is_no_wait(auto
     assert await waited(state("K7PQA", NORTH, SOUTH), over, seconds=10) == []
 
 
-@pytest.mark.parametrize(
-    ("host", "here"),
+@each_row(
+    "host, here",
     [
-        ("localhost", True),
-        ("127.0.0.1", True),
-        ("::1", True),
-        ("192.168.1.2", False),
-        ("truc.example.org", False),
+        *((host, True) for host in ("localhost", "127.0.0.1", "::1")),
+        *((host, False) for host in ("192.168.1.2", "truc.example.org")),
     ],
 )
 def test_link_that_leads_nowhere_for_others_is_known_by_its_host(host, here) -> None:

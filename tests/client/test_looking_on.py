@@ -161,11 +161,8 @@ def test_who_comes_in_the_middle_of_a_hand_sees_the_table_once_all_is_there() ->
     assert drawn(shown(*coming, terminal=True, reached=99)) == 0
 
 
-def test_snapshot_at_the_beginning_has_no_score() -> None:
-    assert "Score" not in shown(SnapshotTaken(bytes(32), 0, {}, skipped=False))
-
-
 def test_snapshot_that_skips_says_so_and_forgets_the_hand_that_it_skips() -> None:
+    assert "Score" not in shown(SnapshotTaken(bytes(32), 0, {}, skipped=False))  # at the beginning
     told = shown(*TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True), terminal=True)
     assert "Too much happened while this client was not reading." in told
     screen, _ = screen_of(terminal=True)
@@ -175,19 +172,17 @@ def test_snapshot_that_skips_says_so_and_forgets_the_hand_that_it_skips() -> Non
     assert (screen.board.laid, screen.board.past, screen.board.each) == ((), (), 0)
 
 
-def test_what_is_not_checked_says_so_in_each_line_and_is_neither_drawn_nor_ticked() -> None:
+async def test_what_is_not_checked_says_so_in_each_line_and_is_neither_drawn_nor_ticked() -> None:
     facts = [fact for record in TRICK for fact in record.means]
-    told = shown(RecordUnchecked(8, "act", (*facts, CLOSED, OPENED, STATE)), terminal=True)
+    unchecked = RecordUnchecked(8, "act", (*facts, CLOSED, OPENED, STATE))
+    told = shown(unchecked, unchecked, terminal=True)
     first, *lines = told.splitlines()
     assert first.startswith("The server does not give out what came before.")
     assert [line for line in lines if not line.startswith("unchecked: ")] == []
     assert lines[-1] == "unchecked: Score  north: 2; east: 1"
     assert "✓" not in told
-
-
-def test_why_nothing_can_be_checked_is_said_once() -> None:
-    unchecked = RecordUnchecked(3, "act", (ASKED, STATE))
-    assert shown(unchecked, unchecked).count("The server does not give out") == 1
+    told, _ = await typed("? table", happenings=(RecordUnchecked(8, "act", (ASKED, STATE)),))
+    assert (drawn(told), told.startswith("The server does not give out")) == (0, True)
 
 
 def test_substitute_has_the_name_from_then_on() -> None:
@@ -196,8 +191,8 @@ def test_substitute_has_the_name_from_then_on() -> None:
     assert "west asks for 2" in told
 
 
-@pytest.mark.parametrize(
-    ("happening", "line"),
+@each_row(
+    "happening, line",
     [
         (TableClosed("expired", "K7PQ"), "the table is closed: nobody started it"),
         (Interrupted("it was lost"), "it was lost; connecting again"),
@@ -238,7 +233,7 @@ def test_why_the_connection_was_lost_is_told_in_the_language_asked_for() -> None
     assert shown(lost, lang="ca") == f"{lost.reason.told('ca')}; tornant a connectar\n"
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_what_is_told_is_in_the_language_asked_for(lang) -> None:
     told = shown(*TRICK, seen(CLOSED, OPENED, STATE), Resumed(9), terminal=True, lang=lang)
     words = catalogue(lang)
@@ -263,29 +258,21 @@ async def typed(*lines: str | None, happenings: tuple = TRICK) -> tuple[str, Fak
     return out.getvalue()[before:], table
 
 
-@pytest.mark.parametrize("line", ["quit", "Q", None])
+async def test_who_watches_may_talk_ask_for_help_and_leave() -> None:
+    told, table = await typed("chat good luck", "'well played", "?", "quit", "chat too late")
+    assert table.said == ["good luck", "well played"]
+    assert "? table: how it stands." in told
+
+
+@pytest.mark.parametrize("line", ["Q", None])
 async def test_who_leaves_leaves(line) -> None:
-    _, table = await typed("", line)
+    _, table = await typed(line, "chat too late")
     assert table.said == []
 
 
-async def test_who_watches_may_talk() -> None:
-    _, table = await typed("chat good luck", "'well played")
-    assert table.said == ["good luck", "well played"]
-
-
-async def test_help_tells_what_may_be_typed() -> None:
-    assert (await typed("?"))[0].startswith("? table: how it stands.")
-
-
-@pytest.mark.parametrize("line", ["? table", "help TABLE"])
+@each_row("line", ["? table", "help TABLE"])
 async def test_table_is_drawn_when_it_is_asked_for(line) -> None:
     assert drawn((await typed(line))[0]) == 1
-
-
-async def test_table_that_cannot_be_checked_is_not_drawn_though_it_is_asked_for() -> None:
-    told, _ = await typed("? table", happenings=(RecordUnchecked(8, "act", (ASKED, STATE)),))
-    assert (drawn(told), told.startswith("The server does not give out")) == (0, True)
 
 
 async def test_rules_are_explained_to_who_watches() -> None:
@@ -293,7 +280,7 @@ async def test_rules_are_explained_to_who_watches() -> None:
     assert "Envido" not in (await typed("? stake"))[0]
 
 
-@pytest.mark.parametrize("line", ["resign", "play 7e", "1", "sign three"])
+@each_row("line", ["resign", "play 7e", "1", "sign three"])
 async def test_nothing_can_be_played_by_who_watches(line) -> None:
     assert f"got '{line}': you are watching" in (await typed(line))[0]
 

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import pytest
 from protocol.forge import signed_again
 from server.acting import act, card, choose, hand_in, paused
 from server.conftest import asked, holder_of, in_hand, is_to_move, only_cut, together
@@ -16,36 +15,25 @@ from truc_protocol.records import encode
 HEAD = bytes(32)
 
 
-async def test_an_act_is_answered_after_its_record(server):
-    mover, _ = holder_of(await in_hand(server))
-    reply = await hand_in(mover, act(mover, "stand"))
-    kinds = [message["t"] for message in mover.client.log[-2:]]
-    assert (reply["t"], reply["k"], kinds) == ("ok", 8, ["record", "ok"])
-
-
-async def test_the_same_act_again_is_a_repeat(server):
+async def test_an_act_is_answered_after_its_record_and_the_same_again_is_a_repeat(server):
     mover, _ = holder_of(await in_hand(server))
     body = act(mover, "stand")
-    await hand_in(mover, body)
+    reply = await hand_in(mover, body)
+    kinds = [message["t"] for message in mover.client.log[-2:]]
+    assert (reply["t"], reply["k"], kinds) == ("ok", 8, ["record", "ok"])
     reply = await hand_in(mover, body)
     assert (reply["k"], reply["dup"]) == (8, True)
 
 
-async def test_the_same_release_again_is_a_repeat(server):
-    seats = await in_hand(server)
-    message = seats[0].stored["release", 1]
-    reply = await seats[0].client.ask(message)
-    assert (reply["dup"], reply["k"] in (5, 6)) == (True, True)
-
-
-async def test_the_same_release_under_a_second_signature_is_a_repeat_and_no_refusal(server):
+async def test_the_same_release_is_a_repeat_under_a_second_signature_too(server):
     seats = await in_hand(server)
     message = seats[0].stored["release", 1]
     again = signed_again(seats[0].key, message["body"])
     assert again != message["sig"]
     assert keys.verify(seats[0].key.public, message["body"], again)
-    reply = await seats[0].client.ask({**message, "sig": again})
-    assert (reply["t"], reply["dup"]) == ("ok", True)
+    for sig in (message["sig"], again):
+        reply = await seats[0].client.ask({**message, "sig": sig})
+        assert (reply["t"], reply["dup"], reply["k"] in (5, 6)) == ("ok", True, True)
 
 
 async def test_another_act_at_a_position_taken_is_stale(server):
@@ -55,25 +43,18 @@ async def test_another_act_at_a_position_taken_is_stale(server):
     assert (await hand_in(mover, other))["code"] == "stale_position"
 
 
-async def test_an_act_for_a_later_position_is_a_bad_position(server):
+async def test_an_act_for_another_place_or_of_another_shape_is_refused(server):
     mover, _ = holder_of(await in_hand(server))
-    assert (await hand_in(mover, act(mover, "stand", k=9)))["code"] == "bad_position"
-
-
-async def test_an_act_under_another_head_is_a_bad_position(server):
-    mover, _ = holder_of(await in_hand(server))
-    assert (await hand_in(mover, act(mover, "stand", head=HEAD)))["code"] == "bad_position"
-
-
-async def test_an_act_of_another_deal_index_is_a_bad_position(server):
-    mover, _ = holder_of(await in_hand(server))
-    assert (await hand_in(mover, act(mover, "stand", j=2)))["code"] == "bad_position"
-
-
-async def test_an_act_of_another_match_is_refused(server):
-    mover, _ = holder_of(await in_hand(server))
+    for fields in ({"k": 9}, {"head": HEAD}, {"j": 2}):
+        assert (await hand_in(mover, act(mover, "stand", **fields)))["code"] == "bad_position"
     reply = await hand_in(mover, act(mover, "stand"), match=bytes(32))
     assert reply["code"] == "no_such_match"
+    assert (await hand_in(mover, act(mover, "fly")))["code"] == "bad_message"
+    here = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid}
+    for body in (b"", b"\x93\x01\x02\x03", b"\xc1", b"\x91\xa5hello"):
+        assert (await mover.client.ask({**here, "body": body, "sig": bytes(64)}))["code"] == "bad_message"
+    assert (await mover.client.ask({**here, "at": 8, "choose": "stand"}))["code"] == "not_now"
+    assert (await hand_in(mover, act(mover, "stand")))["t"] == "ok"
 
 
 async def test_an_act_in_the_name_of_another_seat_is_refused(server):
@@ -103,12 +84,6 @@ async def test_a_card_that_is_not_held_is_refused(server):
     await hand_in(mover, act(mover, "stand"))
     reply = await hand_in(mover, act(mover, "play", (0, 3, bytes(16), None)))
     assert reply["code"] == "illegal_action"
-
-
-async def test_a_refused_act_leaves_the_connection_open(server):
-    mover, _ = holder_of(await in_hand(server))
-    await hand_in(mover, act(mover, "accept"))
-    assert (await hand_in(mover, act(mover, "stand")))["t"] == "ok"
 
 
 async def test_a_wrong_signature_closes_the_connection_after_saying_why(server):
@@ -142,24 +117,6 @@ async def idle() -> None:
     """Release nothing."""
 
 
-async def test_an_unknown_kind_is_a_bad_message(server):
-    mover, _ = holder_of(await in_hand(server))
-    assert (await hand_in(mover, act(mover, "fly")))["code"] == "bad_message"
-
-
-@pytest.mark.parametrize("body", [b"", b"\x93\x01\x02\x03", b"\xc1", b"\x91\xa5hello"])
-async def test_a_body_of_another_shape_is_a_bad_message(server, body):
-    mover, _ = holder_of(await in_hand(server))
-    message = {
-        "t": "act",
-        "table": mover.table,
-        "match": mover.ledger.setup.mid,
-        "body": body,
-        "sig": bytes(64),
-    }
-    assert (await mover.client.ask(message))["code"] == "bad_message"
-
-
 async def test_a_late_ask_whose_window_a_card_has_closed_is_void(server):
     first, second = holder_of(await in_hand(server, "truc-catalan"))
     await hand_in(first, act(first, *card(first)))
@@ -170,20 +127,21 @@ async def test_a_late_ask_whose_window_a_card_has_closed_is_void(server):
     assert (reply["code"], "refuse" in reply) == ("void_bet", False)
 
 
-async def test_a_late_ask_that_another_ask_has_overtaken_is_stale(server):
+async def test_a_late_ask_that_a_card_of_the_own_or_another_ask_has_overtaken_is_stale(server):
     first, second = holder_of(await in_hand(server, "truc-catalan"))
+    before = act(first, "raise", (2,))
     await hand_in(first, act(first, *card(first)))
+    assert (await hand_in(first, before))["code"] == "stale_position"
     late = act(first, "raise", (2,))
     await second.play(until=lambda seat: seat.next == first.next)
     assert (await hand_in(second, act(second, "raise", (2,))))["t"] == "ok"
     assert (await hand_in(first, late))["code"] == "stale_position"
 
 
-async def test_a_late_ask_that_an_own_card_has_overtaken_is_stale(server):
+async def test_an_ask_after_the_own_card_is_taken_before_the_next_card(server):
     first, _ = holder_of(await in_hand(server, "truc-catalan"))
-    late = act(first, "raise", (2,))
     await hand_in(first, act(first, *card(first)))
-    assert (await hand_in(first, late))["code"] == "stale_position"
+    assert (await hand_in(first, act(first, "raise", (2,))))["t"] == "ok"
 
 
 async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_void_and_refused_by_signature(
@@ -203,18 +161,6 @@ async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_voi
     assert (reply["code"], "refuse" in reply) == ("void_bet", True)
 
 
-async def test_an_ask_after_the_own_card_is_taken_before_the_next_card(server):
-    first, _ = holder_of(await in_hand(server, "truc-catalan"))
-    await hand_in(first, act(first, *card(first)))
-    assert (await hand_in(first, act(first, "raise", (2,))))["t"] == "ok"
-
-
-async def test_a_keyed_seat_cannot_choose_like_a_guest(server):
-    mover, _ = holder_of(await in_hand(server))
-    message = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid, "at": 8, "choose": "stand"}
-    assert (await mover.client.ask(message))["code"] == "not_now"
-
-
 async def test_resigning_ends_the_match_for_the_other_side(server):
     mover, other = holder_of(await in_hand(server))
     await mover.resign()
@@ -223,32 +169,19 @@ async def test_resigning_ends_the_match_for_the_other_side(server):
     assert (verdict.reason, verdict.winner) == ("resigned", other.seat % 2)
 
 
-async def test_resuming_what_is_not_paused_is_illegal(server):
+async def test_resuming_what_is_not_paused_and_asking_twice_for_a_pause_are_illegal(server):
     mover, _ = holder_of(await in_hand(server))
     reply = await hand_in(mover, act(mover, "resume"))
     assert (reply["code"], reply["retryable"], "refuse" in reply) == ("illegal_action", False, True)
-
-
-async def test_asking_twice_for_a_pause_is_illegal(server):
-    mover, _ = holder_of(await in_hand(server))
     await hand_in(mover, act(mover, "pause"))
     assert (await hand_in(mover, act(mover, "pause")))["code"] == "illegal_action"
 
 
-async def test_asking_for_a_pause_during_one_is_illegal(server):
-    first, _ = await paused(server)
-    assert (await hand_in(first, act(first, "pause")))["code"] == "illegal_action"
-
-
-async def test_a_move_during_a_pause_is_refused_for_now(server):
-    mover, _ = holder_of(await paused(server))
+async def test_a_move_during_a_pause_is_refused_for_now_and_another_pause_is_illegal(server):
+    mover, other = holder_of(await paused(server))
     reply = await hand_in(mover, act(mover, "stand"))
     assert (reply["code"], reply["retryable"]) == ("paused", False)
-
-
-async def test_a_guest_resumes_only_what_is_paused(server):
-    mover, _ = await guest_turn(server)
-    assert (await choose(mover, "resume"))["code"] == "illegal_action"
+    assert (await hand_in(other, act(other, "pause")))["code"] == "illegal_action"
 
 
 async def test_a_guests_move_during_a_pause_is_refused_for_now(server):
@@ -260,38 +193,23 @@ async def guest_turn(server) -> tuple[Seat, Seat]:
     return holder_of(await in_hand(server, guests=(0, 1), boxed=False))
 
 
-async def test_a_guest_chooses_by_its_move_line(server):
-    mover, _ = await guest_turn(server)
-    assert (await choose(mover, "stand"))["t"] == "ok"
-
-
-async def test_the_same_choice_again_is_a_repeat(server):
-    mover, _ = await guest_turn(server)
+async def test_a_guest_chooses_by_its_move_line_and_the_same_again_is_a_repeat(server):
+    mover, other = await guest_turn(server)
     at = mover.next
-    await choose(mover, "stand", at=at)
+    for seat, line, place, code in (
+        (mover, "stand", 1, "stale_position"),
+        (mover, "stand", 99, "bad_position"),
+        (other, "stand", at, "not_your_turn"),
+        (mover, "resume", at, "illegal_action"),
+        (mover, "fly away", at, "illegal_action"),
+    ):
+        assert (await choose(seat, line, at=place))["code"] == code
+    here = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid}
+    assert (await mover.client.ask({**here, "body": b"x", "sig": bytes(64)}))["code"] == "not_now"
+    assert (await choose(mover, "fly away", at=at))["field"] == "choose"
+    assert (await choose(mover, "stand", at=at))["t"] == "ok"
     reply = await choose(mover, "stand", at=at)
     assert (reply["k"], reply["dup"]) == (at, True)
-
-
-async def test_a_choice_at_another_position_is_stale(server):
-    mover, _ = await guest_turn(server)
-    assert (await choose(mover, "stand", at=1))["code"] == "stale_position"
-
-
-async def test_a_choice_ahead_of_the_match_is_a_bad_position(server):
-    mover, _ = await guest_turn(server)
-    assert (await choose(mover, "stand", at=99))["code"] == "bad_position"
-
-
-async def test_a_guests_choice_out_of_turn_is_refused(server):
-    _, other = await guest_turn(server)
-    assert (await choose(other, "stand"))["code"] == "not_your_turn"
-
-
-async def test_a_line_that_is_no_move_is_refused_naming_the_field(server):
-    mover, _ = await guest_turn(server)
-    reply = await choose(mover, "fly away")
-    assert (reply["code"], reply["field"]) == ("illegal_action", "choose")
 
 
 async def test_a_guest_resigns_by_its_line(server):
@@ -299,18 +217,6 @@ async def test_a_guest_resigns_by_its_line(server):
     await choose(mover, "resign")
     await together(other.play)
     assert other.auditor.verdict().reason == "resigned"
-
-
-async def test_a_guest_signs_nothing(server):
-    mover, _ = await guest_turn(server)
-    message = {
-        "t": "act",
-        "table": mover.table,
-        "match": mover.ledger.setup.mid,
-        "body": b"x",
-        "sig": bytes(64),
-    }
-    assert (await mover.client.ask(message))["code"] == "not_now"
 
 
 async def test_somebody_without_a_seat_cannot_act(server):

@@ -37,37 +37,24 @@ class TestSeats:
         return FEW
 
     async def test_server_says_how_many_seats_one_player_may_have(self, server):
-        assert (await keyed(server)).info["limits"]["seats"] == 2
+        limits = (await keyed(server)).info["limits"]
+        assert (limits["seats"], limits["tables"]) == (2, 2)
 
-    async def test_server_promises_no_more_tables_than_seats(self, server):
-        assert (await keyed(server)).info["limits"]["tables"] == 2
-
-    async def test_player_with_as_many_seats_does_not_join_another_table(self, server):
+    async def test_player_with_as_many_seats_gets_no_other(self, server):
         code = await make(await keyed(server))
-        reply = await (await full(server)).ask({"t": "join", "table": code})
-        assert reply["code"] == "too_many_tables"
-
-    async def test_player_with_as_many_seats_makes_no_table(self, server):
-        assert (await (await full(server)).ask(FRENCH))["code"] == "too_many_tables"
-
-    async def test_player_with_as_many_seats_is_found_no_other(self, server):
         client = await full(server)
-        reply = await client.ask({"t": "seek", "variant": "truc-catalan"})
-        assert reply["code"] == "too_many_tables"
+        for request in (
+            {"t": "join", "table": code},
+            FRENCH,
+            {"t": "seek", "variant": "truc-catalan"},
+        ):
+            assert (await client.ask(request))["code"] == "too_many_tables"
+        assert len((await client.ask({"t": "tables"}))["tables"]) == 3
 
-    async def test_table_that_was_not_made_is_not_there(self, server):
-        client = await full(server)
-        await client.ask(FRENCH)
-        assert len((await client.ask({"t": "tables"}))["tables"]) == 2
-
-    async def test_own_seat_is_not_one_more(self, server):
+    async def test_own_seat_is_not_one_more_and_one_that_is_left_counts_no_more(self, server):
         client = await full(server)
         code = (await client.ask({"t": "tables"}))["tables"][0]["table"]
         assert (await client.ask({"t": "join", "table": code}))["t"] == "ok"
-
-    async def test_seat_that_is_left_counts_no_more(self, server):
-        client = await full(server)
-        code = (await client.ask({"t": "tables"}))["tables"][0]["table"]
         await client.ask({"t": "leave", "table": code})
         assert (await client.ask(FRENCH))["t"] == "ok"
 
@@ -116,21 +103,14 @@ async def follow_again(client) -> dict:
 
 
 class TestLists:
-    async def test_who_asks_for_every_table_again_and_again_is_refused_for_now(self, server):
-        client = await keyed(server)
-        replies = [await follow_again(client) for _ in range(LISTS + 1)]
-        assert [reply.get("code") for reply in replies] == [None] * LISTS + ["rate_limited"]
-
-    async def test_who_is_refused_is_sent_no_table(self, server):
+    async def test_who_asks_for_every_table_again_and_again_is_refused_for_the_time_told(
+        self, server, mock_clock
+    ):
         client = await keyed(server)
         await make(await guest(server))
-        for _ in range(LISTS + 3):
-            await follow_again(client)
-        assert len(await heard(client, "table")) == LISTS
-
-    async def test_it_is_taken_after_the_time_told(self, server, mock_clock):
-        client = await keyed(server)
         replies = [await follow_again(client) for _ in range(LISTS + 1)]
+        assert [reply.get("code") for reply in replies] == [None] * LISTS + ["rate_limited"]
+        assert len(await heard(client, "table")) == LISTS
         mock_clock.jump(replies[-1]["retry_after_ms"] / 1000)
         assert (await follow_again(client))["t"] == "ok"
 

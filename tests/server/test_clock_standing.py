@@ -7,6 +7,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 from protocol.peers import Table
+from rows import each_row
 from server.calls import rulings
 from server.clocks import ask_pause, come_back, first_told, leave, stand, until_next, wish
 from server.conftest import QUICK, changed, holder_of, in_hand, running
@@ -185,16 +186,11 @@ def decision_left(table: Table, waits: Waits) -> int | None:
 async def test_window_passes_while_nobody_is_connected_and_the_decision_after_it_does_not(mock_clock):
     table, waits = waiting(window_ms=2000)
     waits.halt()
+    assert waits.moment == trio.current_time() + 2
     mock_clock.jump(100)
     waits.end()
     waits.go_on()
     assert decision_left(table, waits) == 1500
-
-
-async def test_window_has_its_end_while_nobody_is_connected(mock_clock):
-    _, waits = waiting(window_ms=2000)
-    waits.halt()
-    assert waits.moment == trio.current_time() + 2
 
 
 async def test_time_of_a_decision_runs_from_when_it_is_stored(mock_clock):
@@ -275,17 +271,13 @@ def test_call_that_fails_stops_no_other():
 OPTS = Opts(decision_ms=1000, bank_ms=500)
 
 
-@pytest.mark.parametrize(("used", "left"), [(0, 500), (1000, 500), (1001, 499), (1500, 0), (9000, 0)])
+@each_row("used, left", [(0, 500), (1000, 500), (1001, 499), (1500, 0), (9000, 0)])
 def test_bank_pays_for_what_is_beyond_the_time_for_a_decision_and_no_more(used, left):
     assert decided(full(OPTS, 2).banks, used, OPTS, 1).banks == (500, left)
+    assert decided((500, 500), used, OPTS._replace(decision_ms=0), 0).banks == (500, 500)
 
 
-def test_bank_pays_nothing_where_decisions_have_no_end():
-    opts = OPTS._replace(decision_ms=0)
-    assert decided((500, 500), 9000, opts, 0).banks == (500, 500)
-
-
-@pytest.mark.parametrize("used", [0, 700, 1500, 9000])
+@each_row("used", [0, 700, 1500, 9000])
 def test_what_is_left_is_never_below_zero(used):
     assert left_ms(Clocks((500, 500), used), OPTS, 0) == max(0, 1500 - used)
 

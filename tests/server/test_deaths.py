@@ -115,7 +115,7 @@ async def test_match_with_a_guest_is_proven_too(data):
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
-async def test_terms_that_a_seat_has_joined_are_the_same_after_a_restart(data):
+async def test_terms_that_a_seat_has_joined_are_the_same_and_not_to_be_signed_again_after_a_restart(data):
     async with running(data) as server:
         seats = await server.match(2)
         terms = await seats[0].client.until("terms")
@@ -124,35 +124,21 @@ async def test_terms_that_a_seat_has_joined_are_the_same_after_a_restart(data):
     async with running(data) as server:
         await come_back(server, seats[0])
         assert newest_terms(seats[0]) == terms
-
-
-async def test_seat_that_has_joined_the_terms_need_not_sign_again_after_a_restart(data):
-    async with running(data) as server:
-        seats = await server.match(2)
-        await seats[0].sign_terms(await seats[0].client.until("terms"))
-        await seats[0].client.until("ok")
-    async with running(data) as server:
         await come_back(server, seats[1])
         await seats[1].play(until=lambda seat: seat.auditor is not None)
-    assert seats[1].auditor is not None
 
 
-async def test_terms_are_fresh_after_a_roll_of_the_servers_key(data):
-    async with running(data) as server:
-        seats = await server.match(2)
-        terms = await seats[0].client.until("terms")
-    roll(open_folder(data), NOW)
-    async with running(data) as server:
-        await come_back(server, seats[0])
-        assert newest_terms(seats[0])["record"] != terms["record"]
-
-
-async def test_terms_whose_secrets_do_not_open_are_made_again(data):
-    async with running(data) as server:
-        seats = await server.match(2)
-        terms = await seats[0].client.until("terms")
+def spoil_secrets(data) -> None:
     with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
         raw.execute("UPDATE secrets SET sealed = zeroblob(60)")
+
+
+@pytest.mark.parametrize("happens", [lambda data: roll(open_folder(data), NOW), spoil_secrets])
+async def test_terms_are_fresh_after_a_roll_of_the_servers_key_or_without_their_secrets(data, happens):
+    async with running(data) as server:
+        seats = await server.match(2)
+        terms = await seats[0].client.until("terms")
+    happens(data)
     async with running(data) as server:
         await come_back(server, seats[0])
         assert newest_terms(seats[0])["record"] != terms["record"]

@@ -93,11 +93,6 @@ class TestWhatBegins:
         turned_away = await refused_at(server, partial(RawClient.login_token, token=away.token))
         assert (turned_away["code"], turned_away["reconnect_after_ms"]) == ("shutting_down", 2_000)
 
-    async def test_player_with_a_seat_comes_back(self, server):
-        seats = await in_hand(server)
-        await drain(server)
-        await come_back(server, seats)
-
     async def test_no_table_is_made_and_no_match_begins(self, server):
         waiting = await server.seats(2)
         visitor = await guest(server)
@@ -123,26 +118,24 @@ class TestWhatBegins:
         most_ms = server.settings.tables.drain_s * 1_000
         assert [0 < notice["left_ms"] <= most_ms for notice in told] == [True] * 3
 
-    async def test_who_comes_back_is_told_too(self, server):
+    async def test_player_with_a_seat_comes_back_and_is_told_too(self, server):
         seats = await in_hand(server)
-        await drain(server)
-        first = await seats[0].client.until("draining")
-        await come_back(server, seats[:1])
-        again = next(message for message in seats[0].client.log if message["t"] == "draining")
-        assert again["left_ms"] <= first["left_ms"]
-
-    async def test_status_says_so(self, server):
-        await in_hand(server)
-        await drain(server)
+        assert [(await drain(server))["before"] for _ in range(2)] == [False, True]
         answer = await host_says(server.folder, command="status")
         assert (answer["draining"], answer["hands"]) == (True, 1)
+        first = await seats[0].client.until("draining")
+        await come_back(server, seats)
+        again = next(message for message in seats[0].client.log if message["t"] == "draining")
+        assert again["left_ms"] <= first["left_ms"]
 
 
 class TestEnd:
     async def test_hand_is_played_to_its_close_and_no_other_called(self, server):
         seats = await in_hand(server)
         assert (await drain(server))["hands"] == 1
+        assert not server.host.heard_of_end.is_set()
         await to_the_end_of_the_hand(*seats)
+        assert server.host.heard_of_end.is_set()
         assert {seat.ledger.phase for seat in seats} == {Phase.BETWEEN}
         assert {type(bodies(seat.records)[-1]) for seat in seats} == {Close}
         assert {seat.client.log[-1]["code"] for seat in seats} == {"shutting_down"}
@@ -151,18 +144,6 @@ class TestEnd:
         client = await guest(server)
         assert (await drain(server))["hands"] == 0
         assert (await last_words(client))["code"] == "shutting_down"
-
-    async def test_process_is_told_when_nothing_is_waited_for_any_more(self, server):
-        seats = await in_hand(server)
-        await drain(server)
-        assert not server.host.heard_of_end.is_set()
-        await to_the_end_of_the_hand(*seats)
-        assert server.host.heard_of_end.is_set()
-
-    async def test_asked_again_it_goes_on_draining(self, server):
-        await in_hand(server)
-        answers = [await drain(server) for _ in range(2)]
-        assert [answer["before"] for answer in answers] == [False, True]
 
     async def test_match_in_a_pause_is_not_waited_for(self, server):
         seats = await paused(server)
@@ -177,18 +158,13 @@ class TestEnd:
         await drain(server)
         assert (await last_words(client))["code"] == "shutting_down"
 
-    async def test_time_that_is_over_ends_it_in_the_hand(self, data):
-        async with hosting(data.root, changed(QUICK, tables={"drain_s": 1})) as server:
+    @pytest.mark.parametrize("drain_s", [0, 1])
+    async def test_time_that_is_over_ends_it_in_the_hand(self, data, drain_s):
+        async with hosting(data.root, changed(QUICK, tables={"drain_s": drain_s})) as server:
             seats = await in_hand(server)
             await drain(server)
             assert (await last_words(seats[0].client))["code"] == "shutting_down"
         assert seats[0].ledger.phase is Phase.HAND
-
-    async def test_no_time_to_drain_ends_it_at_once(self, data):
-        async with hosting(data.root, changed(QUICK, tables={"drain_s": 0})) as server:
-            seats = await in_hand(server)
-            await drain(server)
-            assert (await last_words(seats[0].client))["code"] == "shutting_down"
 
 
 class TestAfterwards:
@@ -198,20 +174,13 @@ class TestAfterwards:
             await drain(server)
             await to_the_end_of_the_hand(*seats)
         length = len(seats[0].records)
+        told = json.loads(data.unasked.read_text())  # what nobody holds back is told once
         async with hosting(data.root) as server:
+            assert (told, data.unasked.exists()) == ({seats[0].ledger.setup.mid.hex(): seats[0].next}, False)
             await come_back(server, seats)
             await together(*(seat.play for seat in seats))  # sooner than a call waits for who may want time
         assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
         assert isinstance(bodies(seats[0].records)[length], Call)
-
-    async def test_what_nobody_holds_back_is_told_once(self, data):
-        async with hosting(data.root) as server:
-            seats = await in_hand(server)
-            await drain(server)
-            await to_the_end_of_the_hand(*seats)
-        told = json.loads(data.unasked.read_text())
-        async with hosting(data.root):
-            assert (told, data.unasked.exists()) == ({seats[0].ledger.setup.mid.hex(): seats[0].next}, False)
 
     async def test_call_that_somebody_has_asked_to_hold_back_stays_held(self, data):
         async with hosting(data.root) as server:

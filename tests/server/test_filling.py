@@ -77,6 +77,27 @@ async def test_bot_is_called_again_as_long_as_somebody_waits(server, mock_clock)
         assert await calls(house_bot) == [(seat.table, 1)] * count
 
 
+async def leave_the_line(seat: Seat) -> None:
+    await seat.client.stream.aclose()
+    await wait_all_tasks_blocked()
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        lambda seat: seat.ask({"t": "unready", "table": seat.table}),
+        lambda seat: seat.ask({"t": "leave", "table": seat.table}),
+        leave_the_line,
+    ],
+    ids=["nobody is ready", "the table is gone", "nobody is connected"],
+)
+async def test_nobody_is_called_where_nobody_waits(server, mock_clock, happens):
+    house_bot, seat = await bot(server), await waiting(server, seats=2)
+    await happens(seat)
+    await later(server, mock_clock)
+    assert await calls(house_bot) == []
+
+
 async def test_bot_is_not_called_to_a_table_where_it_sits(server, mock_clock):
     house_bot = await bot(server)
     seat = await waiting(server, seats=4)
@@ -88,28 +109,6 @@ async def test_bot_is_not_called_to_a_table_where_it_sits(server, mock_clock):
 async def test_nobody_is_called_to_a_private_table(server, mock_clock):
     house_bot = await bot(server)
     await waiting(server, seats=2, private=True)
-    await later(server, mock_clock)
-    assert await calls(house_bot) == []
-
-
-async def test_nobody_is_called_where_nobody_is_ready(server, mock_clock):
-    house_bot, seat = await bot(server), await waiting(server, seats=2)
-    await seat.ask({"t": "unready", "table": seat.table})
-    await later(server, mock_clock)
-    assert await calls(house_bot) == []
-
-
-async def test_nobody_is_called_for_who_is_not_connected(server, mock_clock):
-    house_bot, seat = await bot(server), await waiting(server, seats=2)
-    await seat.client.stream.aclose()
-    await wait_all_tasks_blocked()
-    await later(server, mock_clock)
-    assert await calls(house_bot) == []
-
-
-async def test_nobody_is_called_to_a_table_that_is_gone(server, mock_clock):
-    house_bot, seat = await bot(server), await waiting(server, seats=2)
-    await seat.ask({"t": "leave", "table": seat.table})
     await later(server, mock_clock)
     assert await calls(house_bot) == []
 

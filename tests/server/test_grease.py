@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from rows import each_row
 from server.conftest import QUICK, changed, running, together
 
 from truc_docs.protocol.examples import EXAMPLES
@@ -24,7 +25,7 @@ def settings():
     return changed(QUICK, grease=True)
 
 
-@pytest.mark.parametrize("message", SENT, ids=lambda message: type(message).__name__)
+@each_row("message", SENT)
 def test_a_reader_that_passes_over_what_is_new_reads_every_message_as_it_was(message):
     grease = Grease(1)
     for _ in range(20):
@@ -37,7 +38,7 @@ def fields(message):
     return [(name, getattr(message, name)) for name in names]
 
 
-@pytest.mark.parametrize("message", SENT, ids=lambda message: type(message).__name__)
+@each_row("message", SENT)
 def test_every_message_has_a_field_that_nobody_knows(message):
     assert set(unpack(Grease(1).to_bytes(message))) > set(unpack(encode(message)))
 

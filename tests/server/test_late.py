@@ -1,6 +1,6 @@
 """What waits to be shown comes out in order, in time, and takes little room."""
 
-import pytest
+from rows import each_row
 
 from truc_server.spectating.delay_line import GRAIN, NOTICES, DelayLine, Notice
 
@@ -20,11 +20,18 @@ def test_nothing_is_due_before_its_moment():
     assert (drained(line, 99.99), drained(line, 100.01)) == ([], [(1, 0)])
 
 
-@pytest.mark.parametrize("moment", [0.001, 17.3, 99.999])
+@each_row("moment", [0.001, 17.3, 99.999])
 def test_record_is_due_a_thousandth_of_the_delay_later_at_most(moment):
     line = DelayLine(3600)
     line.put_record(moment, 1)
     assert moment <= line.next <= moment + 3600 / GRAIN
+
+
+def test_moment_of_an_earlier_clock_does_not_overtake():
+    line = DelayLine(10)
+    line.put_record(5, 1)
+    line.put_record(3, 2)
+    assert (drained(line, 4.9), drained(line, 5)) == ([], [(2, 0)])
 
 
 def test_notice_comes_after_the_record_before_it():
@@ -33,13 +40,6 @@ def test_notice_comes_after_the_record_before_it():
     line.put_notice(2, 1, Notice(b"said", None))
     line.put_record(3, 2)
     assert drained(line, 3) == [(1, 0), (1, 1), (2, 0)]
-
-
-def test_moment_of_an_earlier_clock_does_not_overtake():
-    line = DelayLine(10)
-    line.put_record(5, 1)
-    line.put_record(3, 2)
-    assert (drained(line, 4.9), drained(line, 5)) == ([], [(2, 0)])
 
 
 def test_line_of_many_records_holds_few_marks():

@@ -23,20 +23,17 @@ def settings():
     return SETTINGS
 
 
-async def test_late_watcher_sees_no_record_before_its_time(server, mock_clock):
+async def test_late_watcher_sees_records_and_waiting_when_their_time_has_come_and_not_before(
+    server, mock_clock
+):
     seats = await in_hand(server, options=LATE)
     eye = await eye_at(server, seats[0].table)
     mock_clock.jump(59.9)
     await eye.settle()
-    assert eye.records == []
-
-
-async def test_late_watcher_sees_the_records_when_their_time_has_come(server, mock_clock):
-    seats = await in_hand(server, options=LATE)
-    eye = await eye_at(server, seats[0].table)
-    mock_clock.jump(60.1)
+    assert (eye.records, "waiting" in eye.order) == ([], False)
+    mock_clock.jump(0.2)
     await eye.settle()
-    assert eye.records == list(range(8))
+    assert (eye.records, eye.order[-1]) == (list(range(8)), "waiting")
 
 
 async def test_every_record_has_its_own_time(server, mock_clock):
@@ -61,15 +58,6 @@ async def test_who_comes_to_watch_is_sent_what_is_shown_and_no_more(server, mock
     assert eye.records == list(range(8))
 
 
-async def test_waiting_comes_as_late_as_the_records(server, mock_clock):
-    seats = await in_hand(server, options=LATE)
-    eye = await eye_at(server, seats[0].table)
-    assert "waiting" not in eye.order
-    mock_clock.jump(61)
-    await eye.settle()
-    assert eye.order[-1] == "waiting"
-
-
 async def test_phrase_comes_as_late_as_the_records(server, mock_clock):
     seats = await in_hand(server, "truco-argentino", options=LATE)
     phrase = {"t": "say", "table": seats[0].table, "phrase": seats[0].ledger.setup.terms.variant.phrases[0]}
@@ -82,23 +70,15 @@ async def test_phrase_comes_as_late_as_the_records(server, mock_clock):
     assert eye.order[-1] == "said"
 
 
-async def test_end_of_a_match_is_not_told_before_it_is_shown(server):
-    _, eye = await played(server)
-    assert set(eye.states) == {"open", "terms", "playing"}
-
-
-async def test_end_of_a_match_is_told_when_it_is_shown(server, mock_clock):
+async def test_end_of_a_match_is_told_to_watchers_and_in_the_list_when_it_is_shown(server, mock_clock):
     seats, eye = await played(server)
-    mock_clock.jump(61)
-    await eye.until(lambda eye: eye.order[-1:] == ["over"])
-    assert eye.records == list(range(seats[0].next))
-
-
-async def test_list_of_tables_tells_the_state_that_is_shown(server):
-    await played(server)
+    assert set(eye.states) == {"open", "terms", "playing"}
     stranger = await Eye().connect(server)
     (table,) = (await stranger.ask({"t": "tables"}))["tables"]
     assert (table["state"], "expires_ms" in table) == ("playing", False)
+    mock_clock.jump(61)
+    await eye.until(lambda eye: eye.order[-1:] == ["over"])
+    assert eye.records == list(range(seats[0].next))
 
 
 async def test_seat_that_is_left_after_the_match_is_shown_as_it_was(server):
@@ -113,23 +93,16 @@ async def test_seat_that_is_left_after_the_match_is_shown_as_it_was(server):
     ]
 
 
-async def test_next_match_is_shown_after_the_one_before(server, mock_clock):
+async def test_next_match_is_shown_after_the_one_before_with_its_state_and_setup(server, mock_clock):
     seats, eye = await played(server)
     first = seats[0].next
     await played_again(seats)
     await eye.settle()
     assert "record" not in eye.order
-    mock_clock.jump(61)
-    await eye.until(lambda eye: eye.order[-1:] == ["over"])
-    assert [len(seen) for seen in eye.seen.values()] == [first, seats[0].next]
-
-
-async def test_next_match_begins_for_watchers_with_its_state_and_setup(server, mock_clock):
-    seats, eye = await played(server)
-    await played_again(seats)
     del eye.order[:]
     mock_clock.jump(61)
     await eye.until(lambda eye: eye.order[-1:] == ["over"])
+    assert [len(seen) for seen in eye.seen.values()] == [first, seats[0].next]
     shown = [tag for tag in eye.order if tag not in ("record", "waiting")]
     assert shown == ["playing", "setup", "over"]
 
@@ -166,18 +139,13 @@ async def records_after(path, seats) -> list[int]:
         return (await eye_at(server, seats[0].table)).records
 
 
-async def test_restart_shows_nothing_before_its_time(tmp_path, mock_clock):
-    path = tmp_path / "data"
-    seats = await stopped_in_hand(path)
-    assert await records_after(path, seats) == []
-
-
-async def test_time_of_a_record_goes_on_over_a_restart(tmp_path, mock_clock, monkeypatch):
+@pytest.mark.parametrize(("later_ms", "shown"), [(0, []), (61_000, list(range(8)))])
+async def test_time_of_a_record_goes_on_over_a_restart(tmp_path, mock_clock, monkeypatch, *, later_ms, shown):
     path = tmp_path / "data"
     seats = await stopped_in_hand(path)
     now_ms = showing.now_ms
-    monkeypatch.setattr(showing, "now_ms", lambda: now_ms() + 61_000)
-    assert await records_after(path, seats) == list(range(8))
+    monkeypatch.setattr(showing, "now_ms", lambda: now_ms() + later_ms)
+    assert await records_after(path, seats) == shown
 
 
 async def test_clock_that_was_set_back_holds_a_record_no_longer_than_the_delay(
@@ -239,15 +207,12 @@ async def test_row_that_is_not_as_it_was_written_keeps_back_no_other(nursery):
     assert taken == []
 
 
-async def test_who_stands_by_at_a_table_shown_late_sees_what_the_seats_see(server, mock_clock):
+async def test_who_stands_by_at_a_table_shown_late_sees_what_the_seats_see_and_takes_one_over(
+    server, mock_clock
+):
     seats = await voided(server, mock_clock, **LATE)
     newcomer = await standing_by(server, seats)
     assert newcomer.next == seats[0].next
-
-
-async def test_who_stands_by_at_a_table_shown_late_takes_the_seat_over(server, mock_clock):
-    seats = await voided(server, mock_clock, **LATE)
-    newcomer = await standing_by(server, seats)
     assert (await step_in(newcomer))["t"] == "ok"
     await together(seats[0].play, newcomer.play)
     assert newcomer.auditor.verdict().result is Result.PROVEN

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import msgspec
+from rows import each_row
 
 from truc_protocol.messages import Create
 from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
@@ -44,11 +45,26 @@ def test_figures_of_the_lobby_are_those_of_the_server():
     }
 
 
-def test_pace_of_phrases_and_signs_is_that_of_the_server():
-    assert f"{talk.BURST} at once, then {talk.PER_S} a second" in TEXT
+LIMITS = settings.LimitSettings()
 
 
-def test_figures_of_an_address_are_those_of_the_settings():
+@each_row(
+    "sentence",
+    [
+        f"{talk.BURST} at once, then {talk.PER_S} a second",
+        f"{floods.BURST * LIMITS.connections_per_address} such pages at once, and then "
+        f"{LIMITS.connections_per_address} a second",
+        f"After `welcome` {LIMITS.outbox_bytes} bytes",
+        f"| body that a player signs | {acceptance.LONGEST_BODY} bytes |",
+        f"as much in chat as {abilities.CHAT_CROWD} players",
+        f"as many lists of all tables as {abilities.LISTS_CROWD},",
+    ],
+)
+def test_figure_of_the_page_is_that_of_the_server(sentence):
+    assert sentence in TEXT
+
+
+def test_figures_of_an_address_and_a_player_are_those_of_the_settings():
     limits = settings.LimitSettings()
     assert stated("of one address") == {
         "open connections": limits.connections_per_address,
@@ -56,10 +72,6 @@ def test_figures_of_an_address_are_those_of_the_settings():
         "failed logins in a minute": limits.failed_logins_per_min,
         "open tables that were made from there": limits.tables_per_address,
     }
-
-
-def test_figures_of_a_player_are_those_of_the_settings():
-    limits = settings.LimitSettings()
     assert stated("of one player") == {
         "tables opened in a minute, by `create` or `seek`": limits.tables_per_min,
         "open tables": limits.tables_per_player,
@@ -73,24 +85,3 @@ def test_figures_before_login_are_those_of_the_server():
         "seconds until `welcome`": settings.LimitSettings().login_s,
         "mistakes": 1,
     }
-
-
-def test_pages_of_one_address_are_those_of_the_server():
-    connections = settings.LimitSettings().connections_per_address
-    assert f"{floods.BURST * connections} such pages at once, and then {connections} a second" in TEXT
-
-
-def test_figure_after_login_is_that_of_the_settings():
-    assert f"After `welcome` {settings.LimitSettings().outbox_bytes} bytes" in TEXT
-
-
-def test_longest_body_is_that_of_the_server():
-    assert f"| body that a player signs | {acceptance.LONGEST_BODY} bytes |" in PAGE
-
-
-def test_share_of_all_of_one_address_is_that_of_the_server():
-    assert f"as much in chat as {abilities.CHAT_CROWD} players" in TEXT
-
-
-def test_lists_for_all_of_one_address_are_those_of_the_server():
-    assert f"as many lists of all tables as {abilities.LISTS_CROWD}," in TEXT

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from rows import each_row
 
 from truc_server.lobby import following, lobby, presence
 from truc_server.requests import company
@@ -15,7 +15,7 @@ PAGE = " ".join(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sentence",
     [
         f"ascending by code: at most {lobby.PAGE}.",

@@ -34,12 +34,9 @@ def rekeyed() -> Table:
     return table
 
 
-def test_new_chain_is_among_the_secrets():
-    assert rekeyed().dealer.secrets.later == ((1, secret("root", 2)),)
-
-
 def test_dealer_made_from_the_secrets_makes_the_same_records():
     table = rekeyed()
+    assert table.dealer.secrets.later == ((1, secret("root", 2)),)
     again = Dealer(table.server, table.dealer.secrets, links=1)
     table.run(until=lambda ledger: due(ledger) is Due.DEAL)
     assert again.next_record(table.ledger) == table.dealer.next_record(table.ledger)

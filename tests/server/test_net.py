@@ -6,6 +6,7 @@ from io import StringIO
 
 import pytest
 import trio
+from rows import each_row
 from server.conftest import QUICK, changed, holder_of, in_hand, running
 from server.rawclient import frame
 from trio.testing import wait_all_tasks_blocked
@@ -18,10 +19,6 @@ from truc_server.net.peer import TICK_S
 from truc_server.operation import logs
 from truc_server.settings.settings import ListenSettings, LogSettings
 
-NAN = b"\x82\xa1t\xa4ping\xa1n\xcb\x7f\xf8" + bytes(6)
-DUPLICATE = b"\x82\xa1t\xa4ping\xa1t\xa4ping"
-DEEP = b"\x81\xa1t" + b"\x91" * 20 + b"\xc0"
-
 
 async def ready(server, name="Ida"):
     client = await server.connect()
@@ -31,32 +28,6 @@ async def ready(server, name="Ida"):
 
 def length(n: int) -> bytes:
     return struct.pack(">I", n)
-
-
-@pytest.mark.parametrize(
-    ("raw", "code"),
-    [
-        (length(0), "bad_frame"),
-        (length(2049), "frame_too_large"),
-        (length(2**32 - 1), "frame_too_large"),
-        (length(3) + b"\xc1\xc1\xc1", "bad_msgpack"),
-        (length(1) + b"\x90", "bad_msgpack"),
-        (length(len(NAN)) + NAN, "bad_msgpack"),
-        (length(len(DUPLICATE)) + DUPLICATE, "bad_msgpack"),
-        (length(len(DEEP)) + DEEP, "bad_msgpack"),
-        (frame({"t": "tables", "id": 1}), "auth_required"),
-        (frame({"t": "dance", "id": 1}), "unknown_request"),
-        (frame({"t": "hello", "id": 1, "proto": [1], "cn": b"short"}), "bad_message"),
-        (frame({"t": "hello", "id": 1, "proto": [9], "cn": bytes(32)}), "unsupported"),
-        (frame({"t": "hello", "id": 1, "proto": [1], "cn": bytes(32), "require": ["flying"]}), "unsupported"),
-        (frame({"t": "login", "id": 1, "name": "Ida"}), "not_now"),
-    ],
-)
-async def test_before_login_every_mistake_is_named_and_ends_the_connection(server, raw, code):
-    client = await server.connect()
-    await client.send_bytes(raw)
-    rest = await client.closed()
-    assert [(message["t"], message["code"]) for message in rest] == [("error", code), ("bye", code)]
 
 
 @pytest.mark.parametrize(
@@ -85,8 +56,8 @@ async def test_after_login_a_broken_frame_ends_the_connection(server, raw, code)
     assert [(message["t"], message["code"]) for message in rest] == [("error", code), ("bye", code)]
 
 
-@pytest.mark.parametrize(
-    ("message", "code", "field"),
+@each_row(
+    "message, code, field",
     [
         ({"t": "dance"}, "unknown_request", "t"),
         ({"t": "join"}, "bad_message", "table"),

@@ -21,18 +21,11 @@ async def waited(pace, pages, network=HERE) -> float:
     return trio.current_time() - begun
 
 
-async def test_pages_come_at_once_up_to_a_number(autojump_clock):
-    assert await waited(Pace(LIMITS), 2 * BURST) == 0
-
-
-async def test_further_pages_come_one_a_second_for_each_connection_that_is_allowed(autojump_clock):
-    assert await waited(Pace(LIMITS), 2 * BURST + 20) == pytest.approx(10, abs=0.1)
-
-
-async def test_other_address_does_not_wait(autojump_clock):
+async def test_pages_come_at_once_and_further_ones_one_a_second_for_each_connection_allowed(autojump_clock):
     pace = Pace(LIMITS)
-    await waited(pace, 2 * BURST + 1)
-    assert await waited(pace, 1, THERE) == 0
+    assert await waited(pace, 2 * BURST) == 0
+    assert await waited(pace, 20) == pytest.approx(10, abs=0.1)
+    assert await waited(pace, 1, THERE) == 0  # another address does not wait
 
 
 async def test_connections_of_one_address_share_its_pages(autojump_clock):
@@ -70,11 +63,7 @@ async def test_records_that_are_read_again_are_such_pages(server, pages, monkeyp
     assert pages == ["127.0.0.1"]
 
 
-async def test_search_through_all_tables_is_such_a_page(server, pages):
-    await (await keyed(server)).ask({"t": "seek", "variant": "truc-french"})
-    assert pages == ["127.0.0.1"]
-
-
-async def test_tables_of_the_lobby_are_such_a_page(server, pages):
-    await (await keyed(server)).ask({"t": "lobby"})
+@pytest.mark.parametrize("request_", [{"t": "seek", "variant": "truc-french"}, {"t": "lobby"}])
+async def test_search_through_all_tables_and_the_lobby_are_such_pages(server, pages, request_):
+    await (await keyed(server)).ask(request_)
     assert pages == ["127.0.0.1"]

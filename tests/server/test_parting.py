@@ -121,7 +121,7 @@ def test_watcher_who_catches_up_hears_that_the_table_is_gone_after_all_of_it(wan
     assert (watcher.sent, feed.audience.watchers) == ([b"missed", broadcast_frame(GONE)], {})
 
 
-def test_watcher_who_is_skipped_while_they_catch_up_has_a_snapshot_when_they_have():
+def test_watcher_who_is_skipped_while_they_catch_up_has_a_snapshot_and_then_what_comes_next():
     watcher = Watcher(SNAPSHOT)
     feed = feed_of(watcher)
     feed.skip(watcher)
@@ -129,13 +129,6 @@ def test_watcher_who_is_skipped_while_they_catch_up_has_a_snapshot_when_they_hav
     before = list(watcher.sent)
     feed.caught_up(watcher)
     assert (before, watcher.sent) == ([], [SNAPSHOT_SENT])
-
-
-def test_watcher_who_is_skipped_while_they_catch_up_is_sent_what_comes_next():
-    watcher = Watcher(SNAPSHOT)
-    feed = feed_of(watcher)
-    feed.skip(watcher)
-    feed.caught_up(watcher)
     feed.audience.show_watchers(b"record")
     assert watcher.sent == [SNAPSHOT_SENT, b"record"]
 

@@ -79,34 +79,23 @@ PHASES = [before_the_cut, in_the_hand, in_a_pause, in_a_pause_before_the_cut]
 
 @pytest.mark.parametrize("guests", [KEYED, GUESTS])
 @pytest.mark.parametrize("phase", PHASES)
-async def test_resigning_gives_the_match_to_the_other_side(server, phase, guests):
+@pytest.mark.parametrize("who", [0, 1])
+async def test_resigning_gives_the_match_to_the_other_side_whoever_is_to_decide(server, phase, guests, who):
     seats = await phase(server, guests)
-    assert (await ask(seats[0], "resign"))["t"] == "ok"
+    leave = {"t": "leave", "table": seats[who].table}
+    assert (await seats[who].ask(leave))["code"] == "table_not_open"
+    assert (await ask(seats[who], "resign"))["t"] == "ok"
     await together(*(seat.play for seat in seats))
-    outcome = seats[1].ledger.outcome
-    assert (outcome.winner, outcome.reason) == (1, "resigned")
-
-
-@pytest.mark.parametrize("guests", [KEYED, GUESTS])
-@pytest.mark.parametrize("phase", PHASES)
-async def test_either_seat_resigns_whoever_is_to_decide(server, phase, guests):
-    seats = await phase(server, guests)
-    assert (await ask(seats[1], "resign"))["t"] == "ok"
-    await together(*(seat.play for seat in seats))
-    assert seats[0].ledger.outcome.winner == 0
+    outcome = seats[1 - who].ledger.outcome
+    assert (outcome.winner, outcome.reason) == (1 - who, "resigned")
+    assert (await seats[who].ask(leave))["t"] == "ok"
 
 
 @pytest.mark.parametrize("guests", [KEYED, GUESTS])
 @pytest.mark.parametrize("phase", [before_the_cut, in_the_hand])
-async def test_pause_of_every_seat_rests_the_match(server, phase, guests):
+async def test_resume_of_every_seat_ends_the_pause_of_every_seat(server, phase, guests):
     seats = await in_a_pause(server, guests, phase)
     assert all(seat.ledger.pause.active for seat in seats)
-
-
-@pytest.mark.parametrize("guests", [KEYED, GUESTS])
-@pytest.mark.parametrize("phase", [before_the_cut, in_the_hand])
-async def test_resume_of_every_seat_ends_the_pause(server, phase, guests):
-    seats = await in_a_pause(server, guests, phase)
     for seat in seats:
         reply = await ask(seat, "resume")
         await together(*(partial(each.play, lambda each, k=reply["k"]: each.next > k) for each in seats))
@@ -123,43 +112,28 @@ async def test_pause_of_one_seat_lets_the_match_go_on(server, guests):
 
 
 @pytest.mark.parametrize("guests", [KEYED, GUESTS])
-@pytest.mark.parametrize("line", ["pause", "resume", "resign"])
-async def test_nothing_of_it_is_taken_after_the_match(server, guests, line):
+async def test_nothing_of_it_is_taken_after_the_match(server, guests):
     seats = await in_the_hand(server, guests)
     await ask(seats[0], "resign")
     await together(*(seat.play for seat in seats))
-    assert (await ask(seats[1], line))["code"] == "not_now"
+    for line in ("pause", "resume", "resign"):
+        assert (await ask(seats[1], line))["code"] == "not_now"
 
 
-@pytest.mark.parametrize("line", ["pause", "resume", "resign"])
-async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server, line):
+async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server):
     seats = await server.match(2)
     seats[1].follow = nowhere
     await together(*(partial(seat.play, lambda seat: seat.auditor and seat.next == 2) for seat in seats))
     assert seats[0].ledger.phase is Phase.CALLED
-    assert (await ask(seats[0], line))["code"] == "not_now"
+    for line in ("pause", "resume", "resign"):
+        assert (await ask(seats[0], line))["code"] == "not_now"
 
 
-@pytest.mark.parametrize("line", ["pause", "resume", "resign"])
-async def test_nothing_of_it_is_taken_of_a_guest_between_a_call_and_its_deal(tmp_path, mock_clock, line):
+async def test_nothing_of_it_is_taken_of_a_guest_between_a_call_and_its_deal(tmp_path, mock_clock):
     settings = changed(QUICK, tables={"between_hands_ms": 2000})
     async with running(tmp_path / "data", settings) as server:
         seats = await server.match(2, guests=(0, 1), boxed=False)
         await together(*(partial(seat.play, lambda seat: seat.auditor and seat.next == 3) for seat in seats))
         assert seats[0].ledger.phase is Phase.CALLED
-        assert (await ask(seats[0], line))["code"] == "not_now"
-
-
-@pytest.mark.parametrize("guests", [KEYED, GUESTS])
-async def test_who_has_resigned_leaves_the_table(server, guests):
-    seats = await in_the_hand(server, guests)
-    await ask(seats[0], "resign")
-    await together(*(seat.play for seat in seats))
-    assert (await seats[0].client.ask({"t": "leave", "table": seats[0].table}))["t"] == "ok"
-
-
-@pytest.mark.parametrize("guests", [KEYED, GUESTS])
-async def test_nobody_leaves_a_match_without_resigning(server, guests):
-    seats = await in_the_hand(server, guests)
-    reply = await seats[0].client.ask({"t": "leave", "table": seats[0].table})
-    assert reply["code"] == "table_not_open"
+        for line in ("pause", "resume", "resign"):
+            assert (await ask(seats[0], line))["code"] == "not_now"

@@ -54,25 +54,23 @@ async def back(server, seat: Seat) -> dict:
 
 @pytest.mark.parametrize("keyed", [True, False], ids=["key", "guest"])
 @pytest.mark.parametrize("spectators", [0, 1, 603])
-async def test_newcomer_does_not_resume_the_match_before(server, spectators, keyed):
+async def test_newcomer_does_not_resume_the_match_before_and_takes_no_part_in_it(server, spectators, keyed):
     seats = await over(server, guests=(0, 1), options={"spectators": spectators})
     stranger = await replaced(server, seats, keyed=keyed)
     assert (await resume(stranger.client, seats))["code"] == "no_such_match"
+    assert [await heard(stranger.client, tag) for tag in ("setup", "record", "cards")] == [[], [], []]
+    reply = await stranger.ask({"t": "rekey", "table": seats[0].table, "match": mid_of(seats)})
+    assert reply["code"] == "no_such_match"
 
 
-async def test_newcomer_who_may_not_resume_is_sent_nothing_of_the_match(server):
-    seats = await over(server)
-    stranger = await replaced(server, seats)
-    await resume(stranger.client, seats)
-    assert [await heard(stranger.client, tag) for tag in ("setup", "record")] == [[], []]
-
-
-async def test_guest_with_the_name_of_another_does_not_resume_their_match(server):
+async def test_guest_with_the_name_of_another_neither_resumes_nor_is_told_of_their_match(server):
     seats = await over(server, guests=(0, 1))
     await seats[1].ask({"t": "leave", "table": seats[1].table})
     other = await guest(server, seats[1].name)
     await other.ask({"t": "join", "table": seats[0].table})
     assert (await resume(other, seats))["code"] == "no_such_match"
+    welcome = await (await server.connect()).login_token(other.welcome["token"])
+    assert [held.get("match") for held in welcome["seats"]] == [None]
 
 
 async def resigned(server) -> list[Seat]:
@@ -81,13 +79,6 @@ async def resigned(server) -> list[Seat]:
     at = {"match": mid_of(seats), "at": seats[0].next}
     assert (await seats[0].ask({"t": "act", "table": seats[0].table, "choose": "resign", **at}))["t"] == "ok"
     return seats
-
-
-async def test_newcomer_is_not_shown_the_cards_of_who_has_left(server):
-    seats = await resigned(server)
-    stranger = await replaced(server, seats, keyed=False, boxed=False)
-    await resume(stranger.client, seats)
-    assert await heard(stranger.client, "cards") == []
 
 
 async def moved(server) -> list[Seat]:
@@ -100,14 +91,9 @@ async def moved(server) -> list[Seat]:
     return seats
 
 
-async def test_player_who_has_changed_seats_resumes(server):
+async def test_player_who_has_changed_seats_resumes_and_is_not_shown_the_cards_of_the_other(server):
     seats = await moved(server)
     assert (await resume(seats[1].client, seats))["t"] == "ok"
-
-
-async def test_player_who_has_changed_seats_is_not_shown_the_cards_of_the_other(server):
-    seats = await moved(server)
-    await resume(seats[1].client, seats)
     assert await heard(seats[1].client, "cards") == []
 
 
@@ -132,22 +118,6 @@ async def until_the_end(seat: Seat, follow) -> None:
         await follow()
 
 
-async def test_newcomer_takes_no_part_in_the_match_before(server):
-    seats = await over(server)
-    stranger = await replaced(server, seats)
-    reply = await stranger.ask({"t": "rekey", "table": seats[0].table, "match": mid_of(seats)})
-    assert reply["code"] == "no_such_match"
-
-
-async def test_welcome_names_no_match_to_a_guest_with_the_name_of_who_has_played(server):
-    seats = await over(server, guests=(0, 1))
-    await seats[1].ask({"t": "leave", "table": seats[1].table})
-    other = await guest(server, seats[1].name)
-    await other.ask({"t": "join", "table": seats[0].table})
-    welcome = await (await server.connect()).login_token(other.welcome["token"])
-    assert [held.get("match") for held in welcome["seats"]] == [None]
-
-
 async def test_guest_with_the_name_of_one_in_play_is_not_told_of_a_substitute(server):
     seats = await in_hand(server, guests=(0, 1))
     other = await guest(server, seats[1].name)
@@ -170,19 +140,13 @@ async def test_substituted_player_is_told_that_the_seat_is_gone(server, mock_clo
 class TestRestart:
     """A key and a guest have played a match that is over; the server has been started again since."""
 
-    async def test_who_has_played_resumes(self, tmp_path, place):
-        async with running(tmp_path / "data", SETTINGS) as server:
-            seats = await over(server, guests=(1,))
-        async with running(tmp_path / "data", SETTINGS) as server:
-            await back(server, seats[place])
-            assert (await resume(server.clients[-1], seats))["t"] == "ok"
-
-    async def test_welcome_names_the_match_to_who_has_played(self, tmp_path, place):
+    async def test_who_has_played_is_told_of_the_match_and_resumes(self, tmp_path, place):
         async with running(tmp_path / "data", SETTINGS) as server:
             seats = await over(server, guests=(1,))
         async with running(tmp_path / "data", SETTINGS) as server:
             welcome = await back(server, seats[place])
-        assert [held.get("match") for held in welcome["seats"]] == [mid_of(seats)]
+            assert [held.get("match") for held in welcome["seats"]] == [mid_of(seats)]
+            assert (await resume(server.clients[-1], seats))["t"] == "ok"
 
     async def test_newcomer_of_the_same_name_does_not_resume(self, tmp_path, place):
         async with running(tmp_path / "data", SETTINGS) as server:

@@ -1,7 +1,6 @@
 """Signs and phrases: who hears them, in a box or in clear, and what is refused to the sender alone."""
 
 from functools import partial
-from pathlib import Path
 
 import pytest
 from server.conftest import asked, only_cut, together
@@ -11,7 +10,6 @@ from truc_protocol import boxes
 from truc_protocol.crypto import keys
 from truc_server.tables.talk import BURST, PER_S
 
-DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 NONCE = bytes(12)
 WORDS = {"seven": "7", "eight": "8", "ace": "A"}
 
@@ -80,23 +78,16 @@ def held_words(seat: Seat) -> set[str]:
 # Who hears a sign
 
 
-async def test_partner_hears_a_sign_in_a_box(server):
+async def test_partner_alone_hears_a_sign_in_a_box_which_is_no_record(server):
     seats = await in_hand(server)
-    assert (await seats[0].ask(sealed(seats[0], "three", 2)))["t"] == "ok"
-    (message,) = await heard(seats[2], "sign")
-    assert (message["from"], "word" in message, opened(seats[2], message)) == (0, False, "three")
-
-
-async def test_opponents_do_not_hear_a_sign(server):
-    seats = await in_hand(server)
-    await seats[0].ask(sealed(seats[0], "three", 2))
-    assert [await heard(seats[1], "sign"), await heard(seats[3], "sign")] == [[], []]
-
-
-async def test_sender_does_not_hear_its_own_sign(server):
-    seats = await in_hand(server)
-    await seats[0].ask(sealed(seats[0], "three", 2))
-    assert await heard(seats[0], "sign") == []
+    at = seats[0].next
+    for word in ("three", "two"):
+        assert (await seats[0].ask(sealed(seats[0], word, 2)))["t"] == "ok"
+    first, second = await heard(seats[2], "sign")
+    assert (first["from"], "word" in first, opened(seats[2], first)) == (0, False, "three")
+    assert first["box"][:8] != second["box"][:8]  # a counter is never used again
+    assert [await heard(seats[seat], "sign") for seat in (0, 1, 3)] == [[], [], []]
+    assert (await seats[0].resume())["k"] == at
 
 
 async def test_every_partner_of_six_hears_a_sign(server):
@@ -119,33 +110,12 @@ async def test_sign_and_options_of_a_seat_share_one_count(server):
     assert numbers[1] > numbers[0]
 
 
-async def test_signs_to_a_seat_never_repeat_a_counter(server):
-    seats = await in_hand(server)
-    for word in ("three", "two"):
-        await seats[0].ask(sealed(seats[0], word, 2))
-    counters = [message["box"][:8] for message in await heard(seats[2], "sign")]
-    assert len({*counters}) == 2
-
-
-async def test_sign_is_no_record(server):
-    seats = await in_hand(server)
-    at = seats[0].next
-    await seats[0].ask(sealed(seats[0], "three", 2))
-    reply = await seats[0].resume()
-    assert reply["k"] == at
-
-
-async def test_sign_is_not_repeated_to_who_comes_back(server):
-    seats = await in_hand(server)
-    await seats[0].ask(sealed(seats[0], "three", 2))
-    await seats[2].come_back(await server.connect())
-    assert await heard(seats[2], "sign") == []
-
-
-async def test_sign_is_lost_on_a_partner_who_is_not_there(server):
+async def test_sign_is_lost_on_a_partner_who_is_not_there_and_not_repeated(server):
     seats = await in_hand(server)
     await seats[2].client.stream.aclose()
     assert (await seats[0].ask(sealed(seats[0], "three", 2)))["t"] == "ok"
+    await seats[2].come_back(await server.connect())
+    assert await heard(seats[2], "sign") == []
 
 
 async def test_whole_table_hears_a_sign_in_clear_where_it_is_so_played(server):
@@ -227,28 +197,17 @@ async def every_word_signed(server) -> tuple[list[Seat], Seat, dict[str, dict]]:
     return seats, partner, replies
 
 
-async def test_only_true_signs_are_taken_where_truth_is_enforced(server):
-    _, partner, replies = await every_word_signed(server)
-    assert {word for word, reply in replies.items() if reply["t"] == "ok"} == held_words(partner)
-
-
-async def test_refusal_of_a_false_sign_says_why(server):
-    _, partner, replies = await every_word_signed(server)
+async def test_only_true_signs_are_taken_and_heard_where_truth_is_enforced(server):
+    seats, partner, replies = await every_word_signed(server)
+    true = held_words(partner)
+    assert {word for word, reply in replies.items() if reply["t"] == "ok"} == true
     assert {reply["msg"] for reply in replies.values() if reply["t"] == "error"} == {
         f"seat {partner.seat} cannot sign {word}: signs are true in this game, and it holds no such card unplayed"
         for word in WORDS
-        if word not in held_words(partner)
+        if word not in true
     }
-
-
-async def test_governor_hears_the_true_signs_alone(server):
-    seats, partner, _ = await every_word_signed(server)
     governor = seats[(partner.seat + 2) % 4]
-    assert {opened(governor, message) for message in await heard(governor, "sign")} == held_words(partner)
-
-
-async def test_opponents_hear_nothing_of_signs_true_or_false(server):
-    seats, partner, _ = await every_word_signed(server)
+    assert {opened(governor, message) for message in await heard(governor, "sign")} == true
     opponents = [seats[(partner.seat + step) % 4] for step in (1, 3)]
     before = [len(seat.client.log) for seat in opponents]
     assert [await heard(seat, "sign") for seat in opponents] == [[], []]
@@ -270,55 +229,25 @@ async def test_false_sign_is_passed_on_where_signs_are_free(server):
 # When, and to whom
 
 
-async def test_word_that_the_game_has_not_is_refused(server):
+async def test_sign_for_another_place_or_seat_is_refused(server):
     seats = await in_hand(server)
-    assert (await seats[0].ask(sealed(seats[0], "wink", 2)))["code"] == "illegal_action"
-
-
-@pytest.mark.parametrize("to", [0, 1])
-async def test_sign_to_a_seat_that_does_not_see_it_is_refused(server, to):
-    seats = await in_hand(server)
-    reply = await seats[0].ask(sealed(seats[0], "three", to))
-    assert (reply["code"], reply["field"], reply["msg"]) == (
-        "illegal_action",
-        "to",
-        f"to: expected seat 2, got {to}",
-    )
-
-
-async def test_sign_for_a_position_that_is_over_is_stale(server):
-    seats = await in_hand(server)
-    assert (await seats[0].ask(sealed(seats[0], "three", 2, at=1)))["code"] == "stale_position"
-
-
-async def test_sign_for_a_position_ahead_is_a_bad_position(server):
-    seats = await in_hand(server)
-    assert (await seats[0].ask(sealed(seats[0], "three", 2, at=999)))["code"] == "bad_position"
-
-
-async def test_box_that_was_made_for_another_position_is_refused(server):
-    seats = await in_hand(server)
-    message = sealed(seats[0], "three", 2, at=1) | {"at": seats[0].next}
-    reply = await seats[0].ask(message)
+    sign = partial(sealed, seats[0], "three", 2)
+    for message, code in (
+        (sealed(seats[0], "wink", 2), "illegal_action"),
+        (sign(at=1), "stale_position"),
+        (sign(at=999), "bad_position"),
+        (sign() | {"match": bytes(32)}, "no_such_match"),
+        (sealed(seats[2], "three", 0) | {"to": 2}, "bad_message"),
+    ):
+        assert (await seats[0].ask(message))["code"] == code
+    for to in (0, 1):
+        reply = await seats[0].ask(sealed(seats[0], "three", to))
+        told = (reply["code"], reply["field"], reply["msg"])
+        assert told == ("illegal_action", "to", f"to: expected seat 2, got {to}")
+    reply = await seats[0].ask(sign(at=1) | {"at": seats[0].next})
     assert (reply["code"], reply["field"]) == ("bad_message", "box")
-
-
-async def test_box_of_another_seat_is_refused(server):
-    seats = await in_hand(server)
-    message = sealed(seats[2], "three", 0) | {"to": 2}
-    assert (await seats[0].ask(message))["code"] == "bad_message"
-
-
-async def test_sign_in_another_match_is_refused(server):
-    seats = await in_hand(server)
-    message = sealed(seats[0], "three", 2) | {"match": bytes(32)}
-    assert (await seats[0].ask(message))["code"] == "no_such_match"
-
-
-async def test_somebody_without_a_seat_does_not_sign(server):
-    seats = await in_hand(server)
     client = await watcher(server, seats[0].table)
-    assert (await client.ask(sealed(seats[0], "three", 2)))["code"] == "not_seated"
+    assert (await client.ask(sign()))["code"] == "not_seated"
 
 
 def asked_to_cut(seat: Seat) -> bool:
@@ -364,35 +293,13 @@ async def test_table_without_signs_refuses_them(server):
 # How often
 
 
-async def test_seat_signs_so_many_times_at_once(server):
-    seats = await in_hand(server)
-    replies = [await seats[0].ask(sealed(seats[0], "three", 2)) for _ in range(BURST + 1)]
-    assert [reply["t"] for reply in replies] == ["ok"] * BURST + ["error"]
-
-
-async def test_seat_that_signs_too_often_is_told_when_it_may_again(server):
-    seats = await in_hand(server)
-    replies = [await seats[0].ask(sealed(seats[0], "three", 2)) for _ in range(BURST + 1)]
-    last = replies[-1]
-    assert (last["code"], 0 < last["retry_after_ms"] <= 1000 // PER_S + 1) == ("rate_limited", True)
-
-
-async def test_refused_signs_do_not_put_the_next_one_off(server):
+async def test_seat_signs_so_many_times_at_once_and_takes_nothing_from_another(server):
     seats = await in_hand(server)
     replies = [await seats[0].ask(sealed(seats[0], "three", 2)) for _ in range(BURST + 5)]
-    assert replies[-1]["retry_after_ms"] <= 1000 // PER_S + 1
-
-
-async def test_one_seats_signs_take_nothing_from_another(server):
-    seats = await in_hand(server)
-    for _ in range(BURST + 1):
-        await seats[0].ask(sealed(seats[0], "three", 2))
+    assert [reply["t"] for reply in replies] == ["ok"] * BURST + ["error"] * 5
+    for refused in replies[BURST:]:  # which do not put the next one off
+        assert (refused["code"], 0 < refused["retry_after_ms"] <= 1000 // PER_S + 1) == ("rate_limited", True)
     assert (await seats[1].ask(sealed(seats[1], "three", 3)))["t"] == "ok"
-
-
-def test_docs_name_the_rate():
-    text = (DOCS / "limits.md").read_text(encoding="utf-8")
-    assert f"{BURST} at once, then {PER_S} a second" in text
 
 
 # Phrases
@@ -402,30 +309,22 @@ def phrase(seat: Seat, words: str) -> dict:
     return {"t": "say", "table": seat.table, "phrase": words}
 
 
-async def test_phrase_is_heard_by_everybody_at_the_table(server):
+async def test_phrase_is_heard_by_everybody_at_the_table_and_said_by_who_sits_there(server):
     seats = await in_hand(server, "truco-argentino")
+    client = await watcher(server, seats[0].table)
     assert (await seats[0].ask(phrase(seats[0], "come")))["t"] == "ok"
     notices = [await heard(seat, "said") for seat in seats]
     said = [{"t": "said", "table": seats[0].table, "seat": 0, "phrase": "come"}]
     assert notices == [said] * 4
+    assert (await client.until("said"))["seat"] == 0
+    assert (await client.ask(phrase(seats[0], "come")))["code"] == "not_seated"
 
 
-async def test_phrase_is_heard_by_who_watches(server):
-    seats = await in_hand(server, "truco-argentino")
-    client = await watcher(server, seats[0].table)
-    await seats[1].ask(phrase(seats[1], "dry"))
-    assert (await client.until("said"))["seat"] == 1
-
-
-async def test_phrase_names_the_table_by_its_code_however_the_speaker_wrote_it(server):
+async def test_phrase_before_the_match_names_the_table_by_its_code_however_it_was_written(server):
     seats = await server.seats(2, "truco-argentino")
-    await seats[0].ask(phrase(seats[0], "come") | {"table": seats[0].table.lower()})
+    reply = await seats[0].ask(phrase(seats[0], "come") | {"table": seats[0].table.lower()})
+    assert reply["t"] == "ok"
     assert [message["table"] for message in await heard(seats[1], "said")] == [seats[0].table]
-
-
-async def test_phrase_may_be_said_before_the_match(server):
-    seats = await server.seats(2, "truco-argentino")
-    assert (await seats[0].ask(phrase(seats[0], "come")))["t"] == "ok"
 
 
 async def test_phrase_that_the_game_has_not_is_refused(server):
@@ -442,12 +341,6 @@ async def test_game_without_phrases_refuses_all(server):
     seats = await server.seats(2, "truc-french")
     reply = await seats[0].ask(phrase(seats[0], "come"))
     assert (reply["code"], "has no phrases" in reply["msg"]) == ("illegal_action", True)
-
-
-async def test_somebody_without_a_seat_says_nothing(server):
-    seats = await server.seats(2, "truco-argentino")
-    client = await watcher(server, seats[0].table)
-    assert (await client.ask(phrase(seats[0], "come")))["code"] == "not_seated"
 
 
 async def test_seat_that_says_too_much_is_told_when_it_may_again(server):

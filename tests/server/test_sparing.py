@@ -37,30 +37,17 @@ def written(sparing: Sparing, count: int, **event) -> list[dict]:
     return lines
 
 
-def test_one_address_causes_so_many_lines_of_an_event(sparing):
-    assert len(written(sparing, 1_000, address="192.0.2.1")) == OF_ADDRESS
-
-
-def test_last_line_of_a_minute_says_that_others_are_left_out(sparing):
+def test_one_address_causes_so_many_lines_of_an_event_the_last_of_which_says_so(sparing):
     lines = written(sparing, 1_000, address="192.0.2.1")
     assert ["next" in line for line in lines] == [False] * (OF_ADDRESS - 1) + [True]
+    assert len(written(sparing, 1, address="192.0.2.2")) == 1  # another still has its lines
 
 
-def test_next_minute_says_how_many_were_left_out(sparing, clock):
+def test_next_minute_says_how_many_were_left_out_if_any_were(sparing, clock):
     written(sparing, OF_ADDRESS + 70, address="192.0.2.1")
-    clock.now = 60.0
-    assert written(sparing, 1, address="192.0.2.1")[0]["left_out_before"] == 70
-
-
-def test_line_after_a_quiet_minute_says_nothing_of_it(sparing, clock):
-    written(sparing, 1, address="192.0.2.1")
-    clock.now = 60.0
-    assert "left_out_before" not in written(sparing, 1, address="192.0.2.1")[0]
-
-
-def test_other_address_still_has_its_lines(sparing):
-    written(sparing, 1_000, address="192.0.2.1")
-    assert len(written(sparing, 1, address="192.0.2.2")) == 1
+    for minute, left_out in ((60.0, 70), (120.0, None)):
+        clock.now = minute
+        assert written(sparing, 1, address="192.0.2.1")[0].get("left_out_before") == left_out
 
 
 def test_neighbours_of_ipv6_are_one_address(sparing):
@@ -68,15 +55,12 @@ def test_neighbours_of_ipv6_are_one_address(sparing):
     assert len(lines) == OF_ADDRESS
 
 
-def test_many_addresses_cause_so_many_lines_of_an_event_together(sparing):
+def test_many_addresses_cause_so_many_lines_of_an_event_together_as_those_without_one(sparing):
     lines = [
         line for i in range(2_000) for line in written(sparing, 1, address=f"198.51.{i // 256}.{i % 256}")
     ]
     assert len(lines) == OF_EVENT
-
-
-def test_lines_without_an_address_are_limited_by_event(sparing):
-    assert len(written(sparing, 2 * OF_EVENT)) == OF_EVENT
+    assert len(written(sparing, 2 * OF_EVENT, event="another")) == OF_EVENT
 
 
 def test_what_is_counted_is_bounded(sparing):
