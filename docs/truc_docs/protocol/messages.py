@@ -83,7 +83,6 @@ def messages_page() -> str:
     lines = ["# Messages", "", GENERATED, _INTRODUCTION.format(every=_listed(EVERY), common=common)]
     for direction in Direction:
         lines += [f"## {direction.value[0].upper()}{direction.value[1:]}", ""]
-        lines += [", ".join(f"[`{row.tag}`](#{_anchor(row)})" for row in _rows(direction)), ""]
         for row in _rows(direction):
             lines += _message(row)
     lines += ["## Maps inside messages", ""]
@@ -94,14 +93,6 @@ def messages_page() -> str:
 
 def _rows(direction: Direction) -> list[Row]:
     return [row for row in MESSAGES if row.direction is direction]
-
-
-def _anchor(row: Row) -> str:
-    """Return the anchor of a heading; a tag that goes both ways has a second heading of the same name."""
-    second = row.direction is Direction.TO_CLIENT and any(
-        other.tag == row.tag for other in _rows(Direction.TO_SERVER)
-    )
-    return f"{row.tag}-1" if second else row.tag
 
 
 def _message(row: Row) -> list[str]:
