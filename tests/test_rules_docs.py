@@ -24,7 +24,6 @@ VARIANTS = (FOLDER / "variants.md").read_text(encoding="utf-8")
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 PARAMETERS = (FOLDER / "parameters.md").read_text(encoding="utf-8")
 HOSTING = (FOLDER.parent / "hosting" / "games.md").read_text(encoding="utf-8")
-GLOSSARY = (FOLDER.parent / "glossary.md").read_text(encoding="utf-8")
 FITTING = PARAMETERS.partition("\n## What must fit together\n")[2].partition("\n## ")[0]
 CONTRADICTED = sorted(
     {*re.findall(r'_(?:require|at_most)\(\s*"([a-z._]+)"', inspect.getsource(variant_fields))}
@@ -164,27 +163,6 @@ def test_row_of_a_game_is_what_its_data_says(name):
     link = f"[`{name}`]({page_of(name)}.md{'' if page_of(name) == name else f'#{name}'})"
     seats = ", ".join(map(str, variant.players))
     assert [row[0], *row[2:]] == [link, seats, str(len(variant.pack)), ladder, target, str(variant.match)]
-
-
-@each_row(
-    "word",
-    [
-        "envido",
-        "flor",
-        "contraflor",
-        "pica-pica",
-        "manilha",
-        "governor",
-        "trut",
-        "turn-up",
-        "claim",
-        "sign",
-        "order",
-        "scenario",
-    ],
-)
-def test_glossary_has_the_word(word):
-    assert f"**{word}**" in GLOSSARY
 
 
 def clauses():

@@ -1,4 +1,4 @@
-"""What the audit of a closed hand recomputes, apart from the records around it."""
+"""What the audit of a closed hand recomputes, apart from the records around it; and what rests on somebody's word."""
 
 import pytest
 from msgspec.structs import replace
@@ -8,7 +8,8 @@ from protocol.shared import sharing_table
 
 from truc_protocol.audit import AuditError, Auditor, OwnSeat
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
-from truc_protocol.bodies import Close, Deal, Share
+from truc_protocol.audit.verdict import Words
+from truc_protocol.bodies import Close, Deal, Proxy, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import box_key
 from truc_protocol.dealing import Opening
@@ -188,3 +189,26 @@ def test_share_for_a_guest_without_a_box_key_is_empty_in_a_match_that_is_proven(
     assert {bool(share.box) for share in shares if share.receiver in (2, 3)} == {False}
     assert {bool(share.box) for share in shares if share.receiver in (0, 1)} == {True}
     assert table.audit().verdict().result == "proven"
+
+
+def proxies(count: int) -> Words:
+    ledger, words = Table().to("hand").ledger, Words()
+    for k in range(count):
+        body = Proxy(b"m" * 32, k, b"h" * 32, 1, 0, "order", ("low",))
+        words = words.heard(replace(ledger, k=k), body)
+    return words
+
+
+def test_words_are_told_in_order():
+    assert [k for k, _ in proxies(20).told().proxies] == list(range(20))
+
+
+def test_words_stand_upon_those_before_them():
+    words = proxies(3)
+    before = words.before
+    assert (len(words.told().proxies), len(before.told().proxies)) == (3, 2)
+    assert before.before is words.before.before
+
+
+def test_very_many_words_are_told():
+    assert len(proxies(100_000).told().proxies) == 100_000

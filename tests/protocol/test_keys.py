@@ -1,12 +1,22 @@
-"""Keys, signatures, exchanges and seals beyond what tests/vectors/keys.json pins."""
+"""Keys, signatures, exchanges and seals beyond what tests/vectors/keys.json pins, and the prime-order subgroup."""
+
+import random
 
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from rows import each_row
 
-from truc_protocol.crypto import keys
-from truc_protocol.crypto.keys import KeyFileError, SealError, WeakKeyError
+from protocol import edwards
+from truc_protocol.crypto import curve, keys
+from truc_protocol.crypto.keys import (
+    SMALL_ORDER,
+    KeyFileError,
+    SealError,
+    WeakKeyError,
+    admissible,
+    signing_key_from_seed,
+)
 
 SEED = bytes(range(32))
 KEY = keys.signing_key_from_seed(SEED)
@@ -203,3 +213,33 @@ def test_equal_secrets_are_the_same():
 @pytest.mark.parametrize("other", [SEED, SECRET[:31]], ids=["bytes", "length"])
 def test_different_secrets_are_not_the_same(other):
     assert not keys.same_secret(SECRET, other)
+
+
+BASE = bytes.fromhex("58" + "66" * 31)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_generated_keys_have_prime_order(number):
+    assert admissible(signing_key_from_seed(bytes([number] * 32)).public)
+
+
+def test_encoding_splits_into_y_and_sign():
+    assert curve.split_encoding((5).to_bytes(31, "little") + b"\x80") == (5, 1)
+
+
+@each_row("torsion", sorted(SMALL_ORDER))
+def test_sum_of_a_key_and_a_point_of_small_order_has_prime_order_where_that_is_the_identity(torsion):
+    small, key = edwards.decode(torsion), edwards.decode(BASE)
+    if small is not None:  # some are encodings of a y beyond the field
+        mixed = edwards.encode(edwards.add(key, small))
+        assert admissible(mixed) is (edwards.encode(small) == edwards.encode(edwards.IDENTITY))
+
+
+def test_every_y_is_judged_as_by_the_definition():
+    dice = random.Random(1)
+    encodings = [dice.randbytes(32) for _ in range(200)]
+    multiples = [edwards.encode(edwards.multiply(factor, edwards.decode(BASE))) for factor in range(1, 30)]
+    judged = [admissible(encoded) for encoded in encodings + multiples]
+    assert judged == [edwards.is_prime_order(encoded) for encoded in encodings + multiples]
+    assert True in judged[:200]
+    assert False in judged[:200]

@@ -1,13 +1,16 @@
-"""What follows from the records: what is due, who is waited for, how a match is decided."""
+"""What follows from the records: what is due and opened, who is waited for, how a match is decided."""
 
 import pytest
 from protocol.forge import altered, small, until
-from protocol.peers import Table
+from protocol.peers import Table, here
 from protocol.shared import sharing_table
 from rows import each_row
 
-from truc_protocol.bodies import Close, End
-from truc_protocol.ledger import Due, due, learn, missing, next_call, score
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Close, End, Open
+from truc_protocol.checks import CheckError
+from truc_protocol.ledger import Due, due, learn, missing, next_call, next_open, score
+from truc_protocol.ledger.opens import open_cards
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, is_gone, must_end
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
@@ -206,3 +209,28 @@ def test_covered_position_is_that_of_the_newest_signature():
 def test_cards_cannot_be_learnt_before_the_draw():
     with pytest.raises(ValueError, match="no cards"):
         learn(Table().ledger, 0, (1, 2, 3))
+
+
+def test_nothing_is_to_be_opened_where_no_hand_is_open():
+    assert next_open(Table().ledger) is None
+
+
+def test_no_card_can_be_opened_where_no_hand_is_open():
+    ledger = Table().ledger
+    with pytest.raises(CheckError, match="C23"):
+        open_cards(ledger, Open(*here(ledger), 0, 0, 0, ()))
+
+
+@pytest.mark.parametrize("reveal", ["hand", "match"])
+def test_match_that_ends_between_two_deals_of_a_hand_is_proven(reveal):
+    table = Table(small(reveal=reveal)).to("hand")
+    table.play("redeal")
+    table.play("accept")
+    table.add(table.players[0].resign(table.ledger))
+    assert table.run().audit().verdict().result is Result.PROVEN
+
+
+def test_game_of_which_no_card_scores_by_being_held_shows_nothing():
+    table = Table(small(reveal="match")).to("hand")
+    table.play("concede")
+    assert next_open(table.ledger) is None

@@ -1,10 +1,12 @@
-"""The committed reference pages are what the code's tables say."""
+"""The committed reference pages and TypeScript types are what the code's tables say."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from truc_docs.protocol.pages import PAGES, write
+from truc_docs.protocol.typescript import types_file
 from truc_protocol.messages import MESSAGES, Info, SeatState
 from truc_words.variant_files import field_lines
 
@@ -25,3 +27,22 @@ def test_pages_are_written_into_the_folder(tmp_path):
     write(tmp_path)
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
     assert written == set(PAGES)
+
+
+NAMES = {form.message.__name__ for row in MESSAGES for form in row.forms}
+
+
+def test_every_form_has_an_interface():
+    assert set(re.findall(r"^export interface (\w+)", types_file(), re.MULTILINE)) >= NAMES
+
+
+def test_every_type_named_is_defined():
+    text = types_file()
+    defined = set(re.findall(r"^export (?:interface|type) (\w+)", text, re.MULTILINE)) | {
+        "Array",
+        "Uint8Array",
+    }
+    assert (
+        set(re.findall(r"(?<=[ <|\[])([A-Z]\w+)(?=[;>, \[\]])", re.sub(r"/\*\*.*?\*/|//.*", "", text)))
+        <= defined
+    )
