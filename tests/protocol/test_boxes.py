@@ -1,4 +1,4 @@
-"""Boxes beyond what tests/vectors/boxes.json pins: lengths, counters, and what they never say."""
+"""Boxes beyond what tests/vectors/boxes.json pins, and attacks by who holds their key and by who moves them."""
 
 import pytest
 
@@ -79,3 +79,57 @@ def test_options_are_filled_up_so_that_their_number_does_not_show(length, padded
 @pytest.mark.parametrize(("length", "padded"), [(0, 256), (255, 256), (256, 512), (511, 512), (512, 768)])
 def test_padding_fills_up_to_the_next_block(length, padded):
     assert len(boxes.pad(bytes(length))) == padded
+
+
+BLOCK = 256
+
+
+def opened(box, *, after=NO_COUNTER, key=KEY, mid=MID, **place):
+    return boxes.open_options(key, mid, **PLACE | place, box=box, after=after)
+
+
+def padded_as(padded: bytes) -> bytes:
+    """A box of options that the server has padded in its own way, sealed under the right key for the right place."""
+    prefix = CTR.to_bytes(8, "big")
+    aad = enc(["truc/1/options", MID, PLACE["seat"], PLACE["at"], PLACE["offer"]])
+    return prefix + seal(KEY, bytes(4) + prefix, padded, aad)
+
+
+OPTIONS = enc([RAISE])
+
+
+@pytest.mark.parametrize("moved", [{"at": 42}, {"at": 40}, {"offer": 39}, {"seat": 2}, {"mid": bytes(32)}])
+def test_options_moved_to_another_place_do_not_open(moved):
+    with pytest.raises(BoxError, match="does not open"):
+        opened(options_box(RAISE), **moved)
+
+
+def test_options_replayed_after_newer_ones_are_refused():
+    newest = opened(options_box(RAISE, ctr=CTR + 1)).counter
+    with pytest.raises(BoxError, match="counter above"):
+        opened(options_box(RAISE), after=newest)
+
+
+@pytest.mark.parametrize(
+    "padded",
+    [
+        OPTIONS.ljust(BLOCK, b"\x00"),
+        OPTIONS + b"\x81" + bytes(BLOCK - len(OPTIONS) - 1),
+        (OPTIONS + b"\x80").ljust(BLOCK + 1, b"\x00"),
+        bytes(BLOCK),
+        b"\x80" + OPTIONS.ljust(BLOCK - 1, b"\x00"),
+    ],
+    ids=["no mark", "another mark", "no whole block", "nothing", "mark before"],
+)
+def test_options_padded_otherwise_are_refused(padded):
+    with pytest.raises(BoxError):
+        opened(padded_as(padded))
+
+
+def test_counters_of_a_later_epoch_are_above_all_of_an_earlier_one():
+    assert boxes.counter(epoch=2, number=0) > boxes.counter(epoch=1, number=2**32 - 1)
+
+
+def test_counters_of_two_epochs_never_meet():
+    first = {boxes.counter(epoch=1, number=number) for number in range(1000)}
+    assert first.isdisjoint(boxes.counter(epoch=2, number=number) for number in range(1000))

@@ -1,8 +1,23 @@
-"""Flor where cards are unknown: who may hold one may speak, and is not waited for in vain."""
+"""Flor where cards are unknown: who may hold one may speak, and where a hand seems to wait (rules.md 13b.3)."""
 
-from rules.played import dealt, flores, known, options, played, score
+import pytest
+from rows import each_row
+from rules.played import action, dealt, flores, known, options, played, score
 
-from truc_rules import Card, Seat, deciders, know, preset, settled
+from truc_rules import (
+    Card,
+    Seat,
+    apply,
+    deciders,
+    has_windows,
+    is_window,
+    know,
+    new_match,
+    preset,
+    presets,
+    settled,
+    unseen,
+)
 from truc_rules.contests.flor import round_answers
 from truc_rules.positions.events import PointsScored
 
@@ -145,3 +160,41 @@ def test_a_flor_kept_quiet_before_another_was_declared_stays_so():
     match = played(dealt(GAME, F29, F36), "0 play 4e", "1 flor", "1 play 3c", "1 play 6c", "0 play 11e")
     match = played(match, "0 play 5e", "1 play 7c")
     assert score(match) == (0, 3 + 3 + 1)
+
+
+PLAIN = "7o 6o 1c"
+
+
+def opens(match, line):
+    return is_window(apply(unseen(match), action(match, line))[0])
+
+
+@pytest.mark.parametrize("theirs", [F36, PLAIN])
+def test_a_first_flor_leaves_everybody_waiting_whether_or_not_another_has_one(theirs):
+    assert opens(dealt(GAME, F27, theirs), "0 flor")
+
+
+def test_the_last_flor_that_can_be_declared_opens_nothing():
+    assert not opens(played(dealt(GAME, F27, F36), "0 flor"), "1 flor")
+
+
+@pytest.mark.parametrize("line", ["0 envido", "0 raise 2"])
+def test_what_anybody_can_do_opens_nothing(line):
+    assert not opens(dealt(GAME, F27, F36), line)
+
+
+def test_a_flor_declared_after_the_others_have_played_opens_nothing():
+    match = played(dealt(GAME, PLAIN, F36), "0 play 7o")
+    assert not opens(match, "1 flor")
+
+
+def test_a_window_stays_open_while_a_partner_of_the_holder_is_unheard():
+    match = dealt(GAME, F27, PLAIN, "3o 4c 12b", "2o 5c 11b")
+    assert opens(match, "0 flor")
+
+
+@each_row("name", presets())
+def test_only_games_with_flor_have_windows(name):
+    game = preset(name)
+    match = new_match(game, seats=min(game.players), dealer=Seat(0))
+    assert has_windows(match) == (game.flor is not None)

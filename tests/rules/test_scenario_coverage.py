@@ -42,7 +42,7 @@ PARAGRAPHS = (
 )
 
 ELSEWHERE = {
-    "1.6 row Venezuela": "rules/test_venezuelan_stakes.py::test_an_accepted_ask_makes_the_stake_of_its_row",
+    "1.6 row Venezuela": "rules/test_stake_machine.py::test_an_accepted_ask_makes_the_stake_of_its_row",
     "13b.17": "protocol/test_word_catalogues.py::test_local_names_are_those_of_the_sources",
     "13b.18": "rules/test_seat_counts.py::test_no_truc_is_offered_for_other_seats_than_the_sources_describe",
 }

@@ -6,6 +6,7 @@ from rows import each_row
 from truc_rules import Redeal, VariantError, preset, with_options
 
 CATALAN, FRENCH, LANES = preset("truc-catalan"), preset("truc-french"), preset("truc-lanes")
+ARGENTINE, SIX, MINEIRO = preset("truco-argentino"), preset("truco-argentino-6"), preset("truco-mineiro")
 
 
 def test_options_change_their_fields_and_nothing_else():
@@ -64,19 +65,6 @@ def test_redeals_by_number_and_by_pack():
         (CATALAN, "redeals", 1, "redeals: expected a variant that has redeals, got truc-catalan"),
         (FRENCH, "redeals", "often", "redeals: expected a number or pack, got 'often'"),
         (FRENCH, "redeals", -1, "redeal.max: expected at least 1"),
-    ],
-)
-def test_an_option_that_does_not_fit_is_refused_with_its_reason(variant, name, value, said):
-    with pytest.raises(VariantError, match=said):
-        with_options(variant, {name: value})
-
-
-ARGENTINE, SIX, MINEIRO = (preset(name) for name in ("truco-argentino", "truco-argentino-6", "truco-mineiro"))
-
-
-@each_row(
-    "variant, name, value, said",
-    [
         (ARGENTINE, "falta", "all", "falta: expected leader, malas-game or malas-15, got 'all'"),
         (FRENCH, "falta", "leader", "falta: expected a game with envido, got truc-french"),
         (FRENCH, "fold_bonus", 0, "fold_bonus: expected a game with envido, got truc-french"),
@@ -93,7 +81,7 @@ ARGENTINE, SIX, MINEIRO = (preset(name) for name in ("truco-argentino", "truco-a
         (preset("le-truc"), "show", "all", "show: expected owner or none, got 'all'"),
     ],
 )
-def test_an_option_of_other_games_is_refused_with_its_reason(variant, name, value, said):
+def test_an_option_that_does_not_fit_is_refused_with_its_reason(variant, name, value, said):
     with pytest.raises(VariantError, match=said):
         with_options(variant, {name: value})
 
