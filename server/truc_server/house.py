@@ -20,7 +20,6 @@ from truc_server.storage import Lease, Store, StoreError, Write
 from truc_server.storage.guest_tokens import Tokens
 from truc_server.storage.journal import Journal, Starts
 from truc_server.storage.page_reader import Pages
-from truc_server.timing.poller import Poller
 from truc_server.timing.timers import Timers
 
 
@@ -59,10 +58,9 @@ class House:
         self.disk = disk
         self.figures = Figures()
         self.timers = Timers()
-        self.poller = Poller()
-        self.flusher = Flusher(self.poller)
+        self.flusher = Flusher()
         self.starts = Starts()
-        self.journal = Journal(store, self.poller, on_durable=self._release, on_failure=self._fail)
+        self.journal = Journal(store, on_durable=self._release, on_failure=self._fail)
         self.verifier = Verifier()
         self.tokens = Tokens(store)
         self.pages = Pages()
@@ -77,11 +75,6 @@ class House:
     def settings(self) -> Settings:
         """The settings in force."""
         return self.in_force.now
-
-    @property
-    def gate(self) -> int:
-        """The batch of the journal that a frame queued now waits for."""
-        return self.journal.gate
 
     def renew(self, settings: Settings) -> None:
         """Use these settings from now on."""

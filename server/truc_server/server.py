@@ -17,14 +17,17 @@ from truc_protocol.errors import Code
 from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
-from truc_server.connections.listeners import Net, open_listeners, port_of
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, open_tls
 from truc_server.identity.identity import Identity
 from truc_server.lobby import guest_retention
 from truc_server.lobby.lobby import Lobby
+from truc_server.net.admission import Admission
+from truc_server.net.connections import Connections
+from truc_server.net.listening import open_listeners, port_of
 from truc_server.operation import notify
 from truc_server.operation.disk import Disk
+from truc_server.requests.dispatch import Dispatch
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
@@ -109,9 +112,11 @@ async def _run(
             )
             lobby = Lobby(tables, house.catalogue, house.disk)
             recovery.restore(tables, lobby, stored)
-            net = Net(house, lobby, tls)
-            await tasks.start(net.run)
-            keep = sanction_watch.Upkeep(house, lobby, net)
+            admission = Admission(house)
+            dispatch = Dispatch(house, lobby, admission)
+            connections = Connections(house, admission, tls, handle=dispatch.handle, on_left=lobby.leave_all)
+            await tasks.start(connections.run)
+            keep = sanction_watch.Upkeep(house, lobby, connections)
             await tasks.start(keep.run)
             tasks.start_soon(_stop_when_failed, house, stop)
             tasks.start_soon(guest_retention.prune_daily, house.in_force, house.store, lobby)
@@ -119,9 +124,9 @@ async def _run(
             listeners = await open_listeners(house.settings.listen)
             await _open_page(house, lobby, tasks)
             port = port_of(listeners)
-            net.open(listeners)
+            tasks.start_soon(connections.accept, listeners)
             if control is not None:
-                desk = Desk(house, lobby, net, keep, control, folder, port, now_ms())
+                desk = Desk(house, lobby, connections, keep, control, folder, port, now_ms())
                 await tasks.start(partial(counter.serve, desk, folder))
                 asked = partial(draining.drain_when_asked, asked=control.drain, stop=stop)
                 tasks.start_soon(asked, house, lobby)
@@ -133,8 +138,8 @@ async def _run(
             await stop.wait()
             if control is not None:
                 control.on_end()
-            net.shut()
-            await _end(house, net)
+            connections.shut()
+            await _end(house, connections)
             await trio.to_thread.run_sync(draining.keep, folder, draining.unasked(lobby))
             tasks.cancel_scope.cancel()
     if house.failure is not None:
@@ -145,7 +150,6 @@ async def _start_inside(house: House, tasks: trio.Nursery) -> None:
     """Start what tables and connections rely on."""
     await tasks.start(house.flusher.run)
     for part in (
-        house.poller,
         house.timers,
         house.journal,
         house.pages,
@@ -171,19 +175,19 @@ async def _stop_when_failed(house: House, stop: trio.Event) -> None:
     stop.set()
 
 
-async def _end(house: House, net: Net) -> None:
+async def _end(house: House, connections: Connections) -> None:
     notify.tell(notify.STOPPING, status="stopping")
     failed = house.failure is not None
     log.info("stopping", reason="the store has failed" if failed else "asked to")
     house.journal.close()
     with trio.move_on_after(GOODBYE_S):
         if failed:
-            net.forget()
+            connections.forget()
             house.journal.renounce()
-        net.dismiss(Code.INTERNAL if failed else Code.SHUTTING_DOWN, "the server is being stopped")
+        connections.dismiss(Code.INTERNAL if failed else Code.SHUTTING_DOWN, "the server is being stopped")
         if not failed:
-            await house.journal.wait_durable(house.gate)
-        await net.wait_quiet()
+            await house.journal.wait_durable(house.journal.gate)
+        await connections.wait_quiet()
         return
     if not house.journal.is_idle:
         log.warning("store_hangs", reason="the end waits for a commit that does not return")

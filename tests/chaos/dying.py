@@ -14,7 +14,7 @@ from chaos.faulty_store import Fault, FaultyStore, Point, die
 
 from truc_server import main as server
 from truc_server import storage as store
-from truc_server.connections.listeners import Net
+from truc_server.net.connections import Connections
 
 GOODBYE = "goodbye"
 
@@ -46,7 +46,7 @@ def open_faulty(url: str, *, opened_by, places: Sequence[Place]) -> FaultyStore:
 def main(places: tuple[str, ...], arguments: tuple[str, ...]) -> None:
     """Run a server that dies at these places; what else is said is said to truc-server."""
     if GOODBYE in places:
-        Net.dismiss = lambda *_: die()
+        Connections.dismiss = lambda *_: die()
     wanted = [Place.read(place) for place in places if place != GOODBYE]
     store.open_store = partial(open_faulty, opened_by=store.open_store, places=wanted)
     server.main(arguments, prog_name="truc-server")

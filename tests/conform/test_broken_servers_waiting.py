@@ -10,7 +10,7 @@ from truc_conform.result import CaseVerdict
 from truc_server.matches import auto_rulings as consequences
 from truc_server.matches import deadlines, game
 from truc_server.net import peer
-from truc_server.net.admission import Door
+from truc_server.net.admission import Admission
 from truc_server.table_data import options
 from truc_server.tables import talk
 from truc_server.timing.rate_limits import Meter
@@ -80,7 +80,7 @@ def leaves_its_door_open(patch):
         self._networks[network] += 1
         self._inside += 1
 
-    patch.setattr(Door, "enter", enter)
+    patch.setattr(Admission, "enter", enter)
 
 
 def waits_for_the_silent(patch):

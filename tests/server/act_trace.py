@@ -1,6 +1,7 @@
 """The way of one act through the project's code: which modules it passes, in which order, and how many calls that takes."""
 
 import inspect
+import opcode
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +12,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 _SERVER = str(ROOT / "server")
 _PROJECT = (_SERVER, str(ROOT / "protocol"))
-_ROUNDS = "poller.py"
-"""Not counted: how many rounds there are depends on when the threads beside the main one are done."""
+_WAITING = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_MADE = opcode.opmap[
+    "RETURN_GENERATOR"
+]  # the last instruction of a coroutine that was made and has not begun
 
 
 class Way(NamedTuple):
@@ -28,20 +31,11 @@ class Trace:
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
-        self._begun: set[object] = set()
 
     def note(self, frame, event, _argument) -> None:
         code = frame.f_code
-        if event == "call" and _is_counted(code.co_filename) and self._is_new(frame) and _is_of_server(frame):
+        if event == "call" and _is_counted(code.co_filename) and _is_new(frame) and _is_of_server(frame):
             self.calls.append((code.co_filename, code.co_qualname))
-
-    def _is_new(self, frame) -> bool:
-        """Tell whether a frame is called, and is not a coroutine that goes on after a wait."""
-        if not frame.f_code.co_flags & inspect.CO_COROUTINE:
-            return True
-        is_new = frame not in self._begun
-        self._begun.add(frame)
-        return is_new
 
     @property
     def way(self) -> Way:
@@ -56,8 +50,14 @@ class Trace:
         return "\n".join((str(self.way), *lines))
 
 
+def _is_new(frame) -> bool:
+    """Tell whether a frame is called, and is not a coroutine that goes on after a wait."""
+    code = frame.f_code
+    return not code.co_flags & _WAITING or code.co_code[frame.f_lasti] == _MADE
+
+
 def _is_counted(file: str) -> bool:
-    return file.startswith(_PROJECT) and Path(file).name != _ROUNDS
+    return file.startswith(_PROJECT)
 
 
 def _is_of_server(frame) -> bool:

@@ -10,56 +10,57 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.connections.listeners import open_listeners, port_of
-from truc_server.net.accepting import AGAIN_S, AT_ONCE, Entrance, attended
+from truc_server.net.listening import AGAIN_S, accept, open_listeners, port_of
 from truc_server.operation import logs
 from truc_server.settings.settings import ListenSettings, LogSettings
-from truc_server.timing.poller import Poller
-from truc_server.timing.timers import Timers
 
 
 class Came:
-    """An entrance, and the connections that came by it."""
+    """Listeners, and the connections that came by them."""
 
-    def __init__(self, nursery, come=None) -> None:
-        poller, timers = Poller(), Timers()
-        self.wires: list[socket.socket] = []
-        self.addresses: list[str] = []
-        self.entrance = Entrance(poller, timers, come or self._come)
-        nursery.start_soon(poller.run)
-        nursery.start_soon(timers.run)
+    def __init__(self, nursery, serve=None) -> None:
+        self._nursery = nursery
+        self._serve = serve or self._keep
+        self._accepting = trio.CancelScope()
+        self.streams: list[trio.SocketStream] = []
 
-    def _come(self, wire: socket.socket, other_end: tuple[str, int]) -> None:
-        self.wires.append(wire)
-        self.addresses.append(other_end[0])
+    async def _keep(self, stream: trio.SocketStream) -> None:
+        self.streams.append(stream)
+        await trio.sleep_forever()
 
     async def open(self) -> int:
         listeners = await open_listeners(ListenSettings(hosts=("127.0.0.1",), port=0))
         port = port_of(listeners)
-        self.entrance.open(listeners)
+        self._nursery.start_soon(self._accept, listeners)
         return port
+
+    async def _accept(self, listeners) -> None:
+        with self._accepting:
+            await accept(listeners, self._serve, self._nursery)
+
+    async def close(self) -> None:
+        self._accepting.cancel()
+        await wait_all_tasks_blocked()
 
 
 @pytest.fixture
 def came(nursery):
-    came = Came(nursery)
-    yield came
-    for wire in came.wires:
-        wire.close()
+    yield Came(nursery)
+    nursery.cancel_scope.cancel()
 
 
 @pytest.fixture
 def failing(monkeypatch):
     """Return a queue of errors, each of which the next attempt to accept raises."""
     errors: deque[OSError] = deque()
-    accept = socket.socket.accept
+    accept = trio.SocketListener.accept
 
-    def failing_accept(door):
+    async def failing_accept(listener):
         if errors:
             raise errors.popleft()
-        return accept(door)
+        return await accept(listener)
 
-    monkeypatch.setattr(socket.socket, "accept", failing_accept)
+    monkeypatch.setattr(trio.SocketListener, "accept", failing_accept)
     return errors
 
 
@@ -71,10 +72,10 @@ async def connect(port: int, count: int = 1) -> list[socket.socket]:
 
 async def served(nursery, serve) -> bytes:
     """Return all that a connection is sent by who serves it."""
-    came = Came(nursery, attended(serve, nursery))
+    came = Came(nursery, serve)
     async with await trio.open_tcp_stream("127.0.0.1", await came.open()) as stream:
         received = b"".join([received async for received in stream])
-    came.entrance.close()
+    await came.close()
     return received
 
 
@@ -91,22 +92,21 @@ async def test_connection_that_is_closed_already_harms_nobody(nursery):
 
 async def test_all_come_in_however_many_connect_at_once(came):
     port = await came.open()
-    for other in await connect(port, 3 * AT_ONCE + 1):
+    others = await connect(port, 25)
+    assert len(came.streams) == 25
+    for other in others:
         other.close()
-    assert came.addresses == ["127.0.0.1"] * (3 * AT_ONCE + 1)
-    came.entrance.close()
 
 
 async def test_small_frames_leave_without_waiting_for_more(came):
     (other,) = await connect(await came.open())
-    assert came.wires[0].getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert came.streams[0].socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     other.close()
-    came.entrance.close()
 
 
 async def test_nobody_comes_in_when_it_is_closed(came):
     port = await came.open()
-    came.entrance.close()
+    await came.close()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port))
 
@@ -114,9 +114,8 @@ async def test_nobody_comes_in_when_it_is_closed(came):
 async def test_who_has_given_up_before_keeps_nobody_out(came, failing):
     failing.append(ConnectionAbortedError())
     (other,) = await connect(await came.open())
-    assert len(came.wires) == 1
+    assert len(came.streams) == 1
     other.close()
-    came.entrance.close()
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.EPROTO, errno.EPERM, errno.ETIMEDOUT, errno.EINVAL])
@@ -126,20 +125,19 @@ async def test_system_that_accepts_nobody_does_so_later_and_it_is_said_once(
     logs.configure(LogSettings(), shown := StringIO())
     failing.extend(OSError(number, os.strerror(number)) for _ in range(3))
     (other,) = await connect(await came.open())
-    before = len(came.wires)
+    before = len(came.streams)
     for _ in range(3):
         mock_clock.jump(AGAIN_S)
         await wait_all_tasks_blocked()
-    assert (before, len(came.wires), shown.getvalue().count("cannot_accept")) == (0, 1, 1)
+    assert (before, len(came.streams), shown.getvalue().count("cannot_accept")) == (0, 1, 1)
     other.close()
-    came.entrance.close()
 
 
-async def test_entrance_is_closed_while_it_rests(came, failing, mock_clock):
+async def test_listeners_are_closed_while_they_rest(came, failing, mock_clock):
     failing.append(OSError(errno.EMFILE, "Too many open files"))
     (other,) = await connect(await came.open())
-    came.entrance.close()
+    await came.close()
     mock_clock.jump(2 * AGAIN_S)
     await wait_all_tasks_blocked()
-    assert came.wires == []
+    assert came.streams == []
     other.close()

@@ -13,9 +13,8 @@ from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
-from truc_server.connections import listeners as net
 from truc_server.net import admission as door
-from truc_server.net.admission import Door
+from truc_server.net.admission import Admission
 from truc_server.net.peer import LOGIN_OUTBOX, Peer
 from truc_server.operation.figures import Figures
 
@@ -212,13 +211,13 @@ async def test_bytes_that_drip_before_login_end_with_the_time_for_it(server, moc
 
 
 async def test_less_may_wait_for_a_connection_before_login_than_after(server, monkeypatch):
-    limits, start = [], net.Peer.expect_silence
+    limits, admit = [], Peer.admit
 
-    def note(peer):
+    def note(peer, player):
+        admit(peer, player)
         limits.append(peer.outbox.limit)
-        start(peer)
 
-    monkeypatch.setattr(net.Peer, "expect_silence", note)
+    monkeypatch.setattr(Peer, "admit", note)
     await guest(server)
     assert limits[0] > LOGIN_OUTBOX
 
@@ -247,10 +246,10 @@ def networks(site: str, count: int) -> list[str]:
     return [f"2001:db8:{site}:{n:x}::/64" for n in range(count)]
 
 
-def door_of(**limits) -> Door:
+def door_of(**limits) -> Admission:
     settings = changed(QUICK, limits=limits)
     sanctions = SimpleNamespace(has_banned=lambda _: False)
-    return Door(SimpleNamespace(settings=settings, sanctions=sanctions, figures=Figures()))
+    return Admission(SimpleNamespace(settings=settings, sanctions=sanctions, figures=Figures()))
 
 
 @pytest.fixture

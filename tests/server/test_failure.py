@@ -16,7 +16,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.wire.connection import Connection
 from truc_server import server as server_module
-from truc_server.connections.listeners import Net
+from truc_server.net.connections import Connections
+from truc_server.net.listening import accept, port_of
 from truc_server.storage import Lease, StoreError
 from truc_server.tables.table import Table
 
@@ -49,16 +50,16 @@ async def test_nothing_is_acknowledged_that_the_store_did_not_take(tmp_path, ful
 
 
 async def test_who_was_accepted_at_the_last_moment_is_told_goodbye_too(tmp_path, full_disk, monkeypatch):
-    async def let_in(net):
-        near, far = socket.socketpair()
-        near.setblocking(False)
-        late = RawClient(trio.SocketStream(trio.socket.from_stdlib_socket(far)))
-        net.come(near, ("127.0.0.1", 0))
-        heard.extend(await late.closed())
-        await late.stream.aclose()
+    async def let_in(connections):
+        (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        async with trio.open_nursery() as accepting:
+            accepting.start_soon(accept, [listener], connections._serve, connections._tasks)
+            async with await trio.open_tcp_stream("127.0.0.1", port_of([listener])) as far:
+                heard.extend(await RawClient(far).closed())
+            accepting.cancel_scope.cancel()
 
     heard = []
-    monkeypatch.setattr(Net, "wait_quiet", let_in)
+    monkeypatch.setattr(Connections, "wait_quiet", let_in)
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
         async with running(tmp_path / "data") as server:
             client = await server.connect()

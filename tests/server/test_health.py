@@ -12,7 +12,7 @@ from server.conftest import QUICK, changed, in_hand, running
 from server.visitors import guest
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.connections.listeners import Net
+from truc_server.net.connections import Connections
 from truc_server.storage import StoreError
 
 FRENCH = {"t": "create", "variant": "truc-french"}
@@ -106,7 +106,7 @@ def at_the_end(monkeypatch, settings):
         server = type("Server", (), {"settings": settings})
         answers.append((await get(server, "/health"))[::2])
 
-    monkeypatch.setattr(Net, "wait_quiet", ask)
+    monkeypatch.setattr(Connections, "wait_quiet", ask)
     return answers
 
 

@@ -20,7 +20,6 @@ from truc_server.storage.journal import (
     Journal,
     JournalStoppedError,
 )
-from truc_server.timing.poller import Poller
 
 FULL = StoreError("cannot write to the disk: it is full")
 
@@ -67,21 +66,13 @@ def heard():
 
 
 @pytest.fixture
-def poller(nursery):
-    """Return a poller that runs."""
-    poller = Poller()
-    nursery.start_soon(poller.run)
-    return poller
-
-
-@pytest.fixture
-def start(nursery, poller, heard):
+def start(nursery, heard):
     """Start a journal on a store, whose commits are let through at the end."""
     stores = []
 
     def started(store) -> Journal:
         stores.append(store)
-        journal = Journal(store, poller, on_durable=heard.durable.append, on_failure=heard.failures.append)
+        journal = Journal(store, on_durable=heard.durable.append, on_failure=heard.failures.append)
         nursery.start_soon(journal.run)
         return journal
 
@@ -124,11 +115,9 @@ async def test_nothing_is_durable_before_its_commit_ends(start, heard):
     assert (journal.durable, heard.durable) == (1, [1])
 
 
-async def test_durable_is_raised_before_the_callback(nursery, poller):
+async def test_durable_is_raised_before_the_callback(nursery):
     seen: list[int] = []
-    journal = Journal(
-        GatedStore(), poller, on_durable=lambda _: seen.append(journal.durable), on_failure=seen.append
-    )
+    journal = Journal(GatedStore(), on_durable=lambda _: seen.append(journal.durable), on_failure=seen.append)
     nursery.start_soon(journal.run)
     await journal.wait_durable(journal.write(guest(1)))
     assert seen == [1]
@@ -209,8 +198,8 @@ async def test_failed_commit_is_reported_once(start, heard):
     assert (heard.failures, heard.durable) == ([FULL], [])
 
 
-async def test_run_ends_after_a_failed_commit(poller):
-    journal = Journal(GatedStore(failure=FULL), poller, on_durable=print, on_failure=lambda _: None)
+async def test_run_ends_after_a_failed_commit():
+    journal = Journal(GatedStore(failure=FULL), on_durable=print, on_failure=lambda _: None)
     journal.write(guest(1))
     await journal.run()
     assert journal.durable == 0
@@ -261,8 +250,8 @@ async def test_waiting_for_what_is_durable_ends_at_once_after_a_failure(start):
     assert journal.durable == 1
 
 
-async def test_closed_journal_commits_what_it_took_and_ends(poller):
-    journal = Journal(store := GatedStore(), poller, on_durable=lambda _: None, on_failure=lambda _: None)
+async def test_closed_journal_commits_what_it_took_and_ends():
+    journal = Journal(store := GatedStore(), on_durable=lambda _: None, on_failure=lambda _: None)
     for n in range(MAX_BATCH + 1):
         journal.write(guest(n))
     journal.close()
@@ -278,16 +267,16 @@ async def test_journal_that_is_closed_at_once_commits_what_it_took(start, heard)
     assert (store.committed, heard.durable) == ([(guest(1),)], [1])
 
 
-async def test_closing_ends_an_idle_run(poller):
-    journal = Journal(GatedStore(), poller, on_durable=lambda _: None, on_failure=lambda _: None)
+async def test_closing_ends_an_idle_run():
+    journal = Journal(GatedStore(), on_durable=lambda _: None, on_failure=lambda _: None)
     async with trio.open_nursery() as inner:
         inner.start_soon(journal.run)
         await wait_all_tasks_blocked()
         journal.close()
 
 
-async def test_closed_journal_takes_no_more(poller):
-    journal = Journal(GatedStore(), poller, on_durable=lambda _: None, on_failure=lambda _: None)
+async def test_closed_journal_takes_no_more():
+    journal = Journal(GatedStore(), on_durable=lambda _: None, on_failure=lambda _: None)
     journal.close()
     with pytest.raises(JournalStoppedError, match="closed"):
         journal.write(guest(1))
@@ -374,8 +363,8 @@ class HeldStore:
         self.committed.append(tuple(writes))
 
 
-async def test_cancelled_run_lets_its_commit_finish(poller):
-    journal = Journal(store := HeldStore(), poller, on_durable=print, on_failure=print)
+async def test_cancelled_run_lets_its_commit_finish():
+    journal = Journal(store := HeldStore(), on_durable=print, on_failure=print)
     async with trio.open_nursery() as inner:
         inner.start_soon(journal.run)
         journal.write(guest(1))
@@ -385,11 +374,11 @@ async def test_cancelled_run_lets_its_commit_finish(poller):
     assert store.committed == [(guest(1),)]
 
 
-async def test_on_a_real_store_everything_durable_is_found_again(poller, tmp_path: Path):
+async def test_on_a_real_store_everything_durable_is_found_again(tmp_path: Path):
     url = f"sqlite:///{tmp_path / 'truc.db'}"
     store = open_store(url)
     store.claim("this process")
-    journal = Journal(store, poller, on_durable=lambda _: None, on_failure=print)
+    journal = Journal(store, on_durable=lambda _: None, on_failure=print)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(journal.run)
         await journal.wait_durable(max(journal.write(guest(n)) for n in range(700)))
@@ -401,10 +390,10 @@ async def test_on_a_real_store_everything_durable_is_found_again(poller, tmp_pat
     assert found == [guest(0), guest(499), guest(500), guest(699)]
 
 
-async def test_real_store_that_lost_its_tables_stops_the_journal(poller, tmp_path: Path, heard):
+async def test_real_store_that_lost_its_tables_stops_the_journal(tmp_path: Path, heard):
     url = f"sqlite:///{tmp_path / 'truc.db'}"
     store = open_store(url)  # without a claim it owns nothing
-    journal = Journal(store, poller, on_durable=heard.durable.append, on_failure=heard.failures.append)
+    journal = Journal(store, on_durable=heard.durable.append, on_failure=heard.failures.append)
     journal.write(guest(1))
     await journal.run()
     store.close()

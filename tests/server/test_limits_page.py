@@ -8,10 +8,9 @@ from rows import each_row
 
 from truc_protocol.messages import Create
 from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
-from truc_server.connections import reading
 from truc_server.lobby import lobby, presence
 from truc_server.matches import acceptance
-from truc_server.net import floods, peer
+from truc_server.net import floods, listening, peer
 from truc_server.requests import company
 from truc_server.settings import abilities, settings
 from truc_server.storage import KEPT_LINES
@@ -80,7 +79,7 @@ def test_figures_of_an_address_and_a_player_are_those_of_the_settings():
 
 def test_figures_before_login_are_those_of_the_server():
     assert stated("of a connection before `welcome`") == {
-        "bytes that wait to be understood": LOGIN_LIMIT + LENGTH_BYTES + reading.CHUNK,
+        "bytes that wait to be understood": LOGIN_LIMIT + LENGTH_BYTES + listening.CHUNK,
         "bytes that wait to be sent": peer.LOGIN_OUTBOX,
         "seconds until `welcome`": settings.LimitSettings().login_s,
         "mistakes": 1,

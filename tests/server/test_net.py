@@ -14,8 +14,8 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.codec import pack
 from truc_protocol.crypto import keys
 from truc_protocol.wire.handshake import authenticate
-from truc_server.connections import listeners as net
-from truc_server.net.peer import TICK_S
+from truc_server.net import listening
+from truc_server.net.connections import LOOK_S
 from truc_server.operation import logs
 from truc_server.settings.settings import ListenSettings, LogSettings
 
@@ -141,7 +141,7 @@ async def test_connection_that_does_not_log_in_is_dismissed(server, mock_clock):
 
 async def test_silent_connection_is_pinged_and_then_dismissed(server, mock_clock):
     client = await ready(server)
-    mock_clock.jump(30 + TICK_S)
+    mock_clock.jump(30 + LOOK_S)
     assert (await client.receive())["t"] == "ping"
     mock_clock.jump(15)
     (goodbye,) = await client.closed()
@@ -151,7 +151,7 @@ async def test_silent_connection_is_pinged_and_then_dismissed(server, mock_clock
 async def test_connection_that_answers_pings_stays(server, mock_clock):
     client = await ready(server)
     for _ in range(3):
-        mock_clock.jump(30 + TICK_S)
+        mock_clock.jump(30 + LOOK_S)
         ping = await client.until("ping")
         await client.send({"t": "pong", "n": ping["n"]})
         await wait_all_tasks_blocked()
@@ -194,12 +194,12 @@ async def test_connections_of_one_address_are_limited(tmp_path):
 
 
 async def test_kernel_keeps_little_for_who_does_not_read():
-    (listener,) = await net.open_listeners(ListenSettings(hosts=("127.0.0.1",), port=0))
-    with listener, socket.create_connection(("127.0.0.1", net.port_of([listener]))):
-        accepted, _ = listener.accept()
-        with accepted:
-            kept = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
-    assert kept <= 2 * net.KERNEL_BYTES
+    (listener,) = await listening.open_listeners(ListenSettings(hosts=("127.0.0.1",), port=0))
+    async with listener:
+        with socket.create_connection(("127.0.0.1", listening.port_of([listener]))):
+            async with await listener.accept() as accepted:
+                kept = accepted.socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    assert kept <= 2 * listening.KERNEL_BYTES
 
 
 async def test_client_that_never_reads_is_cut(tmp_path):

@@ -7,7 +7,6 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from truc_server.net.outbox import Flusher, Outbox
-from truc_server.timing.poller import Poller
 from truc_server.timing.rate_limits import Bucket
 
 
@@ -15,14 +14,11 @@ from truc_server.timing.rate_limits import Bucket
 async def pipe(nursery):
     """Return (outbox, its flusher, the other end, what broke)."""
     near, far = socket.socketpair()
-    near.setblocking(False)
     broken = []
-    poller = Poller()
-    flusher = Flusher(poller)
-    nursery.start_soon(poller.run)
+    flusher = Flusher()
     await nursery.start(flusher.run)
-    outbox = Outbox(near, 100_000, flusher)
-    outbox.on_broken = lambda: broken.append(True)
+    wire = trio.socket.from_stdlib_socket(near)
+    outbox = Outbox(wire, 100_000, flusher, on_broken=lambda: broken.append(True))
     async with trio.SocketStream(trio.socket.from_stdlib_socket(far)) as other:
         yield outbox, flusher, other, broken
     nursery.cancel_scope.cancel()
@@ -198,12 +194,11 @@ async def test_who_wants_to_know_is_told_once_that_little_waits(pipe):
 
 async def test_flusher_that_has_ended_writes_nothing_more():
     near, far = socket.socketpair()
-    near.setblocking(False)
-    flusher = Flusher(Poller())
+    flusher = Flusher()
     async with trio.open_nursery() as nursery:
         await nursery.start(flusher.run)
         nursery.cancel_scope.cancel()
-    outbox = Outbox(near, 10_000_000, flusher)
+    outbox = Outbox(trio.socket.from_stdlib_socket(near), 10_000_000, flusher, on_broken=lambda: None)
     with near, far:
         outbox.push(b"x" * 9_000_000, 1)  # more than the kernel takes at once
         flusher.release(1)

@@ -1,5 +1,6 @@
 """What a connection says is handled in the order in which it came, whatever takes time and whoever else speaks."""
 
+import errno
 import socket
 
 import trio
@@ -8,36 +9,29 @@ from server.rawclient import frame
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.connections import listeners as net
-from truc_server.net.admission import Door
-from truc_server.net.peer import LINGER_S, Peer
-from truc_server.net.sockets import read
-from truc_server.requests.dispatch import Reception
+from truc_protocol.messages import FollowLobby
+from truc_protocol.wire.connection import Connection
+from truc_server.net.admission import Admission
+from truc_server.net.connections import LOOK_S, Connections
+from truc_server.net.peer import LINGER_S
+from truc_server.requests.dispatch import Dispatch
 
 
 class Gate:
-    """What takes time takes it until the gate is opened."""
+    """Following the lobby takes time until the gate is opened."""
 
     def __init__(self, monkeypatch) -> None:
         self.reached = trio.Event()
         self.opened = trio.Event()
-        take_slowly = Reception.take_slowly
+        take = Dispatch._take
 
-        async def held(reception, peer, message) -> None:
-            self.reached.set()
-            await self.opened.wait()
-            await take_slowly(reception, peer, message)
+        async def held(dispatch, peer, message) -> None:
+            if isinstance(message, FollowLobby):
+                self.reached.set()
+                await self.opened.wait()
+            await take(dispatch, peer, message)
 
-        monkeypatch.setattr(Reception, "take_slowly", held)
-
-
-def test_reading_tells_the_end_from_nothing_yet():
-    wire, other = socket.socketpair()
-    wire.setblocking(False)
-    with wire, other:
-        before = read(wire, 100)
-        other.shutdown(socket.SHUT_WR)
-        assert (before, read(wire, 100)) == (None, b"")
+        monkeypatch.setattr(Dispatch, "_take", held)
 
 
 async def test_what_comes_with_or_after_what_takes_time_is_answered_after_it(server, monkeypatch):
@@ -70,21 +64,10 @@ async def test_end_that_comes_while_something_takes_time_ends_the_connection_aft
     assert (await seat.client.until("ok"))["re"] == 101
 
 
-async def test_failure_in_what_takes_time_ends_the_connection_with_a_word(server, monkeypatch):
-    async def fail(reception, peer, message) -> None:
-        raise ZeroDivisionError
-
-    seat, other = await server.seat(seed=1), await server.seat(seed=2)
-    monkeypatch.setattr(Reception, "take_slowly", fail)
-    await seat.client.send({"t": "lobby"})
-    heard = [message["code"] for message in await seat.client.closed()]
-    assert (heard, (await other.client.ask({"t": "tables"}))["t"]) == (["internal", "internal"], "ok")
-
-
 async def test_failure_where_it_is_read_ends_the_connection_with_a_word(server, monkeypatch):
     seat, other = await server.seat(seed=1), await server.seat(seed=2)
     with monkeypatch.context() as broken, capture_logs() as logged:
-        broken.setattr(Peer, "hear", lambda peer: 1 / 0)
+        broken.setattr(Connection, "receive", lambda *_: 1 / 0)
         await seat.client.send({"t": "tables"})
         heard = [message["code"] for message in await seat.client.closed()]
     assert heard == ["internal", "internal"]
@@ -95,15 +78,18 @@ async def test_failure_where_it_is_read_ends_the_connection_with_a_word(server, 
 async def test_failure_at_the_door_harms_nobody_else(server, monkeypatch):
     other = await server.seat()
     with monkeypatch.context() as broken:
-        broken.setattr(Door, "enter", lambda *_: 1 / 0)
+        broken.setattr(Admission, "enter", lambda *_: 1 / 0)
         assert await (await server.connect()).closed() == []
     assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_who_is_gone_so_early_that_no_address_is_known_harms_nobody(server, monkeypatch):
-    other, accept = await server.seat(), socket.socket.accept
+    def gone(wire):
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    other = await server.seat()
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(socket.socket, "accept", lambda door: (accept(door)[0], None))
+        elsewhere.setattr(socket.socket, "getpeername", gone)
         assert await (await server.connect()).closed() == []
     assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
 
@@ -117,7 +103,7 @@ async def test_connection_that_is_given_up_is_left_though_something_takes_time(
         gate = Gate(monkeypatch)
         await seat.client.send({"t": "lobby"})
         await gate.reached.wait()
-        mock_clock.jump(90)  # without a sign of life
+        mock_clock.jump(90 + LOOK_S)  # without a sign of life
         await wait_all_tasks_blocked()
         mock_clock.jump(LINGER_S)
         await wait_all_tasks_blocked()
@@ -126,11 +112,13 @@ async def test_connection_that_is_given_up_is_left_though_something_takes_time(
 
 
 async def test_every_connection_is_closed_when_the_server_ends(tmp_path, monkeypatch):
-    opened = []
-    come = net.Net._come
-    monkeypatch.setattr(
-        net.Net, "_come", lambda self, wire, *args: (opened.append(wire), come(self, wire, *args))
-    )
+    opened, serve = [], Connections._serve
+
+    async def serve_and_note(connections, stream) -> None:
+        opened.append(stream.socket)
+        await serve(connections, stream)
+
+    monkeypatch.setattr(Connections, "_serve", serve_and_note)
     async with running(tmp_path / "data") as server:
         gate = Gate(monkeypatch)
         seats = [await server.seat(seed=seed) for seed in range(3)]

@@ -21,7 +21,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.codec import dec, sha256, unpack
 from truc_protocol.crypto.certificates import make_certificate, read_certificate
 from truc_protocol.wire.transport import ALPN, COME_LATER, SHUT_OUT
-from truc_server.connections.listeners import Net
+from truc_server.net.connections import Connections
 from truc_server.net.tls import HANDSHAKE_BYTES
 from truc_server.operation import logs
 from truc_server.settings.settings import LogSettings
@@ -374,7 +374,7 @@ async def test_certificate_that_was_made_and_is_gone_is_made_again(tmp_path):
 async def test_failure_after_the_handshake_harms_nobody_else(server, monkeypatch):
     other = await ready(server)
     with monkeypatch.context() as broken:
-        broken.setattr(Net, "_attend", lambda *_: 1 / 0)
+        broken.setattr(Connections, "_speak", lambda *_: 1 / 0)
         lost = await connected(server)
         assert await everything(lost.stream) == b""
     assert (await other.ask({"t": "tables"}))["t"] == "ok"

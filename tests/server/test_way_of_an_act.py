@@ -4,7 +4,7 @@ import pytest
 from server.act_trace import Way, traced
 from server.conftest import holder_of, in_hand
 
-MOST = {"key": Way(55, 213, 416), "guest": Way(53, 206, 406)}
+MOST = {"key": Way(51, 156, 358), "guest": Way(49, 145, 343)}
 """From the bytes of a card to those of everything it leads to, commit included. The goal is Way(20, 60, 300) for both;
 whoever shortens the way lowers these."""
 

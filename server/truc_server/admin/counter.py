@@ -7,7 +7,7 @@ Invariants: no caller can hold the server up or make it fail; each command that 
 import socket
 import stat
 import struct
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Final, NamedTuple
@@ -29,7 +29,7 @@ from truc_server.admin.requests import (
     check_length,
     read,
 )
-from truc_server.net.accepting import Entrance, attended
+from truc_server.net.listening import CHUNK, accept
 from truc_server.settings.folder import Folder
 from truc_server.storage import StoreError
 from truc_server.storage.journal import JournalStoppedError
@@ -38,7 +38,6 @@ from truc_server.table_data.codes import label
 CALLERS: Final = 8  # at once; others wait
 IDLE_S: Final = 60.0  # for the next command of a caller
 ANSWER_S: Final = 5.0  # for an answer to be taken; the end of the server waits for it
-_CHUNK: Final = 4_096
 _BACKLOG: Final = 16
 _CODES: Final = frozenset({"table", "text"})  # arguments that may be the code of a table
 _CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid
@@ -122,17 +121,14 @@ async def serve(
     counter = _Counter(desk, folder, trio.CapacityLimiter(CALLERS))
     try:
         async with trio.open_nursery() as callers:
-            come = attended(counter.serve, callers)
-            with closing(Entrance(desk.house.poller, desk.house.timers, come)) as entrance:
-                entrance.open([listener])
-                task_status.started()
-                await trio.sleep_forever()
+            task_status.started()
+            await accept([listener], counter.serve, callers)
     finally:
         with suppress(OSError):
             folder.admin_socket.unlink()
 
 
-def _open(path: Path) -> socket.socket:
+def _open(path: Path) -> trio.SocketListener:
     """Listen on a path; the socket of an earlier server is removed. The data folder is locked, so nobody is using it.
 
     Raises:
@@ -152,7 +148,7 @@ def _open(path: Path) -> socket.socket:
     except OSError:
         listener.close()
         raise
-    return listener
+    return trio.SocketListener(trio.socket.from_stdlib_socket(listener))
 
 
 async def _line(stream: trio.SocketStream, received: bytearray) -> bytes | None:
@@ -163,7 +159,7 @@ async def _line(stream: trio.SocketStream, received: bytearray) -> bytes | None:
                 b'{"ok":false,"error":"expected a line of at most %d bytes"}\n' % MAX_REQUEST
             )
             return None
-        chunk = await stream.receive_some(_CHUNK)
+        chunk = await stream.receive_some(CHUNK)
         if not chunk:
             return None
         received += chunk

@@ -3,7 +3,7 @@
 Invariant: before a command is answered, what it changes is in force, and in the store if it is to last.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
@@ -28,10 +28,10 @@ from truc_server.admin.requests import (
     Unmute,
     Who,
 )
-from truc_server.connections.listeners import Net
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.health import why_behind
+from truc_server.net.connections import Connections
 from truc_server.net.peer import Peer, RefusedError
 from truc_server.settings.folder import Folder
 from truc_server.settings.subjects import Subjects, normal_subject
@@ -55,9 +55,9 @@ def page(found: Iterator[Answer]) -> Answer:
     return {"rows": rows, "left_out": left_out}
 
 
-def connections(net: Net, text: str) -> Iterator[Answer]:
+def connections(everybody: Iterable[Peer], text: str) -> Iterator[Answer]:
     """Return a row for each connection, the oldest first; with `text` only those that have it."""
-    for peer in sorted(net.everybody(), key=lambda peer: peer.number):
+    for peer in sorted(everybody, key=lambda peer: peer.number):
         row = _connection(peer)
         if _has(text, row["name"], row["tag"], row["address"]):
             yield row
@@ -126,7 +126,7 @@ class Desk(NamedTuple):
 
     house: House
     lobby: Lobby
-    net: Net
+    connections: Connections
     upkeep: Upkeep
     control: Control
     folder: Folder
@@ -153,13 +153,13 @@ class Desk(NamedTuple):
                 return self._drain()
             case Reload():
                 return await reloading.reload(
-                    self.house, self.lobby, self.net, self.upkeep, self.control, folder=self.folder
+                    self.house, self.lobby, self.connections, self.upkeep, self.control, folder=self.folder
                 )
 
     def _show(self, request: Who | FindTables | Status) -> Answer:
         match request:
             case Who(text):
-                return page(connections(self.net, text))
+                return page(connections(self.connections.everybody(), text))
             case FindTables(text):
                 return page(tables(self.lobby, text))
             case Status():
@@ -180,7 +180,7 @@ class Desk(NamedTuple):
     async def _impose(self, kind: SanctionKind, subject: str, hours: int | None) -> Answer:
         now = now_ms()
         until = None if hours is None else now + hours * _HOUR_MS
-        met = sum(_is_met(Subjects.of([subject]), peer) for peer in self.net.everybody())
+        met = sum(_is_met(Subjects.of([subject]), peer) for peer in self.connections.everybody())
         await trio.to_thread.run_sync(self.house.store.impose, Sanction(subject, kind, now, until))
         await self.upkeep.look()
         return {"subject": subject, "until_ms": until, "connections": met}
@@ -198,7 +198,7 @@ class Desk(NamedTuple):
 
     def _kick(self, subject: str) -> Answer:
         meant = Subjects.of([subject])
-        peers = tuple(peer for peer in self.net.everybody() if peer.is_open and _is_met(meant, peer))
+        peers = tuple(peer for peer in self.connections.everybody() if peer.is_open and _is_met(meant, peer))
         if not peers:
             raise AdminError(f"nobody is connected who is {subject}")
         for peer in peers:
@@ -228,7 +228,7 @@ class Desk(NamedTuple):
             "fingerprint": house.identity.fingerprint,
             "port": self.port,
             "since_ms": self.since_ms,
-            "connections": len(self.net.everybody()),
+            "connections": len(self.connections.everybody()),
             "players": len(self.lobby.presence),
             "tables": len(tables),
             "playing": sum(table.board.state == "playing" for table in tables),

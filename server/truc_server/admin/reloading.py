@@ -13,10 +13,10 @@ import trio
 from msgspec.structs import replace
 
 from truc_server.admin.requests import AdminError, Answer
-from truc_server.connections.listeners import Net
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, TlsError, open_tls
 from truc_server.lobby.lobby import Lobby
+from truc_server.net.connections import Connections
 from truc_server.operation import logs
 from truc_server.settings.folder import Folder
 from truc_server.settings.setting_keys import KEYS
@@ -44,7 +44,7 @@ log = structlog.get_logger()
 
 
 async def reload(
-    house: House, lobby: Lobby, net: Net, upkeep: Upkeep, control: Control, *, folder: Folder
+    house: House, lobby: Lobby, connections: Connections, upkeep: Upkeep, control: Control, *, folder: Folder
 ) -> Answer:
     """Read the settings and the certificate again, and apply what can change now; return what has, and what could not.
 
@@ -61,8 +61,8 @@ async def reload(
     changed, left = differing(before, taken), differing(taken, wanted)
     house.renew(taken)
     lobby.renew(taken)
-    net.renew(taken)
-    until_ms = tls.ends * 1_000 if net.show(tls) and tls is not None else None
+    connections.renew(taken)
+    until_ms = tls.ends * 1_000 if connections.show(tls) and tls is not None else None
     await house.disk.look()
     if taken.log != before.log:
         logs.configure(taken.log, sys.stderr)

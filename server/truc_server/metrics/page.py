@@ -4,9 +4,8 @@ One request per connection. Invariant: requests cost the game little: a connecti
 `REQUEST_BYTES`, there are at most `CONNECTIONS` at once, and figures are read once a second however many ask.
 """
 
-import socket
 from collections.abc import Awaitable, Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Final, NamedTuple
 
@@ -19,7 +18,7 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.health import health, watch
 from truc_server.metrics.measures import Seen, read
 from truc_server.metrics.scrape import CONTENT_TYPE, text_of
-from truc_server.net.accepting import Entrance, attended, plain
+from truc_server.net.listening import CHUNK, accept, read_out
 from truc_server.operation.figures import SECONDS as BOUNDS
 from truc_server.operation.figures import Spread
 from truc_server.settings.settings import MetricsSettings
@@ -28,8 +27,6 @@ CONNECTIONS: Final = 16
 SECONDS: Final = 5.0
 REQUEST_BYTES: Final = 8_192
 FRESH_S: Final = 1.0  # during which figures, once read, are told to others too
-_CHUNK: Final = 4_096
-_READS: Final = 16  # of what comes after a request, before the connection is closed
 _PLAIN: Final = "text/plain; charset=utf-8"
 _METHODS: Final = ("GET", "HEAD")
 
@@ -69,17 +66,13 @@ async def run(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch, late_s)
         log.info("metrics_listening", host=metrics.host, port=metrics.port)
-        with closing(Entrance(house.poller, house.timers, attended(page.serve, nursery))) as entrance:
-            entrance.open(listeners)
-            task_status.started()
-            await trio.sleep_forever()
+        task_status.started()
+        await accept(listeners, page.serve, nursery)
 
 
-async def _listeners(metrics: MetricsSettings) -> list[socket.socket]:
+async def _listeners(metrics: MetricsSettings) -> list[trio.SocketListener]:
     try:
-        return [
-            plain(listener) for listener in await trio.open_tcp_listeners(metrics.port, host=metrics.host)
-        ]
+        return await trio.open_tcp_listeners(metrics.port, host=metrics.host)
     except OSError as error:
         where = f"{metrics.host} port {metrics.port}"
         raise OSError(f"metrics.port: cannot listen on {where}: {error.strerror}") from error
@@ -153,7 +146,7 @@ async def _request(connection: h11.Connection, stream: trio.SocketStream) -> h11
             return event
         if event is not h11.NEED_DATA:
             return None
-        connection.receive_data(await stream.receive_some(_CHUNK))
+        connection.receive_data(await stream.receive_some(CHUNK))
 
 
 async def _send(
@@ -173,12 +166,4 @@ async def _send(
     sent = connection.send(head) or b""
     body = connection.send(h11.Data(data=answer.text)) or b"" if has_body else b""
     await stream.send_all(sent + body)
-    await _linger(stream)
-
-
-async def _linger(stream: trio.SocketStream) -> None:
-    """Read what was already sent: closing with that unread would take the answer back."""
-    await stream.send_eof()
-    for _ in range(_READS):
-        if not await stream.receive_some(_CHUNK):
-            return
+    await read_out(stream)

@@ -1,4 +1,4 @@
-"""The door: how many connections there may be, how fast they may come, and how often a login may fail.
+"""Admission: how many connections there may be, how fast they may come, and how often a login may fail.
 
 Newcomers are told apart by the network they come from (timing/rate_limits.py), as nothing else is known of them yet; who has very many
 networks, as everybody may have with IPv6, still has one site, and a site has a share of the connections only. Turning one away
@@ -19,14 +19,13 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
 from truc_protocol.wire.connection import Connection, Role
 from truc_protocol.wire.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
+from truc_server.net.listening import read_out
 from truc_server.net.peer import LINGER_S, Surroundings, TooSoonError
 from truc_server.settings.settings import LimitSettings
 from truc_server.timing.rate_limits import Meter, site_of
 
 _SITES: Final = 10  # that it takes to fill the server
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
-_DRAINED: Final = 4_096  # bytes read at once from a connection that was turned away
-_READS: Final = 16
 _LINGERING: Final = 256  # at most, who were turned away and have time to read why
 _TLS_ONLY: Final = (
     f"This port speaks the Truc protocol over TLS ({ENCRYPTED}), and nothing else.\r\n".encode()
@@ -37,7 +36,7 @@ Reason = Literal["banned", "full", "address", "site", "pace"]
 """Why a connection is turned away: its address is shut out, the server is full, its address or site has too many, or they come too fast."""
 
 
-class Door:
+class Admission:
     """Who may come in, by address."""
 
     def __init__(self, house: Surroundings) -> None:
@@ -126,20 +125,13 @@ class Door:
         ):
             await stream.socket.send(words)
             if self._lingering < _LINGERING:
-                await self._linger(stream)
+                self._lingering += 1
+                try:
+                    await read_out(stream)
+                finally:
+                    self._lingering -= 1
 
     def _last_words(self, why: Refusal) -> bytes:
         grease = self._house.grease
         words = Connection(Role.SERVER) if grease is None else Connection(Role.SERVER, grease.to_bytes)
         return words.refuse(why)
-
-    async def _linger(self, stream: trio.SocketStream) -> None:
-        """Read for a moment what was already sent: closing with that unread would take the answer back."""
-        self._lingering += 1
-        try:
-            await stream.send_eof()
-            for _ in range(_READS):
-                if not await stream.receive_some(_DRAINED):
-                    return
-        finally:
-            self._lingering -= 1

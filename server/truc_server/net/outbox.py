@@ -7,18 +7,15 @@ Some frames may be dropped, if their receiver can go on without them. Invariant:
 a client that does not read is cut.
 """
 
+import os
 import socket
 from collections import defaultdict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import trio
 
-from truc_server.net.sockets import write
-from truc_server.timing.poller import Poller
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from truc_server.net.tls import Encrypted
 
 WRITE_S: Final = 10.0  # for the kernel to take what a full buffer has kept waiting
@@ -30,7 +27,7 @@ Waiting = tuple[int, bytes, bool]
 
 
 class Outbox:
-    """The frames that wait for one connection.
+    """The frames that wait for one connection; `on_broken` is called when it is given up, perhaps while others are written to.
 
     Attributes:
         limit: how many bytes may wait.
@@ -38,19 +35,18 @@ class Outbox:
         wire: the socket they leave by.
         encrypted: what seals the frames; None if they travel in the clear.
         on_low: called once, when little is left to send; None while nobody wants to know.
-        on_broken: called once, when the connection is given up, perhaps while others are being written to.
     """
 
     __slots__ = (
         "_drained",
         "_flusher",
         "_frames",
+        "_on_broken",
         "encrypted",
         "finishing",
         "is_broken",
         "is_draining",
         "limit",
-        "on_broken",
         "on_low",
         "size",
         "wire",
@@ -58,10 +54,12 @@ class Outbox:
 
     def __init__(
         self,
-        wire: socket.socket,
+        wire: trio.socket.SocketType,
         limit: int,
         flusher: "Flusher",
         encrypted: "Encrypted | None" = None,
+        *,
+        on_broken: Callable[[], None],
     ) -> None:
         self.wire = wire
         self.encrypted = encrypted
@@ -70,7 +68,7 @@ class Outbox:
         self.is_draining = False
         self.is_broken = False
         self.on_low: Callable[[], None] | None = None
-        self.on_broken: Callable[[], None] | None = None
+        self._on_broken = on_broken
         self.limit = limit
         self._flusher = flusher
         self._frames: list[Waiting] = []
@@ -131,7 +129,7 @@ class Outbox:
         """Write what has been taken; return what the kernel does not take now, sealed if the connection is encrypted."""
         try:
             sealed = joined if self.encrypted is None else self.encrypted.seal(joined)
-            return sealed[write(self.wire, sealed) :]
+            return sealed[_write(self.wire, sealed) :]
         except OSError:  # errors of TLS too
             self.breaks()
             return b""
@@ -149,22 +147,19 @@ class Outbox:
     def _end(self) -> None:
         try:
             if self.encrypted is not None:
-                write(self.wire, self.encrypted.part())
+                _write(self.wire, self.encrypted.part())
             self.wire.shutdown(socket.SHUT_WR)
         except OSError:
             self.breaks()
 
     def breaks(self) -> None:
         """Give the connection up."""
-        on_broken = self.on_broken
         self.shut()
-        if on_broken is not None:
-            on_broken()
+        self._on_broken()
 
     def shut(self) -> None:
         """Take nothing more: there is nobody left to send it to."""
         self.is_broken = True
-        self.on_broken = None
         self.forget()
         self._wake()
 
@@ -204,12 +199,12 @@ class Flusher:
 
     _tasks: trio.Nursery  # for what the kernel has not taken at once
 
-    def __init__(self, poller: Poller) -> None:
+    def __init__(self) -> None:
         self.sent = self.stuck = 0
-        self._poller = poller
         self._durable = 0
         self._is_over = False
         self._ready: set[Outbox] = set()
+        self._wake = trio.Event()
         self._held: defaultdict[int, set[Outbox]] = defaultdict(set)  # by the batch that they wait for
 
     def touch(self, outbox: Outbox) -> None:
@@ -218,9 +213,8 @@ class Flusher:
         if gate is not None and gate > self._durable:
             self._held[gate].add(outbox)
             return
-        if not self._ready:
-            self._poller.put_off(self._flush_all)
         self._ready.add(outbox)
+        self._wake.set()
 
     def release(self, durable: int) -> None:
         """Write what has waited for batches up to `durable`."""
@@ -230,11 +224,14 @@ class Flusher:
         self._flush_all()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Finish what the kernel does not take at once, until cancelled; then write nothing more."""
+        """Write what may leave, until cancelled; then write nothing more."""
         async with trio.open_nursery() as self._tasks:
             task_status.started()
             try:
-                await trio.sleep_forever()
+                while True:
+                    await self._wake.wait()
+                    self._wake = trio.Event()
+                    self._flush_all()
             finally:
                 self._is_over = True
 
@@ -276,8 +273,20 @@ class Flusher:
             self.touch(outbox)
 
 
-async def _finish(wire: socket.socket, rest: memoryview) -> None:
+def _write(wire: trio.socket.SocketType, sealed: bytes | memoryview) -> int:
+    """Write what the kernel takes at once; return how many bytes that was.
+
+    Raises:
+        OSError: The connection is lost.
+    """
+    try:
+        return os.write(wire.fileno(), sealed)
+    except BlockingIOError:
+        return 0
+
+
+async def _finish(wire: trio.socket.SocketType, rest: memoryview) -> None:
     """Write all of it, as the kernel takes it."""
     while rest:
         await trio.lowlevel.wait_writable(wire)
-        rest = rest[write(wire, rest) :]
+        rest = rest[_write(wire, rest) :]

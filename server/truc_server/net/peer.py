@@ -1,14 +1,14 @@
-"""The server's end of one connection: who speaks there, what is sent to them, and when they are silent for too long.
+"""The server's end of one connection: who speaks there, what they say, what is sent to them, and when they are silent for too long.
 
 Requests are answered elsewhere. Invariant: before a connection is closed it is told why, in `error` or `bye`.
 """
 
-import socket
 from base64 import b32encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 
 import structlog
 import trio
@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
-from truc_protocol.messages import Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
+from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
 from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
+from truc_server.net.listening import CHUNK
 from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox
 from truc_server.net.sanctions import Sanctions
 from truc_server.operation.figures import Figures
@@ -31,14 +32,12 @@ if TYPE_CHECKING:
     from truc_protocol.wire.handshake import Challenge
     from truc_server.net.grease import Grease
     from truc_server.net.tls import Encrypted
-    from truc_server.timing.timers import Timer, Timers
 
 LOGIN_OUTBOX: Final = (
     65_536  # bytes that may wait for a client that is not logged in: a hello of any length, and a goodbye
 )
 LINGER_S: Final = 2.0  # for the last words to arrive before the socket is closed
 RECONNECT_MS: Final = 2_000
-TICK_S: Final = 0.25  # silence is looked at in step: waking for each connection costs more than the look
 SNAPSHOT: Final = "snapshot"
 _TAGS_REMEMBERED: Final = 4_096
 _TAG_LENGTH: Final = 20  # of a guest: 100 bits, so that nobody can make a second guest with the same tag
@@ -142,11 +141,6 @@ class Surroundings(Protocol):
         ...
 
     @property
-    def timers(self) -> "Timers":
-        """What calls when it is time."""
-        ...
-
-    @property
     def journal(self) -> Journal:
         """What every frame waits for."""
         ...
@@ -163,6 +157,7 @@ class Peer:
         newcomer: the guest who speaks here, until they are stored.
         heard: when the last whole frame came.
         since: when it was opened.
+        scope: what is done for the connection; it ends with it.
         tables: codes of the tables this connection follows.
         watched: what this connection watches.
         wanted: capabilities of the server that this client has asked for.
@@ -173,7 +168,7 @@ class Peer:
     def __init__(
         self,
         house: Surroundings,
-        wire: socket.socket,
+        stream: trio.SocketStream,
         address: str,
         *,
         began: float,
@@ -186,7 +181,10 @@ class Peer:
         self.network = network_of(address)
         self._grease = house.grease
         self.connection = Connection(Role.SERVER, encode if self._grease is None else self._grease.to_bytes)
-        self.outbox = Outbox(wire, LOGIN_OUTBOX, house.flusher, encrypted)
+        self.scope = trio.CancelScope()
+        self.outbox = Outbox(
+            stream.socket, LOGIN_OUTBOX, house.flusher, encrypted, on_broken=self.scope.cancel
+        )
         self.player: Player | None = None
         self.challenge: Challenge | None = None
         self.newcomer: SaveGuest | None = None
@@ -198,9 +196,10 @@ class Peer:
         self.ignored: set[str] = set()
         self.is_refused_talk = False
         self._house = house
+        self._stream = stream
+        self._said: Iterator[AnyMessage | Failure] = iter(())  # what has come and was not handed on yet
         self._pinged: float | None = None
         self._pings = 0
-        self._timer: Timer = house.timers.at(began + limits.login_s, self._miss_login)
 
     @property
     def is_traced(self) -> bool:
@@ -217,6 +216,39 @@ class Peer:
     def is_open(self) -> bool:
         """Whether anything may still be said."""
         return self.connection.state is not _CLOSED and not self.outbox.is_broken
+
+    def __aiter__(self) -> Self:
+        """Return what the client says, message by message, until it says no more."""
+        return self
+
+    async def __anext__(self) -> AnyMessage | Failure:
+        """Wait for the next message; what comes after the end of the connection, or together with it, is passed over."""
+        item = next(self._said, None)
+        while item is None or not self.is_open:
+            received = await self._read()
+            if not received:
+                raise StopAsyncIteration
+            self._house.figures.received += len(received)
+            said = self.connection.receive(received)
+            if said:  # whole frames are a sign of life; bytes that drip in are not
+                self.heard, self._pinged = trio.current_time(), None
+            self._said = iter(said)
+            item = next(self._said, None)
+        return item
+
+    async def _read(self) -> bytes:
+        """Return what comes next, in the clear; empty at the end, or if the connection is lost."""
+        encrypted = self.outbox.encrypted
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            if encrypted is None:
+                return await self._stream.receive_some(CHUNK)
+            while (opened := encrypted.read()) is None:
+                received = await self._stream.receive_some(CHUNK)
+                if not received:
+                    break
+                encrypted.feed(received)
+            return opened or b""
+        return b""
 
     def send(self, message: ServerMessage) -> None:
         """Queue a message."""
@@ -322,10 +354,10 @@ class Peer:
             after = RECONNECT_MS if code is Code.SHUTTING_DOWN else None
             self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)))
 
-    def hear(self) -> None:
-        """Note that a whole frame came, which is a sign of life; bytes that drip in are not."""
-        self.heard = trio.current_time()
-        self._pinged = None
+    def fail(self, incident: str) -> None:
+        """Tell the peer that the server has failed, and close."""
+        self.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))
+        self.dismiss(Code.INTERNAL, "the server has failed")
 
     def admit(self, player: Player) -> None:
         """Let a player speak here, who is welcomed next: more may wait for them than before the login."""
@@ -334,16 +366,34 @@ class Peer:
         self._house.figures.logins[player.kind] += 1
         self.outbox.limit = self._house.settings.limits.outbox_bytes
 
-    def expect_silence(self) -> None:
-        """Watch for silence from now on: the peer is logged in."""
-        self._timer.cancel()
-        self._await_silence(self.heard)
+    def look_at_silence(self, now: float) -> None:
+        """Ping who is silent; dismiss who stays silent, or does not log in in time."""
+        if not self.is_open:
+            return
+        limits = self._house.settings.limits
+        if self.player is None:
+            if now >= self.since + limits.login_s:
+                self.dismiss(Code.TIMEOUT, f"expected a login within {limits.login_s} seconds")
+            return
+        match pulse(now, heard=self.heard, pinged=self._pinged, idle_s=limits.idle_s):
+            case Pulse.GIVE_UP:
+                self.dismiss(Code.TIMEOUT, f"expected a sign of life within {1.5 * limits.idle_s:g} seconds")
+            case Pulse.PING:
+                self._pinged = now
+                self._pings += 1
+                self.send(Ping(n=self._pings))
+            case Pulse.REST:
+                pass
+
+    async def wait_parted(self) -> None:
+        """Wait until the last words have left, but not for long."""
+        self._part_soon()
+        await self.outbox.wait_empty()
 
     def leave(self) -> None:
-        """Stop every timer, watch nothing, and take nothing more: the connection is gone."""
+        """Watch nothing, and take nothing more: the connection is gone."""
         self._house.figures.closed += 1
         self._house.figures.left += self.player is not None
-        self._timer.cancel()
         self.outbox.shut()
         for watched in self.watched:
             watched.unwatch(self)
@@ -370,30 +420,8 @@ class Peer:
             self.outbox.push(frame, self._house.journal.gate)
         self.outbox.finishing = True
         self._house.flusher.touch(self.outbox)
-        self._timer.cancel()
-        self._timer = self._house.timers.after(LINGER_S, self.outbox.breaks)
+        self._part_soon()
 
-    def _miss_login(self) -> None:
-        seconds = self._house.settings.limits.login_s
-        self.dismiss(Code.TIMEOUT, f"expected a login within {seconds} seconds")
-
-    def _look_at_silence(self) -> None:
-        now, idle = trio.current_time(), self._house.settings.limits.idle_s
-        match pulse(now, heard=self.heard, pinged=self._pinged, idle_s=idle):
-            case Pulse.GIVE_UP:
-                self.dismiss(Code.TIMEOUT, f"expected a sign of life within {1.5 * idle:g} seconds")
-                return
-            case Pulse.PING:
-                self._pinged = now
-                self._pings += 1
-                self.send(Ping(n=self._pings))
-            case Pulse.REST:
-                pass
-        self._await_silence(now)
-
-    def _await_silence(self, now: float) -> None:
-        """Look again at the first step at which the silence may be too long."""
-        idle = self._house.settings.limits.idle_s
-        moment = self.heard + idle * (1 if self._pinged is None else 1.5)
-        tick = (max(moment, now) // TICK_S + 1) * TICK_S
-        self._timer = self._house.timers.at(tick, self._look_at_silence)
+    def _part_soon(self) -> None:
+        """End what is done for this connection when the last words have had their time."""
+        self.scope.deadline = min(self.scope.deadline, trio.current_time() + LINGER_S)

@@ -7,7 +7,6 @@ more than a few kilobytes; after an error nothing is sealed or opened any more.
 """
 
 import ssl
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -90,21 +89,18 @@ class Encrypted:
                 await stream.send_all(self._outgoing.read())
         return True
 
-    def open(self, received: bytes) -> Iterator[bytes]:
-        """Yield what has come, opened; an empty part at the end, or when the encryption breaks.
+    def feed(self, received: bytes) -> None:
+        """Take what the peer has sent; after an error it is ignored."""
+        if not self._is_broken:
+            self._incoming.write(received)
+
+    def read(self) -> bytes | None:
+        """Return what comes next, opened; None until more is fed, empty at the end, or when the encryption breaks.
 
         After the last word what still comes is read and ignored: closing with it unread would take back what was sent.
         """
         if self._is_broken:
-            return
-        self._incoming.write(received)
-        while opened := self._next():
-            yield opened
-        if opened is not None:
-            yield b""
-
-    def _next(self) -> bytes | None:
-        """Return what comes next; None until more is received."""
+            return None if self._is_ended else b""
         try:
             opened = self._tls.read(_READ)
         except ssl.SSLWantReadError:

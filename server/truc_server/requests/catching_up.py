@@ -14,6 +14,7 @@ import trio
 from truc_protocol.errors import Code
 from truc_protocol.messages import Resume, Watch
 from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game
 from truc_server.net.outbox import LOW_BYTES
 from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
@@ -36,7 +37,23 @@ class Source(NamedTuple):
     goes_on: Callable[[], bool]
 
 
-async def resume(house: House, table: Table, peer: Peer, player: Player, request: Resume) -> None:
+async def follow(house: House, lobby: Lobby, peer: Peer, player: Player, request: Resume | Watch) -> None:
+    """Send what there is of a table, and from then on what happens there.
+
+    Raises:
+        RefusedError: The player may not, or there is no such match or position.
+    """
+    if isinstance(request, Watch):
+        lobby.tidy(peer)
+        table = lobby.table(request.table)
+        await _watch(house, table, peer, request)
+    else:
+        table = lobby.table(request.table)
+        await _resume(house, table, peer, player, request)
+    table.chat.catch_up(peer)
+
+
+async def _resume(house: House, table: Table, peer: Peer, player: Player, request: Resume) -> None:
     """Give a seat to this connection and send it every record from a position on.
 
     Raises:
@@ -121,7 +138,7 @@ def _check_seen(table: Table, game: Game, wanted: int) -> None:
     _check_next(wanted, newest)
 
 
-async def watch(house: House, table: Table, peer: Peer, request: Watch) -> None:
+async def _watch(house: House, table: Table, peer: Peer, request: Watch) -> None:
     """Let a connection follow a table without a seat.
 
     Raises:
@@ -198,7 +215,7 @@ async def _read_up(house: House, peer: Peer, source: Source, k: int) -> int:
             k += 1
         else:
             await house.pace.wait_page(peer.network)
-            await house.journal.wait_durable(house.gate)
+            await house.journal.wait_durable(house.journal.gate)
             rows = await _read_page(house, source, k)
     return k
 

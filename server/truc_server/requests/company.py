@@ -17,23 +17,25 @@ from truc_server.tables import chat
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 
-CompanyRequest = ListTables | ListPlayers | Chat | Ignore
+CompanyRequest = ListTables | ListPlayers | FollowLobby | Chat | Ignore
 
 IGNORED: Final = 100  # players, by one player
 SHOWN: Final = 16  # tables of one player in a list
 
 
-def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: CompanyRequest) -> None:
+async def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: CompanyRequest) -> None:
     """Do what a player asks beside the tables.
 
     Raises:
-        RefusedError: It cannot be said, or not here, or not now.
+        RefusedError: It cannot be said, not here or not now, or every table was sent too often lately.
     """
     match message:
         case ListTables():
             _list_tables(lobby, peer, message)
         case ListPlayers():
             _list_players(lobby, peer, message)
+        case FollowLobby():
+            await _follow(house, lobby, peer, player, message)
         case Chat():
             _say(house, lobby, peer, player, message)
         case Ignore():
@@ -61,12 +63,8 @@ def _shown(lobby: Lobby, player: Player) -> PlayerState:
     )
 
 
-async def follow(house: House, lobby: Lobby, peer: Peer, player: Player, message: FollowLobby) -> None:
-    """Let a connection follow the lobby, from its present state on, or no longer.
-
-    Raises:
-        RefusedError: The player has been sent every table too often lately.
-    """
+async def _follow(house: House, lobby: Lobby, peer: Peer, player: Player, message: FollowLobby) -> None:
+    """Let a connection follow the lobby, from its present state on, or no longer."""
     following = lobby.following
     if message.off:
         following.drop(peer)

@@ -1,14 +1,13 @@
-"""Which request goes where: one match over the messages a client may send, and the answer when something goes wrong.
+"""Which message goes where: one match over what a client may send, and the answer when something goes wrong.
 
-Almost everything is handled at once; only checking what a seat signs, and the few requests that read the store or send
-much, take time, and meanwhile nothing else from the same connection is handled. What a request does is elsewhere:
-seating, acting, company, login, replay, past, forgetting. Invariant: each request gets exactly one answer, whatever goes
-wrong.
+Most of it is handled at once; checking what a seat signs, reading the store and sending much take time, and meanwhile
+nothing else from the same connection is handled. What a request does is in the other modules of this folder. Invariant:
+each request gets exactly one answer, whatever goes wrong.
 """
 
 from contextlib import suppress
 from secrets import token_hex
-from typing import Final, TypeGuard, assert_never, get_args
+from typing import Final, assert_never
 
 import structlog
 import trio
@@ -30,6 +29,7 @@ from truc_protocol.messages import (
     GuestReturn,
     History,
     Ignore,
+    Info,
     Join,
     KeyLogin,
     Leaderboard,
@@ -60,7 +60,7 @@ from truc_protocol.wire.connection import Failure
 from truc_server.house import House
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.admission import Door
+from truc_server.net.admission import Admission
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.logs import Seldom
 from truc_server.requests import acts, catching_up, company, forgetting, history, login, seating, standings
@@ -72,63 +72,39 @@ from truc_server.timing.clock import now_ms
 
 log = structlog.get_logger()
 
-SlowMessage = (
-    SignedAct
-    | KeyLogin
-    | GuestReturn
-    | Resume
-    | Watch
-    | History
-    | ListMatches
-    | FollowLobby
-    | Seek
-    | Leaderboard
-    | Profile
-)
-"""What may wait for a thread or read the store, sends more than fits at once, or looks at every table."""
-_SLOW: Final = frozenset(get_args(SlowMessage))
 _BEHIND_MS: Final = 1_000  # to wait when the store does not keep up
 
 
-class Reception:
+class Dispatch:
     """The way from a message to what it does."""
 
-    def __init__(self, house: House, lobby: Lobby, door: Door) -> None:
+    def __init__(self, house: House, lobby: Lobby, admission: Admission) -> None:
         self._house = house
         self._lobby = lobby
-        self._door = door
-        self._info = login.info_of(house)
+        self._admission = admission
+        self._told = house.settings, login.info_of(house)
         self._complaints = Seldom()
 
-    def renew(self) -> None:
-        """Use the house's new settings from now on."""
-        self._info = login.info_of(self._house)
+    @property
+    def _info(self) -> Info:
+        """What the server says about itself, by the settings in force."""
+        settings, info = self._told
+        if settings is not self._house.settings:
+            info = login.info_of(self._house)
+            self._told = self._house.settings, info
+        return info
 
-    def takes_time(self, item: AnyMessage | Failure) -> TypeGuard[SlowMessage]:
-        """Tell whether something that was received is not handled at once."""
-        if type(item) is KeyLogin:
-            return login.reads_store(self._house, self._lobby)
-        return type(item) in _SLOW
-
-    def take(self, peer: Peer, item: AnyMessage | Failure) -> None:
-        """Handle something received that takes no time."""
+    async def handle(self, peer: Peer, item: AnyMessage | Failure) -> None:
+        """Do what a client asks, or answer why not."""
         if isinstance(item, Failure):
             self._charge(peer)
             peer.answer(item)
             return
         try:
             if self._is_let_in(peer, item):
-                self._take(peer, item)
+                await self._take(peer, item)
         except Exception as error:
             self._fail(peer, item, error)
-
-    async def take_slowly(self, peer: Peer, message: SlowMessage) -> None:
-        """Handle what takes time."""
-        try:
-            if self._is_let_in(peer, message):
-                await self._take_slowly(peer, message)
-        except Exception as error:
-            self._fail(peer, message, error)
 
     def _fail(self, peer: Peer, message: AnyMessage, error: Exception) -> None:
         """Answer what could not be done."""
@@ -207,119 +183,77 @@ class Reception:
             return {"table": label(table.code), "k": table.game and table.game.ledger.k}
         return {}
 
-    def _take(self, peer: Peer, message: AnyMessage) -> None:
+    async def _take(self, peer: Peer, message: AnyMessage) -> None:
         house, lobby = self._house, self._lobby
         match message:
+            case SignedAct():
+                is_new = await acts.sign(house.verifier, lobby, peer, _player(peer), message)
+                self._note(peer, is_new=is_new)
             case GuestAct():
-                player = _player(peer)
-                self._note(peer, player, is_new=acts.choose(lobby, peer, player, message))
-            case ClientHello():
-                login.greet(house, peer, message, self._info)
-            case KeyLogin() | GuestLogin():
-                self._enter(peer, message)
+                self._note(peer, is_new=acts.choose(lobby, peer, _player(peer), message))
             case Ping() | Pong():
                 self._charge(peer)
                 if isinstance(message, Ping):
                     peer.send(Pong(n=message.n, now_ms=now_ms()))
+            case ClientHello():
+                login.greet(house, peer, message, self._info)
+            case KeyLogin() | GuestLogin() | GuestReturn():
+                await self._enter(peer, message)
             case _:
-                self._take_request(peer, message)
+                await self._take_request(peer, _player(peer), message)
 
-    def _take_request(self, peer: Peer, message: AnyMessage) -> None:
+    async def _take_request(self, peer: Peer, player: Player, message: AnyMessage) -> None:
         house, lobby = self._house, self._lobby
         match message:
             case ReadRules():
                 peer.ok(message, doc=rule_document(played(house.catalogue, message.variant)))
-            case ListTables() | ListPlayers() | Chat() | Ignore():
-                company.take(house, lobby, peer, _player(peer), message)
+            case ClaimMatch():
+                acts.claim(lobby, peer, player, message)
+            case WantRekey():
+                acts.wish(lobby, peer, player, message)
+            case Say():
+                members.check_muted(house.sanctions, peer, player)
+                acts.speak(lobby, peer, player, message)
+            case BoxedSign() | OpenSign():  # part of partners' play: those who are muted may, too
+                acts.speak(lobby, peer, player, message)
+            case Resume() | Watch():
+                await catching_up.follow(house, lobby, peer, player, message)
+            case Create() | Join() | Seek() | Leave() | Ready() | Unready() | Unwatch():
+                await seating.take(house, lobby, peer, player, message)
+            case ListTables() | ListPlayers() | FollowLobby() | Chat() | Ignore():
+                await company.take(house, lobby, peer, player, message)
+            case History() | ListMatches():
+                await history.take(house, lobby, peer, player, message)
+            case Leaderboard() | Profile():
+                await standings.take(house, peer, player, message)
             case Forget():
                 forgetting.forget(house, lobby, peer, message)
-            case Create() | Join() | Leave() | Ready() | Unready() | Unwatch():
-                seating.take(house, lobby, peer, _player(peer), message)
-            case _:
-                self._take_in_match(peer, _player(peer), message)
-
-    def _take_in_match(self, peer: Peer, player: Player, message: AnyMessage) -> None:
-        match message:
-            case ClaimMatch():
-                acts.claim(self._lobby, peer, player, message)
-            case WantRekey():
-                acts.wish(self._lobby, peer, player, message)
-            case BoxedSign() | OpenSign() | Say():
-                if isinstance(message, Say):  # signs are part of partners' play
-                    members.check_muted(self._house.sanctions, peer, player)
-                acts.speak(self._lobby, peer, player, message)
             case _:
                 raise RefusedError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
 
-    def _note(self, peer: Peer, player: Player, *, is_new: bool) -> None:
+    def _note(self, peer: Peer, *, is_new: bool) -> None:
         """Count an act; one that was taken before is charged for."""
         if is_new:
-            self._house.figures.note_act(player.kind, peer.heard, self._house.gate)
+            self._house.figures.note_act(_player(peer).kind, peer.heard, self._house.journal.gate)
         else:
             self._charge(peer)
 
-    async def _take_slowly(self, peer: Peer, message: SlowMessage) -> None:
+    async def _enter(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
         house, lobby = self._house, self._lobby
-        match message:
-            case SignedAct():
-                player = _player(peer)
-                is_new = await acts.sign(house.verifier, lobby, peer, player, message)
-                self._note(peer, player, is_new=is_new)
-            case KeyLogin() | GuestReturn():
-                await self._enter_slowly(peer, message)
-            case Resume() | Watch():
-                await self._follow(peer, message)
-            case History() | ListMatches():
-                await history.take(house, lobby, peer, _player(peer), message)
-            case FollowLobby():
-                await company.follow(house, lobby, peer, _player(peer), message)
-            case Seek():
-                await self._seek(peer, message)
-            case Leaderboard() | Profile():
-                await standings.take(house, peer, _player(peer), message)
-            case _:
-                assert_never(message)
-
-    async def _seek(self, peer: Peer, message: Seek) -> None:
-        """Look at every table for a seat, when it is this network's turn."""
-        await self._house.pace.wait_page(peer.network)
-        if peer.is_open:
-            seating.take(self._house, self._lobby, peer, _player(peer), message)
-
-    async def _follow(self, peer: Peer, message: Resume | Watch) -> None:
-        """Send what there is of a table, and from then on what happens there."""
-        if isinstance(message, Watch):
-            self._lobby.tidy(peer)
-        table = self._lobby.table(message.table)
-        if isinstance(message, Watch):
-            await catching_up.watch(self._house, table, peer, message)
-        else:
-            await catching_up.resume(self._house, table, peer, _player(peer), message)
-        table.chat.catch_up(peer)
-
-    def _enter(self, peer: Peer, message: KeyLogin | GuestLogin) -> None:
         try:
-            if isinstance(message, KeyLogin):
-                login.enter_with_key(self._house, self._lobby, peer, message)
-            else:
-                login.enter_as_guest(self._house, self._lobby, peer, message)
+            match message:
+                case KeyLogin():
+                    await login.enter_with_key(house, lobby, peer, message)
+                case GuestLogin():
+                    login.enter_as_guest(house, lobby, peer, message)
+                case GuestReturn():
+                    await login.enter_again(house, lobby, peer, message)
+                case _:
+                    assert_never(message)
         except (RefusedError, RemoteError) as error:
-            self._note_refused(peer, error)
+            log.info("login_refused", address=peer.address, code=str(error.code))
+            self._admission.note_refused(peer.network, error.code)
             raise
-
-    async def _enter_slowly(self, peer: Peer, message: KeyLogin | GuestReturn) -> None:
-        try:
-            if isinstance(message, KeyLogin):
-                await login.enter_known(self._house, self._lobby, peer, message)
-            else:
-                await login.enter_again(self._house, self._lobby, peer, message)
-        except (RefusedError, RemoteError) as error:
-            self._note_refused(peer, error)
-            raise
-
-    def _note_refused(self, peer: Peer, error: RefusedError | RemoteError) -> None:
-        log.info("login_refused", address=peer.address, code=str(error.code))
-        self._door.note_refused(peer.network, error.code)
 
 
 def _player(peer: Peer) -> Player:

@@ -70,7 +70,7 @@ async def _history(house: House, lobby: Lobby, peer: Peer, player: Player, reque
         message = "limit: expected at least 1 record, or the setup too"
         raise RefusedError(Code.BAD_MESSAGE, message, field="limit")
     await house.pace.wait_page(peer.network)
-    await house.journal.wait_durable(house.gate)
+    await house.journal.wait_durable(house.journal.gate)
     found = await trio.to_thread.run_sync(house.store.past, request.match)
     if found is None:
         raise RefusedError(Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match")

@@ -105,25 +105,8 @@ def info_of(house: House) -> Info:
     )
 
 
-def reads_store(house: House, lobby: Lobby) -> bool:
-    """Tell whether the store may have something to say about a key that logs in."""
-    return members.is_closed(house.settings) or bool(lobby.presence.ignoring)
-
-
-def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
-    """Log in a key about which the store has nothing to say.
-
-    Raises:
-        HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
-        RefusedError: The name cannot be used, or the key is shut out.
-    """
-    player = _proved(house, peer, login)
-    if _may_come(house, lobby, peer, player):
-        _enter(lobby, peer, login.id, lobby.named(player))
-
-
-async def enter_known(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
-    """Log in a key that must be a member's, or whose player ignores somebody.
+async def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
+    """Log in a player with a key.
 
     Raises:
         HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
@@ -135,7 +118,7 @@ async def enter_known(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -
         await trio.to_thread.run_sync(members.check_member, house.store, access, player.id, login.invite)
     if player.id in lobby.presence.ignoring:
         peer.ignored |= await trio.to_thread.run_sync(house.store.ignored, player.id)
-    members.check_banned(house.sanctions, player)  # a ban may have been imposed meanwhile
+    members.check_banned(house.sanctions, player)  # again: a ban may have been imposed meanwhile
     if peer.is_open and _may_come(house, lobby, peer, player):
         _enter(lobby, peer, login.id, lobby.named(player))
 
@@ -187,7 +170,7 @@ async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn
     """
     members.check_guest(house.settings)
     with lobby.forgotten_meanwhile() as forgotten:
-        await house.journal.wait_durable(house.gate)  # then the store knows who was forgotten before
+        await house.journal.wait_durable(house.journal.gate)  # then the store knows who was forgotten before
         known = await house.tokens.guest(_hash(login.token))
     if known is None or known.id in forgotten:
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
@@ -214,6 +197,5 @@ def _enter(lobby: Lobby, peer: Peer, request: int, player: Player, token: str | 
     peer.admit(player)
     seats = lobby.seats_of(player)[:MAX_SEATS]  # older versions had no limit
     peer.send(Welcome(re=request, name=player.name, player=player.tag, token=token, seats=seats))
-    peer.expect_silence()
     log.info("login", kind=str(player.kind), name=player.name, tag=player.tag, address=peer.address)
     lobby.enter(peer, player)

@@ -1,6 +1,6 @@
 """Requests about a seat before and after a match: to make a table, sit down, find a seat, get up, be ready.
 
-Synchronous. Invariant: whoever asked has the answer before the state of the table that follows from it.
+Only looking for a seat waits, for its turn. Invariant: whoever asked has the answer before the state of the table that follows from it.
 """
 
 from typing import assert_never
@@ -15,7 +15,7 @@ from truc_server.tables.table import Table
 SeatRequest = Create | Join | Seek | Leave | Ready | Unready | Unwatch
 
 
-def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: SeatRequest) -> None:
+async def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: SeatRequest) -> None:
     """Do what a player asks of the seats of a table.
 
     Raises:
@@ -26,7 +26,7 @@ def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: SeatRe
         case Create():
             _sit(house, peer, player, message, lobby.create(player, message, peer.network))
         case Seek():
-            _sit(house, peer, player, message, lobby.seek(player, message, peer.network))
+            await _seek(house, lobby, peer, player, message)
         case Join():
             _join(house, lobby, peer, player, message)
         case Leave():
@@ -37,6 +37,13 @@ def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: SeatRe
             _unwatch(lobby, peer, message)
         case _:
             assert_never(message)
+
+
+async def _seek(house: House, lobby: Lobby, peer: Peer, player: Player, message: Seek) -> None:
+    """Look at every table for a seat, when it is this network's turn."""
+    await house.pace.wait_page(peer.network)
+    if peer.is_open:
+        _sit(house, peer, player, message, lobby.seek(player, message, peer.network))
 
 
 def _sit(house: House, peer: Peer, player: Player, message: Create | Seek, table: Table) -> None:

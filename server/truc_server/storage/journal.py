@@ -1,7 +1,7 @@
 """The journal: what the tables decide becomes durable, many decisions in one transaction.
 
-Table code calls `write` and goes on; at the end of the round a thread begins to commit what was written in it, and while
-it commits one batch the next fills. If another program holds the store, a commit is tried again for a while. Deliberately
+Table code calls `write` and goes on; one task commits batch after batch in a worker thread, and while one commits the next
+fills. If another program holds the store, a commit is tried again for a while. Deliberately
 not here: what waits for a batch (frames in outboxes), and what the server says when the store fails. Invariants: batches
 become durable in the order of their numbers, each as a whole or not at all; after a failure of any kind, nothing more
 becomes durable.
@@ -9,16 +9,13 @@ becomes durable.
 
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 import structlog
 import trio
-from outcome import Outcome
 
 from truc_server.operation.figures import SECONDS, SIZES, Spread
 from truc_server.storage import Store, StoreBusyError, StoreError, Write
-from truc_server.timing.poller import Poller, Worker
 from truc_server.timing.timers import StoppingError
 
 MAX_BATCH: Final = 500  # writes in one transaction
@@ -47,14 +44,12 @@ class Journal:
     def __init__(
         self,
         store: Store,
-        poller: Poller,
         *,
         on_durable: Callable[[int], None],
         on_failure: Callable[[StoreError], None],
     ) -> None:
         self._store = store
-        self._poller = poller
-        self._worker = Worker("journal", poller)
+        self._thread = trio.CapacityLimiter(1)  # of its own: reads of the store never keep a commit waiting
         self._on_durable = on_durable
         self._on_failure = on_failure
         self._batches: deque[list[Write]] = deque()
@@ -66,7 +61,7 @@ class Journal:
         self._began = 0.0
         self.commits_s = Spread(SECONDS)
         self.sizes = Spread(SIZES)
-        self._ended = trio.Event()
+        self._more = trio.lowlevel.ParkingLot()
         self._progress = trio.lowlevel.ParkingLot()
 
     @property
@@ -111,8 +106,8 @@ class Journal:
         """
         if self._stopped is not None:
             raise JournalStoppedError(self._stopped)
-        if not self._batches and self.is_idle:
-            self._poller.put_off(self._begin)
+        if not self._batches:
+            self._more.unpark()
         if not self._batches or len(self._batches[-1]) + len(writes) > MAX_BATCH:
             self._batches.append([])
         self._batches[-1].extend(writes)
@@ -139,18 +134,17 @@ class Journal:
         """Take no more writes; `run` ends when those taken are durable."""
         if self._stopped is None:
             self._stopped = "the journal is closed: the server is stopping"
-            self._end_if_done()
-
-    def _end_if_done(self) -> None:
-        if self._stopped is not None and self.is_idle and not self._batches:
-            self._ended.set()
+            self._more.unpark()
 
     async def run(self) -> None:
         """Commit batch after batch until the journal is closed or a commit fails; a commit once begun is finished."""
         async with trio.open_nursery() as tasks:
-            tasks.start_soon(self._worker.run)
             tasks.start_soon(self._watch)
-            await self._ended.wait()
+            while self._batches or not self.is_closed:
+                if self._batches:
+                    await self._commit(self._batches.popleft())
+                else:
+                    await self._more.park()
             tasks.cancel_scope.cancel()
 
     async def _watch(self) -> None:
@@ -163,45 +157,37 @@ class Journal:
                 told = self._taken
                 log.warning("store_is_slow", seconds=round(took, 1), waiting=self._waiting)
 
-    def _begin(self) -> None:
-        """Let the thread commit the oldest batch, if there is one and no commit is under way."""
-        if not (self._batches and self.is_idle):
-            return
-        batch = self._batches.popleft()
+    async def _commit(self, batch: list[Write]) -> None:
+        """Commit a batch, and let out what has waited for it; or stop."""
         self._waiting -= len(batch)
         self._taken += 1
         self._began = trio.current_time()
-        self._commit(batch, tried=1)
-
-    def _commit(self, batch: list[Write], *, tried: int) -> None:
-        then = partial(self._go_on, batch, tried)
-        self._worker.give(partial(self._store.commit, batch), then)
-
-    def _go_on(self, batch: list[Write], tried: int, committed: Outcome[None]) -> None:
-        """Let out what a commit has made durable and begin the next one; or try again, or stop."""
         try:
-            committed.unwrap()
-        except StoreBusyError as error:
-            if tried == BUSY_TRIES:
-                self._fail(error)
-                return
-            log.warning("store_is_held", reason=str(error), tried=tried)
-            self._commit(batch, tried=tried + 1)
+            await self._keep_trying(batch)
         except StoreError as error:
             self._fail(error)
         except Exception as error:  # whatever it is, the batch is not known to be durable
             log.exception("store_failed_strangely")
             self._fail(StoreError(f"the store has failed in an unforeseen way ({type(error).__name__})"))
         else:
-            self._release(len(batch))
+            self._measure(len(batch))
+            self._durable += 1
+            self._progress.unpark_all()
+            self._on_durable(self._durable)
 
-    def _release(self, writes: int) -> None:
-        self._measure(writes)
-        self._durable += 1
-        self._progress.unpark_all()
-        self._on_durable(self._durable)
-        self._begin()
-        self._end_if_done()
+    async def _keep_trying(self, batch: list[Write]) -> None:
+        """Commit a batch, after some tries if another program holds the store."""
+        for tried in range(1, BUSY_TRIES):
+            try:
+                await self._try(batch)
+            except StoreBusyError as error:
+                log.warning("store_is_held", reason=str(error), tried=tried)
+            else:
+                return
+        await self._try(batch)
+
+    async def _try(self, batch: list[Write]) -> None:
+        await trio.to_thread.run_sync(self._store.commit, batch, limiter=self._thread)
 
     def _measure(self, writes: int) -> None:
         took = trio.current_time() - self._began
@@ -215,7 +201,6 @@ class Journal:
         self._batches.clear()
         self._waiting = 0
         self._taken = self._durable
-        self._ended.set()
         self._progress.unpark_all()
         self._on_failure(error)
 

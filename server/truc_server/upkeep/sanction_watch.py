@@ -11,9 +11,9 @@ import structlog
 import trio
 
 from truc_protocol.errors import Code
-from truc_server.connections.listeners import Net
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
+from truc_server.net.connections import Connections
 from truc_server.net.peer import Peer, Player
 from truc_server.net.sanctions import Sanctions, in_force
 from truc_server.requests.forgetting import vacate
@@ -28,10 +28,10 @@ log = structlog.get_logger()
 class Upkeep:
     """What is imposed, as last read."""
 
-    def __init__(self, house: House, lobby: Lobby, net: Net) -> None:
+    def __init__(self, house: House, lobby: Lobby, connections: Connections) -> None:
         self._house = house
         self._lobby = lobby
-        self._net = net
+        self._connections = connections
         self._imposed: Sequence[Sanction] = ()
         self._heeded: tuple[Sanction, ...] = ()
         self._is_readable = True
@@ -72,7 +72,7 @@ class Upkeep:
         """Put in force what is imposed by now and what the settings say, and cut off everybody whom that shuts out."""
         self._house.sanctions = Sanctions.of(self._house.settings.access, self._heeded)
         try:
-            _cut(self._house, self._lobby, self._net)
+            _cut(self._house, self._lobby, self._connections)
         except StoreError:
             pass  # the server is stopping, and cuts everybody
         except Exception:
@@ -89,11 +89,11 @@ def _tell(before: Collection[Sanction], heeded: Collection[Sanction]) -> None:
             log.info("lifted", kind=str(sanction.kind), subject=sanction.subject)
 
 
-def _cut(house: House, lobby: Lobby, net: Net) -> None:
+def _cut(house: House, lobby: Lobby, connections: Connections) -> None:
     """Say goodbye to everybody who is shut out; those with no connection, now or before, give up their seats."""
     tags = house.sanctions.banned.tags
     players = {player for player in lobby.seated() if player.tag in tags} if tags else set[Player]()
-    for peer in _shut_out(house, lobby, net):
+    for peer in _shut_out(house, lobby, connections):
         if peer.player is not None:
             players.add(peer.player)
         tag = None if peer.player is None else peer.player.tag
@@ -104,8 +104,8 @@ def _cut(house: House, lobby: Lobby, net: Net) -> None:
             vacate(lobby, player)
 
 
-def _shut_out(house: House, lobby: Lobby, net: Net) -> tuple[Peer, ...]:
+def _shut_out(house: House, lobby: Lobby, connections: Connections) -> tuple[Peer, ...]:
     banned = house.sanctions.banned
     named = {peer for tag in banned.tags for peer in lobby.presence.connections(tag)}
-    placed = {peer for peer in net.everybody() if banned.has_address(peer.address)}
+    placed = {peer for peer in connections.everybody() if banned.has_address(peer.address)}
     return tuple(peer for peer in named | placed if peer.is_open)

@@ -1,1 +1,0 @@
-"""Every open connection, and who answers what it says."""

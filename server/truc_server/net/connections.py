@@ -1,0 +1,194 @@
+"""Every open connection: a task for each, from when it comes until it is left.
+
+What a client says is handed on in the order in which it came, and nothing more is read until it is handled. Invariants:
+no task or byte is spent on a connection beyond its limits; a connection is left once, and then holds nothing; what
+fails on one harms no other.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from secrets import token_hex
+from typing import Final
+
+import structlog
+import trio
+from structlog.contextvars import bind_contextvars
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import AnyMessage, refusal
+from truc_protocol.wire.connection import Failure
+from truc_protocol.wire.transport import ALPN
+from truc_server.identity.certificate import Tls
+from truc_server.net.admission import Admission
+from truc_server.net.listening import accept
+from truc_server.net.peer import Peer, Surroundings
+from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
+from truc_server.settings.settings import Settings
+from truc_server.timing.rate_limits import network_of
+
+LOOK_S: Final = 1.0
+"""Silences are looked at once a second, all in one go: 0.4 µs a connection. A timer for each connection would have to be
+set again with every message, and costs memory; a cancel scope around each wait takes 19 to 38 µs a message."""
+
+Handle = Callable[[Peer, AnyMessage | Failure], Awaitable[None]]
+
+log = structlog.get_logger()
+
+
+class Connections:
+    """Everybody who is connected; `handle` takes what they say, `on_left` is told when one is gone."""
+
+    _tasks: trio.Nursery  # one for each connection
+
+    def __init__(
+        self,
+        house: Surroundings,
+        admission: Admission,
+        tls: Tls | None,
+        *,
+        handle: Handle,
+        on_left: Callable[[Peer], None],
+    ) -> None:
+        self._house = house
+        self._admission = admission
+        self._handle = handle
+        self._on_left = on_left
+        self._tls: Tls | None = None
+        self.show(tls)
+        self._accepting = trio.CancelScope()
+        self._peers: dict[Peer, None] = {}  # in the order in which they came
+        self._goodbye: tuple[Code, str] | None = None
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Hold the tasks of all connections, until cancelled."""
+        async with trio.open_nursery() as self._tasks:
+            task_status.started()
+            while True:
+                await trio.sleep(LOOK_S)
+                now = trio.current_time()
+                for peer in self.everybody():
+                    peer.look_at_silence(now)
+
+    async def accept(self, listeners: Iterable[trio.SocketListener]) -> None:
+        """Let in whoever connects, until `shut`."""
+        with self._accepting:
+            await accept(listeners, self._serve, self._tasks)
+
+    def shut(self) -> None:
+        """Let nobody else in."""
+        self._accepting.cancel()
+
+    async def _serve(self, stream: trio.SocketStream) -> None:
+        """Speak with a client until the connection ends, if it may come in."""
+        try:
+            address: str = stream.socket.getpeername()[0]
+        except OSError:
+            return  # gone already
+        with _alone(address):
+            began, network = trio.current_time(), network_of(address)
+            refused = self._admission.enter(address, network)
+            if refused is not None:
+                await self._admission.turn_away(stream, refused)
+                return
+            try:
+                await self._let_in(stream, address, began)
+            finally:
+                self._admission.leave(network)
+
+    async def _let_in(self, stream: trio.SocketStream, address: str, began: float) -> None:
+        """Speak with a client; the time for the login runs already, and agreeing on encryption is part of it."""
+        encrypted: Encrypted | None = None
+        if self._tls is not None:
+            try:
+                encrypted = await self._encrypt(stream, self._tls, address)
+            finally:
+                self._house.figures.unencrypted += encrypted is None
+            if encrypted is None:
+                return
+        peer = Peer(self._house, stream, address, began=began, encrypted=encrypted)
+        self._peers[peer] = None
+        try:
+            await self._speak(peer)
+        finally:
+            del self._peers[peer]
+            peer.leave()
+            with _alone(address):
+                self._on_left(peer)
+
+    async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> Encrypted | None:
+        """Agree with a client on encryption; None if that came to nothing."""
+        encrypted, seconds = Encrypted(tls), self._house.settings.limits.login_s
+        try:
+            with trio.move_on_after(seconds):
+                return encrypted if await encrypted.shake_hands(stream) else None
+            log.info("not_encrypted", address=address, reason=f"expected a handshake within {seconds} s")
+        except MistakenSchemeError as error:
+            log.info("not_encrypted", address=address, reason=str(error))
+            await self._admission.redirect(stream, error.first)
+        except HandshakeFailedError as error:
+            log.info("not_encrypted", address=address, reason=str(error))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass  # gone before it was agreed on
+        return None
+
+    async def _speak(self, peer: Peer) -> None:
+        """Hand on what a client says until there is nothing more, and let the last words reach it."""
+        bind_contextvars(connection=peer.number)
+        with peer.scope:
+            try:
+                self._greet(peer)
+                async for item in peer:
+                    await self._handle(peer, item)
+            except Exception:
+                incident = token_hex(4)
+                log.exception("internal", incident=incident, address=peer.address)
+                peer.fail(incident)
+            await peer.wait_parted()
+
+    def _greet(self, peer: Peer) -> None:
+        """Tell a client that has just come if it cannot stay."""
+        encrypted = peer.outbox.encrypted
+        if self._goodbye is not None:
+            peer.dismiss(*self._goodbye)
+        elif encrypted is not None and not encrypted.speaks_truc:
+            peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
+
+    def renew(self, settings: Settings) -> None:
+        """Use these settings from now on; those who are connected keep their pace."""
+        self._admission.renew(settings.limits)
+
+    def show(self, tls: Tls | None) -> bool:
+        """Encrypt new connections with this from now on; tell whether it shows another certificate than before."""
+        before, self._tls = self._tls, tls
+        self._house.figures.certificate_ends = 0 if tls is None else tls.ends
+        return tls is not None and (before is None or before.digest != tls.digest)
+
+    def everybody(self) -> tuple[Peer, ...]:
+        """Return every connection, logged in or not."""
+        return tuple(self._peers)
+
+    def dismiss(self, code: Code, message: str) -> None:
+        """Say goodbye to everybody, also to those accepted at the last moment."""
+        self._goodbye = (code, message)
+        for peer in self._peers:
+            if peer.connection.is_open:
+                peer.dismiss(code, message)
+
+    def forget(self) -> None:
+        """Drop everything that waits for a store that will not take it."""
+        for peer in self._peers:
+            peer.outbox.forget()
+
+    async def wait_quiet(self) -> None:
+        """Wait until everything that may be sent has been."""
+        for peer in self.everybody():
+            await peer.outbox.wait_empty()
+
+
+@contextmanager
+def _alone(address: str) -> Iterator[None]:
+    """Log what fails for a connection and should not; that harms no other."""
+    try:
+        yield
+    except Exception:
+        log.exception("internal", incident=token_hex(4), address=address)

@@ -1,0 +1,97 @@
+"""Sockets that listen: opening them, and a task for each connection that comes.
+
+`trio.serve_listeners` would do, but it reports a system that can open no more by a traceback ten times a second.
+Invariant: while nobody can be accepted, for whatever reason, those who are connected notice nothing.
+"""
+
+import errno
+import socket
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final, NoReturn
+
+import structlog
+import trio
+
+from truc_server.settings.settings import ListenSettings
+
+KERNEL_BYTES: Final = 65_536
+"""What the kernel may keep for a client that does not read. Linux takes twice as much; without this, up to 4 MiB."""
+AGAIN_S: Final = 0.1  # after the system could accept nobody
+CHUNK: Final = 4_096  # bytes read at once
+_READS: Final = 16  # of what comes after the last word
+
+_MISSING_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+
+Serve = Callable[[trio.SocketStream], Awaitable[None]]
+
+log = structlog.get_logger()
+
+
+async def open_listeners(listen: ListenSettings) -> list[trio.SocketListener]:
+    """Listen on every address of the settings, all on one port.
+
+    Raises:
+        OSError: An address cannot be listened on, or none of them exists on this machine.
+    """
+    port, listeners = listen.port, list[trio.SocketListener]()
+    missing: OSError | None = None
+    for host in listen.hosts:
+        try:
+            opened = await trio.open_tcp_listeners(port, host=host)
+        except OSError as error:
+            if error.errno not in _MISSING_FAMILY:
+                raise OSError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+            log.warning("address_missing", host=host, reason=error.strerror)
+            missing = error
+            continue
+        for listener in opened:  # the connections inherit it
+            listener.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
+        listeners += opened
+        port = port or port_of(opened)
+    if not listeners:
+        raise OSError(f"cannot listen on any of {', '.join(listen.hosts)}") from missing
+    return listeners
+
+
+def port_of(listeners: list[trio.SocketListener]) -> int:
+    """Return the port that listeners are on."""
+    return int(listeners[0].socket.getsockname()[1])
+
+
+async def accept(listeners: Iterable[trio.SocketListener], serve: Serve, tasks: trio.Nursery) -> None:
+    """Give each connection that comes a task in `tasks` that serves it and then closes it; until cancelled."""
+    async with trio.open_nursery() as doors:
+        for listener in listeners:
+            doors.start_soon(_accept, listener, serve, tasks)
+
+
+async def _accept(listener: trio.SocketListener, serve: Serve, tasks: trio.Nursery) -> NoReturn:
+    async with listener:
+        while True:
+            try:
+                tasks.start_soon(_attend, serve, await listener.accept())
+            except ConnectionAbortedError:
+                pass  # the newcomer is gone
+            except OSError as error:  # no more can be opened, or the newcomer may not come in
+                await _rest(error)
+
+
+async def _rest(error: OSError) -> None:
+    """Accept nobody for a moment."""
+    log.error("cannot_accept", reason=error.strerror)
+    await trio.sleep(AGAIN_S)
+
+
+async def _attend(serve: Serve, stream: trio.SocketStream) -> None:
+    try:
+        await serve(stream)
+    finally:
+        stream.socket.close()
+
+
+async def read_out(stream: trio.SocketStream) -> None:
+    """End what is sent, and read a little of what still comes: closing with that unread would take the last words back."""
+    await stream.send_eof()
+    for _ in range(_READS):
+        if not await stream.receive_some(CHUNK):
+            return
