@@ -162,36 +162,19 @@ class ServerVisit:
         expect_ok(await second.join(first.table), "a seat at the table")
         return [first, second]
 
-    async def match(
-        self,
-        *,
-        guests: Sequence[int] = (),
-        boxed: bool = True,
-        game: str | None = None,
-        private: bool = True,
-        **options: int | str,
-    ) -> list[Seat]:
-        """Return two players who have both said ready."""
-        seats = await self.seats(guests=guests, boxed=boxed, game=game, private=private, **options)
+    async def match(self, seats: list[Seat] | None = None) -> list[Seat]:
+        """Return players who have all said ready, at a table as the server makes it unless they sit at another."""
+        seats = seats or await self.seats()
         for seat in seats:
             expect_ok(await seat.ready(), "ok to ready")
         return seats
 
-    async def in_hand(
-        self,
-        *,
-        guests: Sequence[int] = (),
-        boxed: bool = True,
-        game: str | None = None,
-        private: bool = True,
-        **options: int | str,
-    ) -> tuple[Seat, Seat]:
+    async def in_hand(self, seats: list[Seat] | None = None) -> tuple[Seat, Seat]:
         """Return two players in a hand that has been dealt, who no longer move by themselves; the first is to move."""
-        seats = await self.match(guests=guests, boxed=boxed, game=game, private=private, **options)
+        first, second = seats = await self.match(seats)
         for seat in seats:
             seat.chooses = _only_cut
         await play_on(seats, is_asked)
-        first, second = seats
         return (first, second) if first.options and first.options["must"] else (second, first)
 
     async def stranger_refused(self, message: Map, code: Code, *, field: str | None = None) -> None:

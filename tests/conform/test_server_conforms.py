@@ -9,7 +9,9 @@ from server.conftest import QUICK, changed, running
 
 from truc_conform import server_cases
 from truc_conform.result import CaseVerdict
+from truc_conform.server_cases import watch
 from truc_conform.server_visit import ServerAddress, read_address
+from truc_protocol.codec import enc
 from truc_server.settings.settings import LimitSettings
 
 PATIENCE_S = 8.0
@@ -158,6 +160,11 @@ async def unused_port():
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener:
         return listener.socket.getsockname()[1]
+
+
+def test_fact_that_is_sent_to_test_clients_is_none_that_watchers_see():
+    facts = [{"what": "dealt"}, {"what": "grease_ccdb"}]
+    assert watch._shape({"body": enc(["truc/1/deal"]), "means": facts})[0] == ("deal", "dealt")
 
 
 def test_names_of_cases_are_distinct():

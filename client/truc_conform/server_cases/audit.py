@@ -35,7 +35,7 @@ def hands_of(seat: Seat) -> int:
 @case("S3.match", _WHOLE)
 async def _match(visit: ServerVisit) -> None:
     """Two keys play a match to its end; both prove it from the same records."""
-    seats = await visit.match(target=_SHORT)
+    seats = await visit.match(await visit.seats(target=_SHORT))
     await play_on(seats)
     for seat in seats:
         proven(seat)
@@ -43,7 +43,7 @@ async def _match(visit: ServerVisit) -> None:
 
 
 async def _by_options(visit: ServerVisit, *, boxed: bool) -> None:
-    seats = await visit.match(guests=(1,), boxed=boxed, target=_SHORT)
+    seats = await visit.match(await visit.seats(guests=(1,), boxed=boxed, target=_SHORT))
     await play_on(seats)
     proven(seats[0])
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
@@ -61,7 +61,7 @@ _GUESTS: Final = [
 @case("S3.match-guests", _WHOLE)
 async def _match_guests(visit: ServerVisit) -> None:
     """Two guests play a match."""
-    seats = await visit.match(guests=(0, 1), target=2)
+    seats = await visit.match(await visit.seats(guests=(0, 1), target=2))
     await play_on(seats)
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
@@ -69,7 +69,7 @@ async def _match_guests(visit: ServerVisit) -> None:
 @case("S3.match-again", _WHOLE)
 async def _match_again(visit: ServerVisit) -> None:
     """After a match the next one starts at the same table."""
-    seats = await visit.match(target=_SHORT)
+    seats = await visit.match(await visit.seats(target=_SHORT))
     await play_on(seats)
     before = seats[0].ledger.setup.mid
     for seat in seats:
@@ -79,7 +79,7 @@ async def _match_again(visit: ServerVisit) -> None:
 
 async def hands_played(visit: ServerVisit, hands: int) -> list[Seat]:
     """Return two players after this many hands, each at the first decision of the next."""
-    seats = await visit.match(target=LONG)
+    seats = await visit.match(await visit.seats(target=LONG))
     for seat in seats:
         seat.chooses = partial(_until_closed, seat, hands)
     await play_on(seats, partial(_rests, hands=hands))
@@ -118,7 +118,7 @@ async def _boxed_key(visit: ServerVisit) -> None:
 @case("S3.boxed-guest", _VIEWS)
 async def _boxed_guest(visit: ServerVisit) -> None:
     """Options for a guest with x come in a box, its cards never in clear."""
-    mover, _ = await visit.in_hand(guests=(0, 1), boxed=True)
+    mover, _ = await visit.in_hand(await visit.seats(guests=(0, 1), boxed=True))
     options = mover.options or {}
     expect("box" in options, "options for a guest with x in a box", sorted(options))
     expect(not mover.cards, "no cards in clear for a guest with x", "some")
@@ -163,7 +163,7 @@ def _check_first_options(seats: list[Seat]) -> None:
 @case("S3.deadline", "play.md#decisions")
 async def _deadline(visit: ServerVisit) -> None:
     """deadline_ms is the time that is left."""
-    mover, _ = await visit.in_hand(decision_ms=_DECISION_MS, bank_ms=0)
+    mover, _ = await visit.in_hand(await visit.seats(decision_ms=_DECISION_MS, bank_ms=0))
     left = (mover.options or {}).get("deadline_ms")
     expect(left is not None and 0 < left <= _DECISION_MS, f"deadline_ms of at most {_DECISION_MS}", left)
 
@@ -171,14 +171,14 @@ async def _deadline(visit: ServerVisit) -> None:
 @case("S3.no-clock", "play.md#terms-and-setup")
 async def _no_clock(visit: ServerVisit) -> None:
     """decision_ms 0 means no deadline."""
-    mover, _ = await visit.in_hand(decision_ms=0)
+    mover, _ = await visit.in_hand(await visit.seats(decision_ms=0))
     expect("deadline_ms" not in (mover.options or {}), "no deadline without a clock", mover.options)
 
 
 @case("S3.ruled", "play.md#decisions")
 async def _ruled(visit: ServerVisit) -> None:
     """The server rules, and signs, for a player whose time is up."""
-    mover, other = await visit.in_hand(decision_ms=1_000, bank_ms=0)
+    mover, other = await visit.in_hand(await visit.seats(decision_ms=1_000, bank_ms=0))
     before = mover.next
     await other.play(lambda seat: seat.next > before)
     expect(other.records[-1].signer == 0, "a ruling, signed by the server", other.records[-1])

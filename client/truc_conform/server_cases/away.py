@@ -41,7 +41,9 @@ async def _with_away(
 ) -> tuple[Seat, Seat]:
     """Return two players in a hand, the one to move first, at a server that tells who is away."""
     (await visit.player()).need("away")
-    return await visit.in_hand(decision_ms=decision_ms, bank_ms=0, gone_after=gone_after, claim=claim)
+    return await visit.in_hand(
+        await visit.seats(decision_ms=decision_ms, bank_ms=0, gone_after=gone_after, claim=claim)
+    )
 
 
 def _of(client: RawClient, number: int) -> list[Map]:
@@ -207,9 +209,7 @@ async def _four(visit: ServerVisit, **options: int | str) -> list[Seat]:
     expect_ok(made, "a table for four to be created")
     for seat in seats[1:]:
         expect_ok(await seat.join(seats[0].table), "a seat at the table")
-    for seat in seats:
-        expect_ok(await seat.ready(), "ok to ready")
-    return seats
+    return await visit.match(seats)
 
 
 def _nothing(message: Map, options: list[Map]) -> None:
@@ -273,7 +273,7 @@ async def _uncalled(visit: ServerVisit) -> None:
     if "house-bots" not in asked.info["caps"]:
         raise InconclusiveError("the server calls no bots")
     silent = await visit.player()
-    seats = await visit.match(release_ms=_SOON_MS, gone=1)
+    seats = await visit.match(await visit.seats(release_ms=_SOON_MS, gone=1))
     seats[1].is_idle = True
     await together(partial(_follow, seats[1], _has_begun), partial(_follow, seats[0], _sees_vacant))
     for stranger in (asked, silent, *(seat.client for seat in seats)):
@@ -309,7 +309,7 @@ def _sees_vacant(seat: Seat) -> bool:
 
 async def _vacant(visit: ServerVisit) -> tuple[Seat, Seat]:
     """Return a player in a match, and one who has been silent until the seat was offered to others."""
-    player, gone = await visit.match(release_ms=_SILENCE_MS, gone=1)
+    player, gone = await visit.match(await visit.seats(release_ms=_SILENCE_MS, gone=1))
     gone.is_idle = True
     with trio.fail_after(visit.patience_s + _SILENCE_MS / 1000):
         await play_on((gone, player), _is_vacant)

@@ -80,7 +80,7 @@ async def _resume_options(visit: ServerVisit) -> None:
 @case("S3.resume-cards", _BACK)
 async def _resume_cards(visit: ServerVisit) -> None:
     """A guest without x is sent its cards again."""
-    mover, _ = await visit.in_hand(guests=(0, 1), boxed=False)
+    mover, _ = await visit.in_hand(await visit.seats(guests=(0, 1), boxed=False))
     client = await visit.connect()
     await client.login_token(mover.token)
     await client.ask(resuming(mover, mover.next))
@@ -145,7 +145,7 @@ async def _seats_listed(visit: ServerVisit) -> None:
 @case("S3.storm", _BACK)
 async def _storm(visit: ServerVisit) -> None:
     """Over many lost connections a player gets every record, once and in order."""
-    seats = await visit.match(target=_SHORT)
+    seats = await visit.match(await visit.seats(target=_SHORT))
     await together(partial(_restless, visit, seats[0]), partial(seats[1].play))
     for seat in seats:
         verdict = seat.verdict()

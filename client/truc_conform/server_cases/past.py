@@ -51,7 +51,7 @@ async def _matches_none(visit: ServerVisit) -> None:
 @case("S2.leaderboard", _BOARD)
 async def _leaderboard(visit: ServerVisit) -> None:
     """A match counts for both; the board has the best first."""
-    loser, winner = await visit.in_hand(private=False)
+    loser, winner = await visit.in_hand(await visit.seats(private=False))
     loser.client.need("ratings")
     await loser.resign()
     await play_on((loser, winner))

@@ -231,7 +231,7 @@ async def _guest_signs(visit: ServerVisit) -> None:
 
 
 async def _guests(visit: ServerVisit) -> tuple[Seat, Seat]:
-    return await visit.in_hand(guests=(0, 1), boxed=False)
+    return await visit.in_hand(await visit.seats(guests=(0, 1), boxed=False))
 
 
 @case("S3.guest-act", _PLAY)
@@ -313,7 +313,7 @@ async def _paused_twice(visit: ServerVisit) -> None:
 async def _void_bet(visit: ServerVisit) -> None:
     """An ask whose window the next card has closed gets void_bet."""
     (await visit.player()).need_game(_LATE_ASK)
-    first, second = await visit.in_hand(game=_LATE_ASK)
+    first, second = await visit.in_hand(await visit.seats(game=_LATE_ASK))
     await first.hand_in(first.act_of(_play_of(first)))
     late = first.act_of({"kind": "raise", "args": (2,)})
     await second.play(lambda seat: seat.next == first.next and is_asked(seat))

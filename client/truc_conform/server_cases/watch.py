@@ -20,7 +20,9 @@ PAGE: Final = 64
 _DELAY_S: Final = 1  # the shortest that can be told from none
 _SHORT: Final = 2
 _SLACK_S: Final = 0.2  # the record was made before the kit heard of it
-_FACT: Final = re.compile("[a-z_]+")
+_FACT: Final = re.compile(
+    "(?!grease_)[a-z_]+"
+)  # without those that never have a meaning (evolution.md#names)
 _PRIVATE: Final = frozenset({"options", "cards", "sign"})
 _VIEWS: Final = "views.md#who-sees-what"
 _MESSAGE: Final = "messages.md#history"
@@ -87,7 +89,7 @@ async def _watch_hidden(visit: ServerVisit) -> None:
     """
     shapes = []
     for _ in range(2):
-        mover, other = await visit.in_hand(spectators=LIVE)
+        mover, other = await visit.in_hand(await visit.seats(spectators=LIVE))
         await level(mover, other)
         client, reply = await _watched(visit, mover.table)
         expect(reply.get("k") == mover.next, f"ok with k {mover.next}", reply)
@@ -137,7 +139,7 @@ async def _unwatch(visit: ServerVisit) -> None:
 @case("S2.watch-held", _VIEWS)
 async def _watch_held(visit: ServerVisit) -> None:
     """With spectators 2 no record of the open hand is shown."""
-    mover, _ = await visit.in_hand(spectators=HELD)
+    mover, _ = await visit.in_hand(await visit.seats(spectators=HELD))
     deal = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Deal))
     client, reply = await _watched(visit, mover.table)
     shown = [k for k, *_ in records_of(client)]
@@ -153,7 +155,7 @@ def _played(seat: Seat) -> list[Record]:
 async def _watch_delay(visit: ServerVisit) -> None:
     """With spectators 3 + s records come s seconds late."""
     (await visit.player()).need("delay")
-    mover, other = await visit.in_hand(spectators=DELAYED + _DELAY_S)
+    mover, other = await visit.in_hand(await visit.seats(spectators=DELAYED + _DELAY_S))
     await level(mover, other)
     client, _ = await _watched(visit, mover.table)
     at = mover.next
@@ -168,7 +170,7 @@ async def _watch_delay(visit: ServerVisit) -> None:
 @case("S2.watch-next", "messages.md#watch")
 async def _watch_next(visit: ServerVisit) -> None:
     """A watcher can go on from a position."""
-    mover, other = await visit.in_hand(spectators=LIVE)
+    mover, other = await visit.in_hand(await visit.seats(spectators=LIVE))
     await level(mover, other)
     here = {"match": mover.ledger.setup.mid, "next": 2}
     client, reply = await _watched(visit, mover.table, since=here)
@@ -181,7 +183,7 @@ async def _watch_next(visit: ServerVisit) -> None:
 @case("S2.snapshot", "messages.md#snapshot")
 async def _snapshot(visit: ServerVisit) -> None:
     """A watcher who wants snapshots begins at the current hand."""
-    mover, other = await visit.in_hand(spectators=LIVE)
+    mover, other = await visit.in_hand(await visit.seats(spectators=LIVE))
     await level(mover, other)
     client, reply = await _watched(visit, mover.table, snapshot=True)
     first = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Call))
@@ -212,7 +214,7 @@ def _head_at(seat: Seat, k: int) -> bytes:
 @case("S2.no-snapshot", "capabilities.md#snapshot")
 async def _no_snapshot(visit: ServerVisit) -> None:
     """A watcher without snapshots gets the setup and every record."""
-    mover, _ = await visit.in_hand(spectators=LIVE)
+    mover, _ = await visit.in_hand(await visit.seats(spectators=LIVE))
     client, _ = await _watched(visit, mover.table)
     tags = [message["t"] for message in client.log]
     expect("snapshot" not in tags and "setup" in tags, "a setup, and no snapshot that was not wanted", tags)
@@ -260,7 +262,7 @@ async def _history_setup(visit: ServerVisit) -> None:
 
 
 async def _strangers_past(visit: ServerVisit, *, spectators: int, code: Code | None) -> None:
-    mover, _ = await visit.in_hand(spectators=spectators)
+    mover, _ = await visit.in_hand(await visit.seats(spectators=spectators))
     reply = await _page(await visit.player(), mover.ledger.setup.mid, **{"from": 0})
     if code is not None:
         check_refusal(reply, code)
@@ -282,7 +284,7 @@ _STRANGERS: Final = [
 
 
 async def _afterwards(visit: ServerVisit, *, transcript: str, allowed: bool) -> None:
-    seats = await visit.match(target=_SHORT, transcript=transcript, spectators=LIVE)
+    seats = await visit.match(await visit.seats(target=_SHORT, transcript=transcript, spectators=LIVE))
     await play_on(seats)
     expect(seats[0].ledger.phase is Phase.ENDED, "an ended match", seats[0].ledger.phase)
     reply = await _page(await visit.player(), seats[0].ledger.setup.mid, **{"from": 0})
