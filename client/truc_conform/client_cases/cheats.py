@@ -93,12 +93,12 @@ def _asks_again_or_stops(server: ClientHarness, end: Exit) -> CaseOutcome | None
 
 def _cheat(name: str, what: str) -> Callable[[Cheat], Scene]:
     """Make a scene of a lie that a check of the records shows."""
-    return scene(judged(f"C3.cheat-{name}", _CHECKS, f"stops at {what}", _stops))
+    return scene(judged(name, _CHECKS, f"stops at {what}", _stops))
 
 
 def _of_options(name: str, what: str) -> Callable[[Cheat], Scene]:
     """Make a scene of a lie in the options that the client chooses from."""
-    return scene(judged(f"C3.cheat-{name}", _DUTIES, f"refuses {what}", _stops))
+    return scene(judged(name, _DUTIES, f"refuses {what}", _stops))
 
 
 def _raised(score: Any) -> Any:
@@ -121,14 +121,14 @@ _SCORE: Final = scene(
 )(rewriting(Close, 1, _wrong_score))
 
 
-@_cheat("signature", "a record with an invalid signature (C3)")
+@_cheat("C3.cheat-signature", "a record with an invalid signature (C3)")
 @bending
 def _bad_signature(_server: ClientHarness) -> Bend:
     """Break the signature of the deals."""
     return on_record("deal", lambda message: replace(message, sig=b"\x01" * 64))
 
 
-@_cheat("forged-act", "an act of the other seat without that seat's signature (C3)")
+@_cheat("C3.cheat-forged-act", "an act of the other seat without that seat's signature (C3)")
 @bending
 def _forged_act(server: ClientHarness) -> Bend:
     """Let the server sign acts in the name of the other seat, with its own key."""
@@ -141,14 +141,14 @@ def _forged_act(server: ClientHarness) -> Bend:
     return on_record("act", change)
 
 
-@_cheat("document", "a rule document other than the signed one (C5)")
+@_cheat("C3.cheat-document", "a rule document other than the signed one (C5)")
 @bending
 def _other_document(_server: ClientHarness) -> Bend:
     """Send a rule document that is not the one signed."""
     return on(messages.Terms, lambda message: replace(message, doc=message.doc + b"\n"))
 
 
-@_cheat("terms", "terms other than those the table showed (C9)")
+@_cheat("C3.cheat-terms", "terms other than those the table showed (C9)")
 @bending
 def _other_terms(server: ClientHarness) -> Bend:
     """Offer other terms than the table showed."""
@@ -161,7 +161,7 @@ def _other_terms(server: ClientHarness) -> Bend:
     return on(messages.Terms, change)
 
 
-@_cheat("seat", "a setup with somebody else in the client's own seat (C9)")
+@_cheat("C3.cheat-seat", "a setup with somebody else in the client's own seat (C9)")
 @bending
 def _puppet_in_the_seat(server: ClientHarness) -> Bend:
     """Begin the match with a puppet in the client's seat."""
@@ -176,10 +176,12 @@ def _puppet_in_the_seat(server: ClientHarness) -> Bend:
     return on(messages.Setup, change)
 
 
-_HEAD: Final = _cheat("head", "a record that names the wrong head (C10)")(other_calls(head=b"\x01" * 32))
+_HEAD: Final = _cheat("C3.cheat-head", "a record that names the wrong head (C10)")(
+    other_calls(head=b"\x01" * 32)
+)
 
 
-@_cheat("position", "a record one position too high (C10)")
+@_cheat("C3.cheat-position", "a record one position too high (C10)")
 @bending
 def _one_further(_server: ClientHarness) -> Bend:
     """Send a deal as if it stood one position further on."""
@@ -192,34 +194,34 @@ def _wrong_close_link(place: Place, body: Close) -> Close:
 
 
 _CALLS: Final = [
-    _cheat("called-twice", "a deal that is called twice (C11)")(
+    _cheat("C3.cheat-called-twice", "a deal that is called twice (C11)")(
         rewriting(Release, 1, lambda place, body: Call(*place, body.j, 0, 3, 0, (0, 1, 2)))
     ),
-    _cheat("dealer", "a call for the wrong dealer, signed anew (C13)")(other_calls(dealer=1, cut=9)),
-    _cheat("left-out", "a call that leaves a contributor out (C13)")(
+    _cheat("C3.cheat-dealer", "a call for the wrong dealer, signed anew (C13)")(other_calls(dealer=1, cut=9)),
+    _cheat("C3.cheat-left-out", "a call that leaves a contributor out (C13)")(
         rewriting(
             Call, 1, lambda place, body: Call(*place, body.j, body.dealer, body.ncards, body.cut, (0, 2))
         )
     ),
-    _cheat("draw-link", "a draw with a number never committed to (C14)")(
+    _cheat("C3.cheat-draw-link", "a draw with a number never committed to (C14)")(
         rewriting(Draw, 0, lambda place, body: Draw(*place, body.j, _NO_LINK, body.first))
     ),
-    _cheat("close-link", "a hand opened by a number never committed to (C14)")(
+    _cheat("C3.cheat-close-link", "a hand opened by a number never committed to (C14)")(
         rewriting(Close, 1, _wrong_close_link)
     ),
-    _cheat("early-deal", "a deal before all have released (C15)")(
+    _cheat("C3.cheat-early-deal", "a deal before all have released (C15)")(
         rewriting(Release, 1, lambda place, body: deal_body(place, body.j))
     ),
-    _cheat("draw", "a draw with the wrong result (C16)")(
+    _cheat("C3.cheat-draw", "a draw with the wrong result (C16)")(
         rewriting(Draw, 0, lambda place, body: Draw(*place, body.j, body.link, 1 - body.first))
     ),
-    _cheat("deal", "a deal whose cut is not the one called (C17)")(
+    _cheat("C3.cheat-deal", "a deal whose cut is not the one called (C17)")(
         rewriting(Deal, 1, lambda place, body: deal_body(place, body.j, dealer=body.dealer, cut=7))
     ),
 ]
 
 
-@_cheat("box", "a boxed hand that does not open onto its leaves (C18)")
+@_cheat("C3.cheat-box", "a boxed hand that does not open onto its leaves (C18)")
 @bending
 def _swapped_boxes(server: ClientHarness) -> Bend:
     """Give each seat the box of the other."""
@@ -239,7 +241,7 @@ def _plays_of_the_other(server: ClientHarness, change: Callable[[Act], tuple[Any
     return on(messages.MatchRecord, bend)
 
 
-@_cheat("card", "a card that the other seat plays but does not hold (C19)")
+@_cheat("C3.cheat-card", "a card that the other seat plays but does not hold (C19)")
 @bending
 def _another_card(server: ClientHarness) -> Bend:
     """Let the other seat open a card that it does not hold."""
@@ -251,7 +253,7 @@ def _another_card(server: ClientHarness) -> Bend:
     return _plays_of_the_other(server, change)
 
 
-@_cheat("slot", "a card played from the wrong slot (C19)")
+@_cheat("C3.cheat-slot", "a card played from the wrong slot (C19)")
 @bending
 def _another_slot(server: ClientHarness) -> Bend:
     """Let the other seat open a card from another slot."""
@@ -270,10 +272,12 @@ def _wrong_winner(place: Place, body: End) -> End:
 
 
 _ENDS: Final = [
-    _cheat("ruling", "a ruling without a cause (C22)")(
+    _cheat("C3.cheat-ruling", "a ruling without a cause (C22)")(
         rewriting(Act, 1, lambda place, body: Rule(*place, body.j, "forfeit", 0, "absent", ()))
     ),
-    _cheat("winner", "a match that ends with the wrong winner (C24)")(rewriting(End, 0, _wrong_winner)),
+    _cheat("C3.cheat-winner", "a match that ends with the wrong winner (C24)")(
+        rewriting(End, 0, _wrong_winner)
+    ),
 ]
 
 
@@ -300,7 +304,7 @@ def _leaves(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Cheat
     return cheat
 
 
-@_cheat("leaf", "a card swapped under its commitment (C25)")
+@_cheat("C3.cheat-leaf", "a card swapped under its commitment (C25)")
 @_leaves
 def _swapped_leaf(_server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     """Return the commitments to the cards of the other seat, one of them to nothing."""
@@ -314,7 +318,7 @@ def _dealt(server: ClientHarness) -> Ledger:
     return server.dealer.take(server.at_play(), honest)
 
 
-@_cheat("shuffle", "cards that are not from the shuffle (C25)")
+@_cheat("C3.cheat-shuffle", "cards that are not from the shuffle (C25)")
 @_leaves
 def _unshuffled(server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     """Return commitments to cards for the other seat that are not from the shuffle."""
@@ -325,7 +329,7 @@ def _unshuffled(server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     return dealing.leaves(server.at_play().setup.mid, j=body.j, d=body.d, hands=(own, other))[1]
 
 
-@_of_options("options-again", "a box of options with a counter used before")
+@_of_options("C3.cheat-options-again", "a box of options with a counter used before")
 def _one_counter(server: ClientHarness) -> None:
     """Seal all options under one counter."""
     server.one_counter = True
@@ -356,7 +360,7 @@ def _twisting(change: Callable[[ClientHarness, Option], Option]) -> Cheat:
     return cheat
 
 
-@_of_options("options-foreign", "an option that opens a card that is not the client's")
+@_of_options("C3.cheat-options-foreign", "an option that opens a card that is not the client's")
 @_twisting
 def _foreign_card(server: ClientHarness, option: Option) -> Option:
     """Let an option open the next card of the pack."""
@@ -364,14 +368,14 @@ def _foreign_card(server: ClientHarness, option: Option) -> Option:
     return option._replace(args=(slot, (int(str(card)) + 1) % len(server.variant.pack), *rest))
 
 
-@_of_options("options-line", "an option that says one move and makes another")
+@_of_options("C3.cheat-options-line", "an option that says one move and makes another")
 @_twisting
 def _another_line(_server: ClientHarness, option: Option) -> Option:
     """Let an option say that it concedes."""
     return option._replace(line="concede")
 
 
-@_of_options("options-clear", "options outside their box")
+@_of_options("C3.cheat-options-clear", "options outside their box")
 @bending
 def _in_clear(_server: ClientHarness) -> Bend:
     """Offer to concede, without a box."""
@@ -416,7 +420,7 @@ async def _nonce_again(server: ClientHarness, message: messages.ClientMessage) -
     return True
 
 
-@_cheat("history", "another record for a position it has (C33)")
+@_cheat("C3.cheat-history", "another record for a position it has (C33)")
 def _two_histories(server: ClientHarness) -> None:
     """Lose the connection after a record, and afterwards send another in its place."""
     _send_another(server)

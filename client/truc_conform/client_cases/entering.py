@@ -126,12 +126,10 @@ def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[ClientHarness], No
 
 
 _WAITS: Final = [
-    scene(judged(f"C0.waits-for-{reply}", _HELLO, f"sends nothing before {before}", _waits))(
-        _keep_waiting(kinds)
-    )
-    for reply, before, kinds in (
-        ("hello", "the reply to `hello`", (ClientHello,)),
-        ("welcome", "`welcome`", (KeyLogin, GuestLogin, GuestReturn)),
+    scene(judged(name, _HELLO, f"sends nothing before {before}", _waits))(_keep_waiting(kinds))
+    for name, before, kinds in (
+        ("C0.waits-for-hello", "the reply to `hello`", (ClientHello,)),
+        ("C0.waits-for-welcome", "`welcome`", (KeyLogin, GuestLogin, GuestReturn)),
     )
 ]
 
@@ -187,20 +185,20 @@ def _greased_info(server: ClientHarness) -> None:
 
 def _ending(name: str, clause: str, expected: str, last: ServerMessage | bytes) -> Scene:
     """Return a scene in which something ends the connection after the welcome."""
-    return scene(judged(f"C0.{name}", clause, expected, has_closed))(lambda server: must_close(server, last))
+    return scene(judged(name, clause, expected, has_closed))(lambda server: must_close(server, last))
 
 
 _ENDINGS: Final = [
-    _ending("bye", "session.md#goodbye", "closes the connection after `bye`", _GOODBYE),
-    _ending("empty-frame", _FRAMES, "a frame of length 0 ends the connection", bytes(4)),
+    _ending("C0.bye", "session.md#goodbye", "closes the connection after `bye`", _GOODBYE),
+    _ending("C0.empty-frame", _FRAMES, "a frame of length 0 ends the connection", bytes(4)),
     _ending(
-        "long-frame",
+        "C0.long-frame",
         _FRAMES,
         "a length above the limit ends the connection",
         (SERVER_LIMIT + 1).to_bytes(4, "big") + bytes(64),
     ),
     _ending(
-        "garbage",
+        "C0.garbage",
         "transport.md#messages",
         "a frame that is not a message ends the connection",
         b"\x00\x00\x00\x05\xc1hell",

@@ -127,17 +127,17 @@ def _comes_again(server: ClientHarness, end: Exit) -> CaseOutcome | None:
 
 
 _DISMISSED: Final = [
-    scene(judged(f"C2.{name}", _GOODBYE, expected, judge))(_on_second_choice(dismiss))
+    scene(judged(name, _GOODBYE, expected, judge))(_on_second_choice(dismiss))
     for name, expected, judge, dismiss in (
-        ("moved", "goes to the address in `to`", _has_moved, sent_away),
+        ("C2.moved", "goes to the address in `to`", _has_moved, sent_away),
         (
-            "comes-again",
+            "C2.comes-again",
             "connects again after `reconnect_after_ms`",
             _comes_again,
             partial(_dismiss, goodbye=_AGAIN),
         ),
         (
-            "internal",
+            "C2.internal",
             "comes back after the server has failed",
             _comes_back,
             partial(_dismiss, goodbye=_BROKEN),

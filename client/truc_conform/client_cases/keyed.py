@@ -131,37 +131,37 @@ def _bad_hello(
     def arrange(server: ClientHarness) -> None:
         bad_hello(server, lambda hello: change(server, hello))
 
-    return scene(judged(f"C3.hello-{name}", _HANDSHAKE, expected, says_nothing_of_itself))(arrange)
+    return scene(judged(name, _HANDSHAKE, expected, says_nothing_of_itself))(arrange)
 
 
 _BAD_HELLOS: Final = [
     _bad_hello(
-        "signature",
+        "C3.hello-signature",
         "a hello with an invalid signature ends the connection before `login`",
         lambda _server, hello: replace(hello, sig=bytes(64)),
     ),
     _bad_hello(
-        "key",
+        "C3.hello-key",
         "a key without the join string's fingerprint ends the connection before `login`",
         _with_another_key,
     ),
     _bad_hello(
-        "frame",
+        "C3.hello-frame",
         "a hello made for another connection ends this one before `login`",
         lambda server, hello: greeted_again(server, hello, client_hello=bytes(32)),
     ),
     _bad_hello(
-        "info",
+        "C3.hello-info",
         "an info other than the signed one ends the connection before `login`",
         lambda _server, hello: replace(hello, info=hello.info.replace(b"a server", b"A server")),
     ),
     _bad_hello(
-        "certificate",
+        "C3.hello-certificate",
         "a certificate that is not this connection's ends it before `login`",
         lambda server, hello: greeted_again(server, hello, cert=bytes(32)),
     ),
     _bad_hello(
-        "rotation",
+        "C3.hello-rotation",
         "an unsigned rotation at first contact ends the connection before `login` (C39)",
         _with_a_rotation_of_nobody,
     ),

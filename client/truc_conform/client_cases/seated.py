@@ -162,10 +162,10 @@ def _optional(server: ClientHarness) -> None:
 
 
 _CUT: Final = [
-    scene(judged(f"C2.{name}", clause, expected, unended))(arrange)
+    scene(judged(name, clause, expected, unended))(arrange)
     for name, clause, expected, arrange in (
-        ("pieces", "transport.md#frames", "plays when frames come in pieces", cut_to_pieces),
-        ("long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen),
+        ("C2.pieces", "transport.md#frames", "plays when frames come in pieces", cut_to_pieces),
+        ("C2.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen),
     )
 ]
 

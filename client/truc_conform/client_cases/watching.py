@@ -31,12 +31,12 @@ _LOST: Final = 14
 """The position of the record that a watcher does not get, or not whole."""
 
 _ALIKE: Final = [
-    scene(judged(f"C1.{name}", clause, expected, unended))(arrange)
+    scene(judged(name, clause, expected, unended))(arrange)
     for name, clause, expected, arrange in (
-        ("watches", _WATCH, "follows a match to its end, then exits", plain),
-        ("unknown", _UNKNOWN, "goes on, ignoring everything unknown", grease_all),
-        ("pieces", "transport.md#frames", "goes on when frames come in pieces", cut_to_pieces),
-        ("long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen),
+        ("C1.watches", _WATCH, "follows a match to its end, then exits", plain),
+        ("C1.unknown", _UNKNOWN, "goes on, ignoring everything unknown", grease_all),
+        ("C1.pieces", "transport.md#frames", "goes on when frames come in pieces", cut_to_pieces),
+        ("C1.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen),
     )
 ]
 

@@ -50,10 +50,10 @@ async def _by_options(visit: ServerVisit, *, boxed: bool) -> None:
 
 
 _GUESTS: Final = [
-    row(f"S3.{name}", _WHOLE, f"A guest {who} plays a match by its {kind}", _by_options, boxed=boxed)
+    row(name, _WHOLE, f"A guest {who} plays a match by its {kind}", _by_options, boxed=boxed)
     for name, who, kind, boxed in (
-        ("match-guest", "without x", "options", False),
-        ("match-guest-boxed", "with x", "boxed options", True),
+        ("S3.match-guest", "without x", "options", False),
+        ("S3.match-guest-boxed", "with x", "boxed options", True),
     )
 ]
 

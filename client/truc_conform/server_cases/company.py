@@ -120,13 +120,13 @@ async def _bad_text(visit: ServerVisit, *, text: str) -> None:
 
 
 _BAD_TEXTS: Final = [
-    row(f"S2.{name}", _CHAT, f"{what} gets bad_message for text", _bad_text, text=text)
+    row(name, _CHAT, f"{what} gets bad_message for text", _bad_text, text=text)
     for name, what, text in (
-        ("chat-empty", "An empty line", ""),
-        ("chat-blank", "A line of spaces", "   "),
-        ("chat-lines", "A text of two lines", "one\ntwo"),
-        ("chat-control", "A control character", "bell\x07"),
-        ("chat-long", "A text of 201 characters", "a" * 201),
+        ("S2.chat-empty", "An empty line", ""),
+        ("S2.chat-blank", "A line of spaces", "   "),
+        ("S2.chat-lines", "A text of two lines", "one\ntwo"),
+        ("S2.chat-control", "A control character", "bell\x07"),
+        ("S2.chat-long", "A text of 201 characters", "a" * 201),
     )
 ]
 

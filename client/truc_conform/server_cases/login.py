@@ -90,12 +90,12 @@ async def _another_field(visit: ServerVisit, *, field: str) -> None:
 
 
 _FIELDS: Final = [
-    row(f"S1.{name}", _HANDSHAKE, f"{what} gets bad_signature (C38)", _another_field, field=field)
+    row(name, _HANDSHAKE, f"{what} gets bad_signature (C38)", _another_field, field=field)
     for name, field, what in (
-        ("other-server", "spk", "A login made for another server's key"),
-        ("other-client-nonce", "cn", "A login with another client nonce"),
-        ("other-server-nonce", "sn", "A login with another server nonce"),
-        ("other-hello", "server_hello", "A login with the hash of another hello"),
+        ("S1.other-server", "spk", "A login made for another server's key"),
+        ("S1.other-client-nonce", "cn", "A login with another client nonce"),
+        ("S1.other-server-nonce", "sn", "A login with another server nonce"),
+        ("S1.other-hello", "server_hello", "A login with the hash of another hello"),
     )
 ]
 
@@ -126,12 +126,12 @@ async def _name(visit: ServerVisit, *, given: str) -> None:
 
 
 _NAMES: Final = [
-    row(f"S1.{name}", "limits.md#sizes", f"{what} gets bad_message for name", _name, given=value)
+    row(name, "limits.md#sizes", f"{what} gets bad_message for name", _name, given=value)
     for name, what, value in (
-        ("name-blank", "A name of spaces", " "),
-        ("name-control", "A name with a control character", "bell\x07"),
-        ("name-long", "A name above 64 bytes", "a" * 65),
-        ("name-long-utf8", "A name above 64 bytes, though not above 64 characters,", "ж" * 40),
+        ("S1.name-blank", "A name of spaces", " "),
+        ("S1.name-control", "A name with a control character", "bell\x07"),
+        ("S1.name-long", "A name above 64 bytes", "a" * 65),
+        ("S1.name-long-utf8", "A name above 64 bytes, though not above 64 characters,", "ж" * 40),
     )
 ]
 

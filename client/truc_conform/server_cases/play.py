@@ -88,10 +88,10 @@ async def _changed(visit: ServerVisit, *, changed: Map, code: Code) -> None:
 
 
 _CHANGED: Final = [
-    row(f"S3.{name}", _PLAY, f"An act {what}", _changed, changed=changed, code=Code.BAD_POSITION)
+    row(name, _PLAY, f"An act {what}", _changed, changed=changed, code=Code.BAD_POSITION)
     for name, what, changed in (
-        ("other-head", "under another head gets bad_position", {"head": NOTHING}),
-        ("other-deal", "with another deal index gets bad_position, with evidence", {"j": 999}),
+        ("S3.other-head", "under another head gets bad_position", {"head": NOTHING}),
+        ("S3.other-deal", "with another deal index gets bad_position, with evidence", {"j": 999}),
     )
 ]
 
@@ -153,7 +153,7 @@ async def _card(visit: ServerVisit, *, place: int, value: object) -> None:
 
 _CARDS: Final = [
     row(
-        f"S3.{name}",
+        name,
         _PLAY,
         f"A card {what} gets illegal_action, with evidence",
         _card,
@@ -161,8 +161,8 @@ _CARDS: Final = [
         value=value,
     )
     for name, what, place, value in (
-        ("card-other", "that is not in its slot", 1, None),
-        ("card-salt", "with another salt", 2, bytes(16)),
+        ("S3.card-other", "that is not in its slot", 1, None),
+        ("S3.card-salt", "with another salt", 2, bytes(16)),
     )
 ]
 
@@ -252,11 +252,11 @@ async def _guest_refused(visit: ServerVisit, *, at: int, line: str, code: Code) 
 
 
 _REFUSED: Final = [
-    row(f"S3.{name}", _PLAY, f"{what} gets {code}", _guest_refused, at=at, line=line, code=code)
+    row(name, _PLAY, f"{what} gets {code}", _guest_refused, at=at, line=line, code=code)
     for name, what, at, line, code in (
-        ("guest-stale", "A guest's choice at a taken position", -1, "", Code.STALE_POSITION),
-        ("guest-ahead", "A guest's choice ahead of the match", 90, "", Code.BAD_POSITION),
-        ("guest-illegal", "A line that is not among the options", 0, "fly away", Code.ILLEGAL_ACTION),
+        ("S3.guest-stale", "A guest's choice at a taken position", -1, "", Code.STALE_POSITION),
+        ("S3.guest-ahead", "A guest's choice ahead of the match", 90, "", Code.BAD_POSITION),
+        ("S3.guest-illegal", "A line that is not among the options", 0, "fly away", Code.ILLEGAL_ACTION),
     )
 ]
 

@@ -39,7 +39,7 @@ async def _bad_field(visit: ServerVisit, *, message: Map, field: str) -> None:
 
 _FIELDS: Final = [
     row(
-        f"S0.{name}",
+        name,
         "errors.md#bad_message",
         f"{what} gets bad_message, which names it",
         _bad_field,
@@ -47,9 +47,9 @@ _FIELDS: Final = [
         field=field,
     )
     for name, what, field, join in (
-        ("missing-field", "A missing field", "table", {}),
-        ("wrong-type", "A field of the wrong type", "table", {"table": 7}),
-        ("wrong-bound", "A field out of bounds", "seat", {"table": "K7PQ", "seat": 16}),
+        ("S0.missing-field", "A missing field", "table", {}),
+        ("S0.wrong-type", "A field of the wrong type", "table", {"table": 7}),
+        ("S0.wrong-bound", "A field out of bounds", "seat", {"table": "K7PQ", "seat": 16}),
     )
 ]
 

@@ -55,7 +55,7 @@ async def _bad_option(visit: ServerVisit, *, option: str, value: int | str) -> N
 
 _OPTIONS: Final = [
     row(
-        f"S2.option-{name}",
+        name,
         _OPTION,
         f"{what} gets bad_option, which names it",
         _bad_option,
@@ -63,13 +63,13 @@ _OPTIONS: Final = [
         value=value,
     )
     for name, what, option, value in (
-        ("unknown", "An unknown option", "flying", 1),
-        ("high", "A term above its bound", "decision_ms", 86_400_001),
-        ("low", "A term below its bound", "release_ms", 999),
-        ("type", "A term that is a word", "decision_ms", "soon"),
-        ("spectators", "A spectators delay above an hour", "spectators", 3_604),
-        ("word", "A house rule outside its list of words", "reveal", "never"),
-        ("target", "A target of 0", "target", 0),
+        ("S2.option-unknown", "An unknown option", "flying", 1),
+        ("S2.option-high", "A term above its bound", "decision_ms", 86_400_001),
+        ("S2.option-low", "A term below its bound", "release_ms", 999),
+        ("S2.option-type", "A term that is a word", "decision_ms", "soon"),
+        ("S2.option-spectators", "A spectators delay above an hour", "spectators", 3_604),
+        ("S2.option-word", "A house rule outside its list of words", "reveal", "never"),
+        ("S2.option-target", "A target of 0", "target", 0),
     )
 ]
 
@@ -81,7 +81,7 @@ async def _refused_create(visit: ServerVisit, *, fields: Map, code: Code, field:
 
 _CREATES: Final = [
     row(
-        f"S2.{name}",
+        name,
         f"errors.md#{code}",
         f"{what} gets {code}",
         _refused_create,
@@ -91,14 +91,14 @@ _CREATES: Final = [
     )
     for name, what, code, field, fields in (
         (
-            "variant-unknown",
+            "S2.variant-unknown",
             "A game that the server lacks",
             Code.NO_SUCH_VARIANT,
             "variant",
             {"variant": "whist"},
         ),
-        ("seats-wrong", "A number of seats that the game lacks", Code.BAD_OPTION, "seats", {"seats": 15}),
-        ("seat-wrong", "A seat that the table lacks", Code.BAD_MESSAGE, "seat", {"seats": 2, "seat": 2}),
+        ("S2.seats-wrong", "A number of seats that the game lacks", Code.BAD_OPTION, "seats", {"seats": 15}),
+        ("S2.seat-wrong", "A seat that the table lacks", Code.BAD_MESSAGE, "seat", {"seats": 2, "seat": 2}),
     )
 ]
 

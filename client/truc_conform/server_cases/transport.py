@@ -50,14 +50,14 @@ async def _ends_later(visit: ServerVisit, *, raw: bytes, code: Code) -> None:
 
 
 _LENGTHS: Final = [
-    row(f"S0.{name}", _FRAMES, expected, run, raw=length(announced), code=code)
+    row(name, _FRAMES, expected, run, raw=length(announced), code=code)
     for name, expected, run, announced, code in (
-        ("length-zero", _ZERO, _ends, 0, Code.BAD_FRAME),
-        ("length-4gib", _HUGE, _ends, LONGEST, Code.FRAME_TOO_LARGE),
-        ("length-zero-later", f"{_ZERO}, after welcome too", _ends_later, 0, Code.BAD_FRAME),
-        ("length-4gib-later", f"{_HUGE}, after welcome too", _ends_later, LONGEST, Code.FRAME_TOO_LARGE),
+        ("S0.length-zero", _ZERO, _ends, 0, Code.BAD_FRAME),
+        ("S0.length-4gib", _HUGE, _ends, LONGEST, Code.FRAME_TOO_LARGE),
+        ("S0.length-zero-later", f"{_ZERO}, after welcome too", _ends_later, 0, Code.BAD_FRAME),
+        ("S0.length-4gib-later", f"{_HUGE}, after welcome too", _ends_later, LONGEST, Code.FRAME_TOO_LARGE),
         (
-            "oversize",
+            "S0.oversize",
             "A frame above limits.frame_in gets frame_too_large",
             _ends_later,
             1 << 24,
@@ -75,23 +75,27 @@ async def _profile(visit: ServerVisit, *, raw: bytes) -> None:
 
 
 _PROFILE: Final = [
-    row(f"S0.{name}", "transport.md#messages", f"{what}: bad_msgpack", _profile, raw=raw)
+    row(name, "transport.md#messages", f"{what}: bad_msgpack", _profile, raw=raw)
     for name, what, raw in (
-        ("trailing", "Bytes after the map", b"\x80\x80"),
-        ("array", "An array instead of a map", b"\x90"),
-        ("not-msgpack", "The byte c1, which msgpack never uses", b"\xc1"),
-        ("truncated", "A map that announces more than it holds", b"\x82" + _TAGGED),
-        ("duplicate-keys", "A key twice in a map", b"\x82" + _TAGGED + _TAGGED),
-        ("float", "A float", b"\x82" + _TAGGED + b"\xa1n\xca" + bytes(4)),
-        ("nan", "A NaN", b"\x82" + _TAGGED + b"\xa1n\xcb\x7f\xf8" + bytes(6)),
-        ("extension", "An extension type", b"\x82" + _TAGGED + b"\xa1n\xd4\x05\x00"),
-        ("timestamp", "A timestamp", b"\x82" + _TAGGED + b"\xa1n\xd6\xff" + bytes(4)),
-        ("bytes-key", "A key of type bin", b"\x82" + _TAGGED + b"\xc4\x01n\x01"),
-        ("bad-utf8", "Text that is not UTF-8", b"\x82" + _TAGGED + b"\xa1n\xa2\xc3\x28"),
-        ("integer", "The integer 2^53", b"\x82" + _TAGGED + b"\xa1n\xcf\x00\x20" + bytes(6)),
-        ("depth", "17 levels of arrays and maps", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * DEEPEST + b"\xc0"),
-        ("very-deep", "1,000 levels", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * 1_000 + b"\xc0"),
-        ("array-bomb", "An array that announces 2^32-1 items", b"\x81\xa1t\xdd\xff\xff\xff\xff"),
+        ("S0.trailing", "Bytes after the map", b"\x80\x80"),
+        ("S0.array", "An array instead of a map", b"\x90"),
+        ("S0.not-msgpack", "The byte c1, which msgpack never uses", b"\xc1"),
+        ("S0.truncated", "A map that announces more than it holds", b"\x82" + _TAGGED),
+        ("S0.duplicate-keys", "A key twice in a map", b"\x82" + _TAGGED + _TAGGED),
+        ("S0.float", "A float", b"\x82" + _TAGGED + b"\xa1n\xca" + bytes(4)),
+        ("S0.nan", "A NaN", b"\x82" + _TAGGED + b"\xa1n\xcb\x7f\xf8" + bytes(6)),
+        ("S0.extension", "An extension type", b"\x82" + _TAGGED + b"\xa1n\xd4\x05\x00"),
+        ("S0.timestamp", "A timestamp", b"\x82" + _TAGGED + b"\xa1n\xd6\xff" + bytes(4)),
+        ("S0.bytes-key", "A key of type bin", b"\x82" + _TAGGED + b"\xc4\x01n\x01"),
+        ("S0.bad-utf8", "Text that is not UTF-8", b"\x82" + _TAGGED + b"\xa1n\xa2\xc3\x28"),
+        ("S0.integer", "The integer 2^53", b"\x82" + _TAGGED + b"\xa1n\xcf\x00\x20" + bytes(6)),
+        (
+            "S0.depth",
+            "17 levels of arrays and maps",
+            b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * DEEPEST + b"\xc0",
+        ),
+        ("S0.very-deep", "1,000 levels", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * 1_000 + b"\xc0"),
+        ("S0.array-bomb", "An array that announces 2^32-1 items", b"\x81\xa1t\xdd\xff\xff\xff\xff"),
     )
 ]
 
@@ -108,61 +112,61 @@ async def _stranger(visit: ServerVisit, *, raw: bytes) -> None:
 
 
 _STRANGERS: Final = [
-    row(f"S0.{name}", _FRAMES, f"{what} gets one readable line", _stranger, raw=raw)
+    row(name, _FRAMES, f"{what} gets one readable line", _stranger, raw=raw)
     for name, what, raw in (
-        ("http", "An HTTP request", b"GET / HTTP/1.1\r\nHost: truc\r\n\r\n"),
-        ("tls", "A TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
-        ("ssh", "An SSH greeting", b"SSH-2.0-OpenSSH_9.2\r\n"),
+        ("S0.http", "An HTTP request", b"GET / HTTP/1.1\r\nHost: truc\r\n\r\n"),
+        ("S0.tls", "A TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+        ("S0.ssh", "An SSH greeting", b"SSH-2.0-OpenSSH_9.2\r\n"),
     )
 ]
 _EARLY: Final = [
-    row(f"S0.{name}", clause, expected, _ends, raw=raw, code=code)
+    row(name, clause, expected, _ends, raw=raw, code=code)
     for name, clause, expected, code, raw in (
         (
-            "login-oversize",
+            "S0.login-oversize",
             _FRAMES,
             "A frame above 2048 bytes before welcome gets frame_too_large",
             Code.FRAME_TOO_LARGE,
             length(LOGIN_LIMIT + 1),
         ),
-        ("no-tag", _EXAMPLES, "A map without t gets bad_message", Code.BAD_MESSAGE, frame({})),
+        ("S0.no-tag", _EXAMPLES, "A map without t gets bad_message", Code.BAD_MESSAGE, frame({})),
         (
-            "request-first",
+            "S0.request-first",
             "session.md#hello",
             "A request before welcome gets auth_required",
             Code.AUTH_REQUIRED,
             frame({"t": "tables", "id": 1}),
         ),
         (
-            "ping-first",
+            "S0.ping-first",
             _EXAMPLES,
             "A ping before welcome gets auth_required",
             Code.AUTH_REQUIRED,
             frame({"t": "ping", "n": 1}),
         ),
         (
-            "unknown-first",
+            "S0.unknown-first",
             _EXAMPLES,
             "An unknown message before welcome gets unknown_request, and the end",
             Code.UNKNOWN_REQUEST,
             frame({"t": "none", "id": 1}),
         ),
         (
-            "login-first",
+            "S0.login-first",
             "session.md#login",
             "A login before hello gets not_now",
             Code.NOT_NOW,
             frame({"t": "login", "id": 1, "name": "Ida"}),
         ),
         (
-            "short-nonce",
+            "S0.short-nonce",
             "messages.md#hello",
             "A nonce of the wrong length gets bad_message",
             Code.BAD_MESSAGE,
             frame(hello(cn=b"short")),
         ),
         (
-            "no-proto",
+            "S0.no-proto",
             "session.md#hello",
             "Protocol numbers that the server does not speak get unsupported",
             Code.UNSUPPORTED,

@@ -68,10 +68,10 @@ async def _same_bytes(visit: ServerVisit, *, spectators: int) -> None:
 
 
 _SAME_BYTES: Final = [
-    row(f"S2.{name}", _VIEWS, what, _same_bytes, spectators=spectators)
+    row(name, _VIEWS, what, _same_bytes, spectators=spectators)
     for name, what, spectators in (
-        ("watch", "Watchers get the same bytes as seats, and nothing that only seats may know", LIVE),
-        ("watch-held-match", "With records held back, watchers get the same bytes, only later", HELD),
+        ("S2.watch", "Watchers get the same bytes as seats, and nothing that only seats may know", LIVE),
+        ("S2.watch-held-match", "With records held back, watchers get the same bytes, only later", HELD),
     )
 ]
 
@@ -274,11 +274,11 @@ async def _strangers_past(visit: ServerVisit, *, spectators: int, code: Code | N
 
 
 _STRANGERS: Final = [
-    row(f"S2.{name}", _VIEWS, f"Strangers get {what}", _strangers_past, spectators=spectators, code=code)
+    row(name, _VIEWS, f"Strangers get {what}", _strangers_past, spectators=spectators, code=code)
     for name, what, spectators, code in (
-        ("history-none", "private_table for a match that nobody may watch", NONE, Code.PRIVATE_TABLE),
-        ("history-live", "what watchers see of a match in play", LIVE, None),
-        ("history-held", "nothing of a hand that is held back", HELD, None),
+        ("S2.history-none", "private_table for a match that nobody may watch", NONE, Code.PRIVATE_TABLE),
+        ("S2.history-live", "what watchers see of a match in play", LIVE, None),
+        ("S2.history-held", "nothing of a hand that is held back", HELD, None),
     )
 ]
 
