@@ -4,7 +4,7 @@ A bend takes a message and returns what leaves in its place. The keys are those 
 the client's signature cannot be forged.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -14,6 +14,7 @@ from truc_conform.client_harness import ClientHarness
 from truc_conform.result import tag_of_body
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Body, Deal, Rule
+from truc_protocol.boxes import Option
 from truc_protocol.codec import dec
 from truc_protocol.messages import BoxedOptions, MatchRecord, ServerHello, ServerMessage, Terms
 from truc_protocol.records import Record, encode, link, parse
@@ -162,3 +163,41 @@ def rewriting(kind: type[Body], index: int, maker: Maker) -> Cheat:
 def other_calls(**changes: Any) -> Cheat:
     """Return a cheat that changes the calls, and signs them again."""
     return bending(lambda server: on_record("call", lambda message: resigned(server, message, **changes)))
+
+
+def committing(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Cheat:
+    """Return a cheat that commits to other cards for the other seat, which comes to light at the close."""
+
+    def cheat(server: ClientHarness) -> None:
+        server.concedes_at = 1
+
+        def forge(record: Record) -> Record:
+            body = parse(record)
+            if not isinstance(body, Deal) or body.j != 1:
+                return record
+            forged = encode(replace(body, leaves=(body.leaves[0], change(server, body))))
+            return Record(0, forged, server.key.sign(forged))
+
+        def recast(message: ServerMessage) -> Iterable[ServerMessage]:
+            if isinstance(message, MatchRecord) and tag_of_body(message.body) == "close":
+                note_cheat(server, message.k)
+            return (message,)
+
+        server.forge, server.recast = forge, recast
+
+    return cheat
+
+
+def twisting(change: Callable[[ClientHarness, Option], Option]) -> Cheat:
+    """Return a cheat that offers options to play which are not what they say."""
+
+    def cheat(server: ClientHarness) -> None:
+        def twist(option: Option) -> Option:
+            if option.kind != "play":
+                return option
+            note_cheat(server, server.at_play().k - 1)
+            return change(server, option)
+
+        server.twist = twist
+
+    return cheat

@@ -4,7 +4,7 @@ After it the client must sign nothing for a later position, and its program must
 may ask again first, where the lie could be a fault of the line; it is told the same again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from truc_conform.forging import (
     Place,
     bending,
     body_of,
+    committing,
     deal_body,
     instead,
     note_cheat,
@@ -28,20 +29,11 @@ from truc_conform.forging import (
     resigned,
     rewriting,
     ruled_out,
+    twisting,
 )
 from truc_conform.playing import Puppet, secret, signed_position
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
-from truc_conform.scenes import (
-    Exit,
-    Scene,
-    at_first,
-    intercepting,
-    judged,
-    recasting,
-    said,
-    scene,
-    unended,
-)
+from truc_conform.scenes import Exit, Scene, at_first, intercepting, judged, recasting, said, scene, unended
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
 from truc_protocol.boxes import Option
@@ -49,7 +41,7 @@ from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.records import Record, body_hash, encode, parse
+from truc_protocol.records import Record, body_hash
 from truc_protocol.setup import open_terms
 
 _CHECKS: Final = "../fairness/specification.md#11-checks"
@@ -281,31 +273,8 @@ _ENDS: Final = [
 ]
 
 
-def _leaves(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Cheat:
-    """Return a cheat that commits to other cards for the other seat, which comes to light at the close."""
-
-    def cheat(server: ClientHarness) -> None:
-        server.concedes_at = 1
-
-        def forge(record: Record) -> Record:
-            body = parse(record)
-            if not isinstance(body, Deal) or body.j != 1:
-                return record
-            forged = encode(replace(body, leaves=(body.leaves[0], change(server, body))))
-            return Record(0, forged, server.key.sign(forged))
-
-        def recast(message: messages.ServerMessage) -> Iterable[messages.ServerMessage]:
-            if isinstance(message, messages.MatchRecord) and tag_of_body(message.body) == "close":
-                note_cheat(server, message.k)
-            return (message,)
-
-        server.forge, server.recast = forge, recast
-
-    return cheat
-
-
 @_cheat("C3.cheat-leaf", "a card swapped under its commitment (C25)")
-@_leaves
+@committing
 def _swapped_leaf(_server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     """Return the commitments to the cards of the other seat, one of them to nothing."""
     return (secret("leaf", 1), *body.leaves[1][1:])
@@ -319,7 +288,7 @@ def _dealt(server: ClientHarness) -> Ledger:
 
 
 @_cheat("C3.cheat-shuffle", "cards that are not from the shuffle (C25)")
-@_leaves
+@committing
 def _unshuffled(server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     """Return commitments to cards for the other seat that are not from the shuffle."""
     own, _ = (server.dealer.openings(_dealt(server), seat) for seat in range(2))
@@ -345,23 +314,8 @@ def _note_second_box(server: ClientHarness, message: messages.ServerMessage) -> 
     return (message,)
 
 
-def _twisting(change: Callable[[ClientHarness, Option], Option]) -> Cheat:
-    """Return a cheat that offers options to play which are not what they say."""
-
-    def cheat(server: ClientHarness) -> None:
-        def twist(option: Option) -> Option:
-            if option.kind != "play":
-                return option
-            note_cheat(server, server.at_play().k - 1)
-            return change(server, option)
-
-        server.twist = twist
-
-    return cheat
-
-
 @_of_options("C3.cheat-options-foreign", "an option that opens a card that is not the client's")
-@_twisting
+@twisting
 def _foreign_card(server: ClientHarness, option: Option) -> Option:
     """Let an option open the next card of the pack."""
     slot, card, *rest = option.args
@@ -369,7 +323,7 @@ def _foreign_card(server: ClientHarness, option: Option) -> Option:
 
 
 @_of_options("C3.cheat-options-line", "an option that says one move and makes another")
-@_twisting
+@twisting
 def _another_line(_server: ClientHarness, option: Option) -> Option:
     """Let an option say that it concedes."""
     return option._replace(line="concede")
