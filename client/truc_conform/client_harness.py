@@ -63,56 +63,54 @@ Intercept = Callable[[messages.ClientMessage], Awaitable[bool]]
 class ClientHarness(ScriptedServer):
     """A scripted server that is prepared for anything from its client.
 
-    Attributes:
-        done: set when the script has seen what it is about; the kit then ends the client.
-        offers: the keys that a guest could choose from, by position.
-        dress: changes the bytes of each message on its way out.
-        rests_from: when the client was told to do nothing more, or nothing for a while.
-        endings: counts the connections that are still open.
-        opened: when each connection began.
-        has_closed: one has ended before the kit ended the client.
+    A scene sets how the server departs from an honest one, or when the scene is over:
+        recast: what leaves in the place of a message.
+        dress: changes the bytes of each message on its way out; `cut` is how they arrive.
+        intercepts: see what the client says before it is answered, and may answer instead.
+        twist: changes an option before it is offered.
         one_counter: every box of options has the same counter.
         tells_optional: options that are not `must` are sent too.
         is_quiet: the puppets keep the hands going instead of deciding at random.
         concedes_at: the deal index at which the puppets give the hand up.
-        cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
-        twist: changes an option before it is offered.
         is_cut_off: the connection breaks after the next bytes that leave.
-        is_over: the kit is ending the client, so what happens then is not the client's doing.
         stop_at: how many records a match has before anybody watches it.
-        doors: the ports that lead here, the second for a client that is moved; `doors_used`, by connection.
+        ends_on_close: the scene is over when a connection ends.
+        done: set when the script has seen what it is about; the kit then ends the client.
+
+    Judges read what was noted:
+        heard, faults: what the client has said, and what of it was wrong.
+        has_sat, is_watched: the client took the seat, or watches.
+        has_closed: a connection has ended before the kit ended the client.
+        opened: when each connection began; `doors_used` has its port's place among `doors`.
+        rests_from: when the client was told to do nothing more, or nothing for a while.
+        cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
     """
 
     def __init__(self, *, seed: int = 1, target: int = TARGET) -> None:
         super().__init__(seed=seed, target=target)
+        self.recast: Recast = lambda message: (message,)
+        self.dress: Callable[[bytes], bytes] = lambda frame: frame
+        self.cut: Callable[[bytes], Iterable[bytes]] = lambda frame: (frame,)
+        self.intercepts: list[Intercept] = []
+        self.twist: Callable[[Option], Option] = lambda option: option
+        self.one_counter = self.tells_optional = self.is_quiet = False
+        self.concedes_at: int | None = None
+        self.is_cut_off = self.ends_on_close = False
+        self.stop_at: int | None = None
         self.done = trio.Event()
         self.heard: list[Heard] = []
         self.faults: list[Fault] = []
-        self.has_closed = False
-        self.offers: dict[int, frozenset[str]] = {}
-        self.recast: Recast = lambda message: (message,)
-        self.cut: Callable[[bytes], Iterable[bytes]] = lambda frame: (frame,)
-        self.intercepts: list[Intercept] = []
-        self.dress: Callable[[bytes], bytes] = lambda frame: frame
-        self.is_seated = False
-        self.has_sat = False
+        self.has_sat = self.is_watched = self.has_closed = False
+        self.opened: list[float] = []
+        self.doors, self.doors_used = list[int](), list[int]()
+        self.rests_from = 0.0
+        self.cheated_at: int | None = None
+        self.is_over = False  # the kit is ending the client: what happens then is not the client's doing
+        self.is_seated = self.is_ready = False
+        self.offers: dict[int, frozenset[str]] = {}  # what a guest could choose, by position
+        self.endings = Endings()
         self._writing = trio.Lock()
         self._spoken = trio.CancelScope()
-        self.is_ready = False
-        self.is_watched = False
-        self.stop_at: int | None = None
-        self.ends_on_close = False
-        self.is_over = False
-        self.is_quiet = False
-        self.tells_optional = False
-        self.one_counter = False
-        self.concedes_at: int | None = None
-        self.cheated_at: int | None = None
-        self.twist: Callable[[Option], Option] = lambda option: option
-        self.is_cut_off, self.rests_from = False, 0.0
-        self.opened: list[float] = []
-        self.endings = Endings()
-        self.doors, self.doors_used = list[int](), list[int]()
 
     async def serve(self, stream: trio.abc.Stream) -> None:
         """Speak on one connection, and write down its end; on the one before nothing more is said."""

@@ -35,8 +35,11 @@ class Exit(NamedTuple):
 Arrange = Callable[[ClientHarness], None]
 Judge = Callable[[ClientHarness, Exit], CaseOutcome | None]
 """Says what came of a case; None if all was as expected."""
+Judged = tuple[Case, Judge]
 Need = Callable[[ClientHarness], CaseOutcome | None]
 """Says what came of a case for which a client has not come far enough; None if it has."""
+Answer = Callable[[ClientHarness, messages.ClientMessage], Awaitable[bool]]
+Change = Callable[[ClientHarness, messages.ServerMessage], Iterable[messages.ServerMessage | bytes]]
 
 
 class Scene(NamedTuple):
@@ -48,12 +51,9 @@ class Scene(NamedTuple):
     """
 
     arrange: Arrange
-    judged: tuple[tuple[Case, Judge], ...]
+    judged: tuple[Judged, ...]
     runs: int = 1
     target: int = TARGET
-
-
-Judged = tuple[Case, Judge]
 
 
 def judged(name: str, clause: str, expected: str, judge: Judge) -> Judged:
@@ -77,10 +77,6 @@ def needing(need: Need, scenes: Iterable[Scene]) -> tuple[Scene, ...]:
         scene._replace(judged=tuple((case, once(need, judge)) for case, judge in scene.judged))
         for scene in scenes
     )
-
-
-Answer = Callable[[ClientHarness, messages.ClientMessage], Awaitable[bool]]
-Change = Callable[[ClientHarness, messages.ServerMessage], Iterable[messages.ServerMessage | bytes]]
 
 
 def intercepting(answer: Answer) -> Arrange:
