@@ -5,7 +5,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from truc_docs.protocol.lifecycle import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS
+from truc_docs.protocol.states import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS
 from truc_protocol.audit import Auditor
 from truc_protocol.messages import TableState
 from truc_protocol.records import Phase, parse, tag_of
