@@ -54,21 +54,16 @@ def test_every_record_is_shown_in_order(table) -> None:
     ]
 
 
-def test_record_is_told_with_its_position_kind_and_signer(show, table) -> None:
+def test_records_are_told_in_words_and_the_verdict_last(show, table) -> None:
     told = show(table.file()).output
     assert 'record 1: release, signed by seat 0 "player 0", the signature is valid\n' in told
-
-
-def test_act_is_told_in_words(show, table) -> None:
-    assert " plays " in show(table.file()).output
+    assert " plays " in told
+    assert re.search(r'score  seat 0 "player 0": \d+ points?; seat 1 "player 1": \d+ points?\n', told)
+    assert told.splitlines()[-1].startswith("PROVEN")
 
 
 def test_words_are_those_of_the_language_asked_for(show, table) -> None:
     assert " joue " in show(table.file(), "--lang", "fr").output
-
-
-def test_last_line_is_the_verdict(show, table) -> None:
-    assert show(table.file()).output.splitlines()[-1].startswith("PROVEN")
 
 
 def test_guests_act_is_said_to_be_signed_by_nobody(show) -> None:
@@ -135,43 +130,33 @@ def test_incomplete_match_is_shown_to_where_it_breaks_off(show) -> None:
 
 def test_record_that_fails_is_the_last_and_says_why(show) -> None:
     table = Table().to("hand")
-    broken = table.rule("forfeit", 0, "absent")
-    told = show(file(table, broken, *table.records[-1:])).output
+    failing = file(table, table.rule("forfeit", 0, "absent"), *table.records[-1:])
+    told = show(failing).output
     assert "FAILS: record 8: C22" in told
     assert "The server made a ruling that it may not make" in told
     assert "record 9" not in told
+    last = json.loads(show(failing, "--json").stdout.splitlines()[-1])
+    assert (last["refutation"]["check"], last["signature"]) == ("C22", "unchecked")
 
 
-def test_record_that_fails_is_not_said_to_be_signed(show) -> None:
+def test_record_that_fails_is_not_said_to_be_signed_nor_one_of_no_kind_to_be_known(show) -> None:
     table = Table().to("hand")
     forged = table.dealer.move(table.ledger)._replace(sig=bytes(64))
     assert "record 8: rule, in the name of the server\n" in show(file(table, forged)).output
-
-
-def test_record_of_no_kind_is_shown_as_unknown(show) -> None:
-    table = Table().to("hand")
     assert "record 8: unknown, in the name of" in show(file(table, Record(9, b"\xc1", b""))).output
 
 
-def test_torn_file_is_shown_to_where_it_is_torn(show, table) -> None:
+def test_torn_file_is_shown_to_where_it_is_torn_and_something_else_not_at_all(show, table) -> None:
     told = show(table.file()[:-3])
     assert told.exit_code == 2
     assert "the file ends inside it" in told.stderr
     assert "record 1: release" in told.output
-
-
-def test_something_else_is_unreadable(show) -> None:
     assert show(b"something else").exit_code == 2
 
 
 def test_missing_file_is_one_line_and_status_2(tmp_path) -> None:
     told = CliRunner().invoke(main, ["show", str(tmp_path / "missing")])
     assert (told.exit_code, told.stderr.count("\n")) == (2, 1)
-
-
-def test_score_is_told_with_whose_it_is(show, table) -> None:
-    told = show(table.file()).output
-    assert re.search(r'score  seat 0 "player 0": \d+ points?; seat 1 "player 1": \d+ points?\n', told)
 
 
 def test_seat_to_blame_is_told_with_its_name(show) -> None:
@@ -181,25 +166,17 @@ def test_seat_to_blame_is_told_with_its_name(show) -> None:
     assert f'to blame: seat {seat} "player {seat}"' in told
 
 
-def test_json_has_an_object_for_each_record(show, table) -> None:
+def test_json_has_an_object_for_each_record_with_its_player_and_the_cards_as_they_were_signed(
+    show, table
+) -> None:
     rows = [json.loads(line) for line in show(table.file(), "--json").stdout.splitlines()]
     assert len(rows) == len(table.records)
     assert rows[0]["setup"] == 0
     assert [row["k"] for row in rows[4:]] == list(range(len(table.records) - 4))
-
-
-def test_json_opens_cards_as_they_were_signed(show, table) -> None:
-    rows = [json.loads(line) for line in show(table.file(), "--json").stdout.splitlines()]
+    assert {(row["signer"], row["name"]) for row in rows} == {(0, None), (1, "player 0"), (2, "player 1")}
     cards = [it for row in rows for it in row["commitments"] if it["what"] == "opened_card"]
     acts = [parse(record) for record in table.records if isinstance(parse(record), Act)]
     assert [it["salt"] for it in cards] == [act.args[2].hex() for act in acts if act.kind == "play"]
-
-
-def test_json_says_which_check_failed(show) -> None:
-    table = Table().to("hand")
-    *_, last = show(file(table, table.rule("forfeit", 0, "absent")), "--json").stdout.splitlines()
-    assert json.loads(last)["refutation"]["check"] == "C22"
-    assert json.loads(last)["signature"] == "unchecked"
 
 
 def test_names_are_not_obeyed_by_the_terminal(show, monkeypatch) -> None:
@@ -213,11 +190,6 @@ def test_player_who_is_called_the_server_is_not_taken_for_it(show, monkeypatch) 
     told = show(Table(small()).run().file()).output
     assert 'seat, signed by seat 0 "the server", the signature is valid' in told
     assert "seat, signed by the server" not in told
-
-
-def test_json_names_players_alone(show, table) -> None:
-    rows = [json.loads(line) for line in show(table.file(), "--json").stdout.splitlines()]
-    assert {(row["signer"], row["name"]) for row in rows} == {(0, None), (1, "player 0"), (2, "player 1")}
 
 
 def test_newcomer_is_called_by_their_own_name_from_then_on(show) -> None:

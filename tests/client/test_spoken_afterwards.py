@@ -17,6 +17,7 @@ from client.test_ratings_commands import STANDING
 from msgspec.structs import replace
 from protocol.forge import altered, small, until
 from protocol.peers import Table
+from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_protocol.audit import Result
@@ -123,7 +124,7 @@ def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
     } == {}
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_page_says_in_which_language_it_is(lang) -> None:
     assert Shown(report_page(course_of(FRENCH.read_bytes(), lang=lang), lang=lang)).langs == [lang]
 
@@ -190,8 +191,8 @@ def test_notes_under_a_replay_are_from_the_catalogues(spoken) -> None:
     assert outside(" ".join(notes)) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "data"),
+@each_row(
+    "words, data",
     [
         (("replay", FRENCH, "--hand", 99), ()),
         (("replay", FRENCH, "--seat", 9), ()),

@@ -61,10 +61,16 @@ def substituted(happening: object) -> bool:
 
 async def step_in(server, player, *, until=None) -> list:
     async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        seen = await play_on(table, until=shown)
-        await table.ready()
+        table, seen = await agreed(connection)
         return seen + await (play_on(table) if until is None else play_on(table, until=until))
+
+
+async def agreed(connection) -> tuple:
+    """Return the table of a player who has agreed to step in, and what was shown of it before."""
+    table = await connection.join("TABLE", 0)
+    seen = await play_on(table, until=shown)
+    await table.ready()
+    return table, seen
 
 
 async def test_substitute_plays_the_match_to_a_proven_end(deserted, player) -> None:
@@ -74,42 +80,27 @@ async def test_substitute_plays_the_match_to_a_proven_end(deserted, player) -> N
     assert any(isinstance(happening, YourTurn) for happening in seen)
 
 
-async def test_nothing_is_signed_before_the_player_agrees(deserted, player) -> None:
+async def test_player_looks_on_without_cards_and_signs_nothing_before_agreeing(deserted, player) -> None:
     server = await deserted()
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
-        await play_on(table, until=resumed)
+        kinds = {type(happening) for happening in await play_on(table, until=resumed)}
         await connection.tables()
         assert (table.stands_by, subs(server)) == (True, [])
-
-
-async def test_agreement_after_looking_on_takes_the_seat(deserted, player) -> None:
-    server = await deserted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=resumed)
         await table.ready()
         await play_on(table, until=substituted)
+    assert RecordSeen in kinds
+    assert not {"CardsDealt", "YourTurn"} & {kind.__name__ for kind in kinds}
     assert not any(isinstance(message, Ready) for message in server.received)
 
 
-async def test_everything_is_asked_for_from_the_setup_on(deserted, player) -> None:
-    server = await deserted()
-    await step_in(server, player, until=substituted)
-    assert [message.next for message in server.received if isinstance(message, Resume)] == [-1]
-
-
-async def test_sub_carries_the_players_key_and_name(deserted, player) -> None:
-    server = await deserted()
-    await step_in(server, player, until=substituted)
-    async with connect("host", player, dial=server.dial) as connection:
-        key = connection.session.account.key(connection.session.first_spk).public
-    assert [(body.pk, body.name) for body in subs(server)] == [(key, b"north")]
-
-
-async def test_substitute_is_told_with_its_name(deserted, player) -> None:
+async def test_sub_carries_the_players_key_and_name_after_everything_was_asked_for(deserted, player) -> None:
     server = await deserted()
     seen = await step_in(server, player, until=substituted)
+    async with connect("host", player, dial=server.dial) as connection:
+        key = connection.session.account.key(connection.session.first_spk).public
+    assert [message.next for message in server.received if isinstance(message, Resume)] == [-1]
+    assert [(body.pk, body.name) for body in subs(server)] == [(key, b"north")]
     assert seen[-1] == Substituted(0, "north")
 
 
@@ -155,15 +146,9 @@ async def test_sub_whose_answer_was_lost_names_the_same_chain(deserted, player) 
         await server._stream.aclose()
 
     server.act, held, server.held = lose, server.held, tuple
+    await step_in(server, player, until=lambda happening: bool(subs(server)))
     async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=shown)
-        await table.ready()
-        await play_on(table, until=lambda happening: bool(subs(server)))
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=shown)
-        await table.ready()
+        table, _ = await agreed(connection)
         await play_on(table, until=substituted)
         server.held = held
     first, second = subs(server)
@@ -243,23 +228,11 @@ async def test_player_whose_seat_a_substitute_took_stops_with_a_sentence(scripte
     assert list(player.home.evidence.iterdir()) == []
 
 
-async def test_hand_that_is_open_is_looked_on_without_cards(deserted, player) -> None:
-    server = await deserted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        seen = await play_on(table, until=resumed)
-    kinds = {type(happening) for happening in seen}
-    assert RecordSeen in kinds
-    assert not {"CardsDealt", "YourTurn"} & {kind.__name__ for kind in kinds}
-
-
 async def test_match_under_a_key_never_seen_is_not_stepped_into(deserted, player) -> None:
     server = await deserted()
     async with connect("host", player, dial=server.dial) as connection:
         connection.session.keys = {b"\x02" * 32}
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=shown)
-        await table.ready()
+        table, _ = await agreed(connection)
         with pytest.raises(ClientError, match="older key of the server"):
             await play_on(table)
     assert (subs(server), list(player.home.evidence.iterdir())) == ([], [])
@@ -267,28 +240,25 @@ async def test_match_under_a_key_never_seen_is_not_stepped_into(deserted, player
 
 async def test_match_whose_nonce_has_served_before_is_not_stepped_into(deserted, player) -> None:
     server = await deserted()
-    (tn,) = {parse(Record(*record)).tn for record in server.setup.records[:1]}
     async with connect("host", player, dial=server.dial) as connection:
-        store, chain = connection.session.account.store, HeldChain(b"x" * 32, 0, b"root", b"secret")
-        other = Joined(b"another" * 4, tn, connection.session.first_spk, "OTHER", 0)
-        store.join(other, chain, Statement(b"body", b"sig"))
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=shown)
-        await table.ready()
+        served_before(connection, server, connection.session.first_spk)
+        table, _ = await agreed(connection)
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table)
     assert (stopped.value.check, subs(server)) == ("C9", [])
 
 
+def served_before(connection, server, spk: bytes) -> None:
+    """Note that another match of this player's, at the server of a key, has had the nonce of this one."""
+    chain = HeldChain(b"x" * 32, 0, b"root", b"secret")
+    other = Joined(b"another" * 4, server.ledger.setup.terms.table.tn, spk, "OTHER", 0)
+    connection.session.account.store.join(other, chain, Statement(b"body", b"sig"))
+
+
 async def test_nonce_that_another_server_used_does_not_keep_from_stepping_in(deserted, player) -> None:
     server = await deserted()
-    tn = server.ledger.setup.terms.table.tn
     async with connect("host", player, dial=server.dial) as connection:
-        store, chain = connection.session.account.store, HeldChain(b"x" * 32, 0, b"root", b"secret")
-        other = Joined(b"another" * 4, tn, b"another server", "OTHER", 0)
-        store.join(other, chain, Statement(b"body", b"sig"))
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=shown)
-        await table.ready()
+        served_before(connection, server, b"another server")
+        table, _ = await agreed(connection)
         await play_on(table, until=substituted)
     assert len(subs(server)) == 1

@@ -49,10 +49,18 @@ async def shown_again(server, player, make) -> CheckFailedError:
     return failed.value
 
 
-async def test_second_record_of_the_server_for_a_position_convicts_it(quiet, player) -> None:
-    failed = await shown_again(quiet(), player, abandoned)
+async def test_second_record_of_the_server_for_a_position_convicts_it_and_the_evidence_is_kept(
+    quiet, player
+) -> None:
+    server = quiet()
+    failed = await shown_again(server, player, abandoned)
     assert (failed.check, failed.culprit) == ("C33", "server")
     assert ("C33", "server") in refuted(failed)
+    assert evidence_of(player.home.evidence, server.setup.match) == failed.evidence
+    assert evidence_of(player.home.evidence, bytes(32)) is None
+    first, second = failed.kept.files
+    assert second.name == f"{first.stem}-second.truc"
+    assert [type(file) for file in examine_files((first, second)).files] == [TranscriptExamined] * 2
 
 
 async def stopped_by(server, player, answer) -> CheckFailedError:
@@ -237,41 +245,17 @@ async def test_silence_that_is_alleged_is_said_to_be_unproven(quiet, player) -> 
 # what was stopped stays so
 
 
-async def test_evidence_of_a_stopped_match_is_found_again(quiet, player) -> None:
-    server = quiet()
-    failed = await shown_again(server, player, abandoned)
-    assert evidence_of(player.home.evidence, server.setup.match) == failed.evidence
-
-
-async def test_match_that_was_not_stopped_has_no_evidence(quiet, player) -> None:
-    server = quiet()
-    await shown_again(server, player, abandoned)
-    assert evidence_of(player.home.evidence, bytes(32)) is None
-
-
-async def test_stopped_match_is_not_gone_on_with_by_a_new_process(quiet, player) -> None:
+async def test_stopped_match_is_not_gone_on_with_by_a_new_process_even_without_its_transcript(
+    quiet, player
+) -> None:
     server = quiet()
     failed = await shown_again(server, player, abandoned)
     sent = len(server.received)
-    async with connect("host", player, dial=server.dial) as connection:
-        with pytest.raises(StoppedError) as refused:
-            await play_on(await connection.resume(connection.held[0]))
-    assert refused.value.evidence == failed.evidence
-    assert str(failed.evidence) in str(refused.value)
+    for _ in range(2):
+        async with connect("host", player, dial=server.dial) as connection:
+            with pytest.raises(StoppedError) as refused:
+                await play_on(await connection.resume(connection.held[0]))
+        assert refused.value.evidence == failed.evidence
+        assert str(failed.evidence) in str(refused.value)
+        path_of(player.home.transcripts, server.setup.match).unlink(missing_ok=True)
     assert not [message for message in server.received[sent:] if isinstance(message, SignedAct | Resume)]
-
-
-async def test_stopped_match_is_not_gone_on_with_when_its_transcript_is_gone(quiet, player) -> None:
-    server = quiet()
-    await shown_again(server, player, abandoned)
-    path_of(player.home.transcripts, server.setup.match).unlink()
-    async with connect("host", player, dial=server.dial) as connection:
-        with pytest.raises(StoppedError):
-            await play_on(await connection.resume(connection.held[0]))
-
-
-async def test_evidence_of_a_second_history_is_a_file_of_its_own(quiet, player) -> None:
-    failed = await shown_again(quiet(), player, abandoned)
-    first, second = failed.kept.files
-    assert second.name == f"{first.stem}-second.truc"
-    assert [type(file) for file in examine_files((first, second)).files] == [TranscriptExamined] * 2

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from protocol.forge import altered, small, until
 from protocol.peers import Puppet, Table
 from rich.console import Console
+from rows import each_row
 
 from truc_client.verifying import score_words
 from truc_protocol.bodies import Deal, End, Rekey
@@ -59,16 +60,17 @@ def two_histories() -> tuple[bytes, bytes]:
     return file(table, ruling), file(table, abandon)
 
 
-def test_complaint_that_is_upheld_refutes_the_match(write) -> None:
+def test_complaint_that_is_upheld_refutes_the_match_and_is_told_once_with_the_name_of_the_seat(write) -> None:
     transcript, evidence = garbled()
-    told = verify(write("a.truc", transcript), write("a.evidence", evidence))
+    assert verify(write("a.truc", transcript)).exit_code == 3
+    told = verify(write("a.evidence", evidence), write("a.truc", transcript))
+    first, second, *_ = told.output.splitlines()
     assert told.exit_code == 1
+    assert first.endswith("evidence, 1 item")
+    assert second.startswith('  complaint of seat 0 "player 0" about record 7: upheld: ')
+    assert second.endswith("; refutes record 7 (C18); to blame: server")
+    assert second.count("upheld") == 1
     assert "REFUTED: record 7: C18: upheld" in told.output
-    assert "to blame: server" in told.output
-
-
-def test_garbled_hand_alone_is_incomplete(write) -> None:
-    assert verify(write("a.truc", garbled()[0])).exit_code == 3
 
 
 def test_complaint_that_is_dismissed_leaves_the_match_proven(write) -> None:
@@ -86,26 +88,24 @@ def test_refusal_of_a_body_that_stands_there_refutes_the_match(write) -> None:
     assert (told.exit_code, "C35" in told.output) == (1, True)
 
 
-def test_evidence_without_its_transcript_is_incomplete_and_says_so(write) -> None:
+def test_evidence_without_its_transcript_is_incomplete_and_what_is_damaged_unreadable(write) -> None:
     told = verify(write("a.evidence", garbled()[1]))
     assert told.exit_code == 3
     assert "it shows nothing without the transcript of its match" in told.output
-
-
-def test_evidence_that_is_damaged_is_unreadable(write) -> None:
     told = verify(write("a.evidence", garbled()[1][:-1]))
     assert (told.exit_code, "UNREADABLE" in told.output) == (2, True)
 
 
-def test_two_histories_refute_the_match_and_name_both_files(write) -> None:
+def test_two_histories_refute_the_match_which_stands_first_and_names_both_files(write) -> None:
     first, second = (write(name, content) for name, content in zip("ab", two_histories(), strict=True))
+    assert verify(first).exit_code == 3
     told = verify(first, second)
+    conviction, *_ = told.output.splitlines()
     assert told.exit_code == 1
-    assert f"{first} and {second}: REFUTED: C33: the server signed two records for position 8" in told.output
-
-
-def test_one_of_two_histories_alone_is_incomplete(write) -> None:
-    assert verify(write("a", two_histories()[0])).exit_code == 3
+    assert conviction.startswith(
+        f"{first} and {second}: REFUTED: C33: the server signed two records for position 8"
+    )
+    assert told.output.endswith("2 transcripts of one match agree up to record 7; after it they differ.\n")
 
 
 def test_contradictions_of_one_kind_are_told_as_one_and_counted(write) -> None:
@@ -148,32 +148,34 @@ def test_names_are_not_obeyed_by_the_terminal(write, monkeypatch) -> None:
     assert ("\x1b" in told, "[2Jred" in told) == (False, True)
 
 
-def test_void_is_told_with_whom_the_server_called_silent(write) -> None:
-    table = Table(small(), opts=Opts(voids=3, gone=2)).to("called")
-    table.silent = frozenset({1})
-    table.run(until=lambda ledger: ledger.phase == "between")
-    table.silent = frozenset()
-    told = verify(write("a", table.run().file())).output
-    assert 'the server voided a deal and called seat 1 "player 1" silent: its word, not proven' in told
-
-
 def test_forfeit_is_told_as_the_servers_ruling(write) -> None:
     table = Table(small()).to("called")
     table.silent = frozenset({1})
     told = verify(write("a", table.run().file()))
+    first, *_ = told.output.splitlines()
     assert told.exit_code == 0
+    assert first.endswith("; who won was decided by the server's ruling, which is not proven.")
     assert "(time ran out; decided by the server's ruling, not proven)" in told.output
 
 
-def test_substitutes_and_new_chains_are_told(write) -> None:
+def test_voids_substitutes_and_new_chains_are_told_of_who_sat_there_then(write) -> None:
     table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
     table.silent = frozenset({1})
     table.run(until=lambda ledger: ledger.phase == "between")
+    table.silent = frozenset()
+    k = table.ledger.k
     table.add(table.newcomer(1))
     table.add(table.players[0].rekey(table.ledger))
-    told = verify(write("a", table.run().file())).output
-    assert 'took seat 1 "player 1" as a substitute' in told
+    name = write("a", table.run().file())
+    told = verify(name).output
+    assert 'the server voided a deal and called seat 1 "player 1" silent: its word, not proven' in told
+    assert '"newcomer 7 player 1" took seat 1 "player 1" as a substitute' in told
     assert 'seat 0 "player 0" began a new chain before its time' in told
+    assert "everybody's entropy, for each deal of those who sat there at the time." in told
+    facts = json.loads(verify("--json", name).stdout)
+    assert facts["substitutes"] == [{"k": k, "seat": 1}]
+    assert (facts["rekeys"], facts["scheduled"]) == ([{"k": k + 1, "role": 1}], [])
+    assert facts["match"] == table.setup.mid.hex()
 
 
 def test_json_has_an_object_for_each_file_and_for_what_two_show(write) -> None:
@@ -205,30 +207,15 @@ def quoted(text: str) -> set[str]:
     return set(re.findall("`(.*?)`", text))
 
 
-def test_json_tells_substitutes_and_new_chains(write) -> None:
-    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
-    table.silent = frozenset({1})
-    table.run(until=lambda ledger: ledger.phase == "between")
-    k = table.ledger.k
-    table.add(table.newcomer(1))
-    table.add(table.players[0].rekey(table.ledger))
-    facts = json.loads(verify("--json", write("a", table.run().file())).stdout)
-    assert facts["substitutes"] == [{"k": k, "seat": 1}]
-    assert (facts["rekeys"], facts["scheduled"]) == ([{"k": k + 1, "role": 1}], [])
-    assert facts["match"] == table.setup.mid.hex()
-
-
 # what is not to be mistaken
 
 
-@pytest.mark.parametrize("options", [(), ("--json",)])
-def test_evidence_without_items_alone_proves_nothing(write, options) -> None:
-    told = verify(*options, write("a.evidence", MAGIC))
-    assert (told.exit_code, "no transcript among these files" in told.stderr) == (3, True)
-
-
-def test_transcript_among_the_files_is_not_missed(write) -> None:
-    told = verify(write("a.evidence", MAGIC), write("a.truc", Table(small()).run().file()))
+def test_evidence_without_items_proves_nothing_alone_and_leaves_a_transcript_as_it_is(write) -> None:
+    evidence = write("a.evidence", MAGIC)
+    for options in ((), ("--json",)):
+        told = verify(*options, evidence)
+        assert (told.exit_code, "no transcript among these files" in told.stderr) == (3, True)
+    told = verify(evidence, write("a.truc", Table(small()).run().file()))
     assert (told.exit_code, told.stderr) == (0, "")
 
 
@@ -237,18 +224,6 @@ def test_player_is_told_with_the_seat_and_the_name_in_quotes(write, monkeypatch)
     told = verify(write("a", Table(small(), guests=(1,)).run().file())).output
     assert 'seat 0 "nobody\' (won)" - seat 1 "guest 1"' in told
     assert 'winner: seat 0 "nobody\' (won)" (' in told or 'winner: seat 1 "guest 1" (' in told
-
-
-def test_void_before_a_substitution_is_told_of_who_sat_there_then(write) -> None:
-    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
-    table.silent = frozenset({1})
-    table.run(until=lambda ledger: ledger.phase == "between")
-    table.silent = frozenset()
-    table.add(table.newcomer(1))
-    told = verify(write("a", table.run().file())).output
-    assert 'called seat 1 "player 1" silent' in told
-    assert '"newcomer 7 player 1" took seat 1 "player 1" as a substitute' in told
-    assert "everybody's entropy, for each deal of those who sat there at the time." in told
 
 
 def test_winner_is_told_with_the_rulings_that_moved_for_the_loser(write) -> None:
@@ -263,29 +238,21 @@ def test_resignation_of_a_guest_is_told_as_the_servers_word(write) -> None:
     table = Table(small(), guests=(1,)).to("hand")
     table.add(table.act(1, "resign"))
     told = verify(write("a", table.run().file())).output
+    assert "1 act of a guest: the server's word" in told
     assert "(resigned; a guest's resignation: the server's word, signed by nobody else)" in told
 
 
-def test_one_act_of_a_guest_is_told_as_one(write) -> None:
-    table = Table(small(), guests=(1,)).to("hand")
-    table.add(table.act(1, "resign"))
-    assert "1 act of a guest: the server's word" in verify(write("a", table.run().file())).output
-
-
-def test_resignation_with_a_signature_is_told_without_a_doubt(write) -> None:
-    table = Table(small(), guests=(1,)).to("hand")
-    table.add(table.players[0].resign(table.ledger))
-    assert "(resigned); " in verify(write("a", table.run().file())).output
-
-
-def test_result_of_a_match_without_its_end_is_told_as_far_as_the_records_go(write) -> None:
+def test_resignation_with_a_signature_is_told_as_far_as_the_records_go_and_then_without_a_doubt(
+    write,
+) -> None:
     table = Table(small()).to("hand")
     table.add(table.players[0].resign(table.ledger))
     assert "(resigned; as far as the records go)" in verify(write("a", table.file())).output
+    assert "(resigned); " in verify(write("a", table.run().file())).output
 
 
-@pytest.mark.parametrize(
-    ("variant", "told"),
+@each_row(
+    "variant, told",
     [("truc-french", "truc-french, seat 0"), (small(), "truc-french with house rules, seat 0")],
 )
 def test_rules_that_are_not_those_of_the_name_are_told(write, variant, told) -> None:
@@ -349,8 +316,8 @@ def test_score_is_told_with_whose_it_is(write) -> None:
     assert re.search(r'; seat 0 "player 0": [^"]*\d+ points?; seat 1 "player 1": [^"]*\d+ points?\n', told)
 
 
-@pytest.mark.parametrize(
-    ("score", "told"),
+@each_row(
+    "score, told",
     [
         (((0, 0, 10), (1, 0, 14)), "a: 10 points; b: 1 game and 14 points"),
         (((2, 0, 1), (0, 0, 0)), "a: 2 games and 1 point; b: 0 points"),
@@ -360,54 +327,32 @@ def test_games_are_told_of_the_side_that_has_won_them(score, told) -> None:
     assert score_words(score, ["a", "b"]) == told
 
 
-def test_headline_says_that_a_ruling_decided(write) -> None:
-    table = Table(small()).to("called")
-    table.silent = frozenset({1})
-    first, *_ = verify(write("a", table.run().file())).output.splitlines()
-    assert first.endswith("; who won was decided by the server's ruling, which is not proven.")
-
-
-def test_transcripts_that_agree_are_told_up_to_where(write) -> None:
-    table = Table(small()).run()
-    half = write_transcript(table.document, table.records[:20])
-    told = verify(write("a", table.file()), write("b", half)).output
-    assert told.endswith(
-        "2 transcripts of one match agree up to record 15, the last sound one of the shortest.\n"
-    )
-
-
-def test_transcripts_that_differ_are_told_up_to_where(write) -> None:
-    first, second = two_histories()
-    told = verify(write("a", first), write("b", second)).output
-    assert told.endswith("2 transcripts of one match agree up to record 7; after it they differ.\n")
-
-
-def test_transcripts_of_different_matches_are_told_to_be_so(write) -> None:
-    told = verify(write("a", Table(seed=1).to("hand").file()), write("b", Table(seed=2).to("hand").file()))
-    assert "transcripts of 2 different matches: nothing to compare record by record.\n" in told.output
-
-
-def test_conviction_stands_first(write) -> None:
-    first, second = two_histories()
-    told = verify(write("a", first), write("b", second)).output
-    assert ": REFUTED: C33" in told.splitlines()[0]
+def test_transcripts_are_compared_as_far_as_they_are_sound(write) -> None:
+    whole, hand = Table(small()).run(), Table().to("hand")
+    half = write_transcript(whole.document, whole.records[:20])
+    forged = file(hand, hand.dealer.move(hand.ledger)._replace(sig=bytes(64)))
+    for first, second, said in (
+        (
+            whole.file(),
+            half,
+            "2 transcripts of one match agree up to record 15, the last sound one of the shortest.",
+        ),
+        (
+            forged,
+            forged,
+            "2 transcripts of one match agree up to record 7, the last sound one of the shortest.",
+        ),
+        (file(Table()), file(Table()), "2 transcripts of one match have no sound record of play in common."),
+        (whole.file(), forged, "transcripts of 2 different matches: nothing to compare record by record."),
+    ):
+        told = verify(write("a", first), write("b", second)).output
+        assert told.endswith(f"{said}\n")
 
 
 def test_json_tells_where_transcripts_agree(write) -> None:
     files = [write(name, Table(small()).run().file()) for name in "ab"]
     *_, last = (json.loads(line) for line in verify("--json", *files).stdout.splitlines())
     assert (last["files"], last["is_whole"]) == (files, True)
-
-
-def test_evidence_is_told_once_with_the_name_of_the_seat(write) -> None:
-    transcript, evidence = garbled()
-    told = verify(write("a.evidence", evidence), write("a.truc", transcript)).output.splitlines()
-    assert told[0].endswith("evidence, 1 item")
-    assert told[1].startswith('  complaint of seat 0 "player 0" about record 7: upheld: ')
-    assert (told[1].count("upheld"), told[1].endswith("; refutes record 7 (C18); to blame: server")) == (
-        1,
-        True,
-    )
 
 
 def test_seat_to_blame_is_told_with_its_name(write) -> None:
@@ -425,18 +370,3 @@ def test_player_who_signed_twice_is_told_by_name(write) -> None:
         write("b", file(second, second.players[seat].resign(second.ledger))),
     ]
     assert f'to blame: seat {seat} "player {seat}"' in verify(*files).output
-
-
-def test_transcripts_agree_only_as_far_as_they_are_sound(write) -> None:
-    table = Table().to("hand")
-    forged = table.dealer.move(table.ledger)._replace(sig=bytes(64))
-    told = verify(write("a", file(table, forged)), write("b", file(table, forged))).output
-    assert told.endswith(
-        "2 transcripts of one match agree up to record 7, the last sound one of the shortest.\n"
-    )
-
-
-def test_transcripts_with_nothing_but_the_setup_are_said_to_agree_on_no_play(write) -> None:
-    table = Table()
-    told = verify(write("a", file(table)), write("b", file(table))).output
-    assert told.endswith("2 transcripts of one match have no sound record of play in common.\n")
