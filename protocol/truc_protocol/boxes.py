@@ -8,7 +8,7 @@ The callers decide who may receive what, and whether a card fits its leaf.
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, NewType
 
-from truc_protocol.codec import EncodingError, dec, enc, pack
+from truc_protocol.codec import EncodingError, dec, write
 from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
 from truc_protocol.dealing import SALT_BYTES, Opening
 
@@ -20,6 +20,7 @@ COUNTER_BYTES: Final = 8
 NO_COUNTER: Final = -1
 _HALF_COUNTER: Final = 2**32
 _MARK: Final = b"\x80"
+_NONCE_START: Final = bytes(NONCE_BYTES - COUNTER_BYTES)
 _ONE_MESSAGE: Final = bytes(NONCE_BYTES)  # for keys that only ever seal one message
 
 PrivateKey = NewType("PrivateKey", bytes)
@@ -89,12 +90,12 @@ def open_share(
 
 
 def _seal_openings(shared: bytes, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
-    return seal(derive(shared, mid, enc(info)), _ONE_MESSAGE, pack(hand))
+    return seal(derive(shared, mid, write(info)), _ONE_MESSAGE, write(hand))
 
 
 def _open_openings(shared: bytes, mid: bytes, info: list[str | int], box: bytes) -> tuple[Opening, ...]:
     what = f"{info[0]} {info[1:]}"
-    items = _decode(what, _unseal(what, derive(shared, mid, enc(info)), _ONE_MESSAGE, box, b""))
+    items = _decode(what, _unseal(what, derive(shared, mid, write(info)), _ONE_MESSAGE, box, b""))
     return tuple(_opening(what, item) for item in items)
 
 
@@ -111,12 +112,12 @@ def _opening(what: str, item: object) -> Opening:
 
 def private_key(shared: bytes, mid: bytes, seat: int) -> PrivateKey:
     """Return the key of all options and signs from the server to a seat in this match."""
-    return PrivateKey(derive(shared, mid, enc(["truc/1/private", seat])))
+    return PrivateKey(derive(shared, mid, write(["truc/1/private", seat])))
 
 
 def upward_key(shared: bytes, mid: bytes, seat: int) -> UpwardKey:
     """Return the key of all signs from a seat to the server in this match."""
-    return UpwardKey(derive(shared, mid, enc(["truc/1/private-up", seat])))
+    return UpwardKey(derive(shared, mid, write(["truc/1/private-up", seat])))
 
 
 def counter(*, epoch: int, number: int) -> int:
@@ -145,8 +146,7 @@ def seal_options(
 
     Before it is sealed, the plaintext is filled up to a multiple of `fill`, itself a multiple of 256.
     """
-    aad = enc(["truc/1/options", mid, seat, at, offer])
-    return _seal_private(key, ctr, pad(pack(options), fill), aad)
+    return _seal_private(key, ctr, pad(write(options), fill), write(["truc/1/options", mid, seat, at, offer]))
 
 
 def open_options(
@@ -158,7 +158,7 @@ def open_options(
         BoxError: Made for another decision, sent before, or not options.
     """
     what = f"options at {at}"
-    ctr, items = _open_private(what, key, box, enc(["truc/1/options", mid, seat, at, offer]), after=after)
+    ctr, items = _open_private(what, key, box, write(["truc/1/options", mid, seat, at, offer]), after=after)
     return OpenedOptions(ctr, tuple(_option(what, item) for item in items))
 
 
@@ -180,7 +180,7 @@ def _is_hint(hint: object) -> bool:
 
 def seal_sign(key: PrivateKey, mid: bytes, *, seat: int, at: int, sender: int, ctr: int, word: str) -> bytes:
     """Seal a partner's sign for a seat."""
-    return _seal_private(key, ctr, pad(enc([word])), enc(["truc/1/sign", mid, seat, at, sender]))
+    return _seal_private(key, ctr, pad(write([word])), write(["truc/1/sign", mid, seat, at, sender]))
 
 
 def open_sign(
@@ -192,7 +192,7 @@ def open_sign(
         BoxError: Made for another seat or position, sent before, or not a sign.
     """
     what = f"sign from seat {sender} at {at}"
-    ctr, items = _open_private(what, key, box, enc(["truc/1/sign", mid, seat, at, sender]), after=after)
+    ctr, items = _open_private(what, key, box, write(["truc/1/sign", mid, seat, at, sender]), after=after)
     return OpenedSign(ctr, _word(what, items))
 
 
@@ -200,7 +200,7 @@ def seal_sign_up(
     key: UpwardKey, mid: bytes, *, seat: int, at: int, to: int, nonce: bytes, word: str
 ) -> bytes:
     """Seal a seat's sign to its partner `to`, for the server to pass on; `nonce` is 12 random bytes."""
-    return nonce + seal(key, nonce, pad(enc([word])), enc(["truc/1/sign-up", mid, seat, at, to]))
+    return nonce + seal(key, nonce, pad(write([word])), write(["truc/1/sign-up", mid, seat, at, to]))
 
 
 def open_sign_up(key: UpwardKey, mid: bytes, *, seat: int, at: int, to: int, box: bytes) -> str:
@@ -212,7 +212,7 @@ def open_sign_up(key: UpwardKey, mid: bytes, *, seat: int, at: int, to: int, box
     what = f"sign to seat {to} at {at}"
     _check_length(what, box, NONCE_BYTES)
     nonce, sealed = box[:NONCE_BYTES], box[NONCE_BYTES:]
-    plaintext = _unseal(what, key, nonce, sealed, enc(["truc/1/sign-up", mid, seat, at, to]))
+    plaintext = _unseal(what, key, nonce, sealed, write(["truc/1/sign-up", mid, seat, at, to]))
     return _word(what, _decode(what, unpad(plaintext)))
 
 
@@ -244,21 +244,17 @@ def unpad(padded: bytes) -> bytes:
 
 def _seal_private(key: bytes, ctr: int, plaintext: bytes, aad: bytes) -> bytes:
     prefix = ctr.to_bytes(COUNTER_BYTES, "big")
-    return prefix + seal(key, _nonce(prefix), plaintext, aad)
+    return prefix + seal(key, _NONCE_START + prefix, plaintext, aad)
 
 
 def _open_private(what: str, key: bytes, box: bytes, aad: bytes, *, after: int) -> tuple[int, list[Any]]:
     _check_length(what, box, COUNTER_BYTES)
     prefix, sealed = box[:COUNTER_BYTES], box[COUNTER_BYTES:]
     ctr = int.from_bytes(prefix, "big")
-    items = _decode(what, unpad(_unseal(what, key, _nonce(prefix), sealed, aad)))
+    items = _decode(what, unpad(_unseal(what, key, _NONCE_START + prefix, sealed, aad)))
     if ctr <= after:
         raise BoxError(f"{what}: expected a counter above {after}, got {ctr}")
     return ctr, items
-
-
-def _nonce(prefix: bytes) -> bytes:
-    return prefix.rjust(NONCE_BYTES, b"\x00")
 
 
 def _check_length(what: str, box: bytes, prefix: int) -> None:

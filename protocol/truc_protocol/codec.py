@@ -23,6 +23,8 @@ _ARRAYS = (list, tuple)
 _PLAIN = frozenset({type(None), bool, str, bytes})
 _ENCODER = msgspec.msgpack.Encoder()
 _BEFORE_DIGEST = _ENCODER.encode(bytes(32))[:-32]
+write = _ENCODER.encode
+"""Encode a value whose types alone keep it within the profile, as it was decoded before or is our own: no check, no call."""
 _DECODER = msgspec.msgpack.Decoder()
 
 
@@ -56,8 +58,8 @@ def dec(encoded: bytes, limit: int = MAX_BODY) -> Any:
         value = _DECODER.decode(encoded)
     except (ValueError, RecursionError) as error:
         raise _malformed(error, MAX_BODY_DEPTH) from error
-    _check_items((value,), MAX_BODY_DEPTH + 1)
-    if pack(value) != encoded:
+    _check_items(value if type(value) is list else (value,), MAX_BODY_DEPTH)
+    if write(value) != encoded:
         raise EncodingError("expected the shortest form of every item, got a longer one")
     return value
 
@@ -67,7 +69,7 @@ def digest(tag: str, *fields: Hashed) -> bytes:
 
     What is hashed was decoded before, or is our own: its types alone keep it canonical, and it is not checked again.
     """
-    return hashlib.sha256(_ENCODER.encode((f"truc/1/{tag}", *fields))).digest()
+    return hashlib.sha256(write((f"truc/1/{tag}", *fields))).digest()
 
 
 def digests(tag: str, *fields: Hashed, numbers: Iterable[int], first: bytes) -> Iterator[bytes]:

@@ -195,11 +195,6 @@ class Dealer:
             self._shuffled = Shuffled(call, links, seed, order, kept)
         return kept
 
-    def _newest(self, ledger: Ledger) -> DealtCards:
-        if ledger.hand is None:
-            raise ValueError("no cards are dealt")
-        return self._cards(ledger, len(ledger.hand.deals))[-1]
-
     def _deal(self, ledger: Ledger) -> Record:
         call, d = _open_call(ledger), len(ledger.hand.deals) if ledger.hand else 0
         cards = self._cards(ledger, d + 1)[d]
@@ -281,7 +276,7 @@ class Dealer:
 
     def openings(self, ledger: Ledger, seat: int) -> tuple[Opening, ...]:
         """Return a seat's cards and salts of the newest deal, if a hand is open: for that seat alone."""
-        return () if ledger.hand is None else self._newest(ledger).hands[seat]
+        return () if ledger.hand is None else self._cards(ledger, len(ledger.hand.deals))[-1].hands[seat]
 
     def take(self, ledger: Ledger, record: Record) -> Ledger:
         """Fold a record in; after a deal the ledger knows every card.
@@ -295,7 +290,7 @@ class Dealer:
 
     def know_deal(self, ledger: Ledger) -> Ledger:
         """Tell the ledger every card of the deal it has just taken."""
-        hands = self._newest(ledger).hands
+        hands = tuple(self.openings(ledger, seat) for seat in range(ledger.seats))
         return learn_all(ledger, tuple(tuple(opening.card for opening in hand) for hand in hands))
 
     def move(self, ledger: Ledger) -> Record:

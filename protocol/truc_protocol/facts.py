@@ -32,7 +32,7 @@ from truc_protocol.bodies import (
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Ledger, missing, score
 from truc_protocol.records import Phase
-from truc_rules import REST, TRUT, Event, Match, deciders_in_view, is_hand_over, is_score_open
+from truc_rules import REST, TRUT, Event, deciders_in_view, is_score_open
 
 Fact = dict[str, Any]
 
@@ -196,31 +196,22 @@ def state_fact(ledger: Ledger) -> Fact:
 
     `paused` is present, and true, only while the match rests.
     """
-    fact: Fact = {
-        "what": "state",
-        "phase": str(ledger.phase),
-        "score": [list(side) for side in score(ledger)],
-    }
+    match, phase = ledger.match, ledger.phase
+    fact: Fact = {"what": "state", "phase": str(phase), "score": [*map(list, score(ledger))]}
     if ledger.pause.active:
         fact["paused"] = True
-    if ledger.phase is _CALLED:
+    if phase is _CALLED:
         fact["waiting"] = list(missing(ledger))
-    elif ledger.match is not None and (ledger.phase is _HAND or ledger.phase is _BETWEEN):
+    elif match is not None and (phase is _HAND or phase is _BETWEEN):
         opens = ledger.hand is not None and ledger.hand.unseen is not None
-        fact |= _hand_state(ledger.match, waiting=() if opens else deciders_in_view(ledger.match))
+        bets = match.hand.bets
+        fact["dealer"] = match.dealer
+        fact["stake"] = _LOCKED.get(bets.locked or "", bets.stake)
+        fact["tricks"] = [trick.side for trick in match.hand.row.tricks]
+        fact["waiting"] = [] if opens else list(deciders_in_view(match))
     return fact
 
 
 def counts_least(ledger: Ledger) -> bool:
     """Tell whether the points told are the least they can be: a claim that unknown cards leave open may change them."""
     return ledger.match is not None and is_score_open(ledger.match)
-
-
-def _hand_state(match: Match, waiting: tuple[int, ...]) -> Fact:
-    bets, row = match.hand.bets, match.hand.row
-    return {
-        "dealer": match.dealer,
-        "stake": _LOCKED.get(bets.locked or "", bets.stake),
-        "tricks": [trick.side for trick in row.tricks],
-        "waiting": [] if is_hand_over(match) else list(waiting),
-    }

@@ -13,7 +13,7 @@ import msgspec
 from truc_protocol import bodies
 from truc_protocol.bodies import AnyBody, Body
 from truc_protocol.checks import CheckError
-from truc_protocol.codec import EncodingError, dec, digest, enc, pack, sha256
+from truc_protocol.codec import EncodingError, dec, digest, enc, sha256, write
 
 SERVER: Final = 0
 SIGNATURE_BYTES: Final = 64
@@ -104,7 +104,7 @@ def encode(body: Body) -> bytes:
 
 def encode_own(body: Body) -> bytes:
     """Return the canonical bytes of a body made of our own values; that they are canonical is not checked."""
-    return pack(body)
+    return write(body)
 
 
 def parse_own(record: Record) -> AnyBody:
@@ -125,8 +125,19 @@ def parse(record: Record) -> AnyBody:
     Raises:
         CheckError: C1 the body is not canonical; C2 unknown kind, wrong fields, wrong signer or signature length.
     """
-    body = _decode(record)
-    expected = signer_of(body)
+    try:
+        items = dec(record.body)
+    except EncodingError as error:
+        raise CheckError("C1", f"body: {error}") from error
+    tag = items[0] if isinstance(items, list) and items else None
+    kind = _BY_TAG.get(tag) if isinstance(tag, str) else None
+    if kind is None:
+        raise CheckError("C2", f"expected an array with the tag of a known kind, got {reprlib.repr(tag)}")
+    try:
+        body = msgspec.convert(items, kind.body, builtin_types=(bytes,))
+    except msgspec.ValidationError as error:
+        raise CheckError("C2", f"{tag}: {error}") from error
+    expected = _signer(kind, body)
     if record.signer != expected:
         raise CheckError("C2", f"{tag_of(body)}: expected signer {expected}, got {record.signer}")
     length = 0 if isinstance(body, bodies.Proxy) else SIGNATURE_BYTES
@@ -150,28 +161,16 @@ def place_of(body: bytes) -> tuple[object, ...]:
             return ()
 
 
-def _decode(record: Record) -> AnyBody:
-    try:
-        items = dec(record.body)
-    except EncodingError as error:
-        raise CheckError("C1", f"body: {error}") from error
-    tag = items[0] if isinstance(items, list) and items else None
-    kind = _BY_TAG.get(tag) if isinstance(tag, str) else None
-    if kind is None:
-        raise CheckError("C2", f"expected an array with the tag of a known kind, got {reprlib.repr(tag)}")
-    try:
-        return msgspec.convert(items, kind.body, builtin_types=(bytes,))
-    except msgspec.ValidationError as error:
-        raise CheckError("C2", f"{tag}: {error}") from error
-
-
 def signer_of(body: AnyBody) -> int:
     """Return the role that signs this body: 0 the server, i + 1 seat i."""
-    match kind_of(body).signer:
-        case None:
-            return SERVER
-        case field:
-            return int(getattr(body, field)) + (field == "seat")  # a role counts the server, a seat does not
+    return _signer(kind_of(body), body)
+
+
+def _signer(kind: RecordKind, body: AnyBody) -> int:
+    if kind.signer is None:
+        return SERVER
+    # a role counts the server, a seat does not
+    return int(getattr(body, kind.signer)) + (kind.signer == "seat")
 
 
 def link(head: bytes, record: Record) -> bytes:

@@ -113,17 +113,17 @@ def refuses_what_it_does_not_know(patch):
 
 
 def allows_no_second_use_of_an_id(patch):
-    def track(self, message):
-        number = getattr(message, "id", None)
-        seen = seen_ids.setdefault(id(self), set())
-        if number in seen:
-            raise connection.RemoteError(connection.Code.BAD_MESSAGE, "used before", re=number)
-        seen.add(number)
-        return open_(self, message)
+    def once(self, message, tag):
+        if isinstance(message, connection.Request):
+            seen = seen_ids.setdefault(id(self), set())
+            if message.id in seen:
+                raise connection.RemoteError(connection.Code.BAD_MESSAGE, "used before", re=message.id)
+            seen.add(message.id)
+        return track(self, message, tag)
 
     seen_ids: dict = {}
-    open_ = connection.Connection._open
-    patch.setattr(connection.Connection, "_open", track)
+    track = connection.Connection._track
+    patch.setattr(connection.Connection, "_track", once)
 
 
 def repeats_its_nonce(patch):

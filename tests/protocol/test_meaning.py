@@ -6,6 +6,7 @@ from protocol.shared import sharing_table
 from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.bodies import Close, Deal, Open, Proxy
 from truc_protocol.codec import pack, unpack
+from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import RECORD_FACTS, STATE_FIELDS, means, state_fact
 from truc_protocol.ledger import Ledger, fold
 from truc_protocol.messages import Snapshot
@@ -116,7 +117,7 @@ def test_forced_cards_are_told_as_people_write_them():
 def test_a_close_opens_every_hand_once_its_link_is_known():
     table = Table()
     table.run(until=lambda ledger: isinstance(parse(table.next_record()), Close))
-    dealt = table.dealer._newest(table.ledger)
+    dealt = DealtCards(tuple(table.dealer.openings(table.ledger, seat) for seat in range(2)), (), 0)
     told = meaning(table.ledger, table.next_record(), dealt)
     opened = next(fact for fact in told if fact["what"] == "hands_opened")
     assert [len(hand) for hand in opened["cards"]] == [3, 3]

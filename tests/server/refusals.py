@@ -1,7 +1,7 @@
 """Which codes answer which requests, as seen on the connections of servers while a test runs."""
 
 from truc_protocol.errors import Code
-from truc_protocol.messages import Direction
+from truc_protocol.messages import Direction, Request
 from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.wire.capabilities import BROUGHT_BY
 from truc_protocol.wire.connection import Connection, Role
@@ -10,11 +10,12 @@ from truc_protocol.wire.connection import Connection, Role
 def unlisted_refusals(monkeypatch):
     """Return a list that gets every refusal which the reference does not list for its request."""
     asked, unlisted = {}, []
-    open_request, refuse = Connection._open, Connection.refuse
+    track, refuse = Connection._track, Connection.refuse
 
-    def note_request(connection, request, tag):
-        asked[connection, request.id] = tag
-        open_request(connection, request, tag)
+    def note_request(connection, message, tag):
+        if isinstance(message, Request):
+            asked[connection, message.id] = tag
+        track(connection, message, tag)
 
     def note_refusal(connection, refused):
         tag = asked.get((connection, refused.re))
@@ -22,7 +23,7 @@ def unlisted_refusals(monkeypatch):
             unlisted.append((tag, refused.code, refused.msg))
         return refuse(connection, refused)
 
-    monkeypatch.setattr(Connection, "_open", note_request)
+    monkeypatch.setattr(Connection, "_track", note_request)
     monkeypatch.setattr(Connection, "refuse", note_refusal)
     return unlisted
 

@@ -5,7 +5,7 @@ State, and the questions asked of it, in `state`; what the rules are told in `re
 """
 
 from truc_protocol.ledger.deals import box_public, check_server_link, deal_public, learn, learn_all, next_call
-from truc_protocol.ledger.fold import Folded, check_place, fold
+from truc_protocol.ledger.fold import Folded, InPlace, check_place, fold, take
 from truc_protocol.ledger.opens import check_exact
 from truc_protocol.ledger.replay import replayed
 from truc_protocol.ledger.rulings import may_abandon, may_forfeit
@@ -36,6 +36,7 @@ __all__ = [
     "Due",
     "Folded",
     "HandLog",
+    "InPlace",
     "Ledger",
     "Outcome",
     "Pause",
@@ -64,4 +65,5 @@ __all__ = [
     "score",
     "side_scores",
     "start",
+    "take",
 ]

@@ -6,7 +6,7 @@ and does not recompute a whole deal (the auditor does); everything else that the
 """
 
 from collections.abc import Mapping
-from typing import Final, assert_never
+from typing import Final, NamedTuple, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -61,19 +61,36 @@ class Folded(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
 
 
+class InPlace(NamedTuple):
+    """A record that may stand next after `ledger`: what `check_place` has made sure of, so that it is not asked twice."""
+
+    ledger: Ledger
+    record: Record
+    body: MatchBody
+    is_parallel: bool
+
+
 def fold(ledger: Ledger, record: Record, body: AnyBody) -> Folded:
     """Take one record, already parsed.
 
     Raises:
         CheckError: The first check that fails; the ledger stays as it was.
     """
-    placed = check_place(ledger, record, body)
-    taken, events = _take(ledger, placed)
-    return Folded(_advance(taken, ledger, record, placed), events)
+    return take(check_place(ledger, record, body))
 
 
-def check_place(ledger: Ledger, record: Record, body: AnyBody) -> MatchBody:
-    """Return a record's body, once its position, head, phase and seats are right and no other record is due.
+def take(placed: InPlace) -> Folded:
+    """Take a record that is in its place.
+
+    Raises:
+        CheckError: The first check of its content that fails; the ledger stays as it was.
+    """
+    taken, events = _take(placed.ledger, placed.body)
+    return Folded(_advance(taken, placed), events)
+
+
+def check_place(ledger: Ledger, record: Record, body: AnyBody) -> InPlace:
+    """Return a record in its place: its position, head, phase and seats are right, and no other record is due.
 
     A record at another place blames nobody: whoever wrote the list may have moved it.
 
@@ -83,15 +100,22 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> MatchBody:
     if not isinstance(body, Placed):
         raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
     kind = kind_of(body)
-    _check_head(ledger, body, is_parallel=kind.binding is _PARALLEL)
+    is_parallel = kind.binding is _PARALLEL
+    k, head = ledger.parallel if is_parallel else (ledger.k, ledger.head)
+    if body.k != k or body.head != head or body.mid != ledger.setup.mid:
+        raise _misplaced(ledger, body, k, head)
     if ledger.phase not in kind.phases:
         message = f"{tag_of(body)}: does not stand in the phase {ledger.phase}"
         raise CheckError("C11", message, _author(record, body))
     _check_seats(ledger, record, body)
-    _check_due(ledger, record, body)
+    if ledger.phase is _HAND:
+        _check_due_in_hand(ledger, record, body)
+    elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends(body):
+        message = "expected a forfeit or an abandoned match after the void"
+        raise CheckError("C26", message, _untimely_author(record, body))
     if ledger.pause.active and not isinstance(body, _IN_A_PAUSE):
         raise CheckError("C29", f"{tag_of(body)}: the match is paused", _author(record, body))
-    return body
+    return InPlace(ledger, record, body, is_parallel)
 
 
 def _author(record: Record, body: AnyBody) -> str | None:
@@ -99,30 +123,20 @@ def _author(record: Record, body: AnyBody) -> str | None:
     return None if isinstance(body, Proxy | Sub) else role_name(record.signer)
 
 
-def _check_head(ledger: Ledger, body: Placed, *, is_parallel: bool) -> None:
-    k, head = ledger.parallel if is_parallel else (ledger.k, ledger.head)
+def _misplaced(ledger: Ledger, body: Placed, k: int, head: bytes) -> CheckError:
     if body.mid != ledger.setup.mid:
-        raise CheckError("C10", f"{tag_of(body)}: the record is of another match")
-    if body.k != k or body.head != head:
-        under = "the same" if body.head == head else "another"
-        raise CheckError("C10", f"{tag_of(body)}: expected position {k}, got {body.k} under {under} head")
+        return CheckError("C10", f"{tag_of(body)}: the record is of another match")
+    under = "the same" if body.head == head else "another"
+    return CheckError("C10", f"{tag_of(body)}: expected position {k}, got {body.k} under {under} head")
 
 
 def _check_seats(ledger: Ledger, record: Record, body: AnyBody) -> None:
+    seats = len(ledger.streaks)
     for field in _SEATS.get(type(body), ()):
         seat = getattr(body, field)
-        if seat is not None and seat >= ledger.seats:
-            message = f"{tag_of(body)}: expected a seat below {ledger.seats}, got {seat}"
+        if seat is not None and seat >= seats:
+            message = f"{tag_of(body)}: expected a seat below {seats}, got {seat}"
             raise CheckError("C12", message, _author(record, body))
-
-
-def _check_due(ledger: Ledger, record: Record, body: AnyBody) -> None:
-    """Check that the server owes no other record before this one."""
-    if ledger.phase is _HAND:
-        _check_due_in_hand(ledger, record, body)
-    elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends(body):
-        message = "expected a forfeit or an abandoned match after the void"
-        raise CheckError("C26", message, _untimely_author(record, body))
 
 
 def _untimely_author(record: Record, body: AnyBody) -> str | None:
@@ -135,6 +149,7 @@ def _ends(body: AnyBody) -> bool:
 
 
 def _check_due_in_hand(ledger: Ledger, record: Record, body: AnyBody) -> None:
+    """Check that the server owes no other record of the hand before this one."""
     hand, match = ledger.hand, ledger.match
     if hand is None or match is None:
         return
@@ -143,7 +158,7 @@ def _check_due_in_hand(ledger: Ledger, record: Record, body: AnyBody) -> None:
         expected = "C23", "expected the card to be opened that was played unseen"
     elif hand.opens and not isinstance(body, _AFTER_OPENS):
         expected = "C23", "expected further cards to be opened, or the close"
-    elif next_share(ledger) is not None and not isinstance(body, Share):
+    elif match.hand.offers and next_share(ledger) is not None and not isinstance(body, Share):
         expected = "C23", "expected a share right after the deal"
     elif match.winner is not None and not (isinstance(body, _AFTER_OPENS) or _is_show(body)):
         expected = "C24", "the match is won, expected the close of its last hand"
@@ -199,11 +214,12 @@ def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
             assert_never(body)
 
 
-def _advance(taken: Ledger, before: Ledger, record: Record, body: MatchBody) -> Ledger:
+def _advance(taken: Ledger, placed: InPlace) -> Ledger:
+    before, record = placed.ledger, placed.record
     k, head = before.k + 1, link(before.head, record)
-    parallel = before.parallel if kind_of(body).binding is _PARALLEL else (k, head)
+    parallel = before.parallel if placed.is_parallel else (k, head)
     covered = before.covered
     if record.signer > 0:
         seat = record.signer - 1
-        covered = (*covered[:seat], body.k, *covered[seat + 1 :])
+        covered = (*covered[:seat], placed.body.k, *covered[seat + 1 :])
     return replace(taken, k=k, head=head, parallel=parallel, covered=covered)

@@ -90,12 +90,13 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> tuple[Ledger, Eve
         decided, events = told(match, step)
     except IllegalActionError as error:
         raise CheckError("C20", error.message, author, refusal=error.code) from error
-    return _acted(moved(ledger, hand, decided, step, move.cut), action.seat), events
+    acted = moved(ledger, hand, decided, step, move.cut)
+    return _acted(acted, action.seat) if acted.streaks[action.seat] else acted, events
 
 
 def _acted(ledger: Ledger, seat: int) -> Ledger:
-    """End a seat's streak of rulings, if there is one."""
-    return replace(ledger, streaks=counted(ledger, seat, 0)) if ledger.streaks[seat] else ledger
+    """End a seat's streak of rulings."""
+    return replace(ledger, streaks=counted(ledger, seat, 0))
 
 
 def _unseen(ledger: Ledger, match: Match, step: Step) -> Ledger:
@@ -140,6 +141,8 @@ def open_slots(
     for opening in openings:
         _check_opening(deal, used, seat, opening, author)
         used |= {(deal.d, seat, opening.slot)}
+        if match.hand.dealt.cards[seat][opening.slot] == opening.card:
+            continue  # whoever dealt, or holds the card, knew it before
         try:
             match = know(match, Seat(seat), opening.slot, Card(opening.card))
         except CardError as error:

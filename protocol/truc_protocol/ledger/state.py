@@ -245,7 +245,8 @@ def _due_in_hand(ledger: Ledger) -> Due:
         return Due.CLOSE if next_open(ledger) is None else Due.OPEN
     if awaits_deal(match):
         return Due.DEAL
-    return Due.PLAYERS if next_share(ledger) is None else Due.SHARE
+    # a share is owed only while the question to a side at its last point is open
+    return Due.SHARE if match.hand.offers and next_share(ledger) is not None else Due.PLAYERS
 
 
 def must_end(ledger: Ledger) -> bool:

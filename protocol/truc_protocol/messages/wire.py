@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from truc_protocol.codec import EncodingError, pack, unpack
+from truc_protocol.codec import EncodingError, unpack, write
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import answers, history, notices, ratings, requests, social
 from truc_protocol.messages.fields import Message
@@ -188,7 +188,6 @@ MESSAGES: Final[tuple[Row, ...]] = (
 _ROWS: Final[Mapping[Direction, Mapping[str, Row]]] = {
     direction: {row.tag: row for row in MESSAGES if row.direction is direction} for direction in Direction
 }
-_MAY_BE_WIDE: Final = frozenset({notices.TableState, answers.Ok})
 _PLACE: Final = re.compile(r" - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`$")
 _MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _LARGEST_ID: Final = 2**32 - 1
@@ -201,14 +200,10 @@ def row_of(direction: Direction, tag: str) -> Row | None:
 
 def encode(message: AnyMessage) -> bytes:
     """Return the bytes of a message, without the optional fields that are not set."""
-    if type(message) in _MAY_BE_WIDE and _is_wide(message):
-        return pack(msgspec.to_builtins(message, builtin_types=(bytes,)))
-    return pack(message)
-
-
-def _is_wide(message: AnyMessage) -> bool:
-    """Tell whether a map of more than 15 fields is in a message: msgspec writes its long header even if fields are left out."""
-    return not isinstance(message, answers.Ok) or bool(message.tables)
+    # msgspec writes the long header of a map that may have more than 15 fields even if most are left out
+    if isinstance(message, notices.TableState) or (isinstance(message, answers.Ok) and message.tables):
+        return write(msgspec.to_builtins(message, builtin_types=(bytes,)))
+    return write(message)
 
 
 def decode(frame: bytes, direction: Direction) -> AnyMessage:
@@ -241,7 +236,7 @@ def _form(fields: Mapping[str, object], direction: Direction) -> Form:
         raise MessageError(
             Code.BAD_MESSAGE, "expected the message's name, a str, in `t`", field="t", re=_request_id(fields)
         )
-    row = row_of(direction, tag)
+    row = _ROWS[direction].get(tag)
     if row is None:
         known = "a message that goes from " + direction.value
         raise MessageError(

@@ -5,7 +5,7 @@ the table is an error, ours or the peer's. A connection reads no clock, opens no
 tables; `pulse` tells from timestamps when to ping and when to give up.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, StrEnum, auto
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -30,7 +30,6 @@ from truc_protocol.messages import (
     decode,
     encode,
     refusal,
-    tag_of,
 )
 from truc_protocol.wire.frames import (
     CLIENT_LIMIT,
@@ -171,10 +170,21 @@ class Connection:
 
         Nothing is read after a failure that closes. A server still answers what came before it, then the failure.
         """
-        if self._deaf:
-            return []
-        self._splitter.feed(received)
-        return list(self._read())
+        found: list[AnyMessage | Failure] = []
+        if not self._deaf:
+            self._splitter.feed(received)
+        while not self._deaf:
+            try:
+                frame = self._splitter.next_frame()
+                if frame is None:
+                    break
+                message = self._take(frame)
+            except RemoteError as error:
+                found.append(self._fail(error))
+            else:
+                if message is not None:
+                    found.append(message)
+        return found
 
     def send(self, message: AnyMessage) -> bytes:
         """Return the bytes to send for a message, and take the step it makes.
@@ -182,7 +192,7 @@ class Connection:
         Raises:
             LocalError: The state does not allow it, it answers no open request, or it is too long.
         """
-        tag = tag_of(message)
+        tag = _TAGS[type(message)]
         state = self._next_state(self.role, message, tag)
         if state is None:
             raise LocalError(f"{self.role} cannot send {tag} in state {self.state}")
@@ -216,19 +226,6 @@ class Connection:
         refused = refusal(failure.code, failure.message, re=failure.re, field=failure.field)
         return self.refuse(replace(refused, close=failure.closes))
 
-    def _read(self) -> Iterator[AnyMessage | Failure]:
-        while not self._deaf:
-            try:
-                frame = self._splitter.next_frame()
-                if frame is None:
-                    return
-                message = self._take(frame)
-            except RemoteError as error:
-                yield self._fail(error)
-            else:
-                if message is not None:
-                    yield message
-
     def _take(self, frame: bytes) -> AnyMessage | None:
         try:
             message = decode(frame, _INCOMING[self.role])
@@ -237,7 +234,7 @@ class Connection:
                 return None  # docs/protocol/evolution.md: a client passes over notices it does not know
             raise
         sender = _PEER[self.role]
-        tag = tag_of(message)
+        tag = _TAGS[type(message)]
         state = self._next_state(sender, message, tag)
         if state is None:
             raise self._out_of_step(message)
@@ -251,7 +248,7 @@ class Connection:
         return TRANSITIONS.get((self.state, sender, event))
 
     def _out_of_step(self, message: AnyMessage) -> RemoteError:
-        tag = tag_of(message)
+        tag = _TAGS[type(message)]
         code = Code.NOT_NOW if tag in _HANDSHAKE_TAGS else Code.AUTH_REQUIRED  # READY takes all others
         expected = " or ".join(sorted(_allowed(self.state, _PEER[self.role]))) or "nothing"
         number = message.id if isinstance(message, Request) else None
@@ -262,7 +259,9 @@ class Connection:
     def _track(self, message: AnyMessage, tag: str) -> None:
         """Open a request or close the one that `message` answers."""
         if isinstance(message, Request):
-            self._open(message, tag)
+            if message.id in self._outstanding or len(self._outstanding) >= MAX_OUTSTANDING:
+                raise self._unopened(message)
+            self._outstanding[message.id] = _REPLIES[tag]
         elif isinstance(message, _REPLY) and message.re is not None:
             replies = self._outstanding.get(message.re)
             if replies is None or (tag != "error" and tag not in replies):
@@ -273,18 +272,12 @@ class Connection:
                 )
             del self._outstanding[message.re]
 
-    def _open(self, request: Request, tag: str) -> None:
+    def _unopened(self, request: Request) -> RemoteError:
         if request.id in self._outstanding:
-            raise RemoteError(
-                Code.BAD_MESSAGE, f"expected a new request id, got {request.id}, still open", field="id"
-            )
-        if len(self._outstanding) >= MAX_OUTSTANDING:
-            raise RemoteError(
-                Code.RATE_LIMITED,
-                f"expected at most {MAX_OUTSTANDING} requests without a reply",
-                re=request.id,
-            )
-        self._outstanding[request.id] = _REPLIES[tag]
+            expected = f"expected a new request id, got {request.id}, still open"
+            return RemoteError(Code.BAD_MESSAGE, expected, field="id")
+        expected = f"expected at most {MAX_OUTSTANDING} requests without a reply"
+        return RemoteError(Code.RATE_LIMITED, expected, re=request.id)
 
     def _fail(self, error: RemoteError) -> Failure:
         """Turn the peer's error into a value; a request that was not opened yet is opened, so that it can be refused."""
@@ -313,6 +306,7 @@ class Connection:
             self._deaf = True
 
 
+_TAGS: Final = {form.message: row.tag for row in MESSAGES for form in row.forms}
 _INCOMING: Final = {Role.SERVER: Direction.TO_SERVER, Role.CLIENT: Direction.TO_CLIENT}
 _REPLIES: Final = {row.tag: row.replies for row in MESSAGES if row.direction is Direction.TO_SERVER}
 _PEER: Final = {Role.SERVER: Role.CLIENT, Role.CLIENT: Role.SERVER}

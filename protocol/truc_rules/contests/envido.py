@@ -4,7 +4,7 @@ A call goes on top of an unanswered ask for the stake, which is answered afterwa
 in a hand: an answer, or a flor, closes it.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from truc_rules.cards.seats import Seat, opponents_from, side_of
@@ -41,17 +41,16 @@ def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
     if len(hand.row.left[seat]) < hand.dealt.each:
         return ()
     # rules.md 8.3: once truco is accepted, no envido; 2: in a hand at the last point no betting
-    if hand.bets.stake != variant.base_stake or not hand.bets.right or not _has_say(match, seat):
+    if hand.bets.stake != variant.base_stake or not hand.bets.right:
+        return ()
+    if not (_is_asked(match, seat) if hand.offers else hand.row.to_act == seat):
         return ()
     return _raises(seat, (), rule.max_envido, rule.max_real)
 
 
-def _has_say(match: Match, seat: Seat) -> bool:
-    """Tell whether `seat` is to act, or its side is asked for a higher stake."""
-    row, offers = match.hand.row, match.hand.offers
-    if not offers:
-        return row.to_act == seat
-    offer = offers[-1]
+def _is_asked(match: Match, seat: Seat) -> bool:
+    """Tell whether the side of `seat` is asked for a higher stake."""
+    row, offer = match.hand.row, match.hand.offers[-1]
     return isinstance(offer, StakeAsk) and side_of(seat) != offer.side and seat in players(row, match.seats)
 
 
@@ -126,18 +125,23 @@ def accepted_points(match: Match, called: tuple[Kind, ...]) -> tuple[int, int]:
     """Return what accepted calls are worth, by the side that wins: their sum, or the falta instead."""
     if _FALTA in called:
         return _falta(match)
-    points = sum(_WORTH[kind] for kind in called)
+    points = _worth(called)
     return points, points
+
+
+@cache
+def _worth(called: tuple[Kind, ...]) -> int:
+    return sum(_WORTH[kind] for kind in called)
 
 
 def declined_points(called: tuple[Kind, ...]) -> int:
     """Return what a declined call pays: the calls before it, or 1 if there was none."""
-    return sum(_WORTH[kind] for kind in called[:-1]) or 1
+    return _worth(called[:-1]) or 1
 
 
 def _falta(match: Match) -> tuple[int, int]:
     """Return what falta envido is worth now, by the side that wins (rules.md 8.4, "Falta")."""
-    if is_score_open(match):
+    if match.hand.proven and is_score_open(match):
         # docs/decisions/0003: what a reader who does not know the score holds never runs ahead of the truth
         return _LEAST, _LEAST
     rule, target = match.variant.envido, match.variant.scoring.target

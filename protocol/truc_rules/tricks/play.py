@@ -242,8 +242,9 @@ def _put_down(match: Match, hand: Hand, action: Action) -> Step:
 @lru_cache(maxsize=8192)
 def _without(left: tuple[tuple[int, ...], ...], seat: Seat, slot: int) -> tuple[tuple[int, ...], ...]:
     """Return the slots that are left, by seat, after one was played."""
-    mine = tuple(other for other in left[seat] if other != slot)
-    return (*left[:seat], mine, *left[seat + 1 :])
+    mine = left[seat]
+    at = mine.index(slot)
+    return (*left[:seat], mine[:at] + mine[at + 1 :], *left[seat + 1 :])
 
 
 def _face(dealt: Dealt, action: Action) -> tuple[int, Card]:

@@ -16,7 +16,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import proxy
 from truc_protocol.errors import Code
-from truc_protocol.ledger import Ledger, check_place
+from truc_protocol.ledger import InPlace, check_place
 from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import Binding, Record, kind_of, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
@@ -77,33 +77,25 @@ def code_of(error: CheckError) -> Code:
     return Code(error.refusal) if error.refusal else CODES[error.check]
 
 
-class Looked(NamedTuple):
-    """A record that would be taken after `ledger` if its signature, not checked yet, is good."""
-
-    record: Record
-    body: AnyBody
-    ledger: Ledger
-
-
 class Verified(NamedTuple):
-    """A record that was looked at, and whose signature was found to be that of the key `public`."""
+    """A record in its place, whose signature was found to be that of the key `public`."""
 
-    looked: Looked
+    placed: InPlace
     public: bytes
 
 
-def verified(public: bytes, looked: Looked, *, is_sound: bool) -> Verified:
-    """Return a record that was looked at, with the key that has signed it.
+def verified(public: bytes, placed: InPlace, *, is_sound: bool) -> Verified:
+    """Return a record in its place, with the key that has signed it.
 
     Raises:
         RefusedBodyError: The signature is not the key's.
     """
     if not is_sound:
-        raise _not_signed(looked.record)
-    return Verified(looked, public)
+        raise _not_signed(placed.record)
+    return Verified(placed, public)
 
 
-def look(game: Game, record: Record) -> Looked | Repeated:
+def look(game: Game, record: Record) -> InPlace | Repeated:
     """Make the cheap comparisons, before a signature is checked, or tell where the record already stands.
 
     Raises:
@@ -114,8 +106,7 @@ def look(game: Game, record: Record) -> Looked | Repeated:
         if (repeated := _repeated(game, record, body)) is not None:
             return repeated
         _note_beyond(game, record, body)
-    _check_place(game, record, body)
-    return Looked(record, body, game.ledger)
+    return _in_place(game, record, body)
 
 
 def _repeated(game: Game, record: Record, body: AnyBody) -> Repeated | None:
@@ -132,35 +123,35 @@ def accept(game: Game, signed: Verified) -> Turn | Repeated:
     Raises:
         RefusedBodyError: It is not taken.
     """
-    (record, body, ledger), public = signed
-    if game.ledger is not ledger and (repeated := _repeated(game, record, body)) is not None:
+    placed, public = signed
+    record, body = placed.record, placed.body
+    if game.ledger is not placed.ledger and (repeated := _repeated(game, record, body)) is not None:
         return repeated  # it came on another connection too, while the signature was checked
     if isinstance(body, Sub):
         raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
     contributor = game.ledger.contributors[record.signer]
     if contributor is None or contributor.public != public:
         raise _not_signed(record)
-    return _taken(game, record, body)
+    return _taken(game, placed)
 
 
-def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> Looked:
+def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> InPlace:
     """Make the cheap comparisons for the record with which a newcomer takes over a seat.
 
     Raises:
         RefusedBodyError: It would not be taken.
     """
-    body = parsed(record)
-    _check_newcomer(game, record, body, newcomer)
-    return Looked(record, body, game.ledger)
+    return _newcomer(game, record, parsed(record), newcomer)
 
 
-def _check_newcomer(game: Game, record: Record, body: AnyBody, newcomer: Player) -> None:
+def _newcomer(game: Game, record: Record, body: AnyBody, newcomer: Player) -> InPlace:
     if not isinstance(body, Sub):
         raise RefusedBodyError(Code.NOT_NOW, f"expected a sub record for seat {record.signer - 1}")
-    _check_place(game, record, body)
+    placed = _in_place(game, record, body)
     if body.pk != newcomer.id:
         raise RefusedBodyError(Code.TERMS_REFUSED, "pk: expected the key that is logged in")
     check_name(body.name, newcomer.name)
+    return placed
 
 
 def accept_substitute(game: Game, signed: Verified, newcomer: Player, *also: Write) -> Turn:
@@ -169,20 +160,23 @@ def accept_substitute(game: Game, signed: Verified, newcomer: Player, *also: Wri
     Raises:
         RefusedBodyError: It is not taken.
     """
-    (record, body, _), public = signed
-    _check_newcomer(game, record, body, newcomer)
+    placed, public = signed
+    placed = _newcomer(game, placed.record, placed.body, newcomer)
     if public != newcomer.id:
-        raise _not_signed(record)
-    return _taken(game, record, body, *also)
+        raise _not_signed(placed.record)
+    return _taken(game, placed, *also)
 
 
-def _taken(game: Game, record: Record, body: AnyBody, *also: Write) -> Turn:
+def _taken(game: Game, placed: InPlace, *also: Write) -> Turn:
+    if (
+        placed.ledger is not game.ledger
+    ):  # another record came in between: a body for its place brings no evidence
+        placed = _in_place(game, placed.record, placed.body)
     try:
-        return game.take(record, body, *also)
+        return game.take(placed, *also)
     except CheckError as error:
-        _check_place(game, record, body)  # a body for another place is answered without evidence
         code = code_of(error)
-        evidence = game.dealer.refuse(game.mid, record.body, str(code))
+        evidence = game.dealer.refuse(game.mid, placed.record.body, str(code))
         raise RefusedBodyError(code, str(error), evidence) from error
 
 
@@ -227,10 +221,10 @@ def _not_signed(record: Record) -> RefusedBodyError:
     )
 
 
-def _check_place(game: Game, record: Record, body: AnyBody) -> None:
+def _in_place(game: Game, record: Record, body: AnyBody) -> InPlace:
     ledger = game.ledger
     try:
-        check_place(ledger, record, body)
+        return check_place(ledger, record, body)
     except CheckError as error:
         k = getattr(body, "k", None)
         here = ledger.parallel[0] if kind_of(body).binding is Binding.PARALLEL else ledger.k
@@ -270,7 +264,7 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
     cut = choice.p if choice.p is not None else game.asking.cut(game.ledger)
     body = _body(game, action, cut)
     try:
-        return game.take(unsigned(body), body)
+        return game.take(check_place(game.ledger, unsigned(body), body))
     except CheckError as error:
         raise RefusedError(code_of(error), str(error)) from error
 

@@ -136,7 +136,10 @@ def position(ledger: Ledger) -> Position:
     actions = legal_by_seat(match)
     if deciding is None:
         return Position(ledger, None, (), (), actions)
-    return Position(ledger, match, deciders(match), deciders_in_view(match), actions)
+    holders = deciders(match)
+    return Position(
+        ledger, match, holders, deciders_in_view(match) if match.hand.offers else holders, actions
+    )
 
 
 def may_show(ledger: Ledger) -> bool:

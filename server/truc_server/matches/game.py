@@ -15,7 +15,7 @@ from truc_protocol.bodies import AnyBody, Close, Deal, End, Share
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import Fact, means
-from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
+from truc_protocol.ledger import Due, Folded, InPlace, Ledger, check_place, due, fold, start, take
 from truc_protocol.match_secrets import new_root
 from truc_protocol.messages import Away, Waiting
 from truc_protocol.records import Phase, Record, parse, parse_own
@@ -132,14 +132,19 @@ class Game:
         """Tell whether a player has a seat in this match, or has had one."""
         return player.id in self._guests.values() or ("key", player.id) in self.ledger.commitments
 
-    def take(self, record: Record, body: AnyBody, *also: Write) -> Turn:
-        """Return what follows from a record; `also` is stored with it, and before it.
+    def add(self, record: Record, *also: Write) -> Turn:
+        """Return what follows from a record of the server's own; `also` is stored with it, and before it."""
+        return self.take(check_place(self.ledger, record, parse_own(record)), *also)
+
+    def take(self, placed: InPlace, *also: Write) -> Turn:
+        """Return what follows from a record in its place; `also` is stored with it, and before it.
 
         Raises:
             CheckError: It does not follow.
         """
-        before, now, at_ms = self.ledger, trio.current_time(), now_ms()
-        folded = fold(before, record, body)
+        before, record, body = placed.ledger, placed.record, placed.body
+        now, at_ms = trio.current_time(), now_ms()
+        folded = take(placed)
         if isinstance(body, Deal):
             folded = self._dealt(folded)
         opens = window(before, record, body, folded)
@@ -202,7 +207,7 @@ class Game:
             # the secrets of the new chain are stored with the record, and before it
             record = self.dealer.rekey(ledger, new_root())
             secrets = save_secrets(self._at_rest, self.setup.terms.th, self.dealer.secrets)
-            return self.take(record, parse_own(record), secrets)
+            return self.add(record, secrets)
         ruling = None
         if (
             ledger.voids
@@ -217,7 +222,7 @@ class Game:
         if ruling is None and is_draining and due(ledger) is Due.CALL:
             return None
         record_due = ruling or self.dealer.next_record(ledger)
-        return None if record_due is None else self.take(record_due, parse_own(record_due))
+        return None if record_due is None else self.add(record_due)
 
     def _ruling(self, ledger: Ledger) -> Record | None:
         """Return the ruling that is due now, if any."""
@@ -292,7 +297,7 @@ class Game:
             case _:
                 self._waits.end()
                 return None
-        return self.take(record, parse_own(record))
+        return self.add(record)
 
     def desert(self) -> None:
         """Let the match end, as nobody may go on with it: without a winner, unless it is won already."""
@@ -339,7 +344,7 @@ class Game:
             raise TooEarlyError(
                 "expected the other side to be away for longer, and no deal to be under way", wait_ms
             )
-        return self.take(record, parse_own(record))
+        return self.add(record)
 
     def greeting(self) -> tuple[Away | Waiting, ...]:
         """Return who is away and what is waited for, for a follower that has been sent every record."""

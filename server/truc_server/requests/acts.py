@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from truc_protocol.crypto import keys
 from truc_protocol.errors import Code
+from truc_protocol.ledger import InPlace
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Phase, Record
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.acceptance import (
-    Looked,
     Repeated,
     Verified,
     accept,
@@ -122,7 +122,7 @@ def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid
         peer.refuse(error.refusal(message.id))
 
 
-def _look(place: Place, player: Player, message: SignedAct) -> Looked | Repeated:
+def _look(place: Place, player: Player, message: SignedAct) -> InPlace | Repeated:
     """Make the cheap comparisons, or tell where the record already stands."""
     record = Record(place.seat + 1, message.body, message.sig)
     return look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)

@@ -35,7 +35,7 @@ def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Ver
     Raises:
         RefusedError: The record is not taken.
     """
-    seat = signed.looked.record.signer - 1
+    seat = signed.placed.record.signer - 1
     if table.audience.is_skipped(peer):
         raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
     left, newcomer = table.board.seats[seat], Seated(player, is_ready=True)
