@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from truc_protocol.audit import Verdict
 from truc_protocol.messages import LobbyState, TableState
+from truc_rules import View
 from truc_words import Sentence
 
 Fact = Mapping[str, Any]
@@ -72,22 +73,25 @@ class MatchStarted(NamedTuple):
 
 
 class Recalled(NamedTuple):
-    """A match kept in part goes on: what had happened in its last hand, in order, last the state."""
+    """A match kept in part goes on: what had happened in its last hand, in order, last the state; and the view now."""
 
     means: tuple[Fact, ...]
+    view: View | None = None
 
 
 class RecordSeen(NamedTuple):
     """A record came and passed every check; `means` is what happened, in order, last the state.
 
     With `is_least`, its points are a lower bound until the hand is closed: whether a flor was kept quiet in an earlier
-    duel depends on cards that are not open yet.
+    duel depends on cards that are not open yet. `view` is what one's own seat may see of the match after it, by the
+    verified ledger; None before the first dealer is drawn.
     """
 
     k: int
     kind: str
     means: tuple[Fact, ...]
     is_least: bool = False
+    view: View | None = None
 
 
 class CardsDealt(NamedTuple):

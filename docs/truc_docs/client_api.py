@@ -16,7 +16,7 @@ import truc_client
 PAGE: Final = "api.txt"
 _HEAD: Final = """\
 # What truc_client exports, as it stands in the code. TableState, SeatHeld, PlayerState, PlayedMatch, Standing, LobbyState
-# and Info are what the server sent, field by field as in docs/protocol/messages.md.
+# and Info are what the server sent, field by field as in docs/protocol/messages.md; View is that of truc_rules.
 # Made by `python -m truc_docs.client_api docs/clients`. Change the code, not this file.
 """
 _REWRITTEN: Final = (

@@ -5,7 +5,7 @@ lost connections are not rules. A match begins with `new_match`; `deal` gives it
 do, and `apply` does it and returns the next match with what happened.
 """
 
-from truc_rules.cards.packs import CARDS_EACH, Card, card_named, card_names
+from truc_rules.cards.packs import CARDS_EACH, COVERED, Card, card_named, card_names
 from truc_rules.cards.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
 from truc_rules.contests.claims import is_score_open
 from truc_rules.contests.dispatch import has_windows, is_window, unseen
@@ -38,7 +38,16 @@ from truc_rules.match.rulings import apply_ruled, ruled
 from truc_rules.match.views import View, view
 from truc_rules.positions.actions import KINDS, REST, TRUT, Action, ArgShape, Kind
 from truc_rules.positions.events import Event
-from truc_rules.positions.match import Hand, Match, Score
+from truc_rules.positions.match import (
+    ContraflorAsk,
+    EnvidoAsk,
+    Hand,
+    LastPointAsk,
+    Match,
+    RedealAsk,
+    Score,
+    StakeAsk,
+)
 from truc_rules.signs.forced_shows import owed_shows, unproven
 from truc_rules.signs.orders import MOST_ORDERS
 from truc_rules.signs.signs import check_sign, sign_receivers, signs
@@ -62,6 +71,7 @@ from truc_rules.variants.vocabulary import SIGNS
 
 __all__ = [
     "CARDS_EACH",
+    "COVERED",
     "ENGINE",
     "KINDS",
     "MOST_ORDERS",
@@ -74,25 +84,30 @@ __all__ = [
     "ArgShape",
     "Card",
     "CardError",
+    "ContraflorAsk",
     "Described",
     "Envido",
+    "EnvidoAsk",
     "Event",
     "Flor",
     "Hand",
     "IllegalActionError",
     "Kind",
     "LastPoint",
+    "LastPointAsk",
     "Match",
     "MatchError",
     "MoveError",
     "Pica",
     "Redeal",
+    "RedealAsk",
     "RulesError",
     "Score",
     "Scoring",
     "Seat",
     "Side",
     "Signals",
+    "StakeAsk",
     "TurnUp",
     "UnknownOptionError",
     "Variant",

@@ -4,10 +4,10 @@
 """
 
 import io
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from client.viewed import view_of
 from rich.console import Console
 
 from truc_client import (
@@ -20,7 +20,8 @@ from truc_client import (
     Signed,
     YourTurn,
 )
-from truc_rules import preset
+from truc_rules import Seat, Side, View, preset
+from truc_rules.positions.match import Ordered, StakeAsk
 from truc_terminal.screen.screen import Screen
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -62,13 +63,10 @@ def _play(seat: str, card: str) -> tuple:
     return kind, {"seat": int(seat)} if card == "-" else {"seat": int(seat), "card": card}
 
 
-def stands(
-    score: Iterable[int], dealer: int, stake: int, tricks: Iterable[int | None], to_act: int
-) -> RecordSeen:
+def stands(view: View) -> RecordSeen:
     """Return the record that leaves the hand like this."""
-    first, second = ([0, 0, points] for points in score)
-    rest = {"dealer": dealer, "stake": stake, "tricks": [*tricks], "waiting": [to_act]}
-    return told(("state", {"phase": "hand", "score": [first, second], **rest}))
+    state = {"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]]}
+    return RecordSeen(8, "act", (state,), view=view)
 
 
 _ENVIDO = (
@@ -81,7 +79,18 @@ _ENVIDO = (
     Signed(2, "three"),
     played("2 7e", "3 1e"),
     told(("stake_asked", {"seat": 3, "stake": 2})),
-    stands((8, 21), 0, 1, [0], 0),
+    stands(
+        view_of(
+            "truco-argentino",
+            4,
+            cards="7o 6b 12c",
+            tricks=[("1 4c 2 3b 3 10e 0 12c", 0)],
+            table="2 7e 3 1e",
+            points=(8, 21),
+            offers=(StakeAsk(Seat(3), Side(1), 2),),
+            waiting=(0,),
+        )
+    ),
 )
 _TURNED = (
     dealt(6),
@@ -90,7 +99,20 @@ _TURNED = (
     played("5 2d", "0 7d", "1 Qc", "2 -", "3 As", "4 3h"),
     told(("trick_tied", {"leader": 5})),
     played("5 5s"),
-    stands((7, 10), 4, 3, [None], 0),
+    stands(
+        view_of(
+            "truco-paulista",
+            6,
+            cards="Kh 7d 6c",
+            tricks=[("5 2d 0 7d 1 Qc 2 - 3 As 4 3h", None)],
+            table="5 5s",
+            points=(7, 10),
+            dealer=4,
+            stake=3,
+            up="4h",
+            waiting=(0,),
+        )
+    ),
 )
 _TWO = (
     dealt(2),
@@ -101,29 +123,51 @@ _TWO = (
     dealt(2),
     CardsDealt(("As", "10h", "7c")),
     played("1 -"),
-    stands((6, 10), 0, 2, [], 0),
+    stands(view_of("truc-french", cards="As 10h 7c", table="1 -", points=(6, 10), stake=2, waiting=(0,))),
 )
 _WON = (
     dealt(2),
     CardsDealt(("7e", "6b", "12c")),
     played("1 4c", "0 7e"),
     told(("trick_won", {"side": 0, "leader": 0})),
-    stands((8, 21), 1, 1, [0], 0),
+    stands(
+        view_of(
+            "truco-argentino",
+            cards="7e 6b 12c",
+            tricks=[("1 4c 0 7e", 0)],
+            points=(8, 21),
+            dealer=1,
+            waiting=(0,),
+        )
+    ),
 )
 _CLOCKWISE = (
     dealt(4),
     CardsDealt(("7s", "Kh", "Qd")),
     played("1 8c", "2 9d", "3 Ah", "0 7s"),
     told(("trick_won", {"side": 0, "leader": 0})),
-    stands((3, 0), 0, 1, [0], 0),
+    stands(
+        view_of("trut", 4, cards="7s Kh Qd", tricks=[("1 8c 2 9d 3 Ah 0 7s", 0)], points=(3, 0), waiting=(0,))
+    ),
 )
 _GOVERNED = (
     dealt(4),
     CardsDealt(("8s", "Kh", "Qd")),
     PartnerCards(2, ("7s", "9d", "Jc")),
-    played("1 Kc", "2 9d", "3 6h"),
+    played("1 Kc", "2 9d", "3 Ah"),
     told(("order_given", {"seat": 2, "order": "low"})),
-    stands((3, 0), 0, 1, [], 0),
+    stands(
+        view_of(
+            "truc-partnership",
+            4,
+            cards="8s Kh Qd",
+            table="1 Kc 2 9d 3 Ah",
+            points=(3, 0),
+            dealer=2,
+            orders=(Ordered("low", 1), None),
+            waiting=(0,),
+        )
+    ),
 )
 _ALL = "play 7o, play 6b, accept, decline, raise 3, concede"
 _FIRST = "play Kh, play 6c, cover Kh, cover 6c, raise 6, concede"

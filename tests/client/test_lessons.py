@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 from client.playing import homes
+from client.viewed import view_of
 from rich.console import Console
 from rows import each_row
 
@@ -19,7 +20,7 @@ from truc_client import careful, connect, play_match
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, YourTurn
 from truc_rules import preset
 from truc_terminal.advice import Advice
-from truc_terminal.replay_model.board import Board, Laid
+from truc_terminal.replay_model.board import Board, Laid, LaidTrick
 from truc_terminal.replay_model.faces import faces_of
 from truc_terminal.screen.drawing import Setting
 from truc_terminal.screen.lessons import Teacher, teaching_at
@@ -146,7 +147,7 @@ def test_what_a_move_means_is_told_the_first_time_it_is_offered() -> None:
 def test_envido_is_told_once_and_what_ones_cards_count_in_every_hand() -> None:
     lessons = Lessons("truco-argentino")
     told = [
-        lessons.of(turn("envido", "play 7e"), Board(2, 0, cards=cards))
+        lessons.of(turn("envido", "play 7e"), Board(2, 0, held=(cards, ())))
         for cards in (("7e", "6e", "1b"), ("7e", "6e", "1b"), ("7e", "12e", "1b"), ("7e", "12o", "1b"))
     ]
     assert told[0][0].startswith("The best pair: two cards of one suit count 20 and their numbers")
@@ -163,7 +164,7 @@ def advice(*tried: Tried, lines: tuple[str, ...] = PLAYS) -> Advice:
     return Advice(asked, tuple(zip(asked.options, tried, strict=False)))
 
 
-HOLDING = Board(2, 0, cards=("3o", "1c", "4b"))
+HOLDING = Board(2, 0, held=(("3o", "1c", "4b"), ()))
 
 
 def test_suggestion_is_told_with_how_it_fared_beside_the_next_best() -> None:
@@ -219,7 +220,7 @@ def test_symbols_of_the_suits_are_told_where_they_are_shown() -> None:
 
 
 def test_won_trick_is_told_with_the_card_that_took_it() -> None:
-    board = Board(2, 0, laid=(Laid(1, "1e"), Laid(0, "3o")))
+    board = Board(2, 0, tricks=(LaidTrick((Laid(1, "1e"), Laid(0, "3o"))),))
     won = {"what": "trick_won", "side": 0, "leader": 0}
     assert Lessons().of(won, board) == ["3o of north is the strongest card on the table."]
 
@@ -241,7 +242,8 @@ def test_lesson_stands_under_what_it_is_about() -> None:
         {"what": "card_played", "seat": 1, "card": "1e"},
         {"what": "card_played", "seat": 0, "card": "3o"},
     )
-    screen.show(RecordSeen(1, "act", (*played, {"what": "trick_won", "side": 0, "leader": 0})))
+    facts = (*played, {"what": "trick_won", "side": 0, "leader": 0})
+    screen.show(RecordSeen(1, "act", facts, view=view_of(tricks=[("1 1e 0 3o", 0)])))
     assert file.getvalue().splitlines()[-2:] == [
         "  the trick goes to north; north leads",
         "  > 3o of north is the strongest card on the table.",

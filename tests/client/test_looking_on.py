@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 import trio
-from client.pictured import dealt, played, stands, told
+from client.pictured import dealt, played, told
+from client.viewed import view_of
 from rich.console import Console
 from rows import each_row
 
@@ -24,7 +25,7 @@ from truc_client import (
     Waiting,
 )
 from truc_client.errors import ClientError
-from truc_rules import preset
+from truc_rules import View, preset
 from truc_terminal.replay_model.annotating import Annotator
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
@@ -44,8 +45,9 @@ TRICK = (
         ("card_played", {"seat": 0, "card": "As"}),
         ("trick_won", {"side": 0, "leader": 0}),
         ("state", {**STATE, "phase": "hand", "waiting": [0], "tricks": [0]}),
-    ),
+    )._replace(view=view_of("truc-french", seat=None, tricks=[("1 Kd 0 As", 0)], points=(2, 1))),
 )
+BETWEEN = view_of("truc-french", seat=None, each=0, points=(2, 1))
 
 
 class FakeTable:
@@ -101,8 +103,8 @@ def shown(*happenings, terminal: bool = False, lang: str = "en", reached: int = 
     return out.getvalue()
 
 
-def seen(*facts) -> RecordSeen:
-    return RecordSeen(8, "act", facts)
+def seen(*facts, view: View = BETWEEN) -> RecordSeen:
+    return RecordSeen(8, "act", facts, view=view)
 
 
 def drawn(text: str) -> int:
@@ -148,16 +150,18 @@ def test_without_a_terminal_all_is_told_line_by_line() -> None:
 
 
 def test_who_comes_in_the_middle_of_a_hand_sees_the_table_once_all_is_there() -> None:
+    of_watcher = view_of("truc-french", seat=None, table="1 Kd", points=(2, 1), waiting=(0,))
     coming = (
         SnapshotTaken(bytes(32), 7, STATE, skipped=False),
         Resumed(7),
         RecordSeen(7, "deal", (*dealt(2).means, STATE)),
-        RecordSeen(8, "act", stands((2, 1), 0, 1, [], 1).means),
+        RecordSeen(8, "act", ({**STATE, "phase": "hand", "waiting": [1]},), view=of_watcher),
     )
     told = shown(*coming, terminal=True, reached=9)
     assert drawn(told) == 1
     assert told.index("Score  north: 2; east: 1") < told.index("what came before it is not checked yet")
     assert told.index("has passed its checks") < told.index("▒ ▒ ▒")
+    assert "│ K♦│" in told  # laid before the watcher came
     assert drawn(shown(*coming, terminal=True, reached=99)) == 0
 
 
@@ -169,7 +173,7 @@ def test_snapshot_that_skips_says_so_and_forgets_the_hand_that_it_skips() -> Non
     watcher = Watcher(FakeTable(), screen)
     for happening in (begun(), *TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True)):
         watcher.show(happening)
-    assert (screen.board.laid, screen.board.past, screen.board.each) == ((), (), 0)
+    assert (screen.board.laid, screen.board.tricks, screen.board.held) == ((), (), ())
 
 
 async def test_what_is_not_checked_says_so_in_each_line_and_is_neither_drawn_nor_ticked() -> None:
@@ -216,12 +220,13 @@ def test_every_match_can_be_watched_from_its_first_record_to_its_last(transcript
     begun = next(each for each in records if not each.is_setup)
     screen, out = screen_of(terminal=True)
     watcher = Watcher(FakeTable(), screen)
-    pack = ("1o",) if "argentino" in transcript.stem else ("As",)
     names, path = tuple(begun.names), Path("x.truc")
-    watcher.show(MatchStarted(bytes(32), transcript.stem, pack, names, None, "A", path, words=begun.words))
+    watcher.show(
+        MatchStarted(bytes(32), transcript.stem, records[-1].pack, names, None, "A", path, words=begun.words)
+    )
     for each in records:
         if not each.is_setup and each.facts:
-            watcher.show(RecordSeen(each.place, each.kind, each.facts))
+            watcher.show(RecordSeen(each.place, each.kind, each.facts, view=each.view))
     tricks = sum(fact["what"] in ("trick_won", "trick_tied") for each in records for fact in each.facts)
     hands = sum(fact["what"] == "hand_closed" for each in records for fact in each.facts)
     tables = out.getvalue().count(f"── {transcript.stem} ─") + out.getvalue().count("── all cards are open ─")

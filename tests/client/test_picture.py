@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 from client.pictured import FOLDER, SCENES, shown
+from client.viewed import view_of
 from rich.text import Text
 from rows import each_row
 
-from truc_rules import preset, presets
-from truc_terminal.replay_model.annotating import Annotator
-from truc_terminal.replay_model.board import Board, Laid, after, held_by, last_trick, with_cards, with_partner
+from truc_rules import Card, Kind, Seat, Side, View, preset, presets
+from truc_rules.positions.match import EnvidoAsk, StakeAsk
+from truc_terminal.replay_model.board import Board, Laid, Memory, board_of, remembered, with_partner
 from truc_terminal.replay_model.faces import Faces, faces_of
+from truc_terminal.replay_model.stages import course_of
 from truc_terminal.screen.card_drawing import NARROW, WIDE, Edge, back_block, card_block
 from truc_terminal.screen.drawing import Setting, table_text
 from truc_terminal.screen.glyphs import ASCII, MANY, needs_ascii
@@ -18,6 +20,8 @@ from truc_terminal.screen.picture import Places, picture, places
 from truc_words import Speech
 
 TRANSCRIPTS = sorted((Path(__file__).parent.parent / "vectors/transcripts").glob("*.truc"))
+PACK = preset("truc-catalan").pack
+UNKNOWN = (None,) * 3
 SPANISH, FRENCH = Faces(is_spanish=True, is_plain=False), Faces(is_spanish=False, is_plain=False)
 COMMITTED = {"what": "hands_committed", "digests": [b"\xaa" * 32, b"\xbb" * 32]}
 CLOSED = {"what": "hand_closed", "reason": "hand"}
@@ -55,11 +59,10 @@ def test_drawn_french_card_has_the_letter_of_the_players_language(is_plain) -> N
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_every_moment_of_a_match_fits_every_width(transcript) -> None:
-    board = None
-    for record in Annotator(transcript.read_bytes()).records():
-        if not record.names or record.is_setup:
+    for stage in course_of(transcript.read_bytes(), lang="en").stages:
+        record, board = stage.record, stage.board
+        if not stage.hand:
             continue
-        board = reduce(after, record.facts, board or Board(len(record.names), None))
         for width, height in ((120, 40), (60, 24), (30, 24)):
             faces = Faces(is_spanish="truco" in transcript.stem, is_plain=width == 60)
             told = Setting(record.names, faces, Speech("en", record.words), 12)
@@ -70,7 +73,7 @@ def test_every_moment_of_a_match_fits_every_width(transcript) -> None:
 @pytest.mark.parametrize(("width", "label"), [(80, "carta virada (vira)  3♠"), (60, "carta virada  3♠")])
 def test_label_that_is_too_long_loses_what_is_in_brackets(width, label) -> None:
     told = Setting(("north", "east"), FRENCH, Speech("pt", "paulista"), 12)
-    shown = drawn(Board(2, 0, cards=("2d", "Jc", "As"), turned_up="3s"), told, width)
+    shown = drawn(Board(2, 0, held=(("2d", "Jc", "As"), ()), turned_up="3s"), told, width)
     assert label in shown
     assert "…" not in shown
 
@@ -78,16 +81,15 @@ def test_label_that_is_too_long_loses_what_is_in_brackets(width, label) -> None:
 @pytest.mark.parametrize("width", [80, 50])
 def test_terminal_without_signs_is_given_ascii_alone(width) -> None:
     faces = Faces(is_spanish=True, is_plain=True)
-    board = Board(
-        2, 0, cards=("7o", "12b"), laid=(Laid(1, None),), digests=(b"a", b"b"), each=3, proven=(True,)
-    )
+    memory = Memory(digests=(b"a", b"b"), proven=(True,))
+    board = Board(2, 0, held=(("7o", "12b"), UNKNOWN), laid=(Laid(1, None),), memory=memory)
     assert drawn(board, setting("north", "east", faces=faces), width).isascii()
 
 
 @pytest.mark.parametrize("width", [80, 50])
 def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
     names = ("\x1b[2Jnorth", "[bold]east\n\r", "馬" * 24, "w" * 300)
-    lines = drawn(Board(4, 0, each=3, dealer=2), setting(*names), width).split("\n")
+    lines = drawn(Board(4, 0, held=(UNKNOWN,) * 4, dealer=2), setting(*names), width).split("\n")
     assert "\x1b" not in "".join(lines)
     assert max(Text(line).cell_len for line in lines) <= width
 
@@ -111,62 +113,60 @@ def test_next_seat_sits_to_the_left_where_play_goes_clockwise() -> None:
     assert re.search(r"next .* last", told)
 
 
-TRICK = (
-    {"what": "card_played", "seat": 0, "card": "7e"},
-    {"what": "card_played", "seat": 1, "card": "3b"},
-    {"what": "trick_won", "side": 0, "leader": 0},
-    {"what": "state", "score": [[0, 0, 0], [0, 0, 0]], "tricks": [0], "waiting": [0]},
-)
-LED = {"what": "card_played", "seat": 0, "card": "4c"}
+def table(*, side: int | None = 0, laid: str = "", **what) -> Board:
+    """Return the table after a trick of a game for two, which north took unless it is said otherwise."""
+    return board_of(view_of(tricks=[("0 7e 1 3b", side)], table=laid, **what), PACK)
 
 
 def test_cards_of_a_trick_lie_there_until_the_next_begins_and_the_one_that_took_it_is_marked() -> None:
     names = setting("north", "east")
-    over = reduce(after, TRICK, Board(2, 0))
-    assert last_trick(over) == ((Laid(0, "7e"), Laid(1, "3b")), 0)
+    over = table()
+    assert (over.last_trick.laid, over.last_trick.best) == ((Laid(0, "7e"), Laid(1, "3b")), 0)
     told = drawn(over, names)
     assert "┃ 7†┃" in told
     assert "│ 3♣│" in told
     assert "★7† 3♣" in told
-    led = drawn(after(over, LED), names)
+    led = drawn(table(laid="0 4c"), names)
     assert "┃" not in led
     assert "★7† 3♣" in led
-    tied = reduce(after, (*TRICK[:2], {"what": "trick_tied", "leader": 0}), Board(2, 0))
-    assert last_trick(tied) == ((Laid(0, "7e"), Laid(1, "3b")), None)
+    tied = table(side=None)
+    assert (tied.last_trick.laid, tied.last_trick.best) == ((Laid(0, "7e"), Laid(1, "3b")), None)
     assert "┃" not in drawn(tied, names)
 
 
 def test_card_that_took_a_trick_is_marked_in_ascii_and_named_in_rows() -> None:
-    over = reduce(after, TRICK, Board(2, 0))
     plain = setting("north", "east", faces=Faces(is_spanish=True, is_plain=True))
-    assert "* 7e*" in drawn(over, plain)
-    assert "*7e" in drawn(over, plain, width=50)
-    assert "tricks  north (7e)" in table_text(over, plain).plain
+    assert "* 7e*" in drawn(table(), plain)
+    assert "*7e" in drawn(table(), plain, width=50)
+    assert "tricks  north (7e)" in table_text(table(), plain).plain
 
 
 def test_cards_of_two_lie_side_by_side_each_towards_its_seat() -> None:
-    lines = drawn(reduce(after, TRICK, Board(2, 0)), setting("north", "east")).splitlines()
+    lines = drawn(table(), setting("north", "east")).splitlines()
     theirs, own = (next(line for line in lines if card in line) for card in ("│ 3♣│", "┃ 7†┃"))
     assert lines.index(own) == lines.index(theirs) + 1
     assert theirs.index("3♣") < own.index("7†")
 
 
 def test_who_watches_sees_every_hand_from_behind() -> None:
-    told = drawn(Board(2, None, each=3), setting("north", "east"))
+    told = drawn(board_of(view_of(seat=None), PACK), setting("north", "east"))
     assert told.count("▒ ▒ ▒") == 2
 
 
 def test_own_hand_lies_face_down_where_nobody_sees_it() -> None:
-    told = drawn(Board(2, 0, each=3, is_blind=True), setting("north", "east"))
+    blind = board_of(view_of(), PACK, remembered(Memory(), {"what": "played_blind"}))
+    told = drawn(blind, setting("north", "east"))
     assert told.count("│▒▒▒▒▒▒▒│") == 9
     assert "nobody has seen them" in told
 
 
+def known(*facts: dict) -> Board:
+    return board_of(view_of(), PACK, reduce(remembered, facts, Memory()))
+
+
 def test_commitment_is_ticked_once_it_is_open() -> None:
-    board = after(Board(2, 0), COMMITTED)
-    opened = after(board, OPENED)
-    assert "○ bbbbbbbb" in drawn(board, setting("north", "east"))
-    assert "✓ bbbbbbbb" in drawn(opened, setting("north", "east"))
+    assert "○ bbbbbbbb" in drawn(known(COMMITTED), setting("north", "east"))
+    assert "✓ bbbbbbbb" in drawn(known(COMMITTED, OPENED), setting("north", "east"))
 
 
 @pytest.mark.parametrize(
@@ -181,40 +181,54 @@ def test_commitment_is_ticked_once_it_is_open() -> None:
     ],
 )
 def test_hands_that_are_over_are_counted_with_those_that_were_opened(facts, row) -> None:
-    told = drawn(reduce(after, facts, Board(2, 0)), setting("north", "east"))
+    told = drawn(known(*facts), setting("north", "east"))
     assert (f"opened  {row}" in told) if row else ("opened" not in told)
 
 
-def test_what_waits_for_an_answer_is_said_until_it_has_one() -> None:
-    asked = {"what": "stake_asked", "seat": 1, "stake": 2}
-    bet = {"what": "envido_called", "seat": 0, "call": "falta-envido"}
-    both = reduce(after, (asked, bet), Board(2, 0))
-    told = drawn(both, setting("north", "east"))
-    assert "open   east asks for 2" in told
+def test_what_waits_for_an_answer_is_said() -> None:
+    asked = StakeAsk(Seat(1), Side(1), 2)
+    bet = EnvidoAsk(Seat(0), Side(0), (Kind.ENVIDO, Kind.FALTA_ENVIDO))
+    told = drawn(table(offers=(asked, bet)), setting("north", "east"))
+    assert "open    east asks for 2" in told
     assert "north bets" in told
-    assert "north bets" not in drawn(
-        after(both, {"what": "envido_declined", "seat": 1}), setting("north", "east")
-    )
 
 
 def test_match_that_rests_waits_for_nobody() -> None:
     state = {"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]], "waiting": [1]}
-    assert after(Board(2, 0), state).acting == (1,)
-    assert after(Board(2, 0), {**state, "paused": True}).acting == ()
+    views = view_of(waiting=(1,))
+    assert board_of(views, PACK, remembered(Memory(), state)).acting == (1,)
+    assert board_of(views, PACK, remembered(Memory(), {**state, "paused": True})).acting == ()
+
+
+def cards(named: str) -> list[Card]:
+    return [Card(PACK.index(card)) for card in named.split()]
+
+
+def of_four(laid: str = "", **what) -> View:
+    return view_of(seats=4, table=laid, **what)
 
 
 def test_cards_that_a_seat_has_shown_leave_its_hand_when_they_are_played() -> None:
-    board = after(Board(4, 0, each=3), {"what": "cards_shown", "seat": 2, "cards": ["7e", "3b"]})
-    assert held_by(board, 2) == ("7e", "3b", None)
-    assert held_by(after(board, {"what": "card_played", "seat": 2, "card": "7e"}), 2) == ("3b", None)
-    assert held_by(with_partner(Board(4, 0), 2, ("7e", "3b")), 2) == ("7e", "3b")  # the deal was not told
+    shown = tuple((Seat(2), card) for card in cards("7e 3b"))
+    assert board_of(of_four()._replace(shown=shown), PACK).held_by(2) == ("7e", "3b", None)
+    left = tuple(each for each in shown if each[1] != PACK.index("7e"))
+    assert board_of(of_four("2 7e")._replace(shown=left), PACK).held_by(2) == ("3b", None)
 
 
-def test_cards_of_a_trick_are_kept_until_the_hand_ends() -> None:
-    board = with_cards(Board(2, 0, laid=(Laid(0, "7e"), Laid(1, None))), ("3b",))
-    taken = after(board, {"what": "trick_won", "side": 0, "leader": 0})
-    assert taken.past == ((Laid(0, "7e"), Laid(1, None)),)
-    assert after(taken, {"what": "hand_closed", "reason": "hand"}).past == ()
+def test_partners_cards_leave_its_hand_when_they_are_played() -> None:
+    told = with_partner(Memory(), 2, ("7e", "3b", "1o"))
+    assert board_of(of_four(), PACK, told).held_by(2) == ("7e", "3b", "1o")
+    assert board_of(of_four("2 7e"), PACK, told).held_by(2) == ("3b", "1o")
+
+
+def test_guests_own_cards_are_those_that_the_server_told() -> None:
+    told = Memory(own=("7e", "3b", "1o"))
+    played = view_of(table="0 1o")._replace(row=view_of(table="0 1o").row._replace(left=((0, 1), (0, 1, 2))))
+    assert board_of(view_of(), PACK, told).cards == ("7e", "3b", "1o")
+    assert (board_of(played, PACK, told).cards, board_of(played, PACK, told).played) == (
+        ("7e", "3b"),
+        ("1o",),
+    )
 
 
 @pytest.mark.parametrize("glyphs", [MANY, ASCII], ids=["signs", "ascii"])

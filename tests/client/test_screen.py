@@ -2,6 +2,7 @@ import io
 from pathlib import Path
 
 import pytest
+from client.viewed import view_of
 from rich.console import Console
 from rows import each_row
 
@@ -19,22 +20,24 @@ from truc_client import (
     Waiting,
     YourTurn,
 )
-from truc_terminal.replay_model.board import (
-    Board,
-    Laid,
-    after,
-    answering,
-    leaders,
-    with_cards,
-    with_options,
-    with_partner,
-    with_sign,
+from truc_rules import Kind, Score, Seat, Side, preset
+from truc_rules.positions.match import (
+    ContraflorAsk,
+    EnvidoAsk,
+    FlorRound,
+    LastPointAsk,
+    Ordered,
+    RedealAsk,
+    Saying,
+    StakeAsk,
 )
+from truc_terminal.replay_model.board import Board, Memory, board_of, remembered, with_partner, with_sign
 from truc_terminal.replay_model.faces import faces_of, short
 from truc_terminal.screen.questions import find_choice
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, Speech, catalogue
 
+PACK = preset("truc-catalan").pack
 SPANISH = ("1o", "7e", "3b", "2c")
 FRENCH = ("As", "Kc")
 TURN = YourTurn(
@@ -85,13 +88,19 @@ def screen_of(*, terminal: bool = False, lang: str = "en") -> tuple[Screen, io.S
 
 def started(players=("north", "east"), words: str = "", target: int = 12) -> MatchStarted:
     path = Path("x.truc")
-    return MatchStarted(b"m" * 32, "truc-catalan", SPANISH, players, 0, "A", path, words=words, target=target)
+    return MatchStarted(b"m" * 32, "truc-catalan", PACK, players, 0, "A", path, words=words, target=target)
 
 
 def seen(*facts) -> RecordSeen:
     return RecordSeen(8, "act", facts)
 
 
+def stands(*facts, **what) -> RecordSeen:
+    """Return a record that leaves the table as it is described."""
+    return RecordSeen(8, "act", facts, view=view_of(**what))
+
+
+TRUTS = RecordSeen(8, "act", (), view=view_of()._replace(score=(Score(2, 1), Score(0, 2))))
 ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
 
 
@@ -113,37 +122,41 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
         ((Waiting((1,), None),), {"players": ("north", "[bold]east")}, "[bold]east"),
         ((ASKED,), {"lang": "fr", "words": "catalan"}, "east demande 2 (« truc »)"),
         (
-            (seen(STATE), seen({"what": "stake_asked", "seat": 1, "stake": 4})),
+            (stands(stake=2), seen({"what": "stake_asked", "seat": 1, "stake": 4})),
             {"words": "french"},
             "east asks for 4 (“deux de plus ?”)",
         ),
         (
-            (seen({**STATE, "score": [[0, 0, 8], [0, 0, 21]]}), TURN),
+            (stands(points=(8, 21)), TURN),
             {"words": "argentine", "target": 30},
             "north: 8 (8 malas); east: 21 (6 buenas)",
         ),
         (
-            (seen({**STATE, "score": [[0, 2, 1], [0, 0, 2]]}), TURN),
+            (TRUTS, TURN),
             {"words": "trut", "target": 7},
             "north: 2 truts and 1 point; east: 0 truts and 2 points",
         ),
-        ((seen({**STATE, "tricks": [None]}), TURN), {"words": "argentine"}, "tricks        parda"),
+        ((stands(tricks=[("0 7e 1 7o", None)]), TURN), {"words": "argentine"}, "tricks        parda"),
         (
-            (seen({"what": "order_given", "seat": 2, "order": "low"}), TURN),
+            (stands(seats=4, dealer=2, orders=(Ordered("low", 1), None)), TURN),
             {"players": FOUR},
-            "order   low (south)",
+            "low (south)",
         ),
         (
-            (seen({**STATE, "dealer": 3}), TURN),  # rules.md 13b.16
+            (stands(seats=4, dealer=3), TURN),  # rules.md 13b.16
             {"players": FOUR, "words": "argentine"},
             "captains (pies)  west, south",
         ),
         (
-            (seen({**STATE, "dealer": 3}), TURN),  # rules.md 6.1
+            (stands(seats=4, dealer=3), TURN),  # rules.md 6.1
             {"players": FOUR, "words": "french"},
             "governors  west, north",
         ),
-        ((PartnerCards(2, ("7e", "3b")), TURN), {"players": FOUR}, "south holds  7e  3b"),
+        (
+            (stands(seats=4, each=2), PartnerCards(2, ("7e", "3b")), TURN),
+            {"players": FOUR},
+            "south holds  7e  3b",
+        ),
         (
             (PhraseSaid(2, "come"),),
             {"players": FOUR, "lang": "pt", "words": "argentine"},
@@ -151,7 +164,7 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
         ),
         (
             (
-                seen({"what": "redeal_proposed", "seat": 1}),
+                stands(offers=(RedealAsk(Seat(1), (Seat(0),)),)),
                 TURN._replace(options=(Choice("accept", "accept", {}),)),
             ),
             {"words": "catalan"},
@@ -170,15 +183,15 @@ def test_options_are_numbered_with_their_move_lines() -> None:
 
 
 def test_own_cards_score_and_stake_stand_on_the_table() -> None:
-    told = shown(CardsDealt(("7e", "3b", "1o")), seen(STATE), TURN)
+    told = shown(stands(cards="7e 3b 1o", points=(3, 5), games=(0, 1), stake=2), TURN)
     assert "cards   7e  3b  1o" in told
     assert "score   north: 3; east: 5 (1 game)" in told
     assert "stake   2" in told
 
 
 def test_played_card_leaves_the_own_cards() -> None:
-    told = shown(CardsDealt(("7e", "3b")), seen({"what": "card_played", "seat": 0, "card": "7e"}), TURN)
-    assert "cards   3b" in told
+    told = shown(stands(cards="7e 3b 1o", table="0 7e"), TURN)
+    assert "cards   3b  1o" in told
     assert "table   north: 7e" in told
 
 
@@ -237,16 +250,6 @@ def test_line_typed_finds_its_option(text, expected) -> None:
     assert (choice and choice.line, place) == expected
 
 
-def test_board_forgets_the_trick_when_it_is_taken() -> None:
-    board = Board(2, 0, laid=(Laid(0, "7e"),))
-    assert after(board, {"what": "trick_won", "side": 0, "leader": 0}).laid == ()
-
-
-def test_other_seats_card_does_not_leave_the_own_cards() -> None:
-    board = with_cards(Board(2, 0), ("7e",))
-    assert after(board, {"what": "card_played", "seat": 1, "card": "7e"}).cards == ("7e",)
-
-
 def test_clubs_and_cups_are_told_apart_by_the_pack() -> None:
     faces = [faces_of(pack, Speech("en"), is_plain=False) for pack in (SPANISH, FRENCH)]
     assert [face.card("2c") for face in faces] == ["2◡", "2♣"]
@@ -275,53 +278,42 @@ def test_line_that_is_no_option_is_told_what_one_is() -> None:
 
 @pytest.mark.parametrize(("lang", "score"), [("en", "bot 1: 3; bot 2: 5"), ("fr", "bot 1 : 3 ; bot 2 : 5")])
 def test_score_is_told_apart_from_a_name_that_ends_in_a_digit(lang, score) -> None:
-    state = {**STATE, "score": [[0, 0, 3], [0, 0, 5]]}
-    closed = seen(state, {"what": "hand_closed", "reason": "hand"})
+    closed = stands({"what": "hand_closed", "reason": "hand"}, points=(3, 5))
     assert shown(closed, TURN, players=("bot 1", "bot 2"), lang=lang).count(score) == 2
 
 
 @pytest.mark.parametrize(
-    ("facts", "row"),
+    ("record", "row"),
     [
-        ([{"what": "turned_up", "card": "1o"}], "turn-up (vira)  1o"),
-        ([{"what": "card_covered", "seat": 1}], "east: face down"),
-        ([{"what": "value_said", "seat": 1, "value": 33}], "values          east: 33"),
-        ([{"what": "duel_begun", "seat": 0, "opponent": 1}], "duel    north - east"),
-        ([{"what": "played_blind"}], "cards   nobody has seen them"),
-        ([{"what": "stake_asked", "seat": 1, "stake": "rest"}], "stake   1; east asks for the whole game"),
-        ([STATE], "dealer (pé)  east"),
+        (stands(up="1o"), "turn-up (vira)  1o"),
+        (stands(table="1 -", leader=1), "east: face down"),
+        (stands({"what": "value_said", "seat": 1, "value": 33}), "values          east: 33"),
+        (stands(variant="truco-paulista", seats=6, stride=3), "duel    north - west"),
+        (stands({"what": "played_blind"}), "cards   nobody has seen them"),
+        (stands(offers=(StakeAsk(Seat(1), Side(1), "rest"),)), "stake   1; east asks for the whole game"),
+        (stands(dealer=1), "dealer (pé)  east"),
     ],
 )
-def test_table_shows_what_the_game_has(facts, row) -> None:
-    told = shown(seen(*facts), TURN, words="paulista")
+def test_table_shows_what_the_game_has(record, row) -> None:
+    players = ("north", "east", "south", "west", "anna", "gaizka")[: record.view.seats]
+    told = shown(record, TURN, words="paulista", players=players)
     assert " ".join(row.split()) in " ".join(told.split())
 
 
-def test_order_that_was_carried_out_leaves_the_table_and_a_later_one_replaces_it() -> None:
-    board = after(Board(4, 0), {"what": "order_given", "seat": 2, "order": "low"})
-    assert after(board, {"what": "card_played", "seat": 0, "card": "7e"}).orders == ()
-    assert after(board, {"what": "order_given", "seat": 2, "order": "7"}).orders == ((2, "7"),)
-
-
 def test_sign_made_twice_stands_once_on_the_table() -> None:
-    assert with_sign(with_sign(Board(4, 0), 2, "three"), 2, "three").signs == ((2, "three"),)
-
-
-def test_cards_told_late_in_a_hand_are_those_that_are_left() -> None:
-    board = after(Board(2, 0), {"what": "card_played", "seat": 0, "card": "7e"})
-    assert with_cards(board, ("7e", "3b")).cards == ("3b",)
+    assert with_sign(with_sign(Memory(), 2, "three"), 2, "three").signs == ((2, "three"),)
 
 
 def test_raised_cards_stand_under_the_turn_up() -> None:
     begun = started(words="paulista")._replace(raised={"1o": ("2c", "7e")})
     screen, out = screen_of()
-    for happening in (begun, seen({"what": "turned_up", "card": "1o"}), TURN):
+    for happening in (begun, stands(up="1o"), TURN):
         screen.show(happening)
     assert " ".join(["manilhas", "2c", "7e"]) in " ".join(out.getvalue().split())
 
 
 def test_two_players_have_no_captains() -> None:
-    assert leaders(Board(2, 0, dealer=1), "captain") == ()
+    assert Board(2, 0, dealer=1).leaders("captain") == ()
 
 
 def test_sign_is_told_and_stands_on_the_table() -> None:
@@ -351,66 +343,42 @@ def test_screen_speaks_every_language(lang) -> None:
     assert "{" not in told
 
 
+ASK = StakeAsk(Seat(1), Side(1), 2)
+ENVIDO = EnvidoAsk(Seat(1), Side(1), (Kind.ENVIDO,))
+
+
 @pytest.mark.parametrize(
-    ("facts", "pending"),
+    ("offers", "pending"),
     [
-        (["redeal_proposed"], "redeal"),
-        (["redeal_proposed", "redeal_refused"], ""),
-        (["last_point_asked"], "last-point"),
-        (["stake_asked"], "stake"),
-        (["stake_asked", "stake_accepted"], ""),
-        (["stake_asked", "envido_called"], "envido"),
-        (["stake_asked", "envido_called", "envido_declined"], "stake"),
-        (["stake_asked", "envido_called", "flor_declared"], "stake"),
-        (["flor_declared", "contraflor_called"], "flor"),
-        (["contraflor_called", "flor_folded"], ""),
-        (["stake_asked", "stake_accepted", "stake_asked"], "stake"),
+        ((), ""),
+        ((RedealAsk(Seat(1), (Seat(0),)),), "redeal"),
+        ((LastPointAsk(Side(0), 2, 1),), "last-point"),
+        ((ASK,), "stake"),
+        ((ASK, ENVIDO), "envido"),
+        ((ASK, Saying(Kind.ENVIDO, (2, 2), (Seat(0),), (), (), ())), "stake"),
+        ((ASK, FlorRound((Seat(0),))), "stake"),
+        ((ContraflorAsk(Seat(1), Side(1), Kind.CONTRAFLOR),), "flor"),
     ],
 )
-def test_answer_is_to_the_newest_open_offer(facts, pending) -> None:
-    board = Board(2, 0)
-    for what in facts:
-        board = after(board, {"what": what, "seat": 0, "stake": 2})
-    assert answering(board) == pending
+def test_answer_is_to_the_newest_open_offer(offers, pending) -> None:
+    assert board_of(view_of(offers=offers), PACK).answering == pending
 
 
-def test_end_of_the_hand_clears_the_table() -> None:
-    board = with_sign(with_partner(Board(4, 0), 2, ("7e",)), 2, "three")
+def test_end_of_the_hand_clears_what_is_remembered_of_it() -> None:
+    memory = with_sign(with_partner(Memory(own=("7e",)), 2, ("7e",)), 2, "three")
     for fact in (
-        {"what": "turned_up", "card": "1o"},
         {"what": "value_said", "seat": 1, "value": 33},
-        {"what": "duel_begun", "seat": 0, "opponent": 1},
+        {"what": "cards_opened", "seat": 1, "cards": ["1o"]},
         {"what": "played_blind"},
         {"what": "hand_closed", "reason": "hand"},
     ):
-        board = after(board, fact)
-    assert board == Board(4, 0)
+        memory = remembered(memory, fact)
+    assert memory == Memory()
 
 
-def test_duel_begins_with_an_empty_table() -> None:
-    board = Board(6, 0, laid=(Laid(0, "7e"),), tricks=(0,), values=((0, 33),))
-    begun = after(board, {"what": "duel_begun", "seat": 1, "opponent": 4})
-    assert (begun.laid, begun.tricks, begun.values, begun.duel) == ((), (), (), (1, 4))
-
-
-def test_own_covered_card_is_gone_at_the_next_turn() -> None:
-    board = with_cards(Board(2, 0), ("7e", "3b", "1o"))
-    covered = after(board, {"what": "card_covered", "seat": 0})
-    assert with_options(covered, ("play 3b", "cover 3b", "play 1o", "raise 3")).cards == ("3b", "1o")
-
-
-def test_cards_that_are_not_offered_stay_unless_one_was_covered() -> None:
-    covered = with_cards(Board(2, 0, covered=True), ("7e",))
-    assert with_options(covered, ("accept", "decline")).cards == ("7e",)
-    assert with_options(with_cards(Board(2, 0), ("7e", "3b")), ("play 3b",)).cards == ("7e", "3b")
-
-
-def test_cards_that_an_order_forbids_stay() -> None:
-    board = after(
-        with_cards(Board(4, 0, covered=True), ("7e", "3b")),
-        {"what": "order_given", "seat": 2, "order": "low"},
-    )
-    assert with_options(board, ("play 3b",)).cards == ("7e", "3b")
+def test_duel_begins_with_no_values_said() -> None:
+    begun = {"what": "duel_begun", "seat": 1, "opponent": 4}
+    assert remembered(Memory(values=((0, 33),)), begun).values == ()
 
 
 ACCEPTED = {"what": "envido_accepted", "seat": 1, "points": 1}

@@ -58,7 +58,7 @@ def test_seat_sees_its_own_cards_and_of_others_what_is_open() -> None:
 
 def test_blind_hand_is_seen_by_nobody_before_it_is_played() -> None:
     course = read("paulista-4-blind")
-    blind = next(stage for stage in course.stages if stage.board.is_blind and stage.cards)
+    blind = next(stage for stage in course.stages if stage.board.memory.is_blind and stage.cards)
     assert {each.card for held in seen_by(blind, 0).cards for each in held} == {None}
 
 

@@ -21,7 +21,7 @@ from truc_protocol.bodies import Share
 from truc_protocol.messages import MatchRecord
 from truc_protocol.records import parse
 from truc_rules import preset
-from truc_terminal.replay_model.board import Board, with_partner
+from truc_terminal.replay_model.board import Memory, with_partner
 from truc_terminal.screen.screen import Screen
 
 
@@ -59,9 +59,8 @@ def test_it_is_told_its_cards_and_its_partners_again(come_back):
 
 
 def test_partner_told_twice_is_shown_once():
-    board = Board(4, 0)
     cards = ("3o", "2o", "1o")
-    assert with_partner(with_partner(board, 2, cards), 2, cards).partners == ((2, cards),)
+    assert with_partner(with_partner(Memory(), 2, cards), 2, cards).partners == ((2, cards),)
 
 
 def opened(table: Table, folder: Path, store: Store, *, seat: int, records: int) -> list[Happening]:

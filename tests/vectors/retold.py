@@ -16,6 +16,7 @@ from truc_client.happenings import (
     RecordSeen,
     YourTurn,
 )
+from truc_client.matches.telling import view_of
 from truc_protocol.acts import read_act
 from truc_protocol.audit import Auditor
 from truc_protocol.bodies import Act
@@ -54,8 +55,8 @@ def happenings(transcript: Path, seat: Seat) -> Iterator[Happening | Decision]:
         after = auditor.ledger
         if before is None and after is not None:
             yield _started(after, each, seat, transcript)
-        elif before is not None:
-            yield RecordSeen(each.place, each.kind, each.facts)
+        elif after is not None:
+            yield RecordSeen(each.place, each.kind, each.facts, view=view_of(after, seat))
         for committed in each.commitments:
             if isinstance(committed, CommittedHand) and committed.seat == seat:
                 cards = hands[committed.j, committed.d]

@@ -23,7 +23,7 @@ from truc_client.matches.choosing import Choosing, Chosen, GuestChoice, Rest, Se
 from truc_client.matches.live_audit import LiveAudit
 from truc_client.matches.offers import ClearReader, OfferReader
 from truc_client.matches.signer import Reach, Signer, Tenure, check_tenure
-from truc_client.matches.telling import record_told
+from truc_client.matches.telling import record_told, view_of
 from truc_protocol import messages
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import Ack, Act, AnyBody, Close, End, Proxy, Rekey, Sub
@@ -42,7 +42,7 @@ from truc_protocol.messages import (
 )
 from truc_protocol.records import Phase, Record, parse, tag_of
 from truc_protocol.talk import addressee, check_seen
-from truc_rules import Seat, View, view
+from truc_rules import View
 from truc_words import Sentence
 
 _CUT: Final = "cut"
@@ -97,12 +97,8 @@ class SeatMatch:
 
     @property
     def view(self) -> View | None:
-        """What this seat, or a watcher, may see of the match as it stands; None before the first deal is called.
-
-        It is the view of the verified ledger; only a guest's own cards, whom no box is sealed to, are missing in it.
-        """
-        seat = None if self.seat is None else Seat(self.seat)
-        return None if self.ledger.match is None else view(self.ledger.match, seat)
+        """What this seat, or a watcher, may see of the match as it stands; None before the first dealer is drawn."""
+        return view_of(self.ledger, self.seat)
 
     @property
     def is_over(self) -> bool:

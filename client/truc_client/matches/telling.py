@@ -16,11 +16,21 @@ from truc_protocol.audit import Finding
 from truc_protocol.bodies import AnyBody, Close, Deal, Share, Sub
 from truc_protocol.dealing import Opening
 from truc_protocol.facts import counts_least, means
+from truc_protocol.ledger import Ledger
 from truc_protocol.records import parse, tag_of
+from truc_rules import Seat, View, view
 
 _TAG = "truc/1/"
 _SIDES = 2  # with so few seats nobody has a partner, and only partners see signs
 _SUB = tag_of(Sub).encode()
+
+
+def view_of(ledger: Ledger, seat: int | None) -> View | None:
+    """Return what a seat, or a watcher, may see of a match as it stands; None before the first dealer is drawn.
+
+    Only a guest's own cards are missing in it: no box is sealed to a guest, the server tells them.
+    """
+    return None if ledger.match is None else view(ledger.match, None if seat is None else Seat(seat))
 
 
 def record_told(audit: LiveAudit, seat: int | None, finding: Finding) -> list[Happening]:
@@ -30,7 +40,7 @@ def record_told(audit: LiveAudit, seat: int | None, finding: Finding) -> list[Ha
     facts = means(body, ledger, finding.events, opened)
     kind = tag_of(body).removeprefix(_TAG)
     told: list[Happening] = [
-        RecordSeen(-1 if k is None else k, kind, tuple(facts), counts_least(ledger)),
+        RecordSeen(-1 if k is None else k, kind, tuple(facts), counts_least(ledger), view_of(ledger, seat)),
         *_cards_told(audit, seat, body),
     ]
     if isinstance(body, Sub):
@@ -92,7 +102,8 @@ def _raised(audit: LiveAudit) -> Mapping[str, tuple[str, ...]]:
 
 def told_again(audit: LiveAudit, seat: int | None) -> list[Happening]:
     """Return what a client is told when it comes back to a match kept in part: how it stands, and the open hand's cards."""
-    return [match_started(audit, seat, resumed=True), Recalled(audit.recalled), *_cards_held(audit)]
+    recalled = Recalled(audit.recalled, view_of(audit.ledger, seat))
+    return [match_started(audit, seat, resumed=True), recalled, *_cards_held(audit)]
 
 
 def _cards_held(audit: LiveAudit) -> list[Happening]:

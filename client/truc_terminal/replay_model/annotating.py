@@ -43,9 +43,10 @@ from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
 from truc_protocol.facts import means
 from truc_protocol.ledger import Ledger
-from truc_protocol.records import SERVER, Record, parse, tag_of
+from truc_protocol.records import SERVER, Phase, Record, parse, tag_of
 from truc_protocol.setup import Terms
 from truc_protocol.transcript import read_document_item, read_records
+from truc_rules import View, view
 
 
 class CommittedHand(NamedTuple):
@@ -133,6 +134,8 @@ class Annotated(NamedTuple):
         seat: the seat that acts, or that is ruled for; None for the server's own records.
         covered: the card that it lays face down, if it does.
         is_unseen: whether it plays a card that nobody has seen, which the next record opens.
+        view: after it, the hand as everybody may see it; None between two hands.
+        pack: the names of the cards.
         refutation: why it failed, if it did.
     """
 
@@ -149,6 +152,8 @@ class Annotated(NamedTuple):
     covered: CoveredCard | None = None
     is_unseen: bool = False
     refutation: Refutation | None = None
+    view: View | None = None
+    pack: tuple[str, ...] = ()
 
 
 class Annotator:
@@ -197,16 +202,18 @@ class Annotator:
         facts = (
             self._terms(finding.body) if before is None or ledger is None else self._facts(ledger, finding)
         )
-        words = ledger.setup.terms.variant.words if ledger else ""
+        variant = ledger.setup.terms.variant if ledger else None
         opened = tuple(self._commitments(before, finding.body))
         return annotated._replace(
             names=self._names,
-            words=words,
+            words=variant.words if variant else "",
             facts=facts,
             commitments=opened,
             seat=_seat(finding.body),
             covered=_covered(finding.body),
             is_unseen=getattr(finding.body, "kind", None) == "blind",
+            view=None if ledger is None else _view(ledger),
+            pack=variant.pack if variant else (),
         )
 
     def _blank(self, record: Record, before: Ledger | None) -> Annotated:
@@ -281,6 +288,11 @@ class Annotator:
                 yield from _opened_cards(before, body)
             case _:
                 return
+
+
+def _view(ledger: Ledger) -> View | None:
+    is_on = ledger.hand is not None or ledger.phase is Phase.CALLED
+    return view(ledger.match, None) if is_on and ledger.match is not None else None
 
 
 def _kind(record: Record) -> str:

@@ -1,17 +1,31 @@
-"""What a player looks at: the state of the hand on the table, folded from the facts of the records.
+"""What lies on a table as one seat, or a watcher, sees it: the view of the verified ledger, with cards by their names.
 
-It knows no rules: everything in it comes from a fact, a notice or an option. Invariant: it holds no card that its
-player may not see.
+The rules say what a seat may see. What a view does not hold is remembered from facts and notices: what was said and
+signed, the cards that a guest or a partner was told, and how the hand was committed to. Invariant: a board holds no card
+that its player may not see.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from truc_client.happenings import Fact
+from truc_rules import (
+    COVERED,
+    REST,
+    TRUT,
+    ContraflorAsk,
+    EnvidoAsk,
+    LastPointAsk,
+    RedealAsk,
+    StakeAsk,
+    View,
+)
 
 Score = tuple[tuple[int, int, int], tuple[int, int, int]]
 
 _PARTNERED: Final = 4
+_LOCKED: Final[Mapping[str | None, str]] = {REST: "game", TRUT: TRUT}
+"""What a hand is worth where it is not points: the whole game, or a whole unit."""
 
 
 class Laid(NamedTuple):
@@ -21,36 +35,71 @@ class Laid(NamedTuple):
     card: str | None
 
 
+class LaidTrick(NamedTuple):
+    """The cards laid in a trick, in order.
+
+    Attributes:
+        side: once the trick is over, the side that took it; None for a tie.
+        best: the seat whose card took it; None for a tie.
+        duel: the two seats that play each other in it; None if all play together.
+    """
+
+    laid: tuple[Laid, ...] = ()
+    is_over: bool = False
+    side: int | None = None
+    best: int | None = None
+    duel: tuple[int, int] | None = None
+
+
+class Memory(NamedTuple):
+    """What a seat knows of the hand beside the view, and how the cards of the match were committed to.
+
+    Attributes:
+        own: one's own cards as told, by slot.
+        partners: the partners' cards that the rules show, each after its seat.
+        opened: cards that their seats had to show, each after its seat.
+        values: who said which envido or flor value.
+        signs: who signed which word.
+        is_blind: whether nobody sees a card before it is played.
+        is_paused: whether the match rests.
+        digests: per seat, the commitment to its cards.
+        proven: for each hand dealt, whether its cards were opened and checked.
+        is_dealt: whether the newest of those hands is still being played.
+        is_open: whether the cards that `digests` commit to were opened and checked.
+    """
+
+    own: tuple[str, ...] = ()
+    partners: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    opened: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    values: tuple[tuple[int, int], ...] = ()
+    signs: tuple[tuple[int, str], ...] = ()
+    is_blind: bool = False
+    is_paused: bool = False
+    digests: tuple[bytes, ...] = ()
+    proven: tuple[bool, ...] = ()
+    is_dealt: bool = False
+    is_open: bool = False
+
+
+NOTHING: Final = Memory()
+
+
 class Board(NamedTuple):
     """A hand as its table shows it.
 
     Attributes:
         score: [games, upper, points] of each side.
-        stake: what the hand is worth, or "game".
-        tricks: the side that took each trick, None for a tied one.
+        stake: what the hand is worth, "game" or "trut".
+        tricks: the finished tricks; of the present duel, if two seats play each other.
         laid: the cards of the trick on the table.
-        cards: one's own cards that are left.
-        digests: per seat, the commitment to its cards.
-        asked: who asked for which stake, while there is no answer.
-        offers: the facts that wait for an answer, newest last.
-        turned_up: the card that raises a rank.
-        is_blind: whether nobody sees a card before it is played.
-        duel: the two seats that play each other.
-        values: who said which envido or flor value.
-        signs: who signed which word.
-        partners: partners' cards that the rules show.
-        orders: who ordered what about their partner's next card.
+        held: per seat, the cards that it still holds: those known here, then None for each of the others.
         played: one's own cards that have been played in this hand.
-        covered: whether one of one's own cards lies face down and it is not known here which.
-        each: how many cards every seat was dealt.
-        used: the seats that have played in this hand, once for each card.
-        past: the cards of the finished tricks.
-        takers: for each of those tricks the seat whose card took it, None for a tied one.
-        shown: per seat, cards that everybody sees though they are not played.
+        offers: what waits for an answer, as the facts that told it, newest last.
+        turned_up: the card that raises a rank.
+        duel: the two seats that play each other.
+        orders: who ordered what about their partner's next card.
         acting: the seats that the match waits for, as far as everybody may know.
-        proven: for each hand dealt, whether its cards were opened and checked.
-        is_dealt: whether the newest of those hands is still being played.
-        is_open: whether the cards that `digests` commit to were opened and checked.
+        memory: what is known beside the view.
     """
 
     seats: int
@@ -58,284 +107,232 @@ class Board(NamedTuple):
     score: Score = ((0, 0, 0), (0, 0, 0))
     dealer: int | None = None
     stake: int | str = 1
-    tricks: tuple[int | None, ...] = ()
+    tricks: tuple[LaidTrick, ...] = ()
     laid: tuple[Laid, ...] = ()
-    cards: tuple[str, ...] = ()
-    digests: tuple[bytes, ...] = ()
-    asked: tuple[int, int | str] | None = None
+    held: tuple[tuple[str | None, ...], ...] = ()
+    played: tuple[str, ...] = ()
     offers: tuple[Fact, ...] = ()
     turned_up: str | None = None
-    is_blind: bool = False
     duel: tuple[int, int] | None = None
-    values: tuple[tuple[int, int], ...] = ()
-    signs: tuple[tuple[int, str], ...] = ()
-    partners: tuple[tuple[int, tuple[str, ...]], ...] = ()
     orders: tuple[tuple[int, str], ...] = ()
-    played: tuple[str, ...] = ()
-    covered: bool = False
-    each: int = 0
-    used: tuple[int, ...] = ()
-    past: tuple[tuple[Laid, ...], ...] = ()
-    takers: tuple[int | None, ...] = ()
-    shown: tuple[tuple[int, tuple[str, ...]], ...] = ()
     acting: tuple[int, ...] = ()
-    proven: tuple[bool, ...] = ()
-    is_dealt: bool = False
-    is_open: bool = False
+    memory: Memory = NOTHING
+
+    @property
+    def cards(self) -> tuple[str, ...]:
+        """One's own cards that are left, as far as they are known."""
+        return tuple(card for card in self.held_by(self.seat) if card is not None)
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether one holds cards that nobody may see before they are played."""
+        return self.memory.is_blind and not self.cards
+
+    def held_by(self, seat: int | None) -> tuple[str | None, ...]:
+        """Return the cards that a seat holds; none for a watcher."""
+        return self.held[seat] if seat is not None and seat < len(self.held) else ()
+
+    @property
+    def proven_hands(self) -> tuple[bool, ...]:
+        """For each finished hand, whether its cards were opened and checked."""
+        proven, is_played = self.memory.proven, self.memory.is_dealt and not self.memory.is_open
+        return proven[:-1] if is_played else proven
+
+    @property
+    def last_trick(self) -> LaidTrick:
+        """The cards that lie before the seats: those of a trick lie there until the first card of the next is played."""
+        return self.tricks[-1] if self.tricks and not self.laid else LaidTrick(self.laid)
+
+    @property
+    def asked(self) -> tuple[int, int | str] | None:
+        """Who asked for which stake, while there is no answer."""
+        asks = [offer for offer in self.offers if offer["what"] == "stake_asked"]
+        return (asks[-1]["seat"], asks[-1]["stake"]) if asks else None
+
+    @property
+    def answering(self) -> str:
+        """What kind of offer the next answer is to; empty if none waits."""
+        return _OFFERS[self.offers[-1]["what"]] if self.offers else ""
+
+    def leaders(self, role: str) -> tuple[int, ...]:
+        """Return the seats that lead their sides: the last to play as captains, dealer and eldest as governors."""
+        # rules.md 6.1 and 13b.16
+        if self.dealer is None or self.seats < _PARTNERED:
+            return ()
+        other = 1 if role == "governor" else -1
+        return self.dealer, (self.dealer + other) % self.seats
 
 
-_OPENS: Final[Mapping[str, str]] = {
+_OFFERS: Final[Mapping[str, str]] = {
     "redeal_proposed": "redeal",
     "last_point_asked": "last-point",
     "stake_asked": "stake",
     "envido_called": "envido",
     "contraflor_called": "flor",
 }
-_CLOSES: Final[Mapping[str, str]] = {
-    "redeal_granted": "redeal",
-    "redeal_refused": "redeal",
-    "last_point_taken": "last-point",
-    "last_point_declined": "last-point",
-    "stake_accepted": "stake",
-    "stake_declined": "stake",
-    "envido_accepted": "envido",
-    "envido_declined": "envido",
-    "flor_declared": "envido",  # a flor voids the envido calls
-    "contraflor_accepted": "flor",
-    "flor_folded": "flor",
-}
-"""What waits for an answer, and what settles it."""
-
-_NEW_ROW: Final[Mapping[str, Any]] = {
-    "laid": (),
-    "tricks": (),
-    "asked": None,
-    "offers": (),
-    "values": (),
-    "past": (),
-    "takers": (),
-}
-_NEW_HAND: Final[Mapping[str, Any]] = {
-    **_NEW_ROW,
-    "cards": (),
-    "turned_up": None,
-    "is_blind": False,
-    "duel": None,
-    "signs": (),
-    "partners": (),
-    "orders": (),
-    "played": (),
-    "covered": False,
-    "is_dealt": False,
-    "each": 0,
-    "used": (),
-    "shown": (),
-}
+"""The facts that wait for an answer, and to which kind of offer it is."""
 
 
-def with_cards(board: Board, cards: tuple[str, ...]) -> Board:
-    """Return the board after one's own cards were reported, at the deal or later in the hand."""
-    return board._replace(cards=tuple(card for card in cards if card not in board.played))
+def board_of(view: View, pack: Sequence[str], memory: Memory = NOTHING) -> Board:
+    """Return what lies on the table as a view shows it, with the cards of a pack by their names."""
+    row, bets = view.row, view.bets
+    duel = (row.eldest, (row.eldest + row.stride) % view.seats) if row.stride > 1 else None
+    leaders = [*(trick.leader for trick in row.tricks), row.leader][1:]
+    laid = _laid(row.leader, row.table, view, pack)
+    tricks = tuple(
+        LaidTrick(
+            _laid(trick.leader, trick.cards, view, pack),
+            is_over=True,
+            side=trick.side,
+            best=None if trick.side is None else taker,  # rules.md 1.4: the winner of a trick leads the next
+            duel=duel,
+        )
+        for trick, taker in zip(row.tricks, leaders, strict=True)
+    )
+    board = Board(
+        view.seats,
+        view.seat,
+        score=_score(view),
+        dealer=view.dealer,
+        stake=_LOCKED.get(bets.locked, bets.stake),
+        tricks=tricks,
+        laid=laid,
+        played=_played(view, pack, memory),
+        offers=tuple(_offers(view)),
+        turned_up=pack[view.up[0]] if view.up else None,
+        duel=duel,
+        acting=() if memory.is_paused else view.deciders,
+        memory=memory,
+    )
+    given = ((seat, view.orders[seat % 2]) for seat in board.leaders("governor"))
+    orders = tuple((seat, order.word) for seat, order in given if order is not None)
+    return board._replace(orders=orders, held=tuple(_held(board, view, pack)))
 
 
-def with_partner(board: Board, seat: int, cards: tuple[str, ...]) -> Board:
-    """Return the board after a partner's cards were shown."""
-    others = (shown for shown in board.partners if shown[0] != seat)
-    return board._replace(partners=(*others, (seat, cards)))
+def _score(view: View) -> Score:
+    (first, second), (games, others) = view.score, view.games
+    return (games, first.upper, first.points), (others, second.upper, second.points)
 
 
-def with_sign(board: Board, seat: int, word: str) -> Board:
-    """Return the board after a sign was seen."""
-    sign = (seat, word)
-    return board if sign in board.signs else board._replace(signs=(*board.signs, sign))
+def _laid(leader: int, cards: Sequence[int], view: View, pack: Sequence[str]) -> tuple[Laid, ...]:
+    seats = ((leader + n * view.row.stride) % view.seats for n in range(len(cards)))
+    return tuple(
+        Laid(seat, None if card == COVERED else pack[card]) for seat, card in zip(seats, cards, strict=False)
+    )
 
 
-def with_options(board: Board, lines: Iterable[str]) -> Board:
-    """Return the board after one's turn came: no fact tells which card one has covered, but it is no longer offered."""
-    playable = {word for kind, word in (_first_two(line) for line in lines) if kind in ("play", "cover")}
-    is_ordered = board.seat is not None and any(giver == _partner(board.seat) for giver, _ in board.orders)
-    if is_ordered or not board.covered or not playable:
-        return board
-    return board._replace(cards=tuple(card for card in board.cards if card in playable), covered=False)
+def _own(view: View, pack: Sequence[str], memory: Memory) -> dict[int, str]:
+    """Return one's own cards by slot: as the view has them, and for a guest, who opens no box, as the server told them."""
+    told = dict(enumerate(memory.own))
+    return told | {slot: pack[card] for slot, card in enumerate(view.cards) if card is not None}
 
 
-def held_by(board: Board, seat: int) -> tuple[str | None, ...]:
-    """Return the cards that a seat holds: those known here, then None for each of the others."""
-    count = board.each - board.used.count(seat)
-    told = [card for other, cards in (*board.partners, *board.shown) if other == seat for card in cards]
-    laid = {card for trick in (*board.past, board.laid) for _, card in trick}
-    known = [card for card in dict.fromkeys(told) if card not in laid]
-    return (*known, *[None] * (count - len(known)))
+def _played(view: View, pack: Sequence[str], memory: Memory) -> tuple[str, ...]:
+    if view.seat is None or not view.row.left:
+        return ()  # nothing is dealt yet
+    left = view.row.left[view.seat]
+    return tuple(card for slot, card in _own(view, pack, memory).items() if slot not in left)
 
 
-def _partner(seat: int) -> int:
-    return (seat + 2) % _PARTNERED
+def _held(board: Board, view: View, pack: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+    memory = board.memory
+    lies = {card for trick in (*board.tricks, LaidTrick(board.laid)) for _, card in trick.laid}
+    for seat, left in enumerate(view.row.left):
+        if seat == view.seat:
+            own = _own(view, pack, memory)
+            yield tuple(own.get(slot) for slot in left)
+            continue
+        shown = [pack[card] for other, card in view.shown if other == seat]
+        told = [
+            card for other, cards in (*memory.partners, *memory.opened) if other == seat for card in cards
+        ]
+        known = [card for card in dict.fromkeys((*told, *shown)) if card not in lies]
+        yield (*known, *[None] * (len(left) - len(known)))
 
 
-def _first_two(line: str) -> tuple[str, str]:
-    kind, word, *_ = [*line.split(), "", ""]
-    return kind, word
-
-
-def last_trick(board: Board) -> tuple[tuple[Laid, ...], int | None]:
-    """Return the cards that lie before the seats, and the seat whose card has taken them, if the trick is over.
-
-    The cards of a trick lie there until the first card of the next one is played.
-    """
-    if board.laid or not board.past:
-        return board.laid, None
-    return board.past[-1], board.takers[-1]
-
-
-def taking_cards(board: Board) -> Iterator[str | None]:
-    """Yield the card that took each finished trick; None for a tied one, or if the card lies face down."""
-    for laid, taker in zip(board.past, board.takers, strict=True):
-        yield next((card for seat, card in laid if seat == taker), None)
+def _offers(view: View) -> Iterator[Fact]:
+    """Yield what waits for an answer, as the facts that told it."""
+    for offer in view.offers:
+        match offer:
+            case StakeAsk(seat=seat, stake=stake):
+                yield {"what": "stake_asked", "seat": seat, "stake": stake}
+            case EnvidoAsk(seat=seat, calls=(*_, call)):
+                yield {"what": "envido_called", "seat": seat, "call": str(call)}
+            case ContraflorAsk(seat=seat, call=call):
+                yield {"what": "contraflor_called", "seat": seat, "call": str(call)}
+            case RedealAsk(seat=seat):
+                yield {"what": "redeal_proposed", "seat": seat}
+            case LastPointAsk(side=side):
+                yield {"what": "last_point_asked", "side": side}
+            case _:
+                pass  # values or flores are said: nobody answers yes or no
 
 
 def with_all_open(board: Board, hands: Iterable[Sequence[str]]) -> Board:
     """Return the board of a finished hand, with the cards of every seat as opened and checked."""
-    shown = tuple((seat, tuple(cards)) for seat, cards in enumerate(hands))
-    return _opened(board)._replace(shown=shown, acting=())
+    lies = {card for trick in (*board.tricks, LaidTrick(board.laid)) for _, card in trick.laid}
+    held = tuple(tuple(card for card in cards if card not in lies) for cards in hands)
+    return board._replace(held=held, acting=(), memory=_opened(board.memory, {}))
 
 
-def proven_hands(board: Board) -> tuple[bool, ...]:
-    """Return, for each finished hand, whether its cards were opened and checked."""
-    return board.proven[:-1] if board.is_dealt and not board.is_open else board.proven
+def with_score(board: Board, state: Fact) -> Board:
+    """Return the board with nothing on it but the score and the dealer of a fact `state`, which may be unchecked."""
+    memory = remembered(_closed(board.memory, {}), state)
+    return Board(board.seats, board.seat, score_of(state), state.get("dealer"), memory=memory)
 
 
-def answering(board: Board) -> str:
-    """Return what kind of offer the next answer is to; empty if none waits."""
-    return _OPENS[board.offers[-1]["what"]] if board.offers else ""
+def score_of(state: Fact) -> Score:
+    """Return the score as a fact `state` has it."""
+    first, second = (tuple(side) for side in state["score"])
+    return first, second
 
 
-def leaders(board: Board, role: str) -> tuple[int, ...]:
-    """Return the seats that lead their sides: the last to play as captains, dealer and eldest as governors."""
-    # rules.md 6.1 and 13b.16
-    if board.dealer is None or board.seats < _PARTNERED:
-        return ()
-    other = 1 if role == "governor" else -1
-    return board.dealer, (board.dealer + other) % board.seats
-
-
-def after(board: Board, fact: Fact) -> Board:
-    """Return the board after a fact."""
-    board = board._replace(offers=_offers(board.offers, fact))
+def remembered(memory: Memory, fact: Fact) -> Memory:
+    """Return what is remembered after a fact."""
     fold = _FOLDS.get(fact["what"])
-    return board._replace(**_changes(fact)) if fold is None else fold(board, fact)
+    return memory if fold is None else fold(memory, fact)
 
 
-def _offers(offers: tuple[Fact, ...], fact: Fact) -> tuple[Fact, ...]:
-    what = fact["what"]
-    settled = _OPENS.get(what) or _CLOSES.get(what)
-    left = tuple(offer for offer in offers if _OPENS[offer["what"]] != settled)
-    return (*left, fact) if what in _OPENS else left
+def with_partner(memory: Memory, seat: int, cards: tuple[str, ...]) -> Memory:
+    """Return what is remembered after a partner's cards were shown."""
+    others = (shown for shown in memory.partners if shown[0] != seat)
+    return memory._replace(partners=(*others, (seat, cards)))
 
 
-def _changes(fact: Fact) -> Mapping[str, Any]:
-    match fact["what"]:
-        case "hand_closed":
-            return _NEW_HAND
-        case "stake_asked":
-            return {"asked": (fact["seat"], fact["stake"])}
-        case "stake_accepted" | "stake_declined":
-            return {"asked": None}
-        case _:
-            return _set_up(fact)
+def with_sign(memory: Memory, seat: int, word: str) -> Memory:
+    """Return what is remembered after a sign was seen."""
+    sign = (seat, word)
+    return memory if sign in memory.signs else memory._replace(signs=(*memory.signs, sign))
 
 
-def _set_up(fact: Fact) -> Mapping[str, Any]:
-    match fact["what"]:
-        case "dealt":
-            return {"each": fact["each"]}
-        case "turned_up":
-            return {"turned_up": fact["card"]}
-        case "played_blind":
-            return {"is_blind": True}
-        case "duel_begun":
-            return {**_NEW_ROW, "duel": (fact["seat"], fact["opponent"])}
-        case _:
-            return {}
+def _closed(memory: Memory, _fact: Fact) -> Memory:
+    return Memory(digests=memory.digests, proven=memory.proven, is_open=memory.is_open)
 
 
-def _said(board: Board, fact: Fact) -> Board:
-    return board._replace(values=(*board.values, (fact["seat"], fact["value"])))
+def _committed(memory: Memory, fact: Fact) -> Memory:
+    proven = memory.proven if memory.is_dealt else (*memory.proven, False)  # a redeal is the same hand
+    kept = memory._replace(own=(), partners=(), opened=(), values=())
+    return kept._replace(digests=tuple(fact["digests"]), proven=proven, is_dealt=True, is_open=False)
 
 
-def _ordered(board: Board, fact: Fact) -> Board:
-    others = (order for order in board.orders if order[0] != fact["seat"])
-    return board._replace(orders=(*others, (fact["seat"], fact["order"])))
+def _opened(memory: Memory, _fact: Fact) -> Memory:
+    return memory._replace(proven=(*memory.proven[:-1], True), is_open=True)
 
 
-def _shown(board: Board, fact: Fact) -> Board:
-    seat = fact["seat"]
-    before = next((known for shower, known in board.shown if shower == seat), ())
-    others = (shown for shown in board.shown if shown[0] != seat)
-    return board._replace(shown=(*others, (seat, tuple(dict.fromkeys((*before, *fact["cards"]))))))
-
-
-def _won(board: Board, fact: Fact) -> Board:
-    # rules.md 1.4: the winner of a trick leads the next
-    return _trick_over(board, fact["leader"])
-
-
-def _tied(board: Board, _fact: Fact) -> Board:
-    return _trick_over(board, None)
-
-
-def _trick_over(board: Board, taker: int | None) -> Board:
-    return board._replace(laid=(), past=(*board.past, board.laid), takers=(*board.takers, taker))
-
-
-def _committed(board: Board, fact: Fact) -> Board:
-    proven = board.proven if board.is_dealt else (*board.proven, False)  # a redeal is the same hand
-    board = board._replace(digests=tuple(fact["digests"]), proven=proven, is_dealt=True, is_open=False)
-    return board._replace(**_NEW_ROW, played=(), used=(), shown=())
-
-
-def _opened(board: Board, _fact: Fact | None = None) -> Board:
-    return board._replace(proven=(*board.proven[:-1], True), is_open=True)
-
-
-def _all_opened(board: Board, _fact: Fact) -> Board:
-    return board._replace(proven=(True,) * len(board.proven), is_open=True)
-
-
-def _played(board: Board, fact: Fact) -> Board:
-    seat, card = fact["seat"], fact.get("card")
-    orders = tuple(order for order in board.orders if order[0] != _partner(seat))
-    used = (*board.used, seat)
-    board = board._replace(laid=(*board.laid, Laid(seat, card)), orders=orders, used=used)
-    if seat != board.seat:
-        return board
-    if card is None:
-        return board._replace(covered=True)
-    left = tuple(own for own in board.cards if own != card)
-    return board._replace(cards=left, played=(*board.played, card))
-
-
-def _stated(board: Board, fact: Fact) -> Board:
-    first, second = fact["score"]
-    known: dict[str, Any] = {"score": (tuple(first), tuple(second))}
-    known |= {name: fact[name] for name in ("dealer", "stake") if name in fact}
-    if "tricks" in fact:
-        known["tricks"] = tuple(fact["tricks"])
-    known["acting"] = () if fact.get("paused") else tuple(fact.get("waiting", ()))
-    return board._replace(**known)
-
-
-_FOLDS: Final[Mapping[str, Callable[[Board, Fact], Board]]] = {
-    "card_played": _played,
-    "card_covered": _played,
-    "cards_opened": _shown,
-    "cards_shown": _shown,
-    "value_said": _said,
-    "order_given": _ordered,
-    "trick_won": _won,
-    "trick_tied": _tied,
+_FOLDS: Final[Mapping[str, Callable[[Memory, Fact], Memory]]] = {
+    "hand_closed": _closed,
     "hands_committed": _committed,
     "hands_opened": _opened,
-    "match_ended": _all_opened,  # its record opens everything not yet open
-    "state": _stated,
+    # the record that ends the match opens everything not yet open
+    "match_ended": lambda memory, _: memory._replace(proven=(True,) * len(memory.proven), is_open=True),
+    "played_blind": lambda memory, _: memory._replace(is_blind=True),
+    "duel_begun": lambda memory, _: memory._replace(values=()),
+    "value_said": lambda memory, fact: memory._replace(
+        values=(*memory.values, (fact["seat"], fact["value"]))
+    ),
+    "cards_opened": lambda memory, fact: memory._replace(
+        opened=(*memory.opened, (fact["seat"], tuple(fact["cards"])))
+    ),
+    "state": lambda memory, fact: memory._replace(is_paused=bool(fact.get("paused"))),
 }
-"""How a fact changes the board, if that depends on the board."""
+"""How a fact changes what is remembered."""

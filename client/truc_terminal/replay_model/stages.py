@@ -6,6 +6,7 @@ stage that laid it open, so that a stage can be viewed with all cards open, or a
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import reduce
 from typing import Final, NamedTuple
 
 from truc_client.happenings import Fact
@@ -19,11 +20,10 @@ from truc_terminal.replay_model.annotating import (
     OpenedDeal,
     OpenedLink,
 )
-from truc_terminal.replay_model.board import Board, Laid, after
+from truc_terminal.replay_model.board import Board, Laid, LaidTrick, board_of, remembered, score_of
 from truc_terminal.replay_model.retelling import Telling
 
-_TABLE_KEPT: Final = ("between", "over", "ended")
-"""Phases in which a finished hand still lies on the table: only the score is taken from the state."""
+_CLOSED: Final[Fact] = {"what": "hand_closed"}
 
 
 class Where(StrEnum):
@@ -53,22 +53,6 @@ class SeatCard(NamedTuple):
         return self.opened is not None and self.opened <= number
 
 
-class Trick(NamedTuple):
-    """The cards laid in a trick, in order.
-
-    Attributes:
-        side: once the trick is over, the side that took it; None for a tie.
-        best: the seat whose card took it; None for a tie.
-        duel: the two seats that play each other in it; None if all play together.
-    """
-
-    laid: tuple[Laid, ...] = ()
-    is_over: bool = False
-    side: int | None = None
-    best: int | None = None
-    duel: tuple[int, int] | None = None
-
-
 class Stage(NamedTuple):
     """A match after one of its records.
 
@@ -90,7 +74,7 @@ class Stage(NamedTuple):
     hand: int
     board: Board
     cards: tuple[tuple[SeatCard, ...], ...] = ()
-    tricks: tuple[Trick, ...] = ()
+    tricks: tuple[LaidTrick, ...] = ()
     shares: tuple[tuple[int, int], ...] = ()
     waiting: tuple[int, ...] = ()
 
@@ -153,7 +137,7 @@ def course_of(file: bytes, *, lang: str) -> Course:
 def seen_by(stage: Stage, seat: int | None) -> Stage:
     """Return a stage as a seat saw it, or as everybody did if None: without any card that was not known then."""
     shown = {giver for giver, receiver in stage.shares if receiver == seat}
-    own = () if stage.board.is_blind else (seat,)
+    own = () if stage.board.memory.is_blind else (seat,)
     cards = tuple(
         held if at in own or at in shown else tuple(_public(each, stage.number) for each in held)
         for at, held in enumerate(stage.cards)
@@ -188,11 +172,11 @@ def _of_deal(deal: OpenedDeal) -> Iterable[tuple[tuple[int, int, int, int], str]
 
 
 def _next(before: Stage, record: Annotated, known: _Known) -> Stage:
-    stage = before._replace(
-        number=before.number + 1, record=record, said=tuple(Telling(record, known.lang).sentences())
-    )
+    said = tuple(Telling(record, known.lang).sentences())
+    stage = before._replace(number=before.number + 1, record=record, said=said)
     for fact in record.facts:
         stage = _after(stage, fact)
+    stage = stage._replace(tricks=_tricks(stage, record), board=_board(stage.board, record))
     dealt = tuple(it for it in record.commitments if isinstance(it, CommittedHand))
     if dealt:
         stage = stage._replace(cards=tuple(_dealt(hand, known) for hand in dealt), shares=())
@@ -213,49 +197,53 @@ def _after(stage: Stage, fact: Fact) -> Stage:
     """Return a stage after one fact of its record."""
     match fact["what"]:
         case "called" if fact["cards"]:
-            return _called(stage, fact)
-        case "hand_closed":
-            return stage  # the hand lies on the table until the next is called
+            is_again = stage.hand > 0 and not stage.cards  # the deal called before was voided
+            hand = stage.hand if is_again else stage.hand + 1
+            board = stage.board._replace(memory=remembered(stage.board.memory, _CLOSED))
+            return stage._replace(hand=hand, board=board, cards=(), tricks=(), shares=())
         case "state":
-            return _stated(stage, fact)
+            return stage._replace(waiting=tuple(fact.get("waiting", ())))
         case "hand_shared":
             return stage._replace(shares=(*stage.shares, (fact["giver"], fact["receiver"])))
         case _:
-            return stage._replace(board=after(stage.board, fact), tricks=_tricks(stage, fact))
+            return stage
 
 
-def _called(stage: Stage, fact: Fact) -> Stage:
-    is_again = stage.hand > 0 and not stage.cards  # the deal called before was voided
-    board = after(stage.board, {"what": "hand_closed"})._replace(dealer=fact["dealer"], stake=1)
-    return stage._replace(
-        hand=stage.hand if is_again else stage.hand + 1, board=board, cards=(), tricks=(), shares=()
-    )
+def _board(before: Board, record: Annotated) -> Board:
+    """Return the table after a record; a finished hand lies on it until the next is called, only the score goes on."""
+    told = [fact for fact in record.facts if fact["what"] != "hand_closed"]
+    memory = reduce(remembered, told, before.memory)
+    if record.view is not None:
+        return board_of(record.view, record.pack, memory)
+    state = next((fact for fact in told if fact["what"] == "state"), None)
+    score = before.score if state is None else score_of(state)
+    return before._replace(score=score, memory=memory)
 
 
-def _stated(stage: Stage, fact: Fact) -> Stage:
-    taken = {"what": "state", "score": fact["score"]} if fact["phase"] in _TABLE_KEPT else fact
-    return stage._replace(board=after(stage.board, taken), waiting=tuple(fact.get("waiting", ())))
-
-
-def _tricks(stage: Stage, fact: Fact) -> tuple[Trick, ...]:
+def _tricks(stage: Stage, record: Annotated) -> tuple[LaidTrick, ...]:
+    """Return the tricks of the whole hand after a record; a view has only those of the present duel."""
     tricks, duel = stage.tricks, stage.board.duel
-    match fact["what"]:
-        case "card_played" | "card_covered":
-            is_next = not tricks or tricks[-1].is_over or tricks[-1].duel != duel
-            done, open_one = (tricks, Trick(duel=duel)) if is_next else (tricks[:-1], tricks[-1])
-            laid = (*open_one.laid, Laid(fact["seat"], fact.get("card")))
-            return (*done, open_one._replace(laid=laid))
-        case "trick_won":
-            return _ended(tricks, side=fact["side"], best=fact["leader"])
-        case "trick_tied":
-            return _ended(tricks)
-        case _:
-            return tricks
+    for fact in record.facts:
+        match fact["what"]:
+            case "duel_begun":
+                duel = (fact["seat"], fact["opponent"])
+            case "card_played" | "card_covered":
+                is_next = not tricks or tricks[-1].is_over or tricks[-1].duel != duel
+                done, open_one = (tricks, LaidTrick(duel=duel)) if is_next else (tricks[:-1], tricks[-1])
+                laid = (*open_one.laid, Laid(fact["seat"], fact.get("card")))
+                tricks = (*done, open_one._replace(laid=laid))
+            case "trick_won":
+                tricks = _ended(tricks, side=fact["side"], best=fact["leader"])
+            case "trick_tied":
+                tricks = _ended(tricks)
+            case _:
+                pass
+    return tricks
 
 
 def _ended(
-    tricks: tuple[Trick, ...], *, side: int | None = None, best: int | None = None
-) -> tuple[Trick, ...]:
+    tricks: tuple[LaidTrick, ...], *, side: int | None = None, best: int | None = None
+) -> tuple[LaidTrick, ...]:
     """Return the tricks with the newest one finished."""
     return (*tricks[:-1], *(each._replace(is_over=True, side=side, best=best) for each in tricks[-1:]))
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from truc_client.happenings import Fact
-from truc_terminal.replay_model.board import Laid
+from truc_terminal.replay_model.board import Laid, LaidTrick
 from truc_terminal.replay_model.faces import stake_words, taker
 from truc_terminal.replay_model.retelling import Telling
-from truc_terminal.replay_model.stages import Course, PlayedHand, SeatCard, Stage, Trick, Where
+from truc_terminal.replay_model.stages import Course, PlayedHand, SeatCard, Stage, Where
 from truc_words import Speech, score_label, shown_name, side_name
 
 _SCORED: Final = ("points_scored", "unit_scored", "game_won", "match_won")
@@ -195,7 +195,7 @@ def _turn(stage: Stage, seat: int, speech: Speech) -> str:
 
 
 def _says(stage: Stage, seat: int) -> str:
-    return ", ".join(str(value) for at, value in stage.board.values if at == seat)
+    return ", ".join(str(value) for at, value in stage.board.memory.values if at == seat)
 
 
 def _cards(rows: Sequence[tuple[SeatCard, ...]], first: int) -> tuple[CardView, ...]:
@@ -237,7 +237,7 @@ def _duels(stages: Sequence[Stage]) -> Iterator[tuple[int, list[tuple[Stage, Fac
 
 def _tricks(
     stages: Sequence[Stage], names: Sequence[str], speech: Speech
-) -> Iterator[tuple[Trick, TrickView]]:
+) -> Iterator[tuple[LaidTrick, TrickView]]:
     for n, trick in enumerate(stages[-1].tricks):
         starts = [
             next(at.number for at in stages if len(at.tricks) > n and len(at.tricks[n].laid) > place)

@@ -4,14 +4,14 @@ Apart from score, stake, tricks, table and one's own cards, a row appears only w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from rich.text import Text
 
 from truc_client.happenings import Fact
-from truc_terminal.replay_model.board import Board, leaders, taking_cards
+from truc_terminal.replay_model.board import Board, LaidTrick
 from truc_terminal.replay_model.faces import Faces, short, stake_words, taker
 from truc_terminal.screen.glyphs import ASCII, MANY, Glyphs
 from truc_words import Speech, score_label, side_name, sign_label, tell
@@ -24,7 +24,7 @@ Part = tuple[str, str]
 class Setting(NamedTuple):
     """What stays the same in a match: the names, how cards look, and how the player is spoken to.
 
-    Also which signs and phrases the game has, and which cards a turned-up card raises.
+    Also which signs and phrases the game has, which cards a turned-up card raises, and the pack.
     """
 
     names: tuple[str, ...]
@@ -34,6 +34,7 @@ class Setting(NamedTuple):
     signs: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     raised: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    pack: tuple[str, ...] = ()
 
 
 class Row(NamedTuple):
@@ -64,7 +65,7 @@ def _of_side(side: int, board: Board, setting: Setting) -> str:
 
 
 def sentence(fact: Fact, board: Board, setting: Setting) -> str | None:
-    """Return the sentence for a fact, given the board before it; None if it has none."""
+    """Return the sentence for a fact, given the board after it; None if it has none."""
     now = {"declined": board.stake} if fact["what"] == "stake_asked" else {}
     return tell({**fact, **now}, setting.names, setting.faces.card, setting.speech)
 
@@ -77,7 +78,7 @@ def committed_text(digests: Sequence[bytes], setting: Setting) -> str:
 def opened_lines(board: Board, setting: Setting, hands: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the opened cards of each seat, which were checked against its commitment."""
     tick = glyphs_of(setting.faces).opened
-    for name, digest, cards in zip_longest(setting.names, board.digests, hands):
+    for name, digest, cards in zip_longest(setting.names, board.memory.digests, hands):
         opened = " ".join(setting.faces.card(card) for card in cards or ())
         yield f"  {tick} {name} {short(digest or b'')}: {opened}"
 
@@ -105,11 +106,9 @@ def _rows(board: Board, setting: Setting) -> Iterator[Row]:
     yield Row(said["table"], tuple(_laid(board, setting)))
     yield from heard(board, setting)
     yield from orders(board, setting)
-    for seat, cards in board.partners:
-        yield Row(
-            said["partner"].format(seat=setting.names[seat]),
-            tuple(card_part(card, setting) for card in cards),
-        )
+    for seat, _ in board.memory.partners:
+        left = tuple(card_part(card, setting) for card in board.held_by(seat) if card is not None)
+        yield Row(said["partner"].format(seat=setting.names[seat]), left)
     if board.seat is not None:
         yield _own(board, setting)
 
@@ -143,17 +142,21 @@ def _roles(board: Board, setting: Setting) -> Iterator[Row]:
 def leading(board: Board, setting: Setting) -> Iterator[Row]:
     """Yield the seats that lead their sides, if any do."""
     role = setting.speech.local.leaders
-    if seats := leaders(board, role):
+    if seats := board.leaders(role):
         yield plain_row(setting.speech.term(role), ", ".join(setting.names[seat] for seat in seats))
 
 
 def _tricks(board: Board, setting: Setting) -> str:
     """Return who took each trick, and with which card."""
-    cards = (card and setting.faces.card(card) for card in taking_cards(board))
     return setting.speech.separated(
-        taker(side, setting.names, setting.speech) + (f" ({card})" if card else "")
-        for side, card in zip_longest(board.tricks, islice(cards, len(board.tricks)))
+        taker(trick.side, setting.names, setting.speech) + _taking_card(trick, setting)
+        for trick in board.tricks
     )
+
+
+def _taking_card(trick: LaidTrick, setting: Setting) -> str:
+    card = next((card for seat, card in trick.laid if seat == trick.best), None)
+    return f" ({setting.faces.card(card)})" if card else ""
 
 
 def _laid(board: Board, setting: Setting) -> Iterator[Part]:
@@ -176,15 +179,18 @@ def sign_of(word: str, setting: Setting) -> str:
 def heard(board: Board, setting: Setting) -> Iterator[Row]:
     """Yield the values said and the signs seen."""
     yield from said_values(board, setting)
-    if board.signs:
-        signs = (setting.speech.of(setting.names[seat], sign_of(word, setting)) for seat, word in board.signs)
+    if board.memory.signs:
+        signs = (
+            setting.speech.of(setting.names[seat], sign_of(word, setting))
+            for seat, word in board.memory.signs
+        )
         yield plain_row(setting.speech.say("screen.signs"), ", ".join(signs))
 
 
 def said_values(board: Board, setting: Setting) -> Iterator[Row]:
     """Yield the values said, each after the name of its seat."""
-    if board.values:
-        values = (setting.speech.of(setting.names[seat], n) for seat, n in board.values)
+    if board.memory.values:
+        values = (setting.speech.of(setting.names[seat], n) for seat, n in board.memory.values)
         yield plain_row(setting.speech.say("screen.values"), ", ".join(values))
 
 
@@ -197,6 +203,6 @@ def orders(board: Board, setting: Setting) -> Iterator[Row]:
 
 def _own(board: Board, setting: Setting) -> Row:
     said = setting.speech.catalogue.screen
-    if board.is_blind and not board.cards:
+    if board.is_unseen:
         return plain_row(said["cards"], said["unseen"])
     return Row(said["cards"], tuple(card_part(card, setting) for card in board.cards))

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from truc_client.happenings import Choice, YourTurn
-from truc_terminal.replay_model.board import Board, answering
+from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, short_label
 from truc_terminal.screen.questions import grouped, meanings, option_label
 from truc_words import Speech, move_meaning, phrase_label, printable, sign_label
@@ -52,7 +52,7 @@ class Subject(NamedTuple):
 
 def options_explained(turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
     """Yield what the options mean, those of one kind combined, the signs and phrases, and what else may be typed."""
-    speech, answered = setting.speech, answering(board)
+    speech, answered = setting.speech, board.answering
     for choices, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answered)):
         name = _called(choices[0], board, setting) if len(choices) == 1 else grouped(choices)
         yield f"{name}: {meaning}"
@@ -77,7 +77,7 @@ def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> I
         yield said["rule_chapters"].format(chapters=", ".join(rules))
         return
     kind = subject.line.split()[0]
-    answered = answering(subject.board)
+    answered = subject.board.answering
     chapter = _chapter_of(kind, answered)
     is_move = kind in setting.speech.catalogue.moves and (subject.choice is not None or chapter in rules)
     if is_move:

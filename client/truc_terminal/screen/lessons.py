@@ -13,7 +13,7 @@ from truc_bots import Tried
 from truc_client.happenings import Choice, Fact, MatchStarted, YourTurn
 from truc_client.table import Table
 from truc_terminal.advice import Advice
-from truc_terminal.replay_model.board import Board, Laid, answering
+from truc_terminal.replay_model.board import Board, Laid
 from truc_terminal.screen.drawing import Setting, short_label
 from truc_terminal.screen.questions import numbered, option_label
 from truc_words import move_meaning
@@ -23,7 +23,7 @@ Taught = Fact | MatchStarted | YourTurn | Advice
 """What a lesson is about."""
 
 Teach = Callable[[Taught, Board, Setting], Iterable[str]]
-"""What a screen asks for lessons: given what has come, with the table as it was before."""
+"""What a screen asks for lessons: given what has come, and the table after it."""
 
 Stronger = Mapping[str, int]
 
@@ -95,7 +95,7 @@ class Teacher:
     def _turn(self, turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
         if not turn.must:
             return
-        if any(choice.kind in _ENVIDO for choice in turn.options) or answering(board) == "envido":
+        if any(choice.kind in _ENVIDO for choice in turn.options) or board.answering == "envido":
             yield from self._envido(board, setting)
         for meaning, numbers in self._meanings(turn, board, setting).items():
             yield f"{', '.join(numbers)}. {meaning}"
@@ -170,14 +170,14 @@ def _is_other(seat: int, board: Board) -> bool:
     return board.seat is None or (seat - board.seat) % 2 == 1
 
 
-def best_laid(board: Board, counted: Stronger) -> Laid | None:
-    """Return the strongest card on the table, the first of equals; None if none lies open."""
-    laid = [each for each in board.laid if each.card in counted]
+def best_laid(laid: Iterable[Laid], counted: Stronger) -> Laid | None:
+    """Return the strongest card of a trick, the first of equals; None if none lies open."""
+    laid = [each for each in laid if each.card in counted]
     return min(laid, key=lambda each: counted[str(each.card)], default=None)
 
 
 def _why_won(board: Board, setting: Setting, counted: Stronger, side: int) -> Iterator[str]:
-    best = best_laid(board, counted)
+    best = best_laid(board.last_trick.laid, counted)
     if best is not None and best.card is not None and best.seat % 2 == side:
         yield _say(setting, "strongest", card=setting.faces.card(best.card), seat=setting.names[best.seat])
 
@@ -186,12 +186,12 @@ def _meaning(choice: Choice, board: Board, setting: Setting) -> str:
     """Return what an option means; for a card with an ask, what the ask means, as the card alone is an option too."""
     _, with_ask, stake = choice.line.partition(f" {_RAISE} ")
     line = f"{_RAISE} {stake}" if with_ask else choice.line
-    return move_meaning(line, setting.speech, choice.hints, answering=answering(board))
+    return move_meaning(line, setting.speech, choice.hints, answering=board.answering)
 
 
 def _of_card(card: str, board: Board, setting: Setting, counted: Stronger) -> str:
     """Return what a card would do to the trick as it stands."""
-    best = best_laid(board, counted)
+    best = best_laid(board.laid, counted)
     shown = setting.faces.card(card)
     if best is None or best.card is None:
         return _say(setting, "leads", card=shown, n=counted[card], total=len(counted))

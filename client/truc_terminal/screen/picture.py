@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from truc_terminal.replay_model.board import Board, Laid, held_by, last_trick, proven_hands
+from truc_terminal.replay_model.board import Board, Laid
 from truc_terminal.replay_model.faces import short, taker
 from truc_terminal.screen.blocks import (
     Align,
@@ -88,7 +88,7 @@ class Sketch(NamedTuple):
 def picture(board: Board, setting: Setting, *, width: int, height: int, title: str = "") -> Iterator[Text]:
     """Yield the lines of the table, none wider than `width`; on a large enough screen cards are drawn wide."""
     laid = WIDE if width >= _LARGE_WIDTH and height >= _LARGE_HEIGHT else NARROW
-    if board.seats < _CROWDED and not last_trick(board)[0]:
+    if board.seats < _CROWDED and not board.last_trick.laid:
         laid = laid._replace(height=1)  # nothing lies there yet
     names = tuple(shown_name(name, seat) for seat, name in enumerate(setting.names))
     setting = setting._replace(names=names)
@@ -169,17 +169,19 @@ def _seat_block(seat: int, sketch: Sketch, align: Align) -> Block:
 
 def _laid_by(seat: int, sketch: Sketch) -> Block:
     """Return a seat's card on the table, or its empty place."""
-    laid, taker = last_trick(sketch.board)
-    for player, card in laid:
+    trick = sketch.board.last_trick
+    for player, card in trick.laid:
         if player == seat:
-            return _face(card, sketch.laid, sketch, is_taking=seat == taker)
+            return _face(card, sketch.laid, sketch, is_taking=seat == trick.best)
     place = Text(sketch.glyphs.place.center(sketch.laid.width), style="dim")
     return in_middle((place,), sketch.laid.height, sketch.laid.width)
 
 
 def _laid_in_line(seat: int, sketch: Sketch) -> Text:
-    laid, taker = last_trick(sketch.board)
-    return text_of(part for each in laid if each.seat == seat for part in _of_trick(each, taker, sketch))
+    trick = sketch.board.last_trick
+    return text_of(
+        part for each in trick.laid if each.seat == seat for part in _of_trick(each, trick.best, sketch)
+    )
 
 
 def _of_trick(laid: Laid, taker: int | None, sketch: Sketch) -> Iterator[Part]:
@@ -224,7 +226,7 @@ def _named(seat: int, sketch: Sketch) -> Text:
 
 def _held(seat: int, sketch: Sketch) -> Text:
     """Return what another seat holds, as far as known here."""
-    cards = held_by(sketch.board, seat) if seat != sketch.board.seat else ()
+    cards = sketch.board.held_by(seat) if seat != sketch.board.seat else ()
     return Text(" ").join(text_of([_part(card, sketch)]) for card in cards)
 
 
@@ -237,11 +239,11 @@ def _part(card: str | None, sketch: Sketch) -> Part:
 
 def _marks(seat: int, sketch: Sketch) -> Iterator[Text]:
     """Yield the commitment to a seat's cards, ticked once they are open, and whether it deals."""
-    board, glyphs = sketch.board, sketch.glyphs
-    if seat < len(board.digests):
-        mark, style = (glyphs.opened, "green") if board.is_open else (glyphs.sealed, "dim")
-        yield Text(f"{mark} {short(board.digests[seat])}", style=style)
-    if seat == board.dealer:
+    memory, glyphs = sketch.board.memory, sketch.glyphs
+    if seat < len(memory.digests):
+        mark, style = (glyphs.opened, "green") if memory.is_open else (glyphs.sealed, "dim")
+        yield Text(f"{mark} {short(memory.digests[seat])}", style=style)
+    if seat == sketch.board.dealer:
         yield Text(sketch.setting.speech.term("dealer"), style="italic")
 
 
@@ -258,11 +260,7 @@ def _below(sketch: Sketch) -> Iterator[Text]:
 
 def _own(board: Board) -> Sequence[str | None]:
     """Return one's own cards, face down in a blind hand."""
-    return held_by(board, board.seat) if _is_unseen(board) and board.seat is not None else board.cards
-
-
-def _is_unseen(board: Board) -> bool:
-    return board.is_blind and not board.cards
+    return board.held_by(board.seat) if board.is_unseen else board.cards
 
 
 def _details(sketch: Sketch) -> Iterator[Row]:
@@ -275,7 +273,7 @@ def _details(sketch: Sketch) -> Iterator[Row]:
     yield from _tricks(sketch)
     for rows in (heard, orders):
         yield from rows(board, setting)
-    if _is_unseen(board):
+    if board.is_unseen:
         yield plain_row(said["cards"], said["unseen"])
     yield from _proven(sketch)
 
@@ -290,7 +288,7 @@ def _offers(sketch: Sketch) -> Iterator[Row]:
 
 def _proven(sketch: Sketch) -> Iterator[Row]:
     """Yield how many of the hands so far had all their cards opened and checked."""
-    if hands := proven_hands(sketch.board):
+    if hands := sketch.board.proven_hands:
         tick, style = (f"{sketch.glyphs.opened} ", "green") if all(hands) else ("", "")
         label = sketch.setting.speech.say("screen.proven")
         yield Row(label, ((f"{tick}{sum(hands)}/{len(hands)}", style),))
@@ -299,9 +297,10 @@ def _proven(sketch: Sketch) -> Iterator[Row]:
 def _tricks(sketch: Sketch) -> Iterator[Row]:
     """Yield each finished trick: its cards in the order played, and who took it."""
     board, label = sketch.board, sketch.setting.speech.say("screen.tricks")
-    for laid, player, side in zip(board.past, board.takers, board.tricks, strict=False):
-        cards = [part for each in laid for part in (*_of_trick(each, player, sketch), (" ", ""))]
-        yield Row(label, (*cards, (f" {taker(side, sketch.setting.names, sketch.setting.speech)}", "")))
+    for trick in board.tricks:
+        cards = [part for each in trick.laid for part in (*_of_trick(each, trick.best, sketch), (" ", ""))]
+        taken = taker(trick.side, sketch.setting.names, sketch.setting.speech)
+        yield Row(label, (*cards, (f" {taken}", "")))
         label = ""
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from truc_client.happenings import Choice, Waiting, YourTurn
-from truc_terminal.replay_model.board import Board, answering
+from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, short_label
 from truc_words import joined, move_label
 
@@ -135,7 +135,7 @@ def option_label(choice: Choice, board: Board, setting: Setting) -> str:
         choice.hints,
         setting.faces.card,
         setting.speech,
-        answering=answering(board),
+        answering=board.answering,
         players=setting.names,
     )
 

@@ -15,10 +15,10 @@ from rich.text import Text
 
 from truc_client.verifying import game_name, refutation_line, verdict_lines
 from truc_terminal.replay_model.annotating import Annotated
-from truc_terminal.replay_model.board import Board
+from truc_terminal.replay_model.board import Board, LaidTrick
 from truc_terminal.replay_model.faces import Faces, faces_of, short, stake_words, taker
 from truc_terminal.replay_model.retelling import Telling
-from truc_terminal.replay_model.stages import Course, Stage, Trick, Where, seen_by
+from truc_terminal.replay_model.stages import Course, Stage, Where, seen_by
 from truc_terminal.screen.drawing import Part, Row, Setting, plain_row, said_values, score_line
 from truc_terminal.screen.glyphs import ASCII, MANY
 from truc_terminal.screen.picture import picture
@@ -102,15 +102,15 @@ def _seen(replay: Replay, stage: Stage) -> Stage:
 
 def _board(replay: Replay, stage: Stage) -> Board:
     """Return the board with the cards known to the viewer: their own as held, those of the others as shown."""
-    left = [
-        tuple(each.card for each in cards if each.card and each.where in (Where.HELD, Where.SHOWN))
-        for cards in stage.cards
-    ]
-    shown = tuple((seat, cards) for seat, cards in enumerate(left) if seat != replay.seat)
-    own = left[replay.seat] if left and replay.seat is not None else ()
-    known = stage.board._replace(seat=replay.seat, cards=own, shown=shown, acting=stage.waiting)
-    digests = known.digests if stage.cards else ()
-    return known._replace(digests=digests, proven=tuple(_proven(replay.course, stage.number)), is_dealt=False)
+    held = tuple(
+        tuple(each.card for each in cards if each.where in (Where.HELD, Where.SHOWN)) for cards in stage.cards
+    )
+    memory = stage.board.memory._replace(
+        digests=stage.board.memory.digests if stage.cards else (),
+        proven=tuple(_proven(replay.course, stage.number)),
+        is_dealt=False,
+    )
+    return stage.board._replace(seat=replay.seat, held=held, acting=stage.waiting, memory=memory)
 
 
 def _proven(course: Course, at: int) -> Iterator[bool]:
@@ -204,8 +204,9 @@ def _mark(seat: int, stage: Stage) -> str:
 def _of_seat(replay: Replay, stage: Stage, setting: Setting, seat: int) -> Iterator[Part]:
     """Yield the digest that binds the server to a seat's cards, ticked once all are open, then the cards by place."""
     cards = stage.cards[seat] if stage.cards else ()
-    if cards and seat < len(stage.board.digests):
-        digest = short(stage.board.digests[seat])
+    digests = stage.board.memory.digests
+    if cards and seat < len(digests):
+        digest = short(digests[seat])
         is_open = all(each.is_open(stage.number) for each in cards)
         yield digest, "green" if is_open else "dim"
         yield f" {(_tick(replay) if is_open else '').ljust(_GAP)}", "green"
@@ -237,7 +238,7 @@ def _tricks(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
             yield Row(replay.said["trick"].format(n=number), tuple(_trick(trick, replay, setting)))
 
 
-def _trick(trick: Trick, replay: Replay, setting: Setting) -> Iterator[Part]:
+def _trick(trick: LaidTrick, replay: Replay, setting: Setting) -> Iterator[Part]:
     face_down = setting.speech.say("screen.face_down")
     for number, (seat, card) in enumerate(trick.laid):
         yield f"{'  ' if number else ''}{setting.speech.of(setting.names[seat], '')}", ""

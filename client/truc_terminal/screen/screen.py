@@ -7,7 +7,7 @@ player's language, with the words of the game. Text from other players is never 
 from collections.abc import Iterator, Mapping
 from functools import reduce
 from math import ceil
-from typing import Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from rich.console import Console
 from rich.text import Text
@@ -39,7 +39,15 @@ from truc_client.happenings import (
 )
 from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
-from truc_terminal.replay_model.board import Board, after, with_cards, with_options, with_partner, with_sign
+from truc_terminal.replay_model.board import (
+    Board,
+    Memory,
+    board_of,
+    remembered,
+    with_partner,
+    with_score,
+    with_sign,
+)
 from truc_terminal.replay_model.faces import Faces, faces_of
 from truc_terminal.screen.drawing import (
     Setting,
@@ -70,6 +78,9 @@ from truc_terminal.screen.questions import (
 from truc_terminal.screen.wrapping import wrapped
 from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, told
 
+if TYPE_CHECKING:
+    from truc_rules import View
+
 _MINUTE: Final = 60
 
 
@@ -82,6 +93,7 @@ class Screen:
         self._seated = ""
         self._offered: tuple[str, ...] = ()
         self._board = Board(0, None)
+        self._view: View | None = None
         self._standstill = Standstill(None)
         self._absences = Absences()
         self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
@@ -114,6 +126,13 @@ class Screen:
         """The table as it stands."""
         return self._board
 
+    def _remember(self, memory: Memory) -> None:
+        """Draw the table anew from the newest view, with what is remembered beside it."""
+        if self._view is None:
+            self._board = self._board._replace(memory=memory)
+        else:
+            self._board = board_of(self._view, self._setting.pack, memory)
+
     @property
     def _speech(self) -> Speech:
         return self._setting.speech
@@ -139,7 +158,7 @@ class Screen:
             case RecordSeen():
                 self._tell_record(happening)
             case Recalled():
-                self._recall(happening.means)
+                self._recall(happening)
             case CardsDealt() | PartnerCards() | Signed() | PhraseSaid():
                 self._receive(happening)
             case YourTurn():
@@ -194,11 +213,11 @@ class Screen:
     def _receive(self, happening: CardsDealt | PartnerCards | Signed | PhraseSaid) -> None:
         match happening:
             case CardsDealt(cards):
-                self._board = with_cards(self._board, cards)
+                self._remember(self._board.memory._replace(own=cards))
             case PartnerCards(seat, cards):
-                self._board = with_partner(self._board, seat, cards)
+                self._remember(with_partner(self._board.memory, seat, cards))
             case Signed(seat, word):
-                self._board = with_sign(self._board, seat, word)
+                self._remember(with_sign(self._board.memory, seat, word))
                 self.note("signed", "magenta", seat=self._name(seat), sign=sign_of(word, self._setting))
             case PhraseSaid(seat, phrase):
                 said = phrase_label(phrase, self._speech.lang, self._speech.words)
@@ -245,8 +264,8 @@ class Screen:
         speech = Speech(self._speech.lang, started.words)
         faces = faces_of(started.pack, speech, is_plain=self._has_ascii)
         talk = (started.signs, started.phrases)
-        self._setting = Setting(names, faces, speech, started.target, *talk, started.raised)
-        self._board = Board(len(names), started.seat)
+        self._setting = Setting(names, faces, speech, started.target, *talk, started.raised, started.pack)
+        self._board, self._view = Board(len(names), started.seat), None
         self._standstill = Standstill(started.seat)
         self._absences = self._absences._replace(told={})
         how = "goes_on" if started.resumed else "begins"
@@ -255,9 +274,15 @@ class Screen:
         self.note("level", level=started.level, meaning=meaning)
         self.tell_lessons(started)
 
-    def _recall(self, means: tuple[Fact, ...]) -> None:
-        self._board = reduce(after, means, self._board)
-        self._tell_of_pause(*means)
+    def _recall(self, recalled: Recalled) -> None:
+        self._view = recalled.view
+        self._remember(reduce(remembered, recalled.means, self._board.memory))
+        self._tell_of_pause(*recalled.means)
+
+    def show_unchecked(self, state: Fact) -> None:
+        """Go on from the score that a server says, where no record has been checked: nothing else is drawn of it."""
+        self._view, self._board = None, with_score(self._board, state)
+        self._tell_of_pause(state)
 
     @property
     def rests(self) -> bool:
@@ -271,21 +296,21 @@ class Screen:
 
     def _tell_record(self, record: RecordSeen) -> None:
         self._awaited = ""
+        self._view = record.view or self._view
+        self._remember(reduce(remembered, record.means, self._board.memory))
         for fact, shown in zip(record.means, as_told(record.means), strict=True):
             self._tell(fact, shown)
         if record.is_least and any("points" in fact for fact in record.means):
             self.note("least", "dim")
 
     def _tell(self, fact: Fact, shown: Fact) -> None:
-        words = sentence(shown, self._board, self._setting)
-        before, self._board = self._board, after(self._board, fact)
-        self._tell_what_happened(fact, words)
-        self.tell_lessons(fact, before)
+        self._tell_what_happened(fact, sentence(shown, self._board, self._setting))
+        self.tell_lessons(fact)
         self._tell_of_pause(fact)
 
-    def tell_lessons(self, taught: Taught, board: Board | None = None) -> None:
-        """Tell a beginner what there is to learn from something; `board` is the table as it was before a fact."""
-        for lesson in self.teach(taught, board or self._board, self._setting):
+    def tell_lessons(self, taught: Taught) -> None:
+        """Tell a beginner what there is to learn from something."""
+        for lesson in self.teach(taught, self._board, self._setting):
             self.say(f"  > {lesson}", "italic")
 
     def _tell_of_pause(self, *facts: Fact) -> None:
@@ -314,7 +339,6 @@ class Screen:
         if turn.again:
             self.note("overtaken", "yellow")
         offered = tuple(choice.line for choice in turn.options)
-        self._board = with_options(self._board, offered)
         if turn.must:
             self._ask_now(turn)
         elif offered and offered != self._offered:

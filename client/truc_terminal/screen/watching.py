@@ -15,7 +15,6 @@ from truc_client.happenings import (
     Interrupted,
     MatchEnded,
     MatchStarted,
-    Recalled,
     RecordSeen,
     RecordUnchecked,
     Resumed,
@@ -35,7 +34,6 @@ from truc_words.rules_page import chapter_texts
 
 _WORDS: Final = (f"{CHAT} ", "? table", "? rules", "quit")
 _TRICK_OVER: Final = ("trick_won", "trick_tied")
-_NO_HAND: Final[Fact] = {"what": "hand_closed"}
 
 
 class Watcher:
@@ -180,7 +178,7 @@ class Watcher:
         for fact in as_told(means):
             if told := sentence(fact, screen.board, screen.setting):
                 self._note("unchecked", told=told)
-        screen.show(Recalled(means[-1:]))
+        screen.show_unchecked(means[-1])
         if any(fact["what"] == "hand_closed" for fact in means):
             score = score_line(screen.board, screen.setting)
             self._note("unchecked", told=screen.setting.speech.say("screen.new_score", score=score))
@@ -189,6 +187,6 @@ class Watcher:
         if snapshot.skipped:
             self._note("skipped", "yellow")
         if snapshot.view:
-            self._screen.show(Recalled((_NO_HAND, snapshot.view)))
+            self._screen.show_unchecked(snapshot.view)
             self._screen.show_standing()
         self._note("snapshot", "dim", k=snapshot.k)

@@ -1,0 +1,72 @@
+"""Views of a match, written as people write cards and plays, for what is drawn from them."""
+
+from collections.abc import Iterable, Sequence
+
+from truc_rules import Card, Score, Seat, View, new_match, preset, view
+from truc_rules.positions.match import Trick
+
+
+def view_of(
+    variant: str = "truc-catalan",
+    seats: int = 2,
+    *,
+    seat: int | None = 0,
+    cards: str = "",
+    each: int = 3,
+    tricks: Iterable[tuple[str, int | None]] = (),
+    table: str = "",
+    leader: int = 0,
+    points: Sequence[int] = (0, 0),
+    games: tuple[int, int] = (0, 0),
+    dealer: int = 0,
+    stake: int = 1,
+    offers: tuple = (),
+    up: str = "",
+    orders: tuple = (None, None),
+    waiting: Sequence[int] = (),
+    stride: int = 1,
+) -> View:
+    """Return a view; tricks and the cards on the table are written as `SEAT CARD SEAT CARD`, `-` is a covered card."""
+    game = preset(variant)
+    pack, empty = game.pack, view(new_match(game, seats=seats, dealer=Seat(dealer)), None)
+    own = [Card(pack.index(card)) for card in cards.split()]
+    over = [(_plays(written, pack), side) for written, side in tricks]
+    laid = _plays(table, pack)
+    left = [list(range(each)) for _ in range(seats)]
+    for at, card in [play for plays, _ in over for play in plays] + laid:
+        slot = own.index(card) if at == seat and card in own else left[at][-1]
+        left[at].remove(slot)
+    done = tuple(_trick(plays, side) for plays, side in over)
+    row = empty.row._replace(
+        eldest=Seat(leader),
+        stride=stride,
+        leader=Seat(laid[0][0] if laid else leader),
+        table=tuple(card for _, card in laid),
+        tricks=done,
+        left=tuple(map(tuple, left)),
+    )
+    return empty._replace(
+        seat=None if seat is None else Seat(seat),
+        games=games,
+        score=tuple(Score(0, each) for each in points),
+        deciders=tuple(map(Seat, waiting)),
+        each=each,
+        cards=tuple(own) if own else (None,) * each if seat is not None else (),
+        up=(Card(pack.index(up)),) if up else (),
+        row=row,
+        bets=empty.bets._replace(stake=stake),
+        offers=offers,
+        orders=orders,
+    )
+
+
+def _plays(written: str, pack: tuple[str, ...]) -> list[tuple[Seat, Card]]:
+    words = written.split()
+    return [
+        (Seat(int(at)), Card(-1 if card == "-" else pack.index(card)))
+        for at, card in zip(words[::2], words[1::2], strict=True)
+    ]
+
+
+def _trick(plays: list[tuple[Seat, Card]], side: int | None) -> Trick:
+    return Trick(plays[0][0], tuple(card for _, card in plays), side)
