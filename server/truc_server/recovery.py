@@ -186,7 +186,7 @@ def _go_on(backing: Backing, lobby: Lobby, table: Table, found: StoredTable, sto
         else:
             table.gather(gathering)
         return
-    table.game.resume(is_unasked=stored.unasked.get(table.game.mid) == table.game.ledger.k)
+    table.game.waits.restore(is_unasked=stored.unasked.get(table.game.mid) == table.game.ledger.k)
     table.board.match = row.match
     table.board.state = "over" if table.game.is_over and row.state != "playing" else "playing"
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)

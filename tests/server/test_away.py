@@ -16,7 +16,7 @@ from truc_protocol.records import Phase
 from truc_protocol.setup import Opts
 from truc_server.matches.presence import (
     Attendance,
-    Clock,
+    SeatClock,
     answered,
     attended,
     claim_in_ms,
@@ -159,8 +159,8 @@ async def test_nobody_is_told_of_who_is_there(server, mock_clock):
     assert [message for message in mover.client.log if message["t"] == "away"] == []
 
 
-def clock(bank=500, decision=None, release=None, alone=None) -> Clock:
-    return Clock(bank, decision, release, alone)
+def clock(bank=500, decision=None, release=None, alone=None) -> SeatClock:
+    return SeatClock(bank, decision, release, alone)
 
 
 def in_a_hand(**opts) -> Table:

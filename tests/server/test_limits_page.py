@@ -8,7 +8,7 @@ from rows import each_row
 
 from truc_protocol.messages import Create
 from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
-from truc_server.lobby import lobby, presence
+from truc_server.lobby import lobby, online_players
 from truc_server.matches import acceptance
 from truc_server.net import floods, listening, peer
 from truc_server.requests import company
@@ -34,7 +34,7 @@ def test_figures_of_the_lobby_are_those_of_the_server():
         "newest lines of a table sent to who comes later": KEPT_LINES,
         "players that one player ignores": company.IGNORED,
         "tables in an answer to `tables`": lobby.PAGE,
-        "players in an answer to `players`": presence.PAGE,
+        "players in an answer to `players`": online_players.PAGE,
         "records in an answer to `history`": abilities.HISTORY_PAGE,
         "matches in an answer to `matches`": abilities.MATCHES_PAGE,
         "seconds of delay for who watches": settings.MAX_DELAY_S,

@@ -8,7 +8,7 @@ from server.visitors import follower, guest, heard, keyed
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
-from truc_server.lobby.following import AT_ONCE, BETWEEN_S, STATE_S
+from truc_server.lobby.followers import AT_ONCE, BETWEEN_S, STATE_S
 from truc_server.table_data.options import LATE
 
 FRENCH = {"t": "create", "variant": "truc-french"}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rows import each_row
 
-from truc_server.lobby import following, lobby, presence
+from truc_server.lobby import followers, lobby, online_players
 from truc_server.requests import company
 from truc_server.settings import abilities
 from truc_server.storage import KEPT_LINES
@@ -20,15 +20,15 @@ PAGE = " ".join(
     [
         f"ascending by code: at most {lobby.PAGE}.",
         f"It has {PRIVATE_CODE} characters, that of a public table {PUBLIC_CODE},",
-        f"ascending by tag, at most {presence.PAGE}.",
+        f"ascending by tag, at most {online_players.PAGE}.",
         f"the public tables where the player sits, at most {company.SHOWN},",
         f"`text` has 1 to {abilities.CHAT_CHARS} characters.",
         f"The newest {KEPT_LINES} are sent,",
         f"has said {abilities.CHAT_LINES} lines, or {abilities.CHAT_TOTAL} characters, within "
         f"{abilities.CHAT_SECONDS} seconds",
         f"or more than {company.IGNORED} players.",
-        f"at most for the {presence.GUESTS} guests who have changed it last.",
-        f"At most {following.AT_ONCE} bytes of such notices, and one more,",
+        f"at most for the {online_players.GUESTS} guests who have changed it last.",
+        f"At most {followers.AT_ONCE} bytes of such notices, and one more,",
     ],
 )
 def test_figure_of_the_page_is_that_of_the_server(sentence):
@@ -36,6 +36,6 @@ def test_figure_of_the_page_is_that_of_the_server(sentence):
 
 
 def test_page_says_how_often_a_follower_is_told():
-    assert (1 / following.BETWEEN_S, following.STATE_S) == (2, 1)
+    assert (1 / followers.BETWEEN_S, followers.STATE_S) == (2, 1)
     assert "A changed table comes at most twice a second" in PAGE
     assert "at most once a second" in PAGE

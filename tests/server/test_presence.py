@@ -4,7 +4,7 @@ from server.conftest import QUICK, changed, running
 from server.visitors import guest, heard, keyed
 
 from truc_protocol.crypto import keys
-from truc_server.lobby.presence import PAGE
+from truc_server.lobby.online_players import PAGE
 from truc_server.requests.company import SHOWN
 
 FRENCH = {"t": "create", "variant": "truc-french"}

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from truc_protocol.messages import BotWanted, PlayersWanted
-from truc_server.lobby.presence import Presence
+from truc_server.lobby.online_players import OnlinePlayers
 from truc_server.net.peer import Peer, Player
 from truc_server.operation.drain import Drain
 from truc_server.settings.in_force import InForce
@@ -27,7 +27,7 @@ HOUSE_BOTS: Final = "house-bots"
 class BotCalls:
     """The calls to the bots whose keys have these fingerprints."""
 
-    def __init__(self, bots: Iterable[str], presence: Presence) -> None:
+    def __init__(self, bots: Iterable[str], presence: OnlinePlayers) -> None:
         self._presence = presence
         self.renew(bots)
 
@@ -81,7 +81,7 @@ def _call(peer: Peer, table: "Table") -> None:
                 match=game.mid,
                 seat=seat,
                 variant=table.made.chosen.variant.name,
-                left_ms=game.vacant_ms,
+                left_ms=game.waits.vacant_ms,
             )
         )
 

@@ -15,10 +15,10 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Create, Draining, LobbyState, SeatHeld, Seek, TableClosed
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import Variant
-from truc_server.lobby.following import Following
+from truc_server.lobby.followers import LobbyFollowers
 from truc_server.lobby.house_bots import BotCalls, Filling
 from truc_server.lobby.names import Names
-from truc_server.lobby.presence import Presence
+from truc_server.lobby.online_players import OnlinePlayers
 from truc_server.lobby.table_limits import MadeTables
 from truc_server.matches.acceptance import Verified
 from truc_server.matches.game import Game
@@ -30,7 +30,7 @@ from truc_server.settings.variants import VariantCatalogue
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import Chosen, Defaults, Options, choose, played
 from truc_server.table_data.seats import Made, admits
-from truc_server.tables.substitutes import Substituted, substitute
+from truc_server.tables.substitutes import SeatChange, substitute
 from truc_server.tables.table import Backing, Table
 from truc_server.timing.clock import now_ms
 
@@ -40,7 +40,7 @@ _MANY: Final = 64  # tables followed by one connection
 log = structlog.get_logger()
 
 
-class Page(NamedTuple):
+class TablePage(NamedTuple):
     """Some tables, and whether there are more."""
 
     tables: tuple[Table, ...]
@@ -62,13 +62,13 @@ class Lobby:
     """
 
     def __init__(self, backing: Backing, catalogue: VariantCatalogue, disk: Disk) -> None:
-        self.presence = Presence()
+        self.presence = OnlinePlayers()
         self.names = Names()
         self.floods = Allowance(CHAT)
         self.lists = Allowance(LISTS)
         settings = backing.settings
         self.made = MadeTables(settings.now.limits)
-        self.following = Following(backing.timers, self._state)
+        self.following = LobbyFollowers(backing.timers, self._state)
         self.calls = BotCalls(settings.now.access.bots, self.presence)
         self._filling = Filling(settings, backing.timers, backing.drain, self.calls)
         self._backing = backing
@@ -278,7 +278,7 @@ class Lobby:
 
     def substitute(
         self, table: Table, game: Game, peer: Peer, player: Player, signed: Verified
-    ) -> Substituted:
+    ) -> SeatChange:
         """Let a player who stands by take over the seat.
 
         Raises:
@@ -300,7 +300,7 @@ class Lobby:
         table.leave(player)
         self._unseat(table, player)
 
-    def page(self, *, variant: str | None, after: str) -> Page:
+    def page(self, *, variant: str | None, after: str) -> TablePage:
         """Return the public tables after a code, ascending."""
         first = bisect_right(self._public, after.upper())
         found: list[Table] = []
@@ -309,8 +309,8 @@ class Lobby:
             if variant in (None, table.made.chosen.variant.name):
                 found.append(table)
             if len(found) > PAGE:
-                return Page(tuple(found[:PAGE]), more=True)
-        return Page(tuple(found), more=False)
+                return TablePage(tuple(found[:PAGE]), more=True)
+        return TablePage(tuple(found), more=False)
 
     def seated(self) -> frozenset[Player]:
         """Return everybody who has a seat."""

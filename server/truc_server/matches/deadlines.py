@@ -146,6 +146,11 @@ class Waits:
         return self._since + wait.ms / 1000
 
     @property
+    def vacant_ms(self) -> int | None:
+        """How much longer vacant seats are offered, if that has an end."""
+        return self.left_ms if self.now is not None and self.now.what == "sub" else None
+
+    @property
     def rests_until(self) -> float | None:
         """When the match's pause is over; None if it has none."""
         return self.moment if self.now is not None and self.now.what == "pause" else None
@@ -272,11 +277,12 @@ class Waits:
             return decided(banks, used, self._opts, self._holder)
         return Clocks(banks, used)
 
-    def start(self) -> None:
-        """Let time run from now: the record that starts it is stored, and can be shown."""
+    def start(self) -> float | None:
+        """Let time run from now: the record that starts it is stored, and can be shown; return when it is over."""
         asked_at, self._asked_at = self._asked_at, None
         if asked_at is not None:
             self._since += trio.current_time() - asked_at
+        return self.moment
 
     def note(
         self, here: Position, body: AnyBody, timed: Clocks, now: float, *, window_ms: int | None = None

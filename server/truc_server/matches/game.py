@@ -17,7 +17,7 @@ from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import Fact, means
 from truc_protocol.ledger import Due, Folded, InPlace, Ledger, check_place, due, fold, start, take
 from truc_protocol.match_secrets import new_root
-from truc_protocol.messages import Away, Waiting
+from truc_protocol.messages import Away
 from truc_protocol.records import Phase, Record, parse, parse_own
 from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
 from truc_server.matches.choices import Asked, Asking, Position, Sealer, Window, position, window
@@ -82,6 +82,8 @@ class Game:
         beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
         asking: what its seats are asked.
         sealer: seals what is for one seat alone.
+        waits: what it waits for, and how long.
+        roll: who is there.
         is_calm: whether nobody is away, has missed anything or is taken for gone, and everybody has been told so: most
             records are made while it is, and change nothing of all that.
     """
@@ -104,8 +106,8 @@ class Game:
         self._settings = settings
         self._at_rest = at_rest
         self._table = made.code
-        self._waits = Waits(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
-        self._roll = RollCall(made.code, self.ledger, alone_s=settings.now.tables.expiry_s)
+        self.waits = Waits(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
+        self.roll = RollCall(made.code, self.ledger, alone_s=settings.now.tables.expiry_s)
         # an absent seat forfeits only when its opponents ask for it
         self._is_claimed = made.chosen.claim == "opponents"
         self._is_public = not made.private
@@ -117,11 +119,6 @@ class Game:
     def is_over(self) -> bool:
         """Whether the match has ended; acks may still come."""
         return self.ledger.phase is _ENDED
-
-    @property
-    def here(self) -> Position:
-        """Where the match stands."""
-        return self._waits.here
 
     def is_of(self, seat: int, player: Player) -> bool:
         """Tell whether a player is the one this match has at a seat now, or had when it ended."""
@@ -148,7 +145,7 @@ class Game:
         if isinstance(body, Deal):
             folded = self._dealt(folded)
         opens = window(before, record, body, folded)
-        clocks = self._waits.timed(folded.ledger, body, now)
+        clocks = self.waits.timed(folded.ledger, body, now)
         facts = packed_facts(self._facts(body, folded, opens))
         row = AddRecord(self.mid, before.k, *record, facts, at_ms, clocks.to_bytes())
         return Turn(
@@ -194,9 +191,9 @@ class Game:
         body, ledger = turn.body, turn.here.ledger
         self.ledger, self._window = ledger, turn.window
         window_ms = None if turn.window is None else self._settings.now.tables.window_ms
-        self._waits.note(turn.here, body, turn.clocks, turn.taken_at, window_ms=window_ms)
+        self.waits.note(turn.here, body, turn.clocks, turn.taken_at, window_ms=window_ms)
         if not self.is_calm or ledger.silent or any(ledger.streaks):
-            self._roll.note(ledger, body)
+            self.roll.note(ledger, body)
             self._met, self.is_calm = None, False
         self.tail.add(Item(turn.k, turn.frame, gate))
 
@@ -212,12 +209,12 @@ class Game:
         if (
             ledger.voids
             or ledger.pause.asked
-            or self._waits.is_over
+            or self.waits.is_over
             or self._is_deserted
             or any(ledger.streaks)
         ):
             ruling = self._ruling(ledger)
-        if ruling is None and self._waits.now is not None:
+        if ruling is None and self.waits.now is not None:
             return None
         if ruling is None and is_draining and due(ledger) is Due.CALL:
             return None
@@ -230,8 +227,8 @@ class Game:
         return last or consequence(self.dealer, ledger, self._unrecorded())
 
     def _unrecorded(self) -> Unrecorded:
-        sides, returned = self._roll.attendance.sides, self._waits.returned
-        return Unrecorded(self._waits.is_over, sides, returned, self._is_claimed)
+        sides, returned = self.roll.attendance.sides, self.waits.returned
+        return Unrecorded(self.waits.is_over, sides, returned, self._is_claimed)
 
     def meet(self, online: tuple[int, ...]) -> None:
         """Note which seats are connected; while none is, or the match is held, no seat's time runs."""
@@ -239,94 +236,46 @@ class Game:
         if met == self._met:
             return
         self._met, self.is_calm = met, False
-        self._roll.call(self.ledger, online)
-        self._waits.see(self._roll.attendance.returned(self.ledger.streaks))
+        self.roll.call(self.ledger, online)
+        self.waits.see(self.roll.attendance.returned(self.ledger.streaks))
         if online and not self.hold.unheard:
-            self._waits.go_on()
+            self.waits.go_on()
         else:
-            self._waits.halt()
-
-    def vacancies(self) -> tuple[int, ...]:
-        """Return the seats that a substitute may take over now."""
-        return vacant(self.ledger, self._waits.returned)
+            self.waits.halt()
 
     def news(self, *, is_hushed: bool) -> AwayNews:
         """Return what is to be told, once, of who is away; watchers who are hushed are told another time."""
-        news = self._roll.news(self.ledger, self._waits, is_hushed=is_hushed)
-        self.is_calm = self._roll.is_calm and not self.ledger.silent
+        news = self.roll.news(self.ledger, self.waits, is_hushed=is_hushed)
+        self.is_calm = self.roll.is_calm and not self.ledger.silent
         return news
 
     def ask(self, seats: Iterable[int]) -> Asked:
         """Return what seats that have all records are sent at this position."""
-        waits = self._waits
+        waits = self.waits
         opened = self._window if waits.is_window else None
         return self.asking.ask(waits.here, waits.notice(self._table), waits.offer, opened, seats)
-
-    def start_clock(self) -> float | None:
-        """Let time run for what the newest record asks, which is stored and can be shown; return when it is over."""
-        self._waits.start()
-        return self._waits.moment
-
-    @property
-    def moment(self) -> float | None:
-        """When the time for what is waited for is over; None if it has no end, or stands still."""
-        return self._waits.moment
-
-    @property
-    def time(self) -> tuple[object, ...]:
-        """What those who are asked see of the time: if it is another than before, they are asked anew."""
-        return self.ledger.k, self._waits.now, self._waits.is_halted
-
-    @property
-    def is_halted(self) -> bool:
-        """Whether the time of the seats stands still."""
-        return self._waits.is_halted
 
     def time_out(self) -> Turn | None:
         """Return what follows from a record that is made because the time is over; None if the wait ends without one."""
         ledger = self.ledger
-        match self._waits.now:
+        match self.waits.now:
             case Wait("pause"):
                 record = self.dealer.resume(ledger)
             case Wait("release"):
                 record = self.dealer.void(ledger)
             case Wait("decision"):
                 record = self.dealer.move(ledger)
-            case Wait("rekey") if self._waits.is_over:
+            case Wait("rekey") if self.waits.is_over:
                 record = self.dealer.abandon(ledger, "server")  # no forfeit can stand
             case _:
-                self._waits.end()
+                self.waits.end()
                 return None
         return self.add(record)
 
     def desert(self) -> None:
         """Let the match end, as nobody may go on with it: without a winner, unless it is won already."""
-        self._waits.end()  # nobody is given more time to show cards
+        self.waits.end()  # nobody is given more time to show cards
         self._is_deserted = True
-
-    def wish(self, seat: int) -> None:
-        """Give a seat time to rekey before the next call.
-
-        Raises:
-            RefusedError: It may not start a new chain.
-        """
-        self._waits.wish(seat)
-
-    @property
-    def vacant_ms(self) -> int | None:
-        """How much longer vacant seats are offered, if that has an end."""
-        wait = self._waits.now
-        return self._waits.left_ms if wait is not None and wait.what == "sub" else None
-
-    @property
-    def is_unasked(self) -> bool:
-        """Whether the next call could come, and nobody has asked for time before it."""
-        return self._waits.is_unasked
-
-    @property
-    def goes_on_at(self) -> float:
-        """When the match's pause is over; now if it has none."""
-        return self._waits.rests_until or trio.current_time()
 
     def claim(self, seat: int, online: tuple[int, ...]) -> Turn:
         """Return what follows from the end that a seat asks for because the other side is away.
@@ -336,25 +285,19 @@ class Game:
         """
         self.meet(online)
         others = range(1 - seat % 2, self.ledger.seats, 2)
-        is_kept = bool(self.vacancies()) or self._waits.awaits(seat)
-        alone = () if is_kept else self._roll.alone(self.ledger, self._waits, others)
+        is_kept = bool(vacant(self.ledger, self.waits.returned)) or self.waits.awaits(seat)
+        alone = () if is_kept else self.roll.alone(self.ledger, self.waits, others)
         record = claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
         if record is None:
-            wait_ms = self._roll.claimable_in_ms(self.ledger, self._waits, others)
+            wait_ms = self.roll.claimable_in_ms(self.ledger, self.waits, others)
             raise TooEarlyError(
                 "expected the other side to be away for longer, and no deal to be under way", wait_ms
             )
         return self.add(record)
 
-    def greeting(self) -> tuple[Away | Waiting, ...]:
-        """Return who is away and what is waited for, for a follower that has been sent every record."""
-        waiting = self._waits.notice(self._table)
-        away = self._roll.away(self.ledger, self._waits)
-        return away if waiting is None else (*away, waiting)
-
     def away(self) -> tuple[Away, ...]:
-        """Return who is away, for a seat that has been sent every record."""
-        return self._roll.away(self.ledger, self._waits)
+        """Return who is away, for a follower that has been sent every record."""
+        return self.roll.away(self.ledger, self.waits)
 
     def replay(self, row: AddRecord) -> Turn:
         """Take the next record that is already in the store; return what followed from it.
@@ -386,7 +329,3 @@ class Game:
         if isinstance(body, Close):
             self.tail.close_hand(0)
         return turn
-
-    def resume(self, *, is_unasked: bool) -> None:
-        """Go on after a restart, all records replayed; `is_unasked` if nobody had asked for time before the next call."""
-        self._waits.restore(is_unasked=is_unasked)

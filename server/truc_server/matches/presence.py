@@ -6,10 +6,9 @@ newest one when they were told anything.
 """
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import trio
-from msgspec import Struct
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
 from truc_protocol.ledger import Ledger, is_gone
@@ -90,7 +89,7 @@ def _back(attendance: Attendance, ledger: Ledger, seat: int, *, online: bool) ->
     return missed if comes and 0 < ledger.setup.terms.opts.gone_after <= missed else None
 
 
-class Clock(NamedTuple):
+class SeatClock(NamedTuple):
     """The time of one seat, in ms.
 
     Attributes:
@@ -107,13 +106,13 @@ class Clock(NamedTuple):
     alone: int | None
 
 
-def claim_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> int | None:
+def claim_in_ms(ledger: Ledger, seat: int, clock: SeatClock, *, is_back: bool) -> int | None:
     """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
     ways = (clock.alone, *_gone_in_ms(ledger, seat, clock, is_back=is_back))
     return min((way for way in ways if way is not None), default=None)
 
 
-def _gone_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> tuple[int | None, ...]:
+def _gone_in_ms(ledger: Ledger, seat: int, clock: SeatClock, *, is_back: bool) -> tuple[int | None, ...]:
     opts = ledger.setup.terms.opts
     if opts.gone == GONE_WAIT:
         return ()
@@ -124,7 +123,7 @@ def _gone_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> tu
     return release, missing_in_ms(opts, missed, clock)
 
 
-def missing_in_ms(opts: Opts, missed: int, clock: Clock) -> int | None:
+def missing_in_ms(opts: Opts, missed: int, clock: SeatClock) -> int | None:
     """Return how long it takes a seat to miss enough decisions to be gone, if every one to come is its own."""
     if not (opts.gone_after and opts.decision_ms):
         return None
@@ -133,43 +132,20 @@ def missing_in_ms(opts: Opts, missed: int, clock: Clock) -> int | None:
     return first + others * opts.decision_ms
 
 
-class Presence(NamedTuple):
+class SeatPresence(NamedTuple):
     """What `away` tells of a seat, except the time."""
 
     online: bool = True
     missed: int = 0
 
-    @property
-    def is_away(self) -> bool:
-        """Whether anybody has to be told."""
-        return self != Presence()
+
+_THERE: Final = SeatPresence()  # of a seat that nobody has to be told about
 
 
-class Standing(Struct, frozen=True):
-    """Which seats have a connection, and what each has missed."""
-
-    online: tuple[int, ...]
-    streaks: tuple[int, ...]
-
-    def of(self, seat: int) -> Presence:
-        """Return how a seat stands."""
-        return Presence(seat in self.online, self.streaks[seat])
-
-    def changed(self, before: "Standing") -> tuple[int, ...]:
-        """Return the seats that stood differently before."""
-        return tuple(seat for seat in range(len(self.streaks)) if self.of(seat) != before.of(seat))
-
-
-def away_message(table: str, ledger: Ledger, seat: int, told: Presence, left_ms: int | None) -> Away:
-    """Return what is told of a seat; no claim threatens one that is not away."""
-    return Away(
-        table=table,
-        match=ledger.setup.mid,
-        seat=seat,
-        online=told.online,
-        missed=told.missed,
-        claim_in_ms=left_ms if told.is_away else None,
-    )
+def _changed(now: Sequence[SeatPresence], before: Sequence[SeatPresence]) -> tuple[int, ...]:
+    """Return the seats that stood differently before."""
+    pairs = enumerate(zip(now, before, strict=True))
+    return tuple(seat for seat, (presence, other) in pairs if presence != other)
 
 
 class AwayNews(NamedTuple):
@@ -192,16 +168,16 @@ class RollCall:
         seats = ledger.seats
         self.attendance = everybody_away(seats, trio.current_time())
         self.is_calm = False
-        self._standing = Standing((), ())
+        self._called: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._alone_s = alone_s
         self._table = table
-        self._everybody = self._told = self._shown = Standing(tuple(range(seats)), (0,) * seats)
+        self._everybody = self._told = self._shown = (_THERE,) * seats
 
     def call(self, ledger: Ledger, online: tuple[int, ...]) -> None:
         """Note who is connected."""
-        standing = Standing(online, ledger.streaks)
-        if standing != self._standing:
-            self._standing, self.is_calm = standing, False
+        called = online, ledger.streaks
+        if called != self._called:
+            self._called, self.is_calm = called, False
             self.attendance = attended(self.attendance, ledger, online, trio.current_time())
 
     def note(self, ledger: Ledger, body: AnyBody) -> None:
@@ -223,38 +199,45 @@ class RollCall:
 
         It counts as told; while watchers are hushed, they are told later how the seats stand then.
         """
-        standing = self._standing_in(ledger)
         if ledger.phase is Phase.ENDED:
             return AwayNews((), ())
-        told, self._told = self._told, standing
-        to_seats = self._messages(ledger, waits, standing.changed(told))
+        now = self._presences(ledger)
+        told, self._told = self._told, now
+        to_seats = self._messages(ledger, waits, _changed(now, told))
         if is_hushed:
             return AwayNews(to_seats, ())
-        shown, self._shown = self._shown, standing
-        self.is_calm = standing == self._everybody and not any(self.attendance.back)
-        return AwayNews(to_seats, self._messages(ledger, waits, standing.changed(shown)))
+        shown, self._shown = self._shown, now
+        self.is_calm = now == self._everybody and not any(self.attendance.back)
+        return AwayNews(to_seats, self._messages(ledger, waits, _changed(now, shown)))
 
     def away(self, ledger: Ledger, waits: Waits) -> tuple[Away, ...]:
         """Return what a connection that has just come is told of every seat that is away, if the match goes on."""
         if ledger.phase is Phase.ENDED:
             return ()  # from now on only the table's state tells who comes and goes
-        standing = self._standing_in(ledger)
-        seats = tuple(seat for seat in range(ledger.seats) if standing.of(seat).is_away)
-        return self._messages(ledger, waits, seats)
+        return self._messages(ledger, waits, _changed(self._presences(ledger), self._everybody))
 
-    def _standing_in(self, ledger: Ledger) -> Standing:
-        return Standing(self._standing.online, ledger.streaks)
+    def _presences(self, ledger: Ledger) -> tuple[SeatPresence, ...]:
+        left = self.attendance.left
+        return tuple(SeatPresence(left[seat] is None, ledger.streaks[seat]) for seat in range(ledger.seats))
 
     def _messages(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> tuple[Away, ...]:
-        standing = self._standing_in(ledger)
-        return tuple(
-            away_message(self._table, ledger, seat, standing.of(seat), self.claim_in_ms(ledger, waits, seat))
-            for seat in seats
+        return tuple(self._message(ledger, waits, seat) for seat in seats)
+
+    def _message(self, ledger: Ledger, waits: Waits, seat: int) -> Away:
+        presence = self._presences(ledger)[seat]
+        return Away(
+            table=self._table,
+            match=ledger.setup.mid,
+            seat=seat,
+            online=presence.online,
+            missed=presence.missed,
+            # no claim threatens a seat that is there and has missed nothing
+            claim_in_ms=None if presence == _THERE else self.claim_in_ms(ledger, waits, seat),
         )
 
     def claim_in_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
         """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
-        clock = Clock(
+        clock = SeatClock(
             bank=waits.clocks.banks[seat],
             decision=waits.left_of("decision", seat),
             release=waits.left_of("release", seat),

@@ -251,7 +251,7 @@ def wish(lobby: Lobby, peer: Peer, player: Player, message: WantRekey) -> None:
     table = lobby.table(message.table)
     seat = table.own_seat(player)
     game = _game(table, message.match, player)
-    game.wish(seat)
+    game.waits.wish(seat)
     peer.ok(message)
     if game.ledger.phase is Phase.BETWEEN:
         table.go_on()  # everybody is told again for whom the call is held back: perhaps for one seat more

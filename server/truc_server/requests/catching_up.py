@@ -108,8 +108,7 @@ async def _follow_standing_by(house: House, table: Table, peer: Peer, request: R
         raise RefusedError(Code.NOT_NOW, "the seat is not vacant any more")
     table.feed.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
-    for told in game.greeting():
-        peer.send(told)
+    table.greet(game, peer)
 
 
 def _check_next(wanted: int, newest: int) -> None:
@@ -162,8 +161,7 @@ async def _watch(house: House, table: Table, peer: Peer, request: Watch) -> None
         table.feed.caught_up(peer)
     peer.ok(request, k=k)
     if table.game is not None and not (table.feed.delay_s or table.feed.holds_back):
-        for told in table.game.greeting():
-            peer.send(told)
+        table.greet(table.game, peer)
 
 
 def _check_watch(table: Table, peer: Peer, request: Watch) -> None:

@@ -11,10 +11,10 @@ import trio
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
-from truc_protocol.messages import TableState
+from truc_protocol.messages import SeatState, TableState
 from truc_server.net.peer import Player, RefusedError
-from truc_server.storage import SaveSeat, SaveTable
-from truc_server.table_data.seats import Made, Seated, State, seat_row, seat_states, table_row, table_state
+from truc_server.storage import PlayerKind, SaveSeat, SaveTable
+from truc_server.table_data.seats import Made, Seated, State, seat_row
 
 SEATS_MAY_CHANGE: Final = ("open", "over")
 
@@ -84,18 +84,52 @@ class Board:
 
     def row(self, match: bytes | None) -> SaveTable:
         """Return what is stored of the table, with the match that it is in or that is still being shown."""
-        return table_row(self.made, self._document, self.state, match)
+        made = self.made
+        return SaveTable(
+            made.code,
+            made.chosen.variant.name,
+            made.options,
+            made.seats,
+            made.private,
+            made.creator,
+            made.created_ms,
+            self._document,
+            self.state,
+            match,
+        )
 
     def notice(self, *, online: Collection[int], watchers: int, age_ms: int) -> TableState:
         """Return the full state of the table, as the seats see it."""
-        left_ms = max(0, int((self.expires - trio.current_time()) * 1000)) if self.may_change else None
-        return table_state(
-            self.made,
-            self._rules,
-            seat_states(self.seats, online=online, vacant=self.vacant),
+        made = self.made
+        return TableState(
+            table=made.code,
+            variant=made.chosen.variant.name,
+            rules=self._rules,
+            seats=tuple(self._seat_state(seat, online=seat in online) for seat in range(made.seats)),
+            n=made.seats,
             state=self.state,
             match=self.match,
-            expires_ms=left_ms,
+            private=made.private,
+            options=dict(made.options),
+            opts=tuple(made.chosen.opts),
+            policy=made.chosen.variant.reveal,
+            expires_ms=max(0, int((self.expires - trio.current_time()) * 1000)) if self.may_change else None,
             age_ms=age_ms,
             watchers=watchers,
+            transcript=made.chosen.transcript,
+            claim=made.chosen.claim,
+        )
+
+    def _seat_state(self, seat: int, *, online: bool) -> SeatState:
+        seated = self.seats[seat]
+        if seated is None:
+            return SeatState(seat=seat, kind="empty")
+        return SeatState(
+            seat=seat,
+            kind="key" if seated.player.kind is PlayerKind.KEY else "guest",
+            name=seated.player.name,
+            player=seated.player.tag,
+            ready=seated.is_ready,
+            online=online,
+            vacant=seat in self.vacant,
         )

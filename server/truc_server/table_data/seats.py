@@ -1,15 +1,15 @@
 """A table as values: what never changes about it, who sits where, and both as they are stored and shown."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from truc_protocol.crypto.keys import admissible_box_public
 from truc_protocol.errors import Code
-from truc_protocol.messages import SeatState, Setup, TableState, Terms
+from truc_protocol.messages import Setup, Terms
 from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import Terms as MatchTerms
 from truc_server.net.peer import Player, RefusedError
-from truc_server.storage import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
+from truc_server.storage import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat
 from truc_server.table_data.options import Chosen, Options
 from truc_server.timing.clock import now_ms
 
@@ -100,22 +100,6 @@ def check_box_key(seats: Sequence[Seated | None], seat: int, x: bytes | None) ->
         raise RefusedError(Code.BAD_MESSAGE, "x: expected a fresh X25519 public key", field="x")
 
 
-def table_row(made: Made, document: bytes, state: State, match: bytes | None) -> SaveTable:
-    """Return what is stored of a table."""
-    return SaveTable(
-        made.code,
-        made.chosen.variant.name,
-        made.options,
-        made.seats,
-        made.private,
-        made.creator,
-        made.created_ms,
-        document,
-        state,
-        match,
-    )
-
-
 def seat_row(code: str, seat: int, seated: Seated) -> SaveSeat:
     """Return what is stored of a seat."""
     player = seated.player
@@ -135,63 +119,6 @@ def match_rows(
         if seated is not None
     )
     return (match, DropTerms(made.code), *players)
-
-
-def seat_states(
-    seats: Sequence[Seated | None], *, online: Collection[int], vacant: Collection[int]
-) -> tuple[SeatState, ...]:
-    """Return the seats as everybody may see them."""
-    return tuple(
-        _seat_state(seat, seated, online=seat in online, vacant=seat in vacant)
-        for seat, seated in enumerate(seats)
-    )
-
-
-def _seat_state(seat: int, seated: Seated | None, *, online: bool, vacant: bool) -> SeatState:
-    if seated is None:
-        return SeatState(seat=seat, kind="empty")
-    kind: Literal["key", "guest"] = "key" if seated.player.kind is PlayerKind.KEY else "guest"
-    return SeatState(
-        seat=seat,
-        kind=kind,
-        name=seated.player.name,
-        player=seated.player.tag,
-        ready=seated.is_ready,
-        online=online,
-        vacant=vacant,
-    )
-
-
-def table_state(
-    made: Made,
-    rules: bytes,
-    seats: tuple[SeatState, ...],
-    *,
-    state: State,
-    match: bytes | None,
-    expires_ms: int | None,
-    age_ms: int,
-    watchers: int,
-) -> TableState:
-    """Return the full state of a table, as it is sent."""
-    return TableState(
-        table=made.code,
-        variant=made.chosen.variant.name,
-        rules=rules,
-        seats=seats,
-        n=made.seats,
-        state=state,
-        match=match,
-        private=made.private,
-        options=dict(made.options),
-        opts=tuple(made.chosen.opts),
-        policy=made.chosen.variant.reveal,
-        expires_ms=expires_ms,
-        age_ms=age_ms,
-        watchers=watchers,
-        transcript=made.chosen.transcript,
-        claim=made.chosen.claim,
-    )
 
 
 def terms_message(code: str, terms: MatchTerms) -> Terms:

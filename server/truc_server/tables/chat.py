@@ -25,7 +25,7 @@ from truc_server.timing.timers import Alarm, Timers
 _JOINERS: Final = "\u200c\u200d"  # some scripts, and some pictures, cannot be written without them
 
 
-class Kept(NamedTuple):
+class DueLine(NamedTuple):
     """A line, and the moment of Trio's clock from which watchers may have it."""
 
     line: SaveChat
@@ -39,7 +39,7 @@ class TableChat:
         self._table = table
         self._feed = feed
         self._audience = feed.audience
-        self._kept: list[Kept] = []
+        self._kept: list[DueLine] = []
         self._told: dict[Peer, int] = {}  # for each connection, the first number it has not been sent
         self._alarm = Alarm(timers, self._tell_due)
         self.next = 0
@@ -68,15 +68,15 @@ class TableChat:
                     peer.send_frame(frame)
         self._set_alarm()
 
-    def _keep(self, line: SaveChat, due: float) -> Kept:
+    def _keep(self, line: SaveChat, due: float) -> DueLine:
         """Keep a line as the newest; none is due before an older one."""
-        kept = Kept(line, max(due, self._kept[-1].due) if self._kept else due)
+        kept = DueLine(line, max(due, self._kept[-1].due) if self._kept else due)
         self._kept.append(kept)
         del self._kept[:-KEPT_LINES]
         self.next = line.n + 1
         return kept
 
-    def _may_have(self, peer: Peer, kept: Kept) -> bool:
+    def _may_have(self, peer: Peer, kept: DueLine) -> bool:
         return self._audience.is_inside(peer) or kept.due <= trio.current_time()
 
     def catch_up(self, peer: Peer) -> None:

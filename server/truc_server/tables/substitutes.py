@@ -21,7 +21,7 @@ from truc_server.timing.clock import now_ms
 log = structlog.get_logger()
 
 
-class Substituted(NamedTuple):
+class SeatChange(NamedTuple):
     """Where the record stands, which seat changed hands, and who had it before."""
 
     k: int
@@ -29,7 +29,7 @@ class Substituted(NamedTuple):
     left: Seated | None
 
 
-def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Verified) -> Substituted:
+def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Verified) -> SeatChange:
     """Give a seat to the player who stands by for it on this connection and has signed.
 
     Raises:
@@ -50,4 +50,4 @@ def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Ver
         before.send(SeatTakenOver(table=table.code, seat=seat))
     table.keep()
     log.info("seat_substituted", table=label(table.code), seat=seat, k=turn.k)
-    return Substituted(turn.k, seat, left)
+    return SeatChange(turn.k, seat, left)

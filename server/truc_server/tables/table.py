@@ -19,7 +19,7 @@ from truc_protocol.records import Record
 from truc_protocol.setup import Setup
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
-from truc_server.matches.deadlines import AGAIN_S
+from truc_server.matches.deadlines import AGAIN_S, vacant
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.drain import Drain
@@ -235,10 +235,11 @@ class Table:
         """Note who is connected to a running match, which sets its time, what it holds back and how long it stands."""
         if self.board.state == "playing" and self.game is not None:
             self.keep()
-            before = self.game.time
-            self._advance(self.game)
-            if self.game.time != before and not self.game.is_halted:
-                self._ask(self.game)
+            game, waits = self.game, self.game.waits
+            before = game.ledger.k, waits.now, waits.is_halted
+            self._advance(game)
+            if (game.ledger.k, waits.now, waits.is_halted) != before and not waits.is_halted:
+                self._ask(game)
 
     def remind(self, peer: Peer) -> None:
         """Send a connection that has joined the terms it may have to answer."""
@@ -368,7 +369,7 @@ class Table:
             if not game.is_calm:
                 self._tell_changes(game)
         if self._is_stored:
-            self._clock.set(game.moment)
+            self._clock.set(game.waits.moment)
         if game.is_over:
             self._end(game)
         return True
@@ -381,11 +382,11 @@ class Table:
 
     def _tell_changes(self, game: Game) -> None:
         """Tell which seats are vacant and who is away after each record: with the next, watchers may be hushed."""
-        vacant = game.vacancies()
-        if vacant != self.board.vacant:
-            self.board.vacant = vacant
+        vacancies = vacant(game.ledger, game.waits.returned)
+        if vacancies != self.board.vacant:
+            self.board.vacant = vacancies
             self.announce()
-            self.standins.keep(vacant)
+            self.standins.keep(vacancies)
             self._register.vacated(self)
         news = game.news(is_hushed=self.feed.is_hushed)
         for away in news.to_seats:
@@ -401,7 +402,7 @@ class Table:
     def _start(self) -> None:
         """Let time run for what the newest record asks, once that is stored."""
         if self.game is not None and self._is_stored:
-            self._clock.set(self.game.start_clock())
+            self._clock.set(self.game.waits.start())
 
     def _time_out(self) -> None:
         game = self.game
@@ -420,6 +421,14 @@ class Table:
         if self.game is not None and not self.game.hold.is_on:
             self.game.desert()
             self.go_on()
+
+    def greet(self, game: Game, peer: Peer) -> None:
+        """Tell a follower that has been sent every record who is away, and what is waited for."""
+        for away in game.away():
+            peer.send(away)
+        waiting = game.waits.notice(self.code)
+        if waiting is not None:
+            peer.send(waiting)
 
     def present(self, game: Game, seat: int) -> None:
         """Send a seat, if it has caught up, its cards, those it was shown, who is away, and what it may do now."""
@@ -467,8 +476,10 @@ class Table:
         """Let the table stand for a while from now on; for ever while anybody is there to play its match."""
         is_alone = self.board.state == "playing" and not self.audience.online
         if self.board.may_change or is_alone:
-            begins = trio.current_time() if self.game is None else self.game.goes_on_at
-            self.board.expires = begins + self._backing.settings.now.tables.expiry_s
+            pause_ends = None if self.game is None else self.game.waits.rests_until
+            self.board.expires = (
+                pause_ends or trio.current_time()
+            ) + self._backing.settings.now.tables.expiry_s
             self._expiry.set(self.board.expires)
         else:
             self._expiry.set(None)

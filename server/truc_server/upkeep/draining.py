@@ -57,7 +57,7 @@ def _is_in_hand(table: Table) -> bool:
 def unasked(lobby: Lobby) -> dict[bytes, int]:
     """Return the matches whose next call is due and for which nobody has asked for time first, each with its position."""
     games = (table.game for table in lobby.tables())
-    return {game.mid: game.ledger.k for game in games if game is not None and game.is_unasked}
+    return {game.mid: game.ledger.k for game in games if game is not None and game.waits.is_unasked}
 
 
 def keep(folder: Folder, positions: Mapping[bytes, int]) -> None:

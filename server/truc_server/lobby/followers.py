@@ -21,7 +21,7 @@ AT_ONCE: Final = 32_768  # bytes, or up to one notice more; the rest waits for t
 STATE_S: Final = 1.0  # between two notices of how full the house is
 
 
-class Following:
+class LobbyFollowers:
     """The connections that follow the lobby, and what they are still to be told."""
 
     def __init__(self, timers: Timers, state: Callable[[], LobbyState]) -> None:

@@ -17,14 +17,14 @@ PAGE: Final = 50  # players in one answer
 GUESTS: Final = 4_096  # whose ignored players are remembered, including guests who are gone
 
 
-class Page(NamedTuple):
+class PlayerPage(NamedTuple):
     """Some players, and whether there are more."""
 
     players: tuple[Player, ...]
     more: bool
 
 
-class Presence:
+class OnlinePlayers:
     """Every connection that is logged in, by the tag of its player.
 
     Attributes:
@@ -79,12 +79,12 @@ class Presence:
             player.id for player in players if player is not None and player.kind is PlayerKind.GUEST
         )
 
-    def page(self, *, after: str) -> Page:
+    def page(self, *, after: str) -> PlayerPage:
         """Return the players after a tag, ascending."""
         first = bisect_right(self._tags, after)
         found = self._tags[first : first + PAGE + 1]
         players = (self._peers[tag][-1].player for tag in found[:PAGE])
-        return Page(tuple(player for player in players if player is not None), len(found) > PAGE)
+        return PlayerPage(tuple(player for player in players if player is not None), len(found) > PAGE)
 
     def keep_ignored(self, guest: Player, ignored: set[str]) -> None:
         """Remember whom a guest ignores, until the server ends."""
