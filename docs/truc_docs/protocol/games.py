@@ -18,7 +18,8 @@ from truc_words.rules_text import SENTENCES, TABLES
 GENERATED: Final = "<!-- made by `python -m truc_docs.protocol.rules docs/rules` -->"
 _COMMON: Final = "The [common rules](README.md#the-common-rules) hold too, where nothing else is said here."
 _DIFFERENT: Final = (
-    "What the other games change. If nothing is named in the last column, the line is all of its rule."
+    "What the other games change: *all* that is said of a rule above, or the sentences that begin as in the last column;"
+    " *nothing* means that what is above holds too."
 )
 _TOLD_WITH: Final = {"gauderio": "argentine", "mineiro": "paulista"}
 """By set of words: the set of the family on whose page its games stand."""
@@ -173,9 +174,13 @@ def _row(cells: tuple[str, ...]) -> str:
 def _cells(found: Difference, above: tuple[str, ...], like: str) -> str:
     """Return what holds here, and how the sentences begin that it replaces, unless they are the whole rule."""
     instead = " ".join(found.instead).removesuffix(";")
-    gone = () if found.gone == above else tuple(_start(line.removesuffix(";")) for line in found.gone)
     here = ", but: ".join(filter(None, (like, instead))) or "left out"
-    return f"{here} | {'; '.join(gone)}".rstrip()
+    if not any(found) or not above:
+        return f"{here} |"
+    if found.gone == above:
+        return f"{here} | *all*"
+    gone = "; ".join(_start(line.removesuffix(";").removesuffix(".")) for line in found.gone)
+    return f"{here} | {gone or '*nothing*'}"
 
 
 def _start(sentence: str) -> str:
