@@ -16,7 +16,7 @@ from truc_client.followed import Followed
 from truc_client.home.account import Player, open_account
 from truc_client.line.dialing import Dial, dial_tcp
 from truc_client.line.entering import Demands
-from truc_client.line.line import Line
+from truc_client.line.line import ServerLine
 from truc_client.line.link import leaves
 from truc_client.line.opening import PATIENCE_S, Visit, come_in
 from truc_client.reports import HOUSE_BOTS
@@ -60,7 +60,7 @@ async def connect(
         entered = await come_in(visit)
         try:
             async with trio.open_nursery() as nursery:
-                line = Line(visit, entered)
+                line = ServerLine(visit, entered)
                 session = Session(account, line, entered, nursery)
                 followed = Followed(session, is_called=HOUSE_BOTS in want)
                 nursery.start_soon(line.run, followed)

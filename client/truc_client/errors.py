@@ -108,7 +108,7 @@ def _stopped(why: str, evidence: Path | None) -> Sentence:
     return Sentence("failures.stopped_with_evidence", why=why, path=evidence, command=command)
 
 
-class Kept(NamedTuple):
+class KeptEvidence(NamedTuple):
     """Files of evidence, the transcript first; `is_shown` tells whether they alone refute the match to anybody."""
 
     files: tuple[Path, ...]
@@ -126,7 +126,7 @@ class CheckFailedError(ClientError):
         check: str,
         message: str,
         culprit: str | None,
-        kept: Kept | None = None,
+        kept: KeptEvidence | None = None,
         *,
         words: str | None = None,
     ) -> None:
@@ -152,7 +152,7 @@ class UnboundError(ClientError):
     """
 
     def __init__(
-        self, check: str, message: str, keep: Callable[[], Kept | None], *, is_record: bool = False
+        self, check: str, message: str, keep: Callable[[], KeptEvidence | None], *, is_record: bool = False
     ) -> None:
         super().__init__(f"{check}: {message}")
         self.check = check
@@ -181,7 +181,7 @@ def blamed(culprit: str) -> str:
     return Sentence("failures.culprit_seat", n=n) if role == "seat" else culprit
 
 
-def _with_kept(told: Sentence, kept: Kept | None) -> Sentence:
+def _with_kept(told: Sentence, kept: KeptEvidence | None) -> Sentence:
     if kept is None:
         return told
     files = " ".join(map(str, kept.files))

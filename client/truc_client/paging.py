@@ -1,7 +1,7 @@
 """Lists that a server gives out page by page: tables, players, leaderboards, and the matches somebody has played."""
 
 from truc_client.errors import ConnectError
-from truc_client.line.line import Line
+from truc_client.line.line import ServerLine
 from truc_client.line.link import Build
 from truc_protocol.messages import (
     Leaderboard,
@@ -16,7 +16,7 @@ from truc_protocol.messages import (
 from truc_words import Sentence
 
 
-async def list_tables(line: Line, variant: str | None) -> tuple[TableState, ...]:
+async def list_tables(line: ServerLine, variant: str | None) -> tuple[TableState, ...]:
     """Return every public table, or those of one game."""
     found: list[TableState] = []
     after: str | None = None
@@ -28,7 +28,7 @@ async def list_tables(line: Line, variant: str | None) -> tuple[TableState, ...]
         after = _next(after, page.tables[-1].table)
 
 
-async def list_players(line: Line) -> tuple[PlayerState, ...]:
+async def list_players(line: ServerLine) -> tuple[PlayerState, ...]:
     """Return every player who is connected."""
     found: list[PlayerState] = []
     after: str | None = None
@@ -40,7 +40,7 @@ async def list_players(line: Line) -> tuple[PlayerState, ...]:
         after = _next(after, page.players[-1].player)
 
 
-async def list_standings(line: Line, variant: str, seats: int, *, top: int) -> tuple[Standing, ...]:
+async def list_standings(line: ServerLine, variant: str, seats: int, *, top: int) -> tuple[Standing, ...]:
     """Return the best players of a game, at most `top`."""
     found: list[Standing] = []
     while len(found) < top:
@@ -51,7 +51,7 @@ async def list_standings(line: Line, variant: str, seats: int, *, top: int) -> t
     return tuple(found[:top])
 
 
-async def list_matches(line: Line, *, newest: int | None) -> tuple[PlayedMatch, ...]:
+async def list_matches(line: ServerLine, *, newest: int | None) -> tuple[PlayedMatch, ...]:
     """Return the matches that one has had a seat in, newest first; at most `newest`."""
     found: dict[bytes, PlayedMatch] = {}
     after: bytes | None = None

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from truc_client.errors import ConnectError, HomeError, RefusedError
 from truc_client.happenings import Fact
 from truc_client.home.transcripts import path_of
-from truc_client.line.line import Line
+from truc_client.line.line import ServerLine
 from truc_protocol.errors import Code
 from truc_protocol.messages import History, Ok
 from truc_protocol.records import Record, body_hash
@@ -42,10 +42,10 @@ def records_of(answer: Ok, first: int) -> tuple[PastRecord, ...]:
     )
 
 
-class Pages:
+class HistoryPages:
     """The pages of a match from a position on, fetched one by one; `at` is where the next one begins."""
 
-    def __init__(self, line: Line, match: bytes, first: int) -> None:
+    def __init__(self, line: ServerLine, match: bytes, first: int) -> None:
         self.at = first
         self._line = line
         self._match = match
@@ -73,8 +73,8 @@ class Pages:
 class Past:
     """The records of a match from a position on, unchecked, as far as they may be read now: `async for` yields each."""
 
-    def __init__(self, line: Line, match: bytes, first: int = 0) -> None:
-        self._pages = Pages(line, match, first)
+    def __init__(self, line: ServerLine, match: bytes, first: int = 0) -> None:
+        self._pages = HistoryPages(line, match, first)
         self._read: deque[PastRecord] = deque()
 
     def __aiter__(self) -> "Past":
@@ -96,7 +96,7 @@ class Past:
         return self._read.popleft()
 
 
-async def is_given_out(line: Line, match: bytes) -> bool:
+async def is_given_out(line: ServerLine, match: bytes) -> bool:
     """Tell whether the server has a match and gives it out to this player.
 
     Raises:
@@ -112,7 +112,7 @@ async def is_given_out(line: Line, match: bytes) -> bool:
     return True
 
 
-async def fetch_transcript(line: Line, match: bytes, path: Path) -> Path:
+async def fetch_transcript(line: ServerLine, match: bytes, path: Path) -> Path:
     """Write the transcript of a match as the server gives it out, and return its path.
 
     Raises:
@@ -123,7 +123,7 @@ async def fetch_transcript(line: Line, match: bytes, path: Path) -> Path:
     """
     document: bytes | None = None
     records: list[Record] = []
-    size, pages = 0, Pages(line, match, _FROM_THE_START)
+    size, pages = 0, HistoryPages(line, match, _FROM_THE_START)
     while (page := await pages.read()) is not None:
         document = page.doc if document is None else document
         records += [Record(*record) for record in page.setup or ()]

@@ -11,7 +11,7 @@ import trio
 
 from truc_client.home.account import Account
 from truc_client.line.entering import Entered
-from truc_client.line.line import Line, pause_of
+from truc_client.line.line import ServerLine, pause_of
 from truc_client.line.link import Answer, Build
 from truc_protocol.errors import Code
 from truc_protocol.messages import Capabilities, Ok, Refusal, SeatHeld
@@ -34,7 +34,7 @@ class Session:
         capabilities: what the server has beyond the core of the protocol.
     """
 
-    def __init__(self, account: Account, line: Line, entered: Entered, nursery: trio.Nursery) -> None:
+    def __init__(self, account: Account, line: ServerLine, entered: Entered, nursery: trio.Nursery) -> None:
         self.account = account
         self.line = line
         self._nursery = nursery

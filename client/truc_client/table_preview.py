@@ -15,7 +15,7 @@ from truc_protocol.messages import MatchRecord, ServerMessage, Setup, Snapshot, 
 from truc_protocol.records import Record, parse
 
 if TYPE_CHECKING:
-    from truc_client.line.line import Line
+    from truc_client.line.line import ServerLine
 
 
 class Successor(NamedTuple):
@@ -96,7 +96,7 @@ class TablePreview:
                 continue
 
 
-async def look(line: "Line", code: str, preview: TablePreview) -> None:
+async def look(line: "ServerLine", code: str, preview: TablePreview) -> None:
     """Let a preview take all that a watcher of a table may see, then stop watching."""
     try:
         await line.request(lambda n: Watch(id=n, table=code))
@@ -107,7 +107,7 @@ async def look(line: "Line", code: str, preview: TablePreview) -> None:
         preview.refused = error
 
 
-async def _recall(line: "Line", preview: TablePreview, snapshot: Snapshot) -> None:
+async def _recall(line: "ServerLine", preview: TablePreview, snapshot: Snapshot) -> None:
     records: list[PastRecord] = []
     async for record in Past(line, snapshot.match):
         if record.k >= snapshot.k:

@@ -13,7 +13,7 @@ from client.terminals import Terminal
 from rows import each_row
 
 from truc_client.home.home import open_home
-from truc_client.home.store import Pin, Store
+from truc_client.home.store import HomeStore, Pin
 from truc_protocol.setup import Opts
 from truc_terminal.main import main
 from truc_words import LANGUAGES
@@ -53,7 +53,7 @@ def test_table_options_are_completed_up_to_their_value() -> None:
 
 def test_known_servers_are_completed_from_a_home_that_is_not_made_for_it(home) -> None:
     assert (completed("play", ""), home.exists()) == ([], False)
-    store = Store(open_home(home).state)
+    store = HomeStore(open_home(home).state)
     store.keep_pin("cards.example:7373", Pin(bytes(32), bytes(32), 0))
     store.close()
     assert completed("play", "car") == ["cards.example:7373"]

@@ -8,63 +8,63 @@ from protocol.forge import small
 from protocol.peers import Table
 
 from truc_rules.variants.variant import Pica
-from truc_terminal.replay_model.stages import Course, Stage, course_of
+from truc_terminal.replay_model.stages import MatchStage, ReplayedMatch, replay_of
 from truc_terminal.report import page as page_of
 from truc_terminal.report.view import HandView, hand_views
 from truc_terminal.screen.replaying import Replay, page
 
 
 @pytest.fixture(scope="module")
-def course() -> Course:
+def replayed() -> ReplayedMatch:
     variant = replace(small("truco-argentino-6", target=12), pica=Pica(min=0, max=30))
-    return course_of(Table(variant, seats=6, seed=1).run().file(), lang="en")
+    return replay_of(Table(variant, seats=6, seed=1).run().file(), lang="en")
 
 
-def of_duels(course: Course) -> list[tuple[Stage, HandView]]:
+def of_duels(replayed: ReplayedMatch) -> list[tuple[MatchStage, HandView]]:
     """Return the hands of duels: the last stage of each, and how the page shows it."""
-    views = zip(course.hands, hand_views(course, "en"), strict=True)
-    shown = ((course.stages[hand.last], view) for hand, view in views)
+    views = zip(replayed.hands, hand_views(replayed, "en"), strict=True)
+    shown = ((replayed.stages[hand.last], view) for hand, view in views)
     return [(stage, view) for stage, view in shown if stage.board.duel is not None]
 
 
-def begun(course: Course, hand: int) -> list[tuple[int, int]]:
-    facts = (fact for stage in course.stages if stage.hand == hand for fact in stage.record.facts)
+def begun(replayed: ReplayedMatch, hand: int) -> list[tuple[int, int]]:
+    facts = (fact for stage in replayed.stages if stage.hand == hand for fact in stage.record.facts)
     return [(fact["seat"], fact["opponent"]) for fact in facts if fact["what"] == "duel_begun"]
 
 
-def test_every_duel_has_a_row_of_the_page_with_the_cards_of_its_two_players(course) -> None:
-    shown = of_duels(course)
+def test_every_duel_has_a_row_of_the_page_with_the_cards_of_its_two_players(replayed) -> None:
+    shown = of_duels(replayed)
     assert shown
     for stage, view in shown:
-        duels = begun(course, stage.hand)
+        duels = begun(replayed, stage.hand)
         assert [row.duel.text for row in view.rows] == [f"player {a} - player {b}" for a, b in duels]
         for row, seats in zip(view.rows, duels, strict=True):
             assert {laid.seat for trick in row.tricks for laid in trick.laid} <= {*seats}
 
 
-def test_trick_that_a_duel_breaks_off_takes_no_card_of_the_next(course) -> None:
-    tricks = [trick for stage, _ in of_duels(course) for trick in stage.tricks]
+def test_trick_that_a_duel_breaks_off_takes_no_card_of_the_next(replayed) -> None:
+    tricks = [trick for stage, _ in of_duels(replayed) for trick in stage.tricks]
     assert any(not trick.is_over for trick in tricks[:-1])
     assert all({laid.seat for laid in trick.laid} <= {*trick.duel} for trick in tricks)
 
 
-def test_what_came_of_a_duel_stands_in_its_row(course) -> None:
-    for _, view in of_duels(course):
+def test_what_came_of_a_duel_stands_in_its_row(replayed) -> None:
+    for _, view in of_duels(replayed):
         scored = [span.text for row in view.rows for span in row.outcome]
         assert scored == [*view.outcome]
         assert len(scored) >= len(view.rows)
 
 
-def test_page_draws_each_duel(course) -> None:
-    html = page_of(course, lang="en")
-    assert html.count('<p class="duel">') == sum(len(view.rows) for _, view in of_duels(course))
+def test_page_draws_each_duel(replayed) -> None:
+    html = page_of(replayed, lang="en")
+    assert html.count('<p class="duel">') == sum(len(view.rows) for _, view in of_duels(replayed))
 
 
 @needs_browser
 @pytest.mark.slow
-def test_duel_comes_to_the_page_when_it_begins(course, tmp_path) -> None:
-    (tmp_path / "match.html").write_text(page_of(course, lang="en"), "utf-8")
-    (_, view), *_ = of_duels(course)
+def test_duel_comes_to_the_page_when_it_begins(replayed, tmp_path) -> None:
+    (tmp_path / "match.html").write_text(page_of(replayed, lang="en"), "utf-8")
+    (_, view), *_ = of_duels(replayed)
     with browser(tmp_path / "profile") as shown:
         shown.open(tmp_path / "match.html")
         seen = []
@@ -76,9 +76,9 @@ def test_duel_comes_to_the_page_when_it_begins(course, tmp_path) -> None:
     assert seen == [*range(1, len(view.rows) + 1)]
 
 
-def test_replay_names_the_players_of_a_duel_before_its_tricks(course) -> None:
-    for stage, view in of_duels(course):
-        lines = page(Replay(course, "en", is_plain=True), stage.number).plain.splitlines()
+def test_replay_names_the_players_of_a_duel_before_its_tricks(replayed) -> None:
+    for stage, view in of_duels(replayed):
+        lines = page(Replay(replayed, "en", is_plain=True), stage.number).plain.splitlines()
         rows = [line.split("  ", 1)[1].strip() for line in lines if line.startswith("duel (")]
         assert rows == [row.duel.text for row in view.rows if row.tricks]
         assert sum(line.startswith("trick 1 ") for line in lines) == len(rows)

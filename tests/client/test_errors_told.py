@@ -7,13 +7,13 @@ from chaos.servers import free_port
 from rows import each_row
 
 from truc_client import CheckFailedError, ConnectError, RefusedError, StoppedError, parse_address
-from truc_client.errors import AddressError, Kept, UnboundError
+from truc_client.errors import AddressError, KeptEvidence, UnboundError
 from truc_client.home.account import Delay, NewKey
 from truc_client.line.dialing import dial_tcp
 from truc_protocol.errors import Code
 from truc_words import LANGUAGES, catalogue, told
 
-KEPT = Kept((Path("a.truc"),), is_shown=True)
+KEPT = KeptEvidence((Path("a.truc"),), is_shown=True)
 
 
 def spanish(error: Exception) -> str:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rows import each_row
 
 from truc_client import TableClosed, open_home
-from truc_client.errors import CheckFailedError, ChoiceError, Kept, RefusedError, StoppedError
+from truc_client.errors import CheckFailedError, ChoiceError, KeptEvidence, RefusedError, StoppedError
 from truc_client.happenings import (
     Away,
     CardsDealt,
@@ -40,7 +40,7 @@ from truc_client.happenings import (
     YourTurn,
 )
 from truc_client.home.home import Home, master_seed
-from truc_client.home.store import Store
+from truc_client.home.store import HomeStore
 from truc_client.matches.signer import NOT_HERE
 from truc_client.verifying import seat_rows, verdict_lines, verify_file
 from truc_conform.shown import table_state
@@ -98,7 +98,7 @@ def truc(tmp_path, monkeypatch):
     home = open_home(tmp_path / "home")
     monkeypatch.setenv("TRUC_HOME", str(home.root))
     master_seed(home)
-    store = Store(home.state)
+    store = HomeStore(home.state)
     store.keep_pin(SERVER, Pin(FIRST.public, STRANGER.public, 1))
     store.close()
 
@@ -327,8 +327,8 @@ def test_refusal_says_nothing_of_its_own(code) -> None:
 @each_row(
     "error",
     [
-        CheckFailedError("C19", "9", "seat 1", Kept((Path("/a.truc"),), is_shown=True)),
-        CheckFailedError("C33", "9", "server", Kept((Path("/a.truc"),), is_shown=False)),
+        CheckFailedError("C19", "9", "seat 1", KeptEvidence((Path("/a.truc"),), is_shown=True)),
+        CheckFailedError("C33", "9", "server", KeptEvidence((Path("/a.truc"),), is_shown=False)),
         StoppedError("C19: 9", Path("/a.evidence")),
         StoppedError("C19: 9", None),
         ChoiceError(NOT_HERE),

@@ -7,7 +7,7 @@ import trio
 from client.playing import play_on
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
-from truc_client.home.store import Place, Store
+from truc_client.home.store import AcceptedPlace, HomeStore
 from truc_client.home.transcripts import path_of
 from truc_protocol.bodies import Ack, Close, Deal
 from truc_protocol.codec import sha256
@@ -189,8 +189,8 @@ async def test_options_below_the_mark_are_not_shown(killed, player) -> None:
 
 async def test_lower_place_changes_nothing_in_the_store(killed, player) -> None:
     server, mark = killed
-    store = Store(player.home.state)
-    store.keep_place(server.setup.match, Place(mark - 1, sha256(b"another")))
+    store = HomeStore(player.home.state)
+    store.keep_place(server.setup.match, AcceptedPlace(mark - 1, sha256(b"another")))
     joined = store.playing(server.setup.match)
     store.close()
     assert (joined.k, joined.head != sha256(b"another")) == (mark, True)

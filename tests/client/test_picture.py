@@ -12,7 +12,7 @@ from truc_rules import Card, Kind, Seat, Side, View, preset, presets
 from truc_rules.positions.match import EnvidoAsk, StakeAsk
 from truc_terminal.replay_model.board import Board, Laid, Memory, board_of, remembered, with_partner
 from truc_terminal.replay_model.faces import Faces, faces_of
-from truc_terminal.replay_model.stages import course_of
+from truc_terminal.replay_model.stages import replay_of
 from truc_terminal.screen.card_drawing import NARROW, WIDE, Edge, back_block, card_block
 from truc_terminal.screen.drawing import Setting, table_text
 from truc_terminal.screen.glyphs import ASCII, MANY, needs_ascii
@@ -59,7 +59,7 @@ def test_drawn_french_card_has_the_letter_of_the_players_language(is_plain) -> N
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_every_moment_of_a_match_fits_every_width(transcript) -> None:
-    for stage in course_of(transcript.read_bytes(), lang="en").stages:
+    for stage in replay_of(transcript.read_bytes(), lang="en").stages:
         record, board = stage.record, stage.board
         if not stage.hand:
             continue

@@ -14,8 +14,8 @@ from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_terminal.main import main
-from truc_terminal.replay_model.stages import Course, course_of, seen_by
-from truc_terminal.screen.replaying import Replay, Step, drawn_page, page, reached
+from truc_terminal.replay_model.stages import ReplayedMatch, replay_of, seen_by
+from truc_terminal.screen.replaying import Replay, ReplayStep, drawn_page, page, reached
 from truc_terminal.screen.stepping import Walk, step_through
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
@@ -24,56 +24,56 @@ FRENCH = VECTORS / "truc-french.truc"
 
 
 @pytest.fixture(scope="module")
-def french() -> Course:
-    return course_of(FRENCH.read_bytes(), lang="en")
+def french() -> ReplayedMatch:
+    return replay_of(FRENCH.read_bytes(), lang="en")
 
 
-def pages(course: Course, seat: int | None = None, *, is_plain: bool = True) -> list[str]:
-    replay = Replay(course, "en", is_plain, seat)
-    return [page(replay, at).plain for at in range(len(course.stages))]
+def pages(replayed: ReplayedMatch, seat: int | None = None, *, is_plain: bool = True) -> list[str]:
+    replay = Replay(replayed, "en", is_plain, seat)
+    return [page(replay, at).plain for at in range(len(replayed.stages))]
 
 
 def truc(*words: object):
     return CliRunner().invoke(main, [str(word) for word in words])
 
 
-def walked(course: Course, keys: str, at: int = 0) -> tuple[Walk, int]:
+def walked(replayed: ReplayedMatch, keys: str, at: int = 0) -> tuple[Walk, int]:
     with create_pipe_input() as typed:
         typed.send_text(keys)
-        return step_through(Replay(course, "en", is_plain=False), at, keys=typed, screen=DummyOutput())
+        return step_through(Replay(replayed, "en", is_plain=False), at, keys=typed, screen=DummyOutput())
 
 
 @each_row("file", FILES)
 def test_every_record_of_every_transcript_has_a_page(file) -> None:
-    course = course_of(file.read_bytes(), lang="en")
-    for at, told in enumerate(pages(course)):
-        record = course.stages[at].record
+    replayed = replay_of(file.read_bytes(), lang="en")
+    for at, told in enumerate(pages(replayed)):
+        record = replayed.stages[at].record
         head, *rest = told.splitlines()
         assert f"{'setup' if record.is_setup else 'record'} {record.place}: {record.kind}" in head
         assert [
-            line[2:] for line in rest if line.startswith("> ") and line[2:] in course.stages[at].said
-        ] == [*course.stages[at].said]
-    assert pages(course)[-1].splitlines()[-1].startswith(course.verdict.result.value.upper())
+            line[2:] for line in rest if line.startswith("> ") and line[2:] in replayed.stages[at].said
+        ] == [*replayed.stages[at].said]
+    assert pages(replayed)[-1].splitlines()[-1].startswith(replayed.verdict.result.value.upper())
 
 
 def test_steps_go_back_the_way_they_came(french) -> None:
     last = len(french.stages) - 1
     there = [0]
     while there[-1] < last:
-        there.append(reached(french, there[-1], Step.FORWARD))
+        there.append(reached(french, there[-1], ReplayStep.FORWARD))
     back = [last]
     while back[-1] > 0:
-        back.append(reached(french, back[-1], Step.BACK))
+        back.append(reached(french, back[-1], ReplayStep.BACK))
     assert back == there[::-1] == [*range(last, -1, -1)]
 
 
 def test_steps_by_hands_stop_at_the_call_of_each(french) -> None:
     begins = [hand.first for hand in french.hands]
-    assert reached(french, 0, Step.HAND_FORWARD) == begins[0]
-    assert reached(french, begins[0], Step.HAND_FORWARD) == begins[1]
-    assert reached(french, begins[1] + 2, Step.HAND_BACK) == begins[1]
-    assert reached(french, begins[1], Step.HAND_BACK) == begins[0]
-    assert reached(french, begins[-1], Step.HAND_FORWARD) == len(french.stages) - 1
+    assert reached(french, 0, ReplayStep.HAND_FORWARD) == begins[0]
+    assert reached(french, begins[0], ReplayStep.HAND_FORWARD) == begins[1]
+    assert reached(french, begins[1] + 2, ReplayStep.HAND_BACK) == begins[1]
+    assert reached(french, begins[1], ReplayStep.HAND_BACK) == begins[0]
+    assert reached(french, begins[-1], ReplayStep.HAND_FORWARD) == len(french.stages) - 1
 
 
 def test_all_cards_are_open_unless_a_seat_is_named(french) -> None:
@@ -84,8 +84,8 @@ def test_all_cards_are_open_unless_a_seat_is_named(french) -> None:
 
 @each_row("file", FILES)
 def test_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
-    course = course_of(file.read_bytes(), lang="en")
-    for stage, told in zip(course.stages, pages(course, 1), strict=True):
+    replayed = replay_of(file.read_bytes(), lang="en")
+    for stage, told in zip(replayed.stages, pages(replayed, 1), strict=True):
         rival = stage.cards[0] if stage.cards else ()
         hidden = [each.card for each in rival if each.opened is None or each.opened > stage.number]
         (line,) = [line for line in told.splitlines() if re.match(r"[> ] (player|guest) 0  ", line)] or [""]
@@ -95,9 +95,9 @@ def test_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
 
 @each_row("file", FILES)
 def test_drawn_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
-    course = course_of(file.read_bytes(), lang="en")
-    replay = Replay(course, "en", is_plain=True, seat=1)
-    for stage, seen in zip(course.stages, (seen_by(stage, 1) for stage in course.stages), strict=True):
+    replayed = replay_of(file.read_bytes(), lang="en")
+    replay = Replay(replayed, "en", is_plain=True, seat=1)
+    for stage, seen in zip(replayed.stages, (seen_by(stage, 1) for stage in replayed.stages), strict=True):
         told = drawn_page(replay, stage.number, width=80, height=24).plain.partition("\n\n> ")[0]
         pairs = zip(sum(stage.cards, ()), sum(seen.cards, ()), strict=True)
         hidden = {known.card for known, it in pairs if known.card and it.card is None}
@@ -131,8 +131,8 @@ def test_commitments_are_ticked_when_the_hand_is_opened(french) -> None:
 def test_record_that_fails_is_the_last_page(french) -> None:
     damaged = bytearray(FRENCH.read_bytes())
     damaged[-200] ^= 1
-    course = course_of(bytes(damaged), lang="en")
-    assert "> FAILS: " in pages(course)[-1]
+    replayed = replay_of(bytes(damaged), lang="en")
+    assert "> FAILS: " in pages(replayed)[-1]
 
 
 def test_keys_step_by_records_and_hands_and_to_the_ends(french) -> None:
@@ -170,7 +170,7 @@ def test_page_longer_than_the_terminal_is_moved_within_its_lines(french) -> None
         walk.fit(lines=26, room=23)
         tops.append(walk.top)
     assert tops == [1, 3, 2, 0, 2]
-    walk.step(Step.FORWARD)
+    walk.step(ReplayStep.FORWARD)
     assert walk.top == 0
 
 

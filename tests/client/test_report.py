@@ -13,7 +13,7 @@ from rows import each_row
 
 from truc_protocol.transcript import write_transcript
 from truc_terminal.main import main
-from truc_terminal.replay_model.stages import course_of
+from truc_terminal.replay_model.stages import replay_of
 from truc_terminal.report import page
 from truc_terminal.report.view import hand_views
 
@@ -47,27 +47,27 @@ def report(path: Path, *arguments: str):
 
 
 def page_of(name: str, lang: str = "en") -> str:
-    return page(course_of((VECTORS / f"{name}.truc").read_bytes(), lang=lang), lang=lang)
+    return page(replay_of((VECTORS / f"{name}.truc").read_bytes(), lang=lang), lang=lang)
 
 
 @each_row("file", FILES)
 def test_page_has_every_hand_and_record_and_refers_to_nothing_outside_it(file) -> None:
-    course = course_of(file.read_bytes(), lang="en")
-    read = Reader(page(course, lang="en"))
+    replayed = replay_of(file.read_bytes(), lang="en")
+    read = Reader(page(replayed, lang="en"))
     stages = [given["data-stage"] for tag, given in read.tags if tag == "li" and "data-stage" in given]
-    assert sorted(map(int, stages)) == [stage.number for stage in course.stages]
-    assert {f"hand-{hand.number}" for hand in course.hands} <= read.ids
+    assert sorted(map(int, stages)) == [stage.number for stage in replayed.stages]
+    assert {f"hand-{hand.number}" for hand in replayed.hands} <= read.ids
     assert set(read.links) <= {f"#{name}" for name in read.ids}
 
 
 @each_row("file", FILES)
 def test_card_that_took_a_trick_is_marked(file) -> None:
-    course = course_of(file.read_bytes(), lang="en")
-    won = [trick for hand in hand_views(course, "en") for row in hand.rows for trick in row.tricks]
+    replayed = replay_of(file.read_bytes(), lang="en")
+    won = [trick for hand in hand_views(replayed, "en") for row in hand.rows for trick in row.tricks]
     best = [next((it for it in trick.laid if it.seat == trick.best), None) for trick in won]
-    sides = [trick.side for hand in course.hands for trick in course.stages[hand.last].tricks]
+    sides = [trick.side for hand in replayed.hands for trick in replayed.stages[hand.last].tricks]
     assert [None if it is None else it.seat % 2 for it in best] == sides
-    assert page(course, lang="en").count('class="best"') == sum(it is not None for it in best)
+    assert page(replayed, lang="en").count('class="best"') == sum(it is not None for it in best)
 
 
 def test_report_is_written_and_the_verdict_said(tmp_path) -> None:
@@ -98,7 +98,7 @@ def test_moves_are_told_in_the_language_asked_for() -> None:
 
 def test_names_are_shown_and_not_obeyed(monkeypatch) -> None:
     monkeypatch.setattr(Puppet, "name", b"<img src=x>&\x1b[2J")
-    read = Reader(page(course_of(Table(small(target=2)).run().file(), lang="en"), lang="en"))
+    read = Reader(page(replay_of(Table(small(target=2)).run().file(), lang="en"), lang="en"))
     assert "<img src=x>&[2J" in read.text
     assert "\x1b" not in read.text
     assert [tag for tag, _ in read.tags if tag in ("img", "script")] == ["script"]
@@ -108,7 +108,7 @@ def test_record_that_fails_is_named() -> None:
     table = Table(small(target=2)).run()
     forged = table.records[-1]._replace(sig=bytes(64))
     file = write_transcript(table.document, (*table.records[:-1], forged))
-    read = Reader(page(course_of(file, lang="en"), lang="en"))
+    read = Reader(page(replay_of(file, lang="en"), lang="en"))
     assert "The record that fails" in read.text
     assert ("header", {"class": "refuted"}) in read.tags
 
@@ -116,8 +116,8 @@ def test_record_that_fails_is_named() -> None:
 @pytest.mark.parametrize("n", [0, 1, 3, 6])
 def test_match_that_breaks_off_before_its_first_hand_has_a_page(n) -> None:
     table = Table(small(target=2)).run()
-    course = course_of(write_transcript(table.document, tuple(table.records[:n])), lang="en")
-    read = Reader(page(course, lang="en"))
+    replayed = replay_of(write_transcript(table.document, tuple(table.records[:n])), lang="en")
+    read = Reader(page(replayed, lang="en"))
     assert ("header", {"class": "incomplete"}) in read.tags
     assert f"{n} record{'' if n == 1 else 's'}: the terms, who sat down, and the draw" in read.text
 

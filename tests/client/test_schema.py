@@ -6,7 +6,7 @@ import pytest
 from client.playing import play_on
 
 from truc_client import HomeError, YourTurn, connect
-from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
+from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
 from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import box_key
 
@@ -61,7 +61,7 @@ def store_of_version_2(tmp_path):
     database.execute("INSERT INTO chains VALUES (?, ?, 3, ?, ?, 1, 40)", (TH, HEAD, ROOT, SECRET))
     database.commit()
     database.close()
-    store = Store(tmp_path / "state.sqlite")
+    store = HomeStore(tmp_path / "state.sqlite")
     yield store
     store.close()
 
@@ -72,7 +72,7 @@ def store(tmp_path):
     row = (TH, TN, SERVER, "TABLE", 1, ROOT, SECRET, MID, 7, HEAD, 40)
     signed = (MID, "act", 7, 0, *STATEMENT, None)
     write_version_1(tmp_path / "state.sqlite", row, statements=(signed,))
-    store = Store(tmp_path / "state.sqlite")
+    store = HomeStore(tmp_path / "state.sqlite")
     yield store
     store.close()
 
@@ -86,7 +86,7 @@ def test_chain_and_place_of_a_running_match_and_what_was_signed_are_kept(store) 
 
 def test_nonce_of_a_match_that_has_ended_is_kept_without_a_chain(tmp_path) -> None:
     write_version_1(tmp_path / "state.sqlite", (TH, TN, SERVER, "TABLE", 1, None, None, MID, 7, HEAD, 40))
-    store = Store(tmp_path / "state.sqlite")
+    store = HomeStore(tmp_path / "state.sqlite")
     assert (store.joined_with(SERVER, TN).th, store.chains(TH)) == (TH, ())
     store.close()
 
@@ -111,8 +111,8 @@ def test_older_file_can_note_what_was_stopped(request, version) -> None:
 
 
 def test_file_is_brought_up_to_date_once(store, tmp_path) -> None:
-    store.keep_place(MID, Place(8, HEAD, box_key(SECRET).public, 41))
-    again = Store(tmp_path / "state.sqlite")
+    store.keep_place(MID, AcceptedPlace(8, HEAD, box_key(SECRET).public, 41))
+    again = HomeStore(tmp_path / "state.sqlite")
     assert [chain.counter for chain in again.chains(TH)] == [41]
     again.close()
 
@@ -125,7 +125,7 @@ def test_file_whose_change_was_cut_short_stays_as_it_was(tmp_path, monkeypatch) 
     write_version_1(path, (TH, TN, SERVER, "TABLE", 1, ROOT, SECRET, MID, 7, HEAD, 40))
     monkeypatch.setattr("truc_client.home.store.box_key", power_cut)
     with pytest.raises(HomeError):
-        Store(path)
+        HomeStore(path)
     database = sqlite3.connect(path)
     assert database.execute("SELECT root FROM matches").fetchone() == (ROOT,)
     database.close()
@@ -140,7 +140,7 @@ def test_file_that_is_no_store_of_this_client_is_closed_again(tmp_path, monkeypa
 
     monkeypatch.setattr("truc_client.home.store.bring_up_to_date", refuse)
     with pytest.raises(HomeError):
-        Store(tmp_path / "state.sqlite")
+        HomeStore(tmp_path / "state.sqlite")
     (database,) = opened
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         database.execute("SELECT 1")

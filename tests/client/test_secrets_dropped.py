@@ -11,7 +11,7 @@ from protocol.peers import Puppet
 from truc_client import ClientError, Player, YourTurn, connect, open_home
 from truc_client.home.account import open_account
 from truc_client.home.home import master_seed, write_seed
-from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
+from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
 from truc_client.matches.signer import SeatKey, Signer, links_of
 from truc_protocol.audit import Result
 from truc_protocol.messages import SignedAct, TableClosed
@@ -37,7 +37,7 @@ def chains_of(player) -> int:
 
 @pytest.fixture
 def store(tmp_path):
-    store = Store(tmp_path / "state.sqlite")
+    store = HomeStore(tmp_path / "state.sqlite")
     yield store
     store.close()
 
@@ -172,7 +172,7 @@ async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after
         ledger, store = table.match.ledger, connection.session.account.store
         th = ledger.setup.terms.th
         ordinary = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
-        store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, Place(0, b""), ordinary)
+        store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, AcceptedPlace(0, b""), ordinary)
         signer = Signer(seat_key(connection, table), ledger, store)
         assert signer.fresh_chain(after_loss=True).x == ordinary.x
         assert signer.fresh_chain(after_loss=True).after_loss
@@ -189,7 +189,7 @@ async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(scrip
         ledger, store = table.match.ledger, connection.session.account.store
         own = seat_key(connection, table)
         named = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
-        store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, Place(0, b""), named)
+        store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, AcceptedPlace(0, b""), named)
         anchor = links_of(named, own.key.public, ledger.setup.terms).anchor
         copied = replace(ledger, commitments=ledger.commitments | {("anchor", anchor)})
         assert Signer(own, ledger, store).fresh_chain(after_loss=False).x == named.x
@@ -201,7 +201,7 @@ def test_chain_stored_again_after_a_loss_is_marked_so_in_the_store(store) -> Non
     store.begin(TH, MID)
     lost = HeldChain(CHAIN.x, CHAIN.first, CHAIN.root, CHAIN.secret, after_loss=True)
     for chain in (lost, CHAIN):
-        store.keep_statement(MID, Slot("act", 7), STATEMENT, Place(7, TH), chain)
+        store.keep_statement(MID, Slot("act", 7), STATEMENT, AcceptedPlace(7, TH), chain)
     assert store.chains(TH) == (lost,)
 
 

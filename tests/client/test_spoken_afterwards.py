@@ -27,7 +27,7 @@ from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_terminal.commands import ratings
 from truc_terminal.main import main
-from truc_terminal.replay_model.stages import Course, course_of
+from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.report import page as report_page
 from truc_terminal.screen.replaying import Replay, drawn_page, page
 from truc_terminal.screen.stepping import Walk
@@ -58,12 +58,12 @@ def outside(told: str, *data: str) -> list[str]:
     return [word for word in unsaid(told) if word not in known and not re.fullmatch("[0-9a-f]+", word)]
 
 
-def data_of(course: Course) -> tuple[str, ...]:
+def data_of(replayed: ReplayedMatch) -> tuple[str, ...]:
     """Return what in a match is no text: its names, that of the server, its game, its cards, its kinds of records."""
-    names = (name for stage in course.stages for name in stage.record.names)
-    kinds = (stage.record.kind for stage in course.stages)
-    terms = (*course.terms.variant.pack, course.terms.table.name.decode()) if course.terms else ()
-    return (*names, *kinds, *terms, course.verdict.variant or "", str(course.verdict.refutation))
+    names = (name for stage in replayed.stages for name in stage.record.names)
+    kinds = (stage.record.kind for stage in replayed.stages)
+    terms = (*replayed.terms.variant.pack, replayed.terms.table.name.decode()) if replayed.terms else ()
+    return (*names, *kinds, *terms, replayed.verdict.variant or "", str(replayed.verdict.refutation))
 
 
 def truc(*words: object):
@@ -109,16 +109,16 @@ class Shown(HTMLParser):
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
-    course = course_of(file.read_bytes(), lang=LANG)
-    replay, stages = Replay(course, LANG, is_plain=False, seat=1), range(len(course.stages))
+    replayed = replay_of(file.read_bytes(), lang=LANG)
+    replay, stages = Replay(replayed, LANG, is_plain=False, seat=1), range(len(replayed.stages))
     told = {
         "replay": [page(replay, at).plain for at in stages],
         "drawn": [drawn_page(replay, at, width=2000, height=40).plain for at in stages[::9]],
-        "page": Shown(report_page(course, lang=LANG)).told,
+        "page": Shown(report_page(replayed, lang=LANG)).told,
         "show": [truc("show", file, "--lang", LANG).output],
         "verify": [truc("verify", file, "--lang", LANG).output],
     }
-    data = (*data_of(course), *Result, str(file))
+    data = (*data_of(replayed), *Result, str(file))
     assert {
         where: found for where, lines in told.items() if (found := outside("\n".join(lines), *data))
     } == {}
@@ -126,12 +126,12 @@ def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
 
 @each_row("lang", LANGUAGES)
 def test_page_says_in_which_language_it_is(lang) -> None:
-    assert Shown(report_page(course_of(FRENCH.read_bytes(), lang=lang), lang=lang)).langs == [lang]
+    assert Shown(report_page(replay_of(FRENCH.read_bytes(), lang=lang), lang=lang)).langs == [lang]
 
 
 def test_what_happened_beside_play_is_told_from_the_catalogues(spoken, tmp_path) -> None:
     file = written(tmp_path / "a.truc", troubled())
-    data = (*data_of(course_of(file.read_bytes(), lang=LANG)), str(file))
+    data = (*data_of(replay_of(file.read_bytes(), lang=LANG)), str(file))
     for command in ("verify", "show"):
         assert outside(truc(command, file, "--lang", LANG).output, *data) == []
 
@@ -142,16 +142,16 @@ def test_what_files_show_together_is_told_from_the_catalogues(spoken, tmp_path) 
     half = tmp_path / "c"
     half.write_bytes(write_transcript(table.document, tuple(table.records[:20])))
     told = truc("verify", whole, half, other, "--lang", LANG).output
-    assert outside(told, *data_of(course_of(table.file(), lang=LANG)), str(tmp_path)) == []
+    assert outside(told, *data_of(replay_of(table.file(), lang=LANG)), str(tmp_path)) == []
 
 
 def test_record_that_fails_is_announced_from_the_catalogues(spoken) -> None:
     table = Table(small())
     broken = altered(table, until(table, Close), j=9)
     file = write_transcript(table.document, (*table.records, broken))
-    course = course_of(file, lang=LANG)
-    last = page(Replay(course, LANG, is_plain=True), len(course.stages) - 1).plain
-    assert outside(last, *data_of(course)) == []
+    replayed = replay_of(file, lang=LANG)
+    last = page(Replay(replayed, LANG, is_plain=True), len(replayed.stages) - 1).plain
+    assert outside(last, *data_of(replayed)) == []
     assert "> ⟦FAILS: ⟧record " in last
 
 
@@ -161,7 +161,7 @@ def test_history_says_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeypa
     for number, file in enumerate(FILES):
         shutil.copy(file, open_home(tmp_path).transcripts / f"{number:016x}.truc")
     told = truc("history", "--lang", LANG).output
-    data = (text for file in FILES for text in data_of(course_of(file.read_bytes(), lang=LANG)))
+    data = (text for file in FILES for text in data_of(replay_of(file.read_bytes(), lang=LANG)))
     assert outside(told, *data, *Result, "truc history --all") == []
 
 
@@ -183,7 +183,7 @@ def test_standings_say_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeyp
 
 
 def test_notes_under_a_replay_are_from_the_catalogues(spoken) -> None:
-    walk = Walk(Replay(course_of(FRENCH.read_bytes(), lang=LANG), LANG, is_plain=False), 0)
+    walk = Walk(Replay(replay_of(FRENCH.read_bytes(), lang=LANG), LANG, is_plain=False), 0)
     notes = [walk.note]
     for act in (lambda: walk.type("9"), lambda: walk.type("9"), walk.jump):
         act()

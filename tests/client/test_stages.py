@@ -4,34 +4,35 @@ from pathlib import Path
 
 from rows import each_row
 
-from truc_terminal.replay_model.stages import Course, Where, course_of, seen_by
+from truc_terminal.replay_model.stages import ReplayedMatch, Where, replay_of, seen_by
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 
 
-def read(name: str, lang: str = "en") -> Course:
-    return course_of((VECTORS / f"{name}.truc").read_bytes(), lang=lang)
+def read(name: str, lang: str = "en") -> ReplayedMatch:
+    return replay_of((VECTORS / f"{name}.truc").read_bytes(), lang=lang)
 
 
-def cards_at(course: Course, number: int, seat: int | None) -> list[str | None]:
-    return [each.card for held in seen_by(course.stages[number], seat).cards for each in held]
+def cards_at(replayed: ReplayedMatch, number: int, seat: int | None) -> list[str | None]:
+    return [each.card for held in seen_by(replayed.stages[number], seat).cards for each in held]
 
 
 @each_row("file", sorted(VECTORS.glob("*.truc")))
 def test_every_transcript_has_a_stage_for_each_record_that_says_something_and_hands_without_gaps(
     file,
 ) -> None:
-    course = course_of(file.read_bytes(), lang="en")
-    play = [stage for stage in course.stages if not stage.record.is_setup]
+    replayed = replay_of(file.read_bytes(), lang="en")
+    play = [stage for stage in replayed.stages if not stage.record.is_setup]
     assert [stage.record.place for stage in play] == list(range(len(play)))
-    assert len(play) >= course.verdict.records
-    assert [hand.number for hand in course.hands] == list(range(1, len(course.hands) + 1))
+    assert len(play) >= replayed.verdict.records
+    assert [hand.number for hand in replayed.hands] == list(range(1, len(replayed.hands) + 1))
     assert all(
-        before.last + 1 == hand.first for before, hand in zip(course.hands, course.hands[1:], strict=False)
+        before.last + 1 == hand.first
+        for before, hand in zip(replayed.hands, replayed.hands[1:], strict=False)
     )
-    assert course.stages[-1].board.score == course.verdict.score
-    assert [stage.number for stage in course.stages if not stage.said] == []
-    for stage in course.stages:
+    assert replayed.stages[-1].board.score == replayed.verdict.score
+    assert [stage.number for stage in replayed.stages if not stage.said] == []
+    for stage in replayed.stages:
         laid = sorted((at.seat, at.card or "") for trick in stage.tricks for at in trick.laid)
         gone = sorted(
             (seat, "" if each.where is Where.COVERED else each.card)
@@ -43,22 +44,22 @@ def test_every_transcript_has_a_stage_for_each_record_that_says_something_and_ha
 
 
 def test_proven_match_has_every_deal_recomputed_and_every_card_open() -> None:
-    course = read("truc-french")
-    assert all(hand.recomputed is not None for hand in course.hands)
-    assert all(each.card for stage in course.stages for held in stage.cards for each in held)
+    replayed = read("truc-french")
+    assert all(hand.recomputed is not None for hand in replayed.hands)
+    assert all(each.card for stage in replayed.stages for held in stage.cards for each in held)
 
 
 def test_seat_sees_its_own_cards_and_of_others_what_is_open() -> None:
-    course = read("truc-french")
-    dealt = next(stage.number for stage in course.stages if stage.record.kind == "deal")
-    own = [each.card for each in course.stages[dealt].cards[0]]
-    assert cards_at(course, dealt, 0) == [*own, None, None, None]
-    assert cards_at(course, dealt, None) == [None] * 6
+    replayed = read("truc-french")
+    dealt = next(stage.number for stage in replayed.stages if stage.record.kind == "deal")
+    own = [each.card for each in replayed.stages[dealt].cards[0]]
+    assert cards_at(replayed, dealt, 0) == [*own, None, None, None]
+    assert cards_at(replayed, dealt, None) == [None] * 6
 
 
 def test_blind_hand_is_seen_by_nobody_before_it_is_played() -> None:
-    course = read("paulista-4-blind")
-    blind = next(stage for stage in course.stages if stage.board.memory.is_blind and stage.cards)
+    replayed = read("paulista-4-blind")
+    blind = next(stage for stage in replayed.stages if stage.board.memory.is_blind and stage.cards)
     assert {each.card for held in seen_by(blind, 0).cards for each in held} == {None}
 
 
@@ -69,22 +70,22 @@ def test_card_played_blind_is_told_before_it_is_opened() -> None:
 
 
 def test_partner_is_seen_once_its_hand_was_shared() -> None:
-    course = read("paulista-4-blind")
-    shared = next(stage for stage in course.stages if stage.shares)
+    replayed = read("paulista-4-blind")
+    shared = next(stage for stage in replayed.stages if stage.shares)
     giver, receiver = shared.shares[0]
     assert all(each.card for each in seen_by(shared, receiver).cards[giver])
     assert not any(each.card for each in seen_by(shared, None).cards[giver])
 
 
 def test_hand_called_again_after_a_void_keeps_its_number() -> None:
-    course = read("truc-catalan-4")
-    void = next(stage for stage in course.stages if stage.record.kind == "void")
-    called = next(stage for stage in course.stages[void.number :] if stage.record.kind == "call")
+    replayed = read("truc-catalan-4")
+    void = next(stage for stage in replayed.stages if stage.record.kind == "void")
+    called = next(stage for stage in replayed.stages[void.number :] if stage.record.kind == "call")
     assert called.hand == void.hand
 
 
 def test_transcript_that_fails_ends_with_the_record_that_fails() -> None:
     whole = (VECTORS / "truc-french.truc").read_bytes()
-    course = course_of(whole[:-40], lang="en")
-    assert course.unreadable is not None
-    assert course.stages[-1].record.place < course_of(whole, lang="en").stages[-1].record.place
+    replayed = replay_of(whole[:-40], lang="en")
+    assert replayed.unreadable is not None
+    assert replayed.stages[-1].record.place < replay_of(whole, lang="en").stages[-1].record.place

@@ -3,19 +3,19 @@ import stat
 import pytest
 
 from truc_client.errors import HomeError, SignedBeforeError
-from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
+from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
 from truc_protocol.wire.handshake import Pin
 
 TH, TN, SERVER, MID, HEAD = (bytes([value]) * 32 for value in range(1, 6))
 ACT = Slot("act", 7)
 X, OTHER_X = b"x" * 32, b"y" * 32
-PLACE = Place(7, HEAD, X, 3)
+PLACE = AcceptedPlace(7, HEAD, X, 3)
 CHAIN = HeldChain(X, 0, b"root", b"secret")
 
 
 @pytest.fixture
 def store(tmp_path):
-    store = Store(tmp_path / "state.sqlite")
+    store = HomeStore(tmp_path / "state.sqlite")
     yield store
     store.close()
 
@@ -24,13 +24,13 @@ def statement(text: str) -> Statement:
     return Statement(text.encode(), b"\x07" * 64)
 
 
-def join(store: Store) -> None:
+def join(store: HomeStore) -> None:
     store.join(Joined(TH, TN, SERVER, "TABLE", 0), CHAIN, statement("seat"))
     store.begin(TH, MID)
 
 
 def test_file_is_for_its_owner_alone(tmp_path) -> None:
-    Store(tmp_path / "state.sqlite").close()
+    HomeStore(tmp_path / "state.sqlite").close()
     assert stat.S_IMODE((tmp_path / "state.sqlite").stat().st_mode) == 0o600
 
 
@@ -76,21 +76,21 @@ def test_nonce_of_another_server_is_another_nonce(store) -> None:
 
 
 def test_why_something_was_stopped_is_kept_and_the_first_reason_counts(tmp_path) -> None:
-    first = Store(tmp_path / "state.sqlite")
+    first = HomeStore(tmp_path / "state.sqlite")
     first.stop(MID, "C33: two histories")
     first.stop(MID, "another reason")
     first.close()
-    again = Store(tmp_path / "state.sqlite")
+    again = HomeStore(tmp_path / "state.sqlite")
     assert (again.stopped(MID), again.stopped(TH)) == ("C33: two histories", None)
     again.close()
 
 
 def test_everything_is_there_after_opening_again(tmp_path) -> None:
-    first = Store(tmp_path / "state.sqlite")
+    first = HomeStore(tmp_path / "state.sqlite")
     join(first)
     first.keep_statement(MID, ACT, statement("first"), PLACE)
     first.close()
-    again = Store(tmp_path / "state.sqlite")
+    again = HomeStore(tmp_path / "state.sqlite")
     assert again.statement(MID, ACT) == statement("first")
     again.close()
 
@@ -116,14 +116,14 @@ def test_token_is_kept_and_forgotten(store) -> None:
 
 
 def test_file_of_a_newer_client_is_left_alone(tmp_path) -> None:
-    store = Store(tmp_path / "state.sqlite")
+    store = HomeStore(tmp_path / "state.sqlite")
     store._database.execute("PRAGMA user_version = 99")
     store.close()
     with pytest.raises(HomeError, match="newer client"):
-        Store(tmp_path / "state.sqlite")
+        HomeStore(tmp_path / "state.sqlite")
 
 
 def test_file_that_is_no_database_is_said_so(tmp_path) -> None:
     (tmp_path / "state.sqlite").write_bytes(b"something else" * 100)
     with pytest.raises(HomeError, match="cannot use"):
-        Store(tmp_path / "state.sqlite")
+        HomeStore(tmp_path / "state.sqlite")

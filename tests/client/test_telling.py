@@ -12,7 +12,7 @@ from rich.console import Console
 
 from truc_client.happenings import CardsDealt, Happening, MatchStarted, PartnerCards, Recalled, YourTurn
 from truc_client.home import transcripts
-from truc_client.home.store import Store
+from truc_client.home.store import HomeStore
 from truc_client.matches.live_audit import LiveAudit
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.telling import match_started, told_again
@@ -26,8 +26,8 @@ from truc_terminal.screen.screen import Screen
 
 
 @pytest.fixture
-def store(tmp_path) -> Iterator[Store]:
-    opened = Store(tmp_path / "client.db")
+def store(tmp_path) -> Iterator[HomeStore]:
+    opened = HomeStore(tmp_path / "client.db")
     yield opened
     opened.close()
 
@@ -63,7 +63,7 @@ def test_partner_told_twice_is_shown_once():
     assert with_partner(with_partner(Memory(), 2, cards), 2, cards).partners == ((2, cards),)
 
 
-def opened(table: Table, folder: Path, store: Store, *, seat: int, records: int) -> list[Happening]:
+def opened(table: Table, folder: Path, store: HomeStore, *, seat: int, records: int) -> list[Happening]:
     """Return what a seat is told that comes back when so many records were kept."""
     own = OwnSeat(seat, table.players[seat].x)
     file = transcripts.create(folder / f"{records}.truc", table.document)
@@ -76,7 +76,7 @@ def opened(table: Table, folder: Path, store: Store, *, seat: int, records: int)
     return told_again(audit, seat)
 
 
-def followed(table: Table, folder: Path, store: Store, *, seat: int) -> Iterator[list[Happening]]:
+def followed(table: Table, folder: Path, store: HomeStore, *, seat: int) -> Iterator[list[Happening]]:
     """Yield what a seat was told that has never left, record by record."""
     own = OwnSeat(seat, table.players[seat].x)
     audit = LiveAudit(transcripts.create(folder / "live.truc", table.document), folder, store, own)

@@ -27,7 +27,7 @@ from truc_client import (
     parse_address,
 )
 from truc_client.bots import play_match, simple_bot
-from truc_client.home.store import Store
+from truc_client.home.store import HomeStore
 from truc_client.line.dialing import dial_tcp
 from truc_protocol.audit import Result
 from truc_protocol.crypto.certificates import make_certificate
@@ -219,7 +219,7 @@ async def test_address_in_clear_of_a_server_that_encrypts_leads_to_an_encrypted_
     async with connect(link(server, "truc"), player) as connection:
         assert connection.address == parse_address(link(server))
         assert await connection.tables() == ()
-    store = Store(player.home.state)
+    store = HomeStore(player.home.state)
     assert store.encrypts(f"127.0.0.1:{server.port}")
     store.close()
 

@@ -10,11 +10,11 @@ from prompt_toolkit.application.current import set_app
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from truc_terminal.replay_model.stages import Course, course_of
+from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.report import page
 from truc_terminal.report.view import hand_views
 from truc_terminal.screen import stepping
-from truc_terminal.screen.replaying import Replay, Step
+from truc_terminal.screen.replaying import Replay, ReplayStep
 from truc_words import LANGUAGES
 
 VECTORS = Path(__file__).parent.parent / "vectors"
@@ -37,13 +37,13 @@ STEPPED = """(() => {
 """What a page shows at each of its steps, on the way there and on the way back."""
 
 
-def steps_of(course: Course, lang: str) -> list[list[object]]:
+def steps_of(replayed: ReplayedMatch, lang: str) -> list[list[object]]:
     """Return what a page is to show at each of its steps: the hand, the stage, how many cards are on the table, what is said."""
-    shown = (entry for hand in hand_views(course, lang) for entry in hand.entries if not entry.is_quiet)
+    shown = (entry for hand in hand_views(replayed, lang) for entry in hand.entries if not entry.is_quiet)
     return [
         [f"hand-{at.hand}", at.number, sum(len(trick.laid) for trick in at.tricks), " · ".join(at.said)]
         for entry in shown
-        for at in [course.stages[entry.stage]]
+        for at in [replayed.stages[entry.stage]]
     ]
 
 
@@ -59,17 +59,17 @@ def test_transcripts_are_those_of_the_vectors() -> None:
 
 @each_file
 def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
-    course = course_of(file.read_bytes(), lang=lang)
-    walk, last = stepping.Walk(Replay(course, lang, is_plain=False), 0), len(course.stages) - 1
+    replayed = replay_of(file.read_bytes(), lang=lang)
+    walk, last = stepping.Walk(Replay(replayed, lang, is_plain=False), 0), len(replayed.stages) - 1
     with create_app_session(output=DummyOutput()), set_app(DummyApplication()):
         forth = [stepping._drawn(walk).value]
         for _ in range(last):
-            walk.step(Step.FORWARD)
+            walk.step(ReplayStep.FORWARD)
             forth.append(stepping._drawn(walk).value)
         assert walk.at == last
         back = [stepping._drawn(walk).value]
         for _ in range(last):
-            walk.step(Step.BACK)
+            walk.step(ReplayStep.BACK)
             back.append(stepping._drawn(walk).value)
     assert (walk.at, back[::-1]) == (0, forth)
     assert len({*forth}) == len(forth)
@@ -77,13 +77,13 @@ def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
 
 @each_file
 def test_keys_lead_to_the_end_and_back(file, lang) -> None:
-    course = course_of(file.read_bytes(), lang=lang)
-    last = len(course.stages) - 1
+    replayed = replay_of(file.read_bytes(), lang=lang)
+    last = len(replayed.stages) - 1
     for keys, at in ((">", last), ("n" * last + "p" * last, 0)):
         with create_pipe_input() as typed:
             typed.send_text(f"{keys}q")
             walk, status = stepping.step_through(
-                Replay(course, lang, is_plain=False), 0, keys=typed, screen=DummyOutput()
+                Replay(replayed, lang, is_plain=False), 0, keys=typed, screen=DummyOutput()
             )
         assert (walk.at, status) == (at, 0)
 
@@ -93,9 +93,9 @@ def test_keys_lead_to_the_end_and_back(file, lang) -> None:
 def test_page_shows_every_step_in_a_browser_on_the_way_there_and_back(tmp_path) -> None:
     with browser(tmp_path / "profile") as shown:
         for file, lang in SPOKEN:
-            course = course_of(file.read_bytes(), lang=lang)
-            (tmp_path / f"{file.stem}.html").write_text(page(course, lang=lang), "utf-8")
+            replayed = replay_of(file.read_bytes(), lang=lang)
+            (tmp_path / f"{file.stem}.html").write_text(page(replayed, lang=lang), "utf-8")
             seen = stepped_through(shown, tmp_path / f"{file.stem}.html")
             assert (seen["lang"], seen["back"]) == (lang, seen["forth"])
-            assert seen["forth"] == steps_of(course, lang)
+            assert seen["forth"] == steps_of(replayed, lang)
         assert shown.complaints == []

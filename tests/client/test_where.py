@@ -5,7 +5,7 @@ from click.testing import CliRunner
 from rows import each_row
 
 from truc_client.home.home import open_home
-from truc_client.home.store import Store
+from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.wire.handshake import Pin
 from truc_terminal.main import main
@@ -43,7 +43,7 @@ def know(home):
     """Return a way to let the home know servers."""
 
     def know(*servers: str) -> None:
-        store = Store(home.state)
+        store = HomeStore(home.state)
         for server in servers:
             store.keep_pin(server, Pin(bytes(32), bytes(32), 0))
         store.close()

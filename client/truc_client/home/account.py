@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from truc_client.home.home import Home, master_seed, player_key
-from truc_client.home.store import Store
+from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.wire.handshake import Fingerprint
 from truc_words import Sentence
@@ -68,7 +68,7 @@ class Account:
     home: Home
     name: str
     is_guest: bool
-    store: Store = field(repr=False)
+    store: HomeStore = field(repr=False)
     on_new_key: OnNewKey = field(default=_ignore, repr=False, compare=False)
     on_delay: OnDelay = field(default=_ignore, repr=False, compare=False)
 
@@ -83,5 +83,5 @@ def open_account(player: Player) -> Account:
     Raises:
         HomeError: It cannot be used.
     """
-    store = Store(player.home.state)
+    store = HomeStore(player.home.state)
     return Account(player.home, player.name, player.is_guest, store, player.on_new_key, player.on_delay)

@@ -74,7 +74,7 @@ def checked(path: Path) -> Verdict:
         return verify_file(path)
 
 
-class Row(NamedTuple):
+class HistoryRow(NamedTuple):
     """What a list of matches says of one match."""
 
     written: str
@@ -84,13 +84,13 @@ class Row(NamedTuple):
     result: str
 
 
-def row_of(kept: KeptFile, verdict: Verdict, speech: Speech = ENGLISH) -> Row:
+def row_of(kept: KeptFile, verdict: Verdict, speech: Speech = ENGLISH) -> HistoryRow:
     """Return the row of a match in a list."""
     written = kept.written.strftime("%Y-%m-%d %H:%M")
     if verdict.level is None:
-        return Row(written, kept.match, "-", verdict.result.value, "-")
+        return HistoryRow(written, kept.match, "-", verdict.result.value, "-")
     game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
-    return Row(written, kept.match, game, verdict.result.value, _result(verdict, speech))
+    return HistoryRow(written, kept.match, game, verdict.result.value, _result(verdict, speech))
 
 
 def _result(verdict: Verdict, speech: Speech) -> str:

@@ -105,7 +105,7 @@ class Statement(NamedTuple):
     sig: bytes
 
 
-class Place(NamedTuple):
+class AcceptedPlace(NamedTuple):
     """The highest position and head accepted in a match, and the counter of the newest box sealed to the key `x`."""
 
     k: int
@@ -149,7 +149,7 @@ class HeldChain:
     counter: int = -1
 
 
-class Store:
+class HomeStore:
     """The client's database."""
 
     def __init__(self, path: Path) -> None:
@@ -311,12 +311,12 @@ class Store:
         """Note which match an accepted table record has become."""
         self._database.execute("UPDATE matches SET mid = ? WHERE th = ?", (mid, th))
 
-    def keep_place(self, mid: bytes, place: Place) -> None:
+    def keep_place(self, mid: bytes, place: AcceptedPlace) -> None:
         """Note the highest position accepted; a lower one than noted before changes nothing."""
         with self._writing():
             self._keep_place(mid, place)
 
-    def _keep_place(self, mid: bytes, place: Place) -> None:
+    def _keep_place(self, mid: bytes, place: AcceptedPlace) -> None:
         self._database.execute(
             "UPDATE matches SET k = ?, head = ? WHERE mid = ? AND (k IS NULL OR k <= ?)",
             (place.k, place.head, mid, place.k),
@@ -327,7 +327,7 @@ class Store:
             (place.counter, place.x, mid),
         )
 
-    def end(self, mid: bytes, place: Place) -> None:
+    def end(self, mid: bytes, place: AcceptedPlace) -> None:
         """Drop the secrets of a match that has ended; the rest stays for ever."""
         with self._writing():
             self._keep_place(mid, place)
@@ -355,7 +355,12 @@ class Store:
         return Statement(row[1], row[2]) if row and row[3] is None else None
 
     def keep_statement(
-        self, match: bytes, slot: Slot, statement: Statement, place: Place, chain: HeldChain | None = None
+        self,
+        match: bytes,
+        slot: Slot,
+        statement: Statement,
+        place: AcceptedPlace,
+        chain: HeldChain | None = None,
     ) -> Statement:
         """Store a body before it is sent, with the place reached and the chain it begins, if any.
 

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from truc_client.errors import HomeError, Kept
+from truc_client.errors import HomeError, KeptEvidence
 from truc_client.home.home import hold, told_why
 from truc_protocol.audit import examine
 from truc_protocol.checks import CheckError
@@ -174,7 +174,7 @@ class Evidence(NamedTuple):
     items: tuple[EvidenceItem, ...] = ()
 
 
-def keep_evidence(folder: Path, name: str, evidence: Evidence) -> Kept | None:
+def keep_evidence(folder: Path, name: str, evidence: Evidence) -> KeptEvidence | None:
     """Write evidence: the transcript as NAME.truc, a second history as NAME-second.truc, the items as NAME.evidence."""
     written = {folder / f"{name}.truc": write_transcript(evidence.document, evidence.records)}
     if evidence.second:
@@ -186,7 +186,7 @@ def keep_evidence(folder: Path, name: str, evidence: Evidence) -> Kept | None:
             path.write_bytes(content)
     except OSError:
         return None  # what must be reported is the failed check, not that the disk is full
-    return Kept(tuple(written), examine(tuple(written.values())).is_refuted)
+    return KeptEvidence(tuple(written), examine(tuple(written.values())).is_refuted)
 
 
 def evidence_of(folder: Path, mid: bytes) -> Path | None:

@@ -13,7 +13,7 @@ from truc_client.errors import ConnectError, EncryptedError, LostError, RefusedE
 from truc_client.home.account import Account
 from truc_client.home.home import revoked_keys
 from truc_client.line.dialing import certificate_of
-from truc_client.line.link import READ_BYTES, Clock, Link, farewell, sound
+from truc_client.line.link import READ_BYTES, ClockOffset, Link, farewell, sound
 from truc_client.line.recognition import Shown, keys_shown, recognise
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
@@ -99,7 +99,7 @@ async def enter(
 async def _enter(
     stream: trio.abc.Stream, address: Address, account: Account, demands: Demands, known: Pin | None
 ) -> Entered:
-    talk, clock = _Talk(stream), Clock()
+    talk, clock = _Talk(stream), ClockOffset()
     nonce = secrets.token_bytes(_NONCE_BYTES)
     client = Software(name="truc", version=version("truc"), lang="Python")
     asked = time.time()

@@ -72,7 +72,7 @@ class Follower(Protocol):
         """Note that the line is down for good."""
 
 
-class Line:
+class ServerLine:
     """A line to a server; `run` keeps it."""
 
     def __init__(self, visit: Visit, entered: Entered) -> None:

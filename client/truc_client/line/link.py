@@ -29,7 +29,7 @@ class Sample(NamedTuple):
     offset_ms: float
 
 
-class Clock:
+class ClockOffset:
     """The difference between two clocks."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Link:
         protocol: Connection,
         early: list[AnyMessage],
         idle_s: float,
-        clock: Clock,
+        clock: ClockOffset,
     ) -> None:
         self.clock = clock
         self._stream = stream

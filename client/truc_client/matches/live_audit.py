@@ -10,9 +10,9 @@ from copy import copy
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
-from truc_client.errors import CheckFailedError, Kept, UnboundError
+from truc_client.errors import CheckFailedError, KeptEvidence, UnboundError
 from truc_client.happenings import Fact
-from truc_client.home.store import Store
+from truc_client.home.store import HomeStore
 from truc_client.home.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
 from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict, compare
 from truc_protocol.bodies import Close, End
@@ -49,7 +49,7 @@ class LiveAudit:
         self,
         file: TranscriptFile,
         evidence: Path,
-        store: Store,
+        store: HomeStore,
         own: OwnSeat | None = None,
         mark: Mark | None = None,
         *,
@@ -254,7 +254,7 @@ class LiveAudit:
             self.file.sync()
         raise CheckFailedError(*failed, self._keep(evidence))
 
-    def _keep(self, evidence: Evidence) -> Kept | None:
+    def _keep(self, evidence: Evidence) -> KeptEvidence | None:
         name = f"{self.file.path.stem}-{len(self.file.records)}"
         return keep_evidence(self._evidence, name, evidence)
 

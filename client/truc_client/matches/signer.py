@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple, assert_never
 
 from truc_client.errors import CheckFailedError, ClientError, NotPlayedError, SignedBeforeError
-from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
+from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
 from truc_protocol.bodies import Ack, Act, Body, Refuse, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, sha256
@@ -98,7 +98,7 @@ class Signer:
         reach: how far this player would go for the seat while it does not hold it.
     """
 
-    def __init__(self, own: SeatKey, ledger: Ledger, store: Store, reach: Reach = Reach.LOOK_ON) -> None:
+    def __init__(self, own: SeatKey, ledger: Ledger, store: HomeStore, reach: Reach = Reach.LOOK_ON) -> None:
         self._own = own
         self._terms = ledger.setup.terms
         self._mid = ledger.setup.mid
@@ -292,10 +292,10 @@ class Signer:
         return self._store.keep_statement(self._mid, slot, statement, self._place, chain)
 
     @property
-    def _place(self) -> Place:
+    def _place(self) -> AcceptedPlace:
         """Where the match stands: among releases or acks, whose order is not yet signed, before the first."""
         held = self.chain
-        return Place(*self._ledger.parallel, *((held.x, held.counter) if held is not None else ()))
+        return AcceptedPlace(*self._ledger.parallel, *((held.x, held.counter) if held is not None else ()))
 
 
 def may_rekey(ledger: Ledger, seat: int) -> bool:
@@ -314,7 +314,7 @@ def _is_open(ledger: Ledger) -> bool:
     return ledger.phase is Phase.BETWEEN and not ledger.pause.active and not must_end(ledger)
 
 
-def join_terms(terms: Terms, own: SeatKey, store: Store) -> Statement:
+def join_terms(terms: Terms, own: SeatKey, store: HomeStore) -> Statement:
     """Return the seat record that accepts a table record, stored with its fresh secrets.
 
     Raises:

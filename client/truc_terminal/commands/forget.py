@@ -7,7 +7,7 @@ import click
 from truc_client.address import Address
 from truc_client.connecting import connect
 from truc_client.home.home import Home, has_seed
-from truc_client.home.store import Store
+from truc_client.home.store import HomeStore
 from truc_terminal.commands.common import (
     FailedError,
     confirmed,
@@ -63,6 +63,6 @@ def _check_known(where: Address, home: Home, *, is_guest: bool) -> None:
 
 
 def _is_guest(where: Address, home: Home) -> bool:
-    with closing(Store(home.state)) as store:
+    with closing(HomeStore(home.state)) as store:
         pin = store.pin(where.server)
         return pin is not None and store.token(pin.first) is not None

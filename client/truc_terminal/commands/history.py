@@ -18,7 +18,7 @@ from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, HomeError
 from truc_client.home.account import Player
-from truc_client.home.history import KeptFile, Row, checked, kept_file, kept_files, one_match, row_of
+from truc_client.home.history import HistoryRow, KeptFile, checked, kept_file, kept_files, one_match, row_of
 from truc_client.home.home import Home
 from truc_client.home.transcripts import path_of
 from truc_client.past import is_given_out
@@ -113,7 +113,7 @@ def _print(files: Iterable[KeptFile], console: Console, speech: Speech) -> None:
         _print_row(row_of(each, checked(each.path), speech), console)
 
 
-def _print_row(row: Row, console: Console) -> None:
+def _print_row(row: HistoryRow, console: Console) -> None:
     *head, result = row
     if not console.is_terminal:
         say(console, "  ".join(row))

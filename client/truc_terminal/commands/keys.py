@@ -20,7 +20,7 @@ from truc_client.home.home import (
     revoked_keys,
     write_seed,
 )
-from truc_client.home.store import Store
+from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import KeyFileError, fingerprint
 from truc_protocol.key_files import REVOCATION_LIMIT, read_revocation, revocation_text
 from truc_protocol.wire.handshake import Pin
@@ -49,7 +49,7 @@ def show_keys() -> None:
     home = own_home()
     seed = master_seed(home)
     tell(Sentence("commands.key_file", path=home.seed))
-    with closing(Store(home.state)) as store:
+    with closing(HomeStore(home.state)) as store:
         for server, pin in store.pins().items():
             you = fingerprint(player_key(seed, pin.first).public)
             tell(Sentence("commands.known_server", server=server, key=_server_key(pin), you=you))
@@ -96,7 +96,7 @@ def forget(server: str) -> None:
 
     Your own key for a server depends on the first key seen of it: if that has changed you are somebody new there.
     """
-    with closing(Store(own_home().state)) as store:
+    with closing(HomeStore(own_home().state)) as store:
         known = store.forget_pin(parse_address(server).server)
     if not known:
         raise FailedError(Sentence("commands.server_unknown", server=server))
@@ -121,7 +121,7 @@ def revocation(server: str | None, out: Path | None) -> None:
     if not has_seed(home):
         raise FailedError(Sentence("commands.no_key", path=home.root))
     where = server_meant(server)
-    with closing(Store(home.state)) as store:
+    with closing(HomeStore(home.state)) as store:
         pin = store.pin(where.server)
     if pin is None:
         raise FailedError(Sentence("commands.server_unmet", server=server or where.place))
@@ -137,7 +137,7 @@ def revoke(file: BinaryIO) -> None:
     From then on no server is trusted under that key, and no change that it has signed is followed.
     """
     home = own_home()
-    with closing(Store(home.state)) as store:
+    with closing(HomeStore(home.state)) as store:
         pins = store.pins()
     text = file.read(REVOCATION_LIMIT + 1).decode("ascii", "replace")
     _check_no_own(home, pins, text)

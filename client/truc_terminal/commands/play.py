@@ -116,7 +116,7 @@ def _tell_ready(table: Table, screen: Screen, told: frozenset[int]) -> frozenset
     return frozenset(new)
 
 
-class Place(NamedTuple):
+class HeldPlace(NamedTuple):
     """A seat that the player holds, and what its table shows."""
 
     held: SeatHeld
@@ -134,14 +134,14 @@ class Place(NamedTuple):
         return self.preview.is_online(self.held.seat)
 
 
-async def places(connection: Connection, code: str | None) -> tuple[Place, ...]:
+async def places(connection: Connection, code: str | None) -> tuple[HeldPlace, ...]:
     """Return every seat of the player, or those at one table: running matches first, seats without a match last."""
     seats = [held for held in connection.held if code in (None, held.table)]
-    found = [Place(held, await connection.preview(held.table)) for held in seats]
+    found = [HeldPlace(held, await connection.preview(held.table)) for held in seats]
     return tuple(sorted(found, key=lambda place: (not place.is_played, place.held.match is None)))
 
 
-def check_here(connection: Connection, place: Place) -> None:
+def check_here(connection: Connection, place: HeldPlace) -> None:
     """Check that a match can be played from this home, as far as can be seen without taking the seat.
 
     Raises:
@@ -387,7 +387,7 @@ async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: L
 
 
 async def _come_back(
-    connection: Connection, place: Place, wish: Wish, screen: Screen, lines: Lines
+    connection: Connection, place: HeldPlace, wish: Wish, screen: Screen, lines: Lines
 ) -> Table | None:
     """Return the table of a seat that the player holds; None if they do not want to go on there.
 
@@ -416,7 +416,7 @@ def _answered(answer: bool | None) -> bool:
     return answer
 
 
-async def _sit_again(connection: Connection, place: Place, screen: Screen) -> Table:
+async def _sit_again(connection: Connection, place: HeldPlace, screen: Screen) -> Table:
     table = await connection.resume(place.held)
     await look_on(table, screen)
     show_terms(table, screen)

@@ -10,13 +10,13 @@ from truc_protocol.audit import Result
 from truc_terminal.commands.common import lang_option, spoken, tell
 from truc_terminal.commands.match_lookup import transcript_meant
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError
-from truc_terminal.replay_model.stages import Course, course_of
+from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.replaying import Replay, hand_begins, page
 from truc_words import Sentence, Speech
 
 
-@click.command(cls=FindingCommand, short_help="Step through a match.")
+@click.command(cls=FindingCommand, short_help="ReplayStep through a match.")
 @click.argument("match", required=False, metavar="[FILE|MATCH]")
 @click.option(
     "--seat", type=click.IntRange(min=0), help="Show it as this seat saw it, from 0; else all cards open."
@@ -37,40 +37,40 @@ def replay(match: str | None, *, seat: int | None, hand: int | None, plain: bool
     Exit status: 0 shown, 2 not readable to its end, or not written.
     """
     speech = Speech(spoken())
-    course = course_of(transcript_meant(match)[1], lang=speech.lang)
-    _check(course, seat, hand)
+    replayed = replay_of(transcript_meant(match)[1], lang=speech.lang)
+    _check(replayed, seat, hand)
     if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        status = _print(Replay(course, speech.lang, is_plain=True, seat=seat), hand)
+        status = _print(Replay(replayed, speech.lang, is_plain=True, seat=seat), hand)
     else:
         is_ascii = needs_ascii(sys.stdout.encoding, os.environ.get("TERM", ""))
-        status = _walk(Replay(course, speech.lang, is_ascii, seat), hand)
-    if course.unreadable is not None:
-        tell(f"truc: {shortened(str(course.unreadable))}", err=True)
+        status = _walk(Replay(replayed, speech.lang, is_ascii, seat), hand)
+    if replayed.unreadable is not None:
+        tell(f"truc: {shortened(str(replayed.unreadable))}", err=True)
         status = status or EXIT_CODES[Result.UNREADABLE]
     raise click.exceptions.Exit(status)
 
 
-def _check(course: Course, seat: int | None, hand: int | None) -> None:
-    if not course.stages:
-        why = shortened(str(course.unreadable))
+def _check(replayed: ReplayedMatch, seat: int | None, hand: int | None) -> None:
+    if not replayed.stages:
+        why = shortened(str(replayed.unreadable))
         raise UnusableError(Sentence("replay.no_record", why=why))
-    seats = course.terms.table.seats if course.terms else 0
+    seats = replayed.terms.table.seats if replayed.terms else 0
     if seat is not None and seat >= seats:
         raise UnusableError(Sentence("replay.no_seat", n=seats - 1, got=seat))
-    if hand is not None and hand_begins(course, hand) is None:
-        raise UnusableError(Sentence("replay.no_hand", n=len(course.hands), got=hand))
+    if hand is not None and hand_begins(replayed, hand) is None:
+        raise UnusableError(Sentence("replay.no_hand", n=len(replayed.hands), got=hand))
 
 
 def _walk(shown: Replay, hand: int | None) -> int:
     from truc_terminal.screen.stepping import step_through
 
-    _, status = step_through(shown, hand_begins(shown.course, hand) or 0 if hand else 0)
+    _, status = step_through(shown, hand_begins(shown.match, hand) or 0 if hand else 0)
     return status
 
 
 def _print(shown: Replay, hand: int | None) -> int:
     console = Output(color_system=None)
-    for stage in shown.course.stages:
+    for stage in shown.match.stages:
         if hand in (None, stage.hand):
             console.print(page(shown, stage.number), soft_wrap=True)
             console.print()

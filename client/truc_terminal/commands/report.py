@@ -9,7 +9,7 @@ from truc_protocol.audit import Result
 from truc_terminal.commands.common import lang_option, spoken, tell
 from truc_terminal.commands.match_lookup import transcript_meant
 from truc_terminal.commands.output import FindingCommand, Output, say, unusable
-from truc_terminal.replay_model.stages import course_of
+from truc_terminal.replay_model.stages import replay_of
 from truc_words import Speech
 
 
@@ -36,13 +36,13 @@ def report(match: str | None, output: Path | None) -> None:
 
     speech = Speech(spoken())
     file, content = transcript_meant(match)
-    course = course_of(content, lang=speech.lang)
-    if course.unreadable is not None:
-        tell(f"truc: {shortened(str(course.unreadable))}", err=True)
+    replayed = replay_of(content, lang=speech.lang)
+    if replayed.unreadable is not None:
+        tell(f"truc: {shortened(str(replayed.unreadable))}", err=True)
         raise click.exceptions.Exit(EXIT_CODES[Result.UNREADABLE])
     path = output or Path(f"{file.stem}.html")
     try:
-        path.write_text(page(course, lang=speech.lang), encoding="utf-8")
+        path.write_text(page(replayed, lang=speech.lang), encoding="utf-8")
     except OSError as error:
         raise unusable("cannot_write", path, error) from error
-    say(Output(), f"{path}: {next(verdict_lines(course.verdict, speech))}")
+    say(Output(), f"{path}: {next(verdict_lines(replayed.verdict, speech))}")

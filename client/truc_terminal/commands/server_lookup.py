@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Final
 
 from truc_client.address import Address, parse_address
-from truc_client.home.store import Store
+from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import FINGERPRINT_CHARACTERS
 from truc_terminal.commands.common import FailedError, home_as_is, tell, usage_error
 from truc_words import Sentence
@@ -25,7 +25,7 @@ def known_servers() -> tuple[Address, ...]:
     home = home_as_is()
     if not home.state.exists():
         return ()
-    with closing(Store(home.state)) as store:
+    with closing(HomeStore(home.state)) as store:
         return tuple(parse_address(server)._replace(is_tls=store.encrypts(server)) for server in store.pins())
 
 

@@ -53,7 +53,7 @@ class SeatCard(NamedTuple):
         return self.opened is not None and self.opened <= number
 
 
-class Stage(NamedTuple):
+class MatchStage(NamedTuple):
     """A match after one of its records.
 
     Attributes:
@@ -99,7 +99,7 @@ class PlayedHand(NamedTuple):
     recomputed: int | None = None
 
 
-class Course(NamedTuple):
+class ReplayedMatch(NamedTuple):
     """A whole match.
 
     Attributes:
@@ -107,7 +107,7 @@ class Course(NamedTuple):
         unreadable: why the file could not be read further, if so.
     """
 
-    stages: tuple[Stage, ...]
+    stages: tuple[MatchStage, ...]
     hands: tuple[PlayedHand, ...]
     terms: Terms | None
     verdict: Verdict
@@ -121,20 +121,20 @@ class _Known(NamedTuple):
     lang: str
 
 
-def course_of(file: bytes, *, lang: str) -> Course:
-    """Return the course of the match in a transcript file, told in a language."""
+def replay_of(file: bytes, *, lang: str) -> ReplayedMatch:
+    """Return the match in a transcript file, told in a language."""
     annotator = Annotator(file)
     records = tuple(annotator.records())
     terms, known = annotator.terms, _Known(_opened_cards(records), lang)
-    stages: list[Stage] = []
+    stages: list[MatchStage] = []
     seats = terms.table.seats if terms else 0
     for record in records:
-        blank = Stage(-1, record, (), 0, Board(seats, None))
+        blank = MatchStage(-1, record, (), 0, Board(seats, None))
         stages.append(_next(stages[-1] if stages else blank, record, known))
-    return Course(tuple(stages), _hands(stages), terms, annotator.verdict(), annotator.unreadable)
+    return ReplayedMatch(tuple(stages), _hands(stages), terms, annotator.verdict(), annotator.unreadable)
 
 
-def seen_by(stage: Stage, seat: int | None) -> Stage:
+def seen_by(stage: MatchStage, seat: int | None) -> MatchStage:
     """Return a stage as a seat saw it, or as everybody did if None: without any card that was not known then."""
     shown = {giver for giver, receiver in stage.shares if receiver == seat}
     own = () if stage.board.memory.is_blind else (seat,)
@@ -171,7 +171,7 @@ def _of_deal(deal: OpenedDeal) -> Iterable[tuple[tuple[int, int, int, int], str]
                 yield (deal.j, d, seat, slot), card
 
 
-def _next(before: Stage, record: Annotated, known: _Known) -> Stage:
+def _next(before: MatchStage, record: Annotated, known: _Known) -> MatchStage:
     said = tuple(Telling(record, known.lang).sentences())
     stage = before._replace(number=before.number + 1, record=record, said=said)
     for fact in record.facts:
@@ -193,7 +193,7 @@ def _held(found: tuple[str, int] | None) -> tuple[str | None, Where, int | None]
     return card, Where.HELD, opened
 
 
-def _after(stage: Stage, fact: Fact) -> Stage:
+def _after(stage: MatchStage, fact: Fact) -> MatchStage:
     """Return a stage after one fact of its record."""
     match fact["what"]:
         case "called" if fact["cards"]:
@@ -220,7 +220,7 @@ def _board(before: Board, record: Annotated) -> Board:
     return before._replace(score=score, memory=memory)
 
 
-def _tricks(stage: Stage, record: Annotated) -> tuple[LaidTrick, ...]:
+def _tricks(stage: MatchStage, record: Annotated) -> tuple[LaidTrick, ...]:
     """Return the tricks of the whole hand after a record; a view has only those of the present duel."""
     tricks, duel = stage.tricks, stage.board.duel
     for fact in record.facts:
@@ -261,7 +261,7 @@ def _moved(cards: tuple[tuple[SeatCard, ...], ...], record: Annotated) -> tuple[
     )
 
 
-def _hands(stages: list[Stage]) -> tuple[PlayedHand, ...]:
+def _hands(stages: list[MatchStage]) -> tuple[PlayedHand, ...]:
     hands: dict[int, PlayedHand] = {}
     for stage in stages:
         for fact in stage.record.facts:
@@ -273,7 +273,7 @@ def _hands(stages: list[Stage]) -> tuple[PlayedHand, ...]:
     return tuple(_with_openings(hand, stages) for hand in hands.values())
 
 
-def _with_openings(hand: PlayedHand, stages: list[Stage]) -> PlayedHand:
+def _with_openings(hand: PlayedHand, stages: list[MatchStage]) -> PlayedHand:
     links: dict[int, int] = {}
     recomputed = None
     for stage in stages:

@@ -1,4 +1,4 @@
-"""The page of a match, from its course: a template, one style and one small script, all in one file.
+"""The page of a match, from its stages: a template, one style and one small script, all in one file.
 
 The template escapes what others wrote, and the page itself forbids any other style or script.
 
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from truc_client.verifying import game_name, refutation_line, seat_name, seat_rows, verdict_lines
-from truc_terminal.replay_model.stages import Course, Stage
+from truc_terminal.replay_model.stages import MatchStage, ReplayedMatch
 from truc_terminal.report.cards import symbols
 from truc_terminal.report.view import entries_before, hand_views
 from truc_words import Speech, printable, shown_name, side_name
@@ -56,18 +56,18 @@ class Curve(NamedTuple):
     left: int = _LEFT
 
 
-def curve_of(course: Course, speech: Speech) -> Curve | None:
+def curve_of(replayed: ReplayedMatch, speech: Speech) -> Curve | None:
     """Return the curve of a match; None before its first hand."""
-    if not course.hands or course.terms is None:
+    if not replayed.hands or replayed.terms is None:
         return None
-    scoring = course.terms.variant.scoring
+    scoring = replayed.terms.variant.scoring
     unit = scoring.points_per_unit or 1
     target = scoring.target * unit
-    stages = course.stages[course.hands[0].first :]
+    stages = replayed.stages[replayed.hands[0].first :]
     first, step = stages[0].number, (WIDTH - _LEFT) / len(stages)
     most = max(target, *(_points(stage, side, unit) for stage in stages for side in (0, 1)))
     lines = (_line(stages, 0, step, unit, most), _line(stages, 1, step, unit, most))
-    stakes = [course.stages[hand.last].board.stake for hand in course.hands]
+    stakes = [replayed.stages[hand.last].board.stake for hand in replayed.hands]
     worth = [_worth(stake, target, scoring.points_per_unit) for stake in stakes]
     bands = tuple(
         Band(
@@ -77,7 +77,7 @@ def curve_of(course: Course, speech: Speech) -> Curve | None:
             speech.stake(stake),
             round((_STAKES - 16) * value / max(worth), 1),
         )
-        for hand, stake, value in zip(course.hands, stakes, worth, strict=True)
+        for hand, stake, value in zip(replayed.hands, stakes, worth, strict=True)
     )
     scores = (0, *([target // 2] if target % 2 == 0 else ()), target)
     marks = tuple(ChartMark(_y(points, most), f"{points / unit:g}") for points in scores)
@@ -88,7 +88,7 @@ def _worth(stake: int | str, target: int, unit: int) -> int:
     return stake if isinstance(stake, int) else {"trut": unit}.get(stake, target)
 
 
-def _points(stage: Stage, side: int, unit: int) -> int:
+def _points(stage: MatchStage, side: int, unit: int) -> int:
     _, upper, points = stage.board.score[side]
     return upper * unit + points
 
@@ -102,7 +102,7 @@ def _y(points: int, most: int) -> float:
     return round(HEIGHT - _STAKES - room * points / most - 4, 1)
 
 
-def _line(stages: Iterable[Stage], side: int, step: float, unit: int, most: int) -> str:
+def _line(stages: Iterable[MatchStage], side: int, step: float, unit: int, most: int) -> str:
     """Return a side's score as the path of a step line; each new game begins at the bottom again."""
     path, last = f"M{_LEFT} {_y(0, most)}", 0
     n = 0
@@ -124,13 +124,13 @@ _TEMPLATES: Final = Environment(
 )
 
 
-def page(course: Course, *, lang: str) -> str:
+def page(replayed: ReplayedMatch, *, lang: str) -> str:
     """Return a match as a page of HTML, in a language."""
-    verdict, terms = course.verdict, course.terms
+    verdict, terms = replayed.verdict, replayed.terms
     words = terms.variant.words if terms else ""
     speech = Speech(lang, words)
     names = tuple(shown_name(name, seat) for seat, name in enumerate(verdict.players))
-    failed = course.stages[-1].record.refutation if course.stages else None
+    failed = replayed.stages[-1].record.refutation if replayed.stages else None
     style, script = (_TEMPLATES.get_template(name).render() for name in ("style.css", "steps.js"))
     return _TEMPLATES.get_template("page.html").render(
         lang=lang,
@@ -140,16 +140,16 @@ def page(course: Course, *, lang: str) -> str:
         term=speech.term,
         written=speech.card,
         counted=speech.counted,
-        title=_title(course, names, speech),
+        title=_title(replayed, names, speech),
         result=str(verdict.result),
         lines=[*verdict_lines(verdict, speech)],
         failed=failed and refutation_line(failed, verdict.players, speech),
         seats=[(seat_name(row.seat, speech), *row[1:]) for row in seat_rows(verdict, speech)],
         sides=[side_name(side, names, speech) for side in (0, 1)],
-        curve=curve_of(course, speech),
+        curve=curve_of(replayed, speech),
         symbols=symbols(terms.variant.pack, speech) if terms else "",
-        before=entries_before(course, lang),
-        hands=[*hand_views(course, lang)],
+        before=entries_before(replayed, lang),
+        hands=[*hand_views(replayed, lang)],
         style=style,
         script=script,
         style_digest=_digest(style),
@@ -157,10 +157,10 @@ def page(course: Course, *, lang: str) -> str:
     )
 
 
-def _title(course: Course, names: tuple[str, ...], speech: Speech) -> str:
-    if course.terms is None:
+def _title(replayed: ReplayedMatch, names: tuple[str, ...], speech: Speech) -> str:
+    if replayed.terms is None:
         return speech.say("report.nothing")
-    game = game_name(course.terms.variant.name, is_preset=course.verdict.is_preset, speech=speech)
+    game = game_name(replayed.terms.variant.name, is_preset=replayed.verdict.is_preset, speech=speech)
     return f"{game}: {' - '.join(names)}" if names else game
 
 

@@ -11,7 +11,7 @@ from truc_client.happenings import Fact
 from truc_terminal.replay_model.board import Laid, LaidTrick
 from truc_terminal.replay_model.faces import stake_words, taker
 from truc_terminal.replay_model.retelling import Telling
-from truc_terminal.replay_model.stages import Course, PlayedHand, SeatCard, Stage, Where
+from truc_terminal.replay_model.stages import MatchStage, PlayedHand, ReplayedMatch, SeatCard, Where
 from truc_words import Speech, score_label, shown_name, side_name
 
 _SCORED: Final = ("points_scored", "unit_scored", "game_won", "match_won")
@@ -113,19 +113,21 @@ class HandView(NamedTuple):
     entries: tuple[ReportEntry, ...]
 
 
-def hand_views(course: Course, lang: str) -> Iterator[HandView]:
+def hand_views(replayed: ReplayedMatch, lang: str) -> Iterator[HandView]:
     """Yield the hands of a match, in order."""
-    for hand in course.hands:
-        yield _hand_view(course, hand, course.stages[hand.first : hand.last + 1], lang)
+    for hand in replayed.hands:
+        yield _hand_view(replayed, hand, replayed.stages[hand.first : hand.last + 1], lang)
 
 
-def entries_before(course: Course, lang: str) -> tuple[ReportEntry, ...]:
+def entries_before(replayed: ReplayedMatch, lang: str) -> tuple[ReportEntry, ...]:
     """Return the records before the first hand."""
-    first = course.hands[0].first if course.hands else len(course.stages)
-    return tuple(_entry(stage, lang) for stage in course.stages[:first])
+    first = replayed.hands[0].first if replayed.hands else len(replayed.stages)
+    return tuple(_entry(stage, lang) for stage in replayed.stages[:first])
 
 
-def _hand_view(course: Course, hand: PlayedHand, stages: Sequence[Stage], lang: str) -> HandView:
+def _hand_view(
+    replayed: ReplayedMatch, hand: PlayedHand, stages: Sequence[MatchStage], lang: str
+) -> HandView:
     last = stages[-1]
     speech = Speech(lang, last.record.words)
     names = tuple(shown_name(name, seat) for seat, name in enumerate(last.record.names))
@@ -140,7 +142,7 @@ def _hand_view(course: Course, hand: PlayedHand, stages: Sequence[Stage], lang: 
         scores=tuple(
             (
                 side_name(side, names, speech),
-                _spans((at.number, _score(course, at, side, speech)) for at in stages),
+                _spans((at.number, _score(replayed, at, side, speech)) for at in stages),
             )
             for side in (0, 1)
         ),
@@ -161,19 +163,19 @@ def _spans(told_at: Iterable[tuple[int, str]]) -> tuple[StagedText, ...]:
     return tuple(span for span in spans if span.text)
 
 
-def _score(course: Course, stage: Stage, side: int, speech: Speech) -> str:
-    target = course.terms.variant.scoring.target if course.terms else 0
+def _score(replayed: ReplayedMatch, stage: MatchStage, side: int, speech: Speech) -> str:
+    target = replayed.terms.variant.scoring.target if replayed.terms else 0
     return score_label(stage.board.score[side], target, speech)
 
 
-def _outcome(stages: Sequence[Stage], lang: str) -> Iterator[str]:
+def _outcome(stages: Sequence[MatchStage], lang: str) -> Iterator[str]:
     for stage in stages:
         for fact in stage.record.facts:
             if fact["what"] in _SCORED:
                 yield Telling(stage.record, lang).told(fact)
 
 
-def _seat_view(seat: int, name: str, stages: Sequence[Stage], speech: Speech) -> SeatView:
+def _seat_view(seat: int, name: str, stages: Sequence[MatchStage], speech: Speech) -> SeatView:
     rows = [(stage.number, stage.cards[seat]) for stage in stages if stage.cards]
     deals = [stage.number for stage in stages if stage.record.kind == "deal"]
     newest = [row for number, row in rows if not deals or number >= deals[-1]]
@@ -190,11 +192,11 @@ def _seat_view(seat: int, name: str, stages: Sequence[Stage], speech: Speech) ->
     )
 
 
-def _turn(stage: Stage, seat: int, speech: Speech) -> str:
+def _turn(stage: MatchStage, seat: int, speech: Speech) -> str:
     return speech.say("report.to_act") if seat in stage.waiting and stage.cards else ""
 
 
-def _says(stage: Stage, seat: int) -> str:
+def _says(stage: MatchStage, seat: int) -> str:
     return ", ".join(str(value) for at, value in stage.board.memory.values if at == seat)
 
 
@@ -210,7 +212,7 @@ def _cards(rows: Sequence[tuple[SeatCard, ...]], first: int) -> tuple[CardView, 
     return tuple(CardView(each.card, each.opened, left.get(each.slot), each.where) for each in last)
 
 
-def _rows(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Iterator[RowView]:
+def _rows(stages: Sequence[MatchStage], names: Sequence[str], speech: Speech) -> Iterator[RowView]:
     """Yield a row for each duel of a hand; without duels, one for the whole hand."""
     tricks = [*_tricks(stages, names, speech)]
     duels = [*_duels(stages)]
@@ -227,7 +229,7 @@ def _rows(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Iter
         yield RowView(tuple(view for trick, view in tricks if trick.duel == seats), met, scored)
 
 
-def _duels(stages: Sequence[Stage]) -> Iterator[tuple[int, list[tuple[Stage, Fact]]]]:
+def _duels(stages: Sequence[MatchStage]) -> Iterator[tuple[int, list[tuple[MatchStage, Fact]]]]:
     """Yield each duel: the stage at which it begins, and its facts, beginning with `duel_begun`."""
     facts = [(stage, fact) for stage in stages for fact in stage.record.facts]
     begun = [at for at, (_, fact) in enumerate(facts) if fact["what"] == "duel_begun"]
@@ -236,7 +238,7 @@ def _duels(stages: Sequence[Stage]) -> Iterator[tuple[int, list[tuple[Stage, Fac
 
 
 def _tricks(
-    stages: Sequence[Stage], names: Sequence[str], speech: Speech
+    stages: Sequence[MatchStage], names: Sequence[str], speech: Speech
 ) -> Iterator[tuple[LaidTrick, TrickView]]:
     for n, trick in enumerate(stages[-1].tricks):
         starts = [
@@ -249,7 +251,7 @@ def _tricks(
         yield trick, TrickView(laid, _taken(n, stages, names, speech), trick.best)
 
 
-def _laid(it: Laid, name: str, stages: Sequence[Stage], start: int) -> LaidView:
+def _laid(it: Laid, name: str, stages: Sequence[MatchStage], start: int) -> LaidView:
     if it.card is not None:
         return LaidView(it.seat, name, it.card, start)
     then = stages[start - stages[0].number]
@@ -259,7 +261,7 @@ def _laid(it: Laid, name: str, stages: Sequence[Stage], start: int) -> LaidView:
     return LaidView(it.seat, name, known, start, is_covered=True, opened=opened)
 
 
-def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> StagedText | None:
+def _taken(n: int, stages: Sequence[MatchStage], names: Sequence[str], speech: Speech) -> StagedText | None:
     trick = stages[-1].tricks[n]
     if not trick.is_over:
         return None
@@ -267,7 +269,7 @@ def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech
     return StagedText(taker(trick.side, names, speech), over, None)
 
 
-def _ticks(hand: PlayedHand, stages: Sequence[Stage], speech: Speech) -> Iterator[Tick]:
+def _ticks(hand: PlayedHand, stages: Sequence[MatchStage], speech: Speech) -> Iterator[Tick]:
     """Yield the secret numbers of a deal, with who opened them and when, and finally the deal as a whole."""
     telling, said = Telling(stages[-1].record, speech.lang), speech.catalogue.report
     for role, opened in hand.links:
@@ -275,7 +277,7 @@ def _ticks(hand: PlayedHand, stages: Sequence[Stage], speech: Speech) -> Iterato
     yield Tick(said["deal"], hand.recomputed)
 
 
-def _entry(stage: Stage, lang: str) -> ReportEntry:
+def _entry(stage: MatchStage, lang: str) -> ReportEntry:
     record, telling = stage.record, Telling(stage.record, lang)
     return ReportEntry(
         stage=stage.number,

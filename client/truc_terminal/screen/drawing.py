@@ -37,7 +37,7 @@ class Setting(NamedTuple):
     pack: tuple[str, ...] = ()
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A line of the table: its label, and its parts, each with a style."""
 
     label: str
@@ -95,7 +95,7 @@ def table_text(board: Board, setting: Setting) -> Text:
     return text
 
 
-def _rows(board: Board, setting: Setting) -> Iterator[Row]:
+def _rows(board: Board, setting: Setting) -> Iterator[TableRow]:
     said = setting.speech.catalogue.screen
     yield plain_row(said["score"], score_line(board, setting))
     yield from _roles(board, setting)
@@ -103,43 +103,45 @@ def _rows(board: Board, setting: Setting) -> Iterator[Row]:
     yield from turned_up(board, setting)
     yield from duel(board, setting)
     yield plain_row(said["tricks"], _tricks(board, setting))
-    yield Row(said["table"], tuple(_laid(board, setting)))
+    yield TableRow(said["table"], tuple(_laid(board, setting)))
     yield from heard(board, setting)
     yield from orders(board, setting)
     for seat, _ in board.memory.partners:
         left = tuple(card_part(card, setting) for card in board.held_by(seat) if card is not None)
-        yield Row(said["partner"].format(seat=setting.names[seat]), left)
+        yield TableRow(said["partner"].format(seat=setting.names[seat]), left)
     if board.seat is not None:
         yield _own(board, setting)
 
 
-def turned_up(board: Board, setting: Setting) -> Iterator[Row]:
+def turned_up(board: Board, setting: Setting) -> Iterator[TableRow]:
     """Yield the turn-up, and the cards that it raises."""
     if board.turned_up is None:
         return
-    yield Row(setting.speech.term("turn-up"), (card_part(board.turned_up, setting),))
+    yield TableRow(setting.speech.term("turn-up"), (card_part(board.turned_up, setting),))
     if raised := setting.raised.get(board.turned_up):
-        yield Row(setting.speech.say("screen.raised"), tuple(card_part(card, setting) for card in raised))
+        yield TableRow(
+            setting.speech.say("screen.raised"), tuple(card_part(card, setting) for card in raised)
+        )
 
 
-def duel(board: Board, setting: Setting) -> Iterator[Row]:
+def duel(board: Board, setting: Setting) -> Iterator[TableRow]:
     """Yield who plays whom, if two seats play each other."""
     if board.duel is not None:
         yield plain_row(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in board.duel))
 
 
-def plain_row(label: str, text: str) -> Row:
+def plain_row(label: str, text: str) -> TableRow:
     """Return a row without styles."""
-    return Row(label, ((text, ""),) if text else ())
+    return TableRow(label, ((text, ""),) if text else ())
 
 
-def _roles(board: Board, setting: Setting) -> Iterator[Row]:
+def _roles(board: Board, setting: Setting) -> Iterator[TableRow]:
     if board.dealer is not None:
         yield plain_row(setting.speech.term("dealer"), setting.names[board.dealer])
         yield from leading(board, setting)
 
 
-def leading(board: Board, setting: Setting) -> Iterator[Row]:
+def leading(board: Board, setting: Setting) -> Iterator[TableRow]:
     """Yield the seats that lead their sides, if any do."""
     role = setting.speech.local.leaders
     if seats := board.leaders(role):
@@ -176,7 +178,7 @@ def sign_of(word: str, setting: Setting) -> str:
     return sign_label(word, setting.speech.lang, setting.speech.words)
 
 
-def heard(board: Board, setting: Setting) -> Iterator[Row]:
+def heard(board: Board, setting: Setting) -> Iterator[TableRow]:
     """Yield the values said and the signs seen."""
     yield from said_values(board, setting)
     if board.memory.signs:
@@ -187,22 +189,22 @@ def heard(board: Board, setting: Setting) -> Iterator[Row]:
         yield plain_row(setting.speech.say("screen.signs"), ", ".join(signs))
 
 
-def said_values(board: Board, setting: Setting) -> Iterator[Row]:
+def said_values(board: Board, setting: Setting) -> Iterator[TableRow]:
     """Yield the values said, each after the name of its seat."""
     if board.memory.values:
         values = (setting.speech.of(setting.names[seat], n) for seat, n in board.memory.values)
         yield plain_row(setting.speech.say("screen.values"), ", ".join(values))
 
 
-def orders(board: Board, setting: Setting) -> Iterator[Row]:
+def orders(board: Board, setting: Setting) -> Iterator[TableRow]:
     """Yield the orders in force."""
     if board.orders:
         given = ", ".join(f"{order} ({setting.names[seat]})" for seat, order in board.orders)
         yield plain_row(setting.speech.say("screen.order"), given)
 
 
-def _own(board: Board, setting: Setting) -> Row:
+def _own(board: Board, setting: Setting) -> TableRow:
     said = setting.speech.catalogue.screen
     if board.is_unseen:
         return plain_row(said["cards"], said["unseen"])
-    return Row(said["cards"], tuple(card_part(card, setting) for card in board.cards))
+    return TableRow(said["cards"], tuple(card_part(card, setting) for card in board.cards))

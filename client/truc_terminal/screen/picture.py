@@ -27,8 +27,8 @@ from truc_terminal.screen.blocks import (
 from truc_terminal.screen.card_drawing import NARROW, WIDE, CardSize, Edge, back_block, card_block
 from truc_terminal.screen.drawing import (
     Part,
-    Row,
     Setting,
+    TableRow,
     duel,
     glyphs_of,
     heard,
@@ -263,7 +263,7 @@ def _own(board: Board) -> Sequence[str | None]:
     return board.held_by(board.seat) if board.is_unseen else board.cards
 
 
-def _details(sketch: Sketch) -> Iterator[Row]:
+def _details(sketch: Sketch) -> Iterator[TableRow]:
     board, setting = sketch.board, sketch.setting
     said = setting.speech.catalogue.screen
     yield plain_row(said["stake"], setting.speech.stake(board.stake))
@@ -278,33 +278,33 @@ def _details(sketch: Sketch) -> Iterator[Row]:
     yield from _proven(sketch)
 
 
-def _offers(sketch: Sketch) -> Iterator[Row]:
+def _offers(sketch: Sketch) -> Iterator[TableRow]:
     """Yield what waits for an answer, in the sentences that told it."""
     label = sketch.setting.speech.say("screen.open")
     for offer in sketch.board.offers:
-        yield Row(label, ((sentence(offer, sketch.board, sketch.setting) or "", "bold yellow"),))
+        yield TableRow(label, ((sentence(offer, sketch.board, sketch.setting) or "", "bold yellow"),))
         label = ""
 
 
-def _proven(sketch: Sketch) -> Iterator[Row]:
+def _proven(sketch: Sketch) -> Iterator[TableRow]:
     """Yield how many of the hands so far had all their cards opened and checked."""
     if hands := sketch.board.proven_hands:
         tick, style = (f"{sketch.glyphs.opened} ", "green") if all(hands) else ("", "")
         label = sketch.setting.speech.say("screen.proven")
-        yield Row(label, ((f"{tick}{sum(hands)}/{len(hands)}", style),))
+        yield TableRow(label, ((f"{tick}{sum(hands)}/{len(hands)}", style),))
 
 
-def _tricks(sketch: Sketch) -> Iterator[Row]:
+def _tricks(sketch: Sketch) -> Iterator[TableRow]:
     """Yield each finished trick: its cards in the order played, and who took it."""
     board, label = sketch.board, sketch.setting.speech.say("screen.tricks")
     for trick in board.tricks:
         cards = [part for each in trick.laid for part in (*_of_trick(each, trick.best, sketch), (" ", ""))]
         taken = taker(trick.side, sketch.setting.names, sketch.setting.speech)
-        yield Row(label, (*cards, (f" {taken}", "")))
+        yield TableRow(label, (*cards, (f" {taken}", "")))
         label = ""
 
 
-def _rows(rows: Sequence[Row], sketch: Sketch) -> Iterator[Text]:
+def _rows(rows: Sequence[TableRow], sketch: Sketch) -> Iterator[Text]:
     """Yield the lines of rows, with their texts aligned and wrapped; a label that is too long loses what is in brackets."""
     most = sketch.width // 2 - _GAP
     labels = [row.label if cell_len(row.label) <= most else short_label(row.label) for row in rows]

@@ -19,15 +19,15 @@ from prompt_toolkit.layout import FormattedTextControl, HSplit, Layout, Window
 from prompt_toolkit.output import Output
 from rich.console import Console
 
-from truc_terminal.screen.replaying import Replay, Step, drawn_page, hand_begins, reached
+from truc_terminal.screen.replaying import Replay, ReplayStep, drawn_page, hand_begins, reached
 
 _KEYS: Final = {
-    Step.FORWARD: ("space", "n", "right"),
-    Step.BACK: ("p", "b", "left"),
-    Step.HAND_FORWARD: ("]", "N", "pagedown"),
-    Step.HAND_BACK: ("[", "P", "pageup"),
-    Step.FIRST: ("home", "<"),
-    Step.LAST: ("end", ">"),
+    ReplayStep.FORWARD: ("space", "n", "right"),
+    ReplayStep.BACK: ("p", "b", "left"),
+    ReplayStep.HAND_FORWARD: ("]", "N", "pagedown"),
+    ReplayStep.HAND_BACK: ("[", "P", "pageup"),
+    ReplayStep.FIRST: ("home", "<"),
+    ReplayStep.LAST: ("end", ">"),
 }
 _LEAVE: Final = ("q", "escape", "c-c", "c-d")
 _MOST_DIGITS: Final = 3
@@ -55,9 +55,9 @@ class Walk:
         """Move the page; how far it can move is known when it is drawn."""
         self.top = max(0, self.top + lines)
 
-    def step(self, step: Step) -> None:
+    def step(self, step: ReplayStep) -> None:
         """Go one step."""
-        self.at = reached(self.replay.course, self.at, step)
+        self.at = reached(self.replay.match, self.at, step)
         self._settle()
 
     def type(self, digit: str) -> None:
@@ -69,15 +69,15 @@ class Walk:
         """Go to the hand whose number was typed."""
         typed = self._typed
         self._settle()
-        there = hand_begins(self.replay.course, int(typed)) if typed else None
+        there = hand_begins(self.replay.match, int(typed)) if typed else None
         if there is not None:
             self.at = there
         elif typed:
-            self.note = self.replay.said["no_hand"].format(n=len(self.replay.course.hands), got=typed)
+            self.note = self.replay.said["no_hand"].format(n=len(self.replay.match.hands), got=typed)
 
     def change_eyes(self) -> None:
         """Look through the eyes of the next seat; after the last, with all cards open."""
-        terms, seat = self.replay.course.terms, self.replay.seat
+        terms, seat = self.replay.match.terms, self.replay.seat
         seats = terms.table.seats if terms else 0
         following = 0 if seat is None else seat + 1
         self.replay = self.replay._replace(seat=following if following < seats else None)
@@ -135,7 +135,7 @@ def _bindings(walk: Walk) -> KeyBindings:
     return bindings
 
 
-def _step(walk: Walk, step: Step, _: KeyPressEvent) -> None:
+def _step(walk: Walk, step: ReplayStep, _: KeyPressEvent) -> None:
     walk.step(step)
 
 
