@@ -102,12 +102,12 @@ VENEZUELA = replace(
     envido=None,
     scoring=replace(preset("truco-argentino").scoring, target=TARGET),
 )
-BLANK_HANDS = ("1e 4o 5c", "3o 6c 10b")
+DEALT = ("1e 4o 5c", "3o 6c 10b")
 ASKS = ("0 raise 3", "1 raise 6", "0 raise 9", f"1 raise {TARGET}")
 
 
 def asked(number):
-    return played(dealt(VENEZUELA, *BLANK_HANDS), *ASKS[:number])
+    return played(dealt(VENEZUELA, *DEALT), *ASKS[:number])
 
 
 @pytest.mark.parametrize(("number", "stake"), [(1, 3), (2, 6), (3, 9), (4, TARGET)])
