@@ -57,7 +57,9 @@ def acts(server) -> list[bytes]:
 
 
 @pytest.mark.parametrize("lost", [BoxedOptions, MatchRecord, Ok], ids=lambda kind: kind.__name__)
-async def test_match_goes_on_after_the_connection_was_lost(scripted, player, autojump_clock, lost) -> None:
+async def test_match_goes_on_with_the_missing_records_after_the_connection_was_lost(
+    scripted, player, autojump_clock, lost
+) -> None:
     server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:
         table = await start(connection)
@@ -66,6 +68,8 @@ async def test_match_goes_on_after_the_connection_was_lost(scripted, player, aut
         turn = seen[-1]
         await table.choose(pick(turn))
         seen += await play_on(table)
+    asked = [message.next for message in server.received if isinstance(message, Resume)]
+    assert min(asked) > 0
     assert seen[-1].verdict.result is Result.PROVEN
     assert {type(happening) for happening in seen} >= {Interrupted, Resumed}
 
@@ -79,45 +83,19 @@ async def test_guest_goes_on_after_the_connection_was_lost(scripted, guest, auto
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_only_missing_records_are_asked_for(scripted, player, autojump_clock) -> None:
-    server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
-        server.stop_after = lambda message: isinstance(message, BoxedOptions)
-        await play_on(table)
-    asked = [message.next for message in server.received if isinstance(message, Resume)]
-    assert asked
-    assert min(asked) > 0
-
-
-async def test_new_process_goes_on_from_its_transcript(scripted, player) -> None:
+async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(scripted, player) -> None:
     server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:
         await play_on(await start(connection), until=my_turn)
     async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        seen = await play_on(table)
+        seen = await play_on(await connection.resume(connection.held[0]), until=my_turn)
     started = next(happening for happening in seen if isinstance(happening, MatchStarted))
-    assert (started.resumed, seen[-1].verdict.result) == (True, Result.PROVEN)
-
-
-async def test_new_process_without_its_transcript_asks_for_everything(scripted, player) -> None:
-    server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        await play_on(await start(connection), until=my_turn)
-    for transcript in player.home.transcripts.iterdir():
-        transcript.unlink()
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
-    assert seen[-1].verdict.result is Result.PROVEN
-
-
-async def test_torn_transcript_is_mended_on_the_way_back(scripted, player) -> None:
-    server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        await play_on(await start(connection), until=my_turn)
+    assert started.resumed
     (transcript,) = player.home.transcripts.iterdir()
     transcript.write_bytes(transcript.read_bytes()[:-5])
+    async with connect("host", player, dial=server.dial) as connection:
+        await play_on(await connection.resume(connection.held[0]), until=my_turn)
+    transcript.unlink()
     async with connect("host", player, dial=server.dial) as connection:
         seen = await play_on(await connection.resume(connection.held[0]))
     assert seen[-1].verdict.result is Result.PROVEN
@@ -136,32 +114,24 @@ async def crash_before_sending(server, player, monkeypatch) -> None:
             await table.choose(pick(turn))
 
 
-async def test_act_stored_before_a_crash_is_sent_after_it(scripted, player, monkeypatch) -> None:
+async def test_act_stored_before_a_crash_is_sent_after_it_without_asking_again(
+    scripted, player, monkeypatch
+) -> None:
     server = scripted(target=4)
     await crash_before_sending(server, player, monkeypatch)
-    before = len(acts(server))
+    before, position = len(acts(server)), server.ledger.k
     async with connect("host", player, dial=server.dial) as connection:
-        await play_on(
-            await connection.resume(connection.held[0]), until=lambda happening: len(acts(server)) > before
-        )
-        kept = connection.session.account.store.statement(
-            server.setup.match, ("act", parse_k(acts(server)[before]))
-        )
-    assert kept.body == acts(server)[before]
+        table = await connection.resume(connection.held[0])
+        seen = await play_on(table, until=lambda happening: len(acts(server)) > before)
+        sent = acts(server)[before]
+        kept = connection.session.account.store.statement(server.setup.match, ("act", parse_k(sent)))
+        seen += await play_on(table)
+    assert kept.body == sent
+    assert all(happening.at > position for happening in seen if isinstance(happening, YourTurn))
 
 
 def parse_k(body: bytes) -> int:
     return parse(Record(1, body, bytes(64))).k
-
-
-async def test_user_is_not_asked_again_for_a_stored_act(scripted, player, monkeypatch) -> None:
-    server = scripted(target=4)
-    await crash_before_sending(server, player, monkeypatch)
-    position = server.ledger.k
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        seen = await play_on(table)
-    assert all(happening.at > position for happening in seen if isinstance(happening, YourTurn))
 
 
 async def test_one_body_for_a_position_and_one_release_for_a_deal_are_sent(
@@ -302,56 +272,33 @@ async def test_match_that_has_ended_is_concluded_when_the_server_no_longer_has_i
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_missing_records_are_asked_for_when_one_was_skipped(scripted, player) -> None:
-    server = scripted(target=3)
-    server.bend = once(MatchRecord, lambda message: None)
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await start(connection))
-    assert seen[-1].verdict.result is Result.PROVEN
-
-
-async def test_record_sent_again_with_a_body_that_nobody_signed_so_changes_nothing(
+async def test_record_sent_again_unchanged_or_with_a_body_that_nobody_signed_so_changes_nothing(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=3)
     async with connect("host", player, dial=server.dial) as connection:
         table = await start(connection)
         await play_on(table, until=my_turn)
+        await server.send(server.message(1))
+        await server.send_options()
+        assert type((await play_on(table, until=my_turn))[-1]) is YourTurn
         await server.send(replace(server.message(1), body=server.message(2).body))
         seen = await play_on(table)
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_record_sent_again_unchanged_is_passed_over(scripted, player) -> None:
-    server = scripted(target=3)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
-        await play_on(table, until=my_turn)
-        await server.send(server.message(1))
-        await server.send_options()
-        seen = await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
-
-
-async def test_guest_comes_back_with_its_token(scripted, guest) -> None:
+async def test_guest_comes_back_with_its_token_or_by_name_where_it_is_forgotten(scripted, guest) -> None:
     server = scripted(target=3)
     for _ in range(2):
         async with connect("host", guest, dial=server.dial):
             pass
-    logins = [type(message) for message in server.received if isinstance(message, GuestLogin | GuestReturn)]
-    assert logins == [GuestLogin, GuestReturn]
-
-
-async def test_guest_with_a_forgotten_token_logs_in_by_name(scripted, guest) -> None:
-    server = scripted(target=3)
-    async with connect("host", guest, dial=server.dial):
-        pass
     server.bend = once(
         Welcome, lambda message: replace(refusal(Code.BAD_TOKEN, "unknown", re=message.re), close=True)
     )
     async with connect("host", guest, dial=server.dial) as connection:
         assert connection.name == "guest"
-    assert isinstance(server.received[-1], GuestLogin)
+    logins = [type(message) for message in server.received if isinstance(message, GuestLogin | GuestReturn)]
+    assert logins == [GuestLogin, GuestReturn, GuestReturn, GuestLogin]
 
 
 async def test_silent_server_is_pinged_and_then_given_up(scripted, player, autojump_clock) -> None:

@@ -98,7 +98,7 @@ async def test_one_bit_that_the_line_bends_changes_nothing(scripted, player, ben
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_it_ends_the_table_after_a_few_times_and_blames_nobody(
+async def test_it_ends_the_table_after_a_few_times_but_blames_nobody_and_stops_no_match_for_good(
     scripted, player, bent, autojump_clock
 ) -> None:
     server = scripted(target=3)
@@ -106,16 +106,7 @@ async def test_it_ends_the_table_after_a_few_times_and_blames_nobody(
     server.bend = bent
     with pytest.raises(CheckFailedError, match="it may be the line or the server") as failed:
         await come_back(server, player, until=lambda _: False)
-    assert failed.value.culprit is None
-
-
-async def test_it_stops_no_match_for_good(scripted, player, bent, autojump_clock) -> None:
-    server = scripted(target=3)
-    await left_in_play(server, player, transcript=False)
-    server.bend = bent
-    with pytest.raises(CheckFailedError):
-        await come_back(server, player, until=lambda _: False)
-    assert why_stopped(server, player) is None
+    assert (failed.value.culprit, why_stopped(server, player)) == (None, None)
     server.bend = lambda message: message
     seen = await come_back(server, player, until=lambda happening: isinstance(happening, MatchEnded))
     assert seen[-1].verdict.result is Result.PROVEN
@@ -135,17 +126,14 @@ async def test_evidence_of_it_is_kept_as_of_any_check(scripted, player, autojump
     )
 
 
-def test_every_place_is_tried_a_few_times() -> None:
-    tries = Tries()
-    steps = [tries.note((b"mid", 3), may_begin_anew=False) for _ in range(MAX_TRIES)]
-    assert steps == [NextTry.AGAIN] * (MAX_TRIES - 1) + [NextTry.END]
-
-
-def test_everything_is_asked_for_anew_once() -> None:
-    tries = Tries()
-    steps = [tries.note((b"mid", 3), may_begin_anew=True) for _ in range(2 * MAX_TRIES)]
+def test_every_place_is_tried_a_few_times_and_everything_asked_for_anew_once_at_most() -> None:
     again = [NextTry.AGAIN] * (MAX_TRIES - 1)
-    assert steps == [*again, NextTry.ANEW, *again, NextTry.END]
+    for may_begin_anew, steps in (
+        (False, [*again, NextTry.END]),
+        (True, [*again, NextTry.ANEW, *again, NextTry.END]),
+    ):
+        tries = Tries()
+        assert [tries.note((b"mid", 3), may_begin_anew=may_begin_anew) for _ in steps] == steps
 
 
 # what was kept
@@ -163,21 +151,16 @@ async def test_transcript_changed_on_the_disk_is_set_aside_and_all_asked_for_aga
     assert [message.next for message in server.received if isinstance(message, Resume)] == [-1]
 
 
-async def test_transcript_that_cannot_be_read_is_set_aside(scripted, player) -> None:
+async def test_transcripts_that_cannot_be_read_are_set_aside_under_names_of_their_own(
+    scripted, player
+) -> None:
     server = scripted(target=3)
     await left_in_play(server, player)
-    path_of(player.home.transcripts, server.setup.match).write_bytes(b"something else")
-    seen = await come_back(server, player)
-    (aside,) = [happening for happening in seen if isinstance(happening, TranscriptSetAside)]
-    assert aside.path.read_bytes() == b"something else"
-
-
-async def test_two_transcripts_set_aside_have_two_names(scripted, player) -> None:
-    server = scripted(target=3)
-    await left_in_play(server, player)
-    for _ in range(2):
-        path_of(player.home.transcripts, server.setup.match).write_bytes(b"something else")
-        await come_back(server, player)
+    for content in (b"something else", b"something else again"):
+        path_of(player.home.transcripts, server.setup.match).write_bytes(content)
+        seen = await come_back(server, player)
+        (aside,) = [happening for happening in seen if isinstance(happening, TranscriptSetAside)]
+        assert aside.path.read_bytes() == content
     assert len(tuple(player.home.transcripts.glob("*-aside-*.truc"))) == 2
 
 

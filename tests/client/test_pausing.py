@@ -1,5 +1,8 @@
 """Pauses at the client: asked for and ended by library, typed line and bot, over a scripted server and a real one."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 import trio
 from client.cheats import QuietServer
@@ -46,9 +49,9 @@ class PausingServer(QuietServer):
 
 @pytest.fixture
 def pausing(nursery):
-    def make(**options) -> PausingServer:
-        server = PausingServer(**options)
-        server.nursery = nursery
+    def make(*, agrees: bool = True) -> PausingServer:
+        server = PausingServer()
+        server.nursery, server.agrees = nursery, agrees
         return server
 
     return make
@@ -73,11 +76,14 @@ rests = told("ruled", ruling="pause")
 goes_on = told("ruled", ruling="resume")
 
 
-async def sit_down(connection) -> Table:
-    table = await connection.create(FRENCH)
-    await table.ready()
-    await play_on(table, until=my_turn)
-    return table
+@asynccontextmanager
+async def seated(server, player) -> AsyncIterator[Table]:
+    """Let a player sit at a table of the server until it is their turn."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=my_turn)
+        yield table
 
 
 async def rested(table: Table) -> None:
@@ -94,28 +100,26 @@ def asked(server) -> list[tuple[int, str]]:
     ]
 
 
-async def test_match_rests_once_both_seats_have_asked(pausing, player) -> None:
+async def test_match_rests_once_both_seats_have_asked_and_goes_on_to_a_proven_end(pausing, player) -> None:
     server = pausing()
-    async with connect("host", player, dial=server.dial) as connection:
-        await rested(await sit_down(connection))
-    assert server.ledger.pause.active
-
-
-async def test_match_goes_on_to_a_proven_end_once_both_have_asked_to(pausing, player) -> None:
-    server = pausing()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with seated(server, player) as table:
+        with pytest.raises(ChoiceError, match="does not rest"):
+            await table.unpause()
         await rested(table)
+        assert server.ledger.pause.active
+        with pytest.raises(ChoiceError, match="rests already"):
+            await table.pause()
         await table.unpause()
+        await play_on(table, until=goes_on)
+        with pytest.raises(ChoiceError, match="once a hand"):
+            await table.pause()
         seen = await play_on(table)
-    assert any(map(goes_on, seen))
     assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_pause_of_a_guest_is_a_choice(pausing, guest) -> None:
     server = pausing()
-    async with connect("host", guest, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with seated(server, guest) as table:
         await rested(table)
         await table.unpause()
         await play_on(table, until=goes_on)
@@ -123,75 +127,29 @@ async def test_pause_of_a_guest_is_a_choice(pausing, guest) -> None:
     assert kinds[-2:] == ["pause", "resume"]
 
 
-async def test_one_who_asks_alone_plays_on(pausing, player) -> None:
-    server = pausing()
-    server.agrees = False
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+async def test_one_who_asks_alone_plays_on_and_may_ask_again_in_the_next_hand(pausing, player) -> None:
+    server = pausing(agrees=False)
+    async with seated(server, player) as table:
         await table.pause()
-        seen = await play_on(table)
+        with pytest.raises(ChoiceError, match="you have asked already"):
+            await table.pause()
+        assert len(asked(server)) == 1
+        seen = await play_on(table, until=my_turn)
+        turn = seen[-1]
+        await table.choose(pick(turn))
+        assert server.ledger.k > turn.at
+        seen += await play_on(table, until=told("hand_closed"))
+        seen += await play_on(table, until=my_turn)
+        await table.pause()
+        assert len(asked(server)) == 2
+        seen += await play_on(table)
     assert not any(map(rests, seen))
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_options_come_again_after_the_pause_was_asked_for(pausing, player) -> None:
-    server = pausing()
-    server.agrees = False
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
-        await table.pause()
-        seen = await play_on(table, until=my_turn)
-        await table.choose(pick(seen[-1]))
-    assert server.ledger.k > seen[-1].at
-
-
-async def test_second_asking_for_a_pause_is_refused_before_it_is_signed(pausing, player) -> None:
-    server = pausing()
-    server.agrees = False
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
-        await table.pause()
-        with pytest.raises(ChoiceError, match="you have asked already"):
-            await table.pause()
-    assert len(asked(server)) == 1
-
-
-async def test_second_pause_of_a_hand_is_refused(pausing, player) -> None:
-    server = pausing()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
-        await rested(table)
-        await table.unpause()
-        await play_on(table, until=goes_on)
-        with pytest.raises(ChoiceError, match="once a hand"):
-            await table.pause()
-
-
-async def test_pause_may_be_asked_for_again_in_the_next_hand(pausing, player) -> None:
-    server = pausing()
-    server.agrees = False
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
-        await table.pause()
-        await play_on(table, until=told("hand_closed"))
-        await play_on(table, until=my_turn)
-        await table.pause()
-    assert len(asked(server)) == 2
-
-
-async def test_pause_is_not_asked_for_while_the_match_rests(pausing, player) -> None:
-    server = pausing()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
-        await rested(table)
-        with pytest.raises(ChoiceError, match="rests already"):
-            await table.pause()
-
-
 async def test_second_asking_to_go_on_is_refused(pausing, player) -> None:
     server = pausing()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with seated(server, player) as table:
         await rested(table)
         server.agrees = False
         await table.unpause()
@@ -199,29 +157,15 @@ async def test_second_asking_to_go_on_is_refused(pausing, player) -> None:
             await table.unpause()
 
 
-async def test_match_that_does_not_rest_cannot_be_asked_to_go_on(pausing, player) -> None:
-    server = pausing()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
-        with pytest.raises(ChoiceError, match="does not rest"):
-            await table.unpause()
-
-
-async def test_no_pause_is_asked_for_when_the_match_is_over(pausing, player) -> None:
-    server = pausing()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
-        await play_on(table)
-        with pytest.raises(ChoiceError, match="the match is over"):
-            await table.pause()
-
-
-async def test_no_pause_is_asked_for_before_a_match(pausing, player) -> None:
+async def test_no_pause_is_asked_for_before_a_match_or_when_it_is_over(pausing, player) -> None:
     server = pausing()
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
         with pytest.raises(ChoiceError, match="no match"):
+            await table.pause()
+        await table.ready()
+        await play_on(table)
+        with pytest.raises(ChoiceError, match="the match is over"):
             await table.pause()
 
 
@@ -250,10 +194,8 @@ def refuse(server, code: Code) -> None:
 
 
 async def test_pause_that_a_record_has_overtaken_is_signed_for_the_next_position(pausing, player) -> None:
-    server = pausing()
-    server.agrees = False
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    server = pausing(agrees=False)
+    async with seated(server, player) as table:
         overtake(server)
         await table.pause()
         await play_on(table, until=told("pause_asked", seat=0))
@@ -278,8 +220,7 @@ async def test_server_that_overtakes_without_a_record_is_not_asked_for_ever(paus
     async def late(message) -> None:
         await server.send(refusal(Code.STALE_POSITION, "too late", re=message.id))
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with seated(server, player) as table:
         server.act = late
         with pytest.raises(RefusedError, match="none was shown"):
             await table.pause()
@@ -289,10 +230,8 @@ async def test_server_that_overtakes_without_a_record_is_not_asked_for_ever(paus
 async def test_pause_is_asked_for_again_when_it_was_overtaken_during_an_interruption(
     pausing, who, request, autojump_clock
 ) -> None:
-    server, account = pausing(), request.getfixturevalue(who)
-    server.agrees = False
-    async with connect("host", account, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    server = pausing(agrees=False)
+    async with seated(server, request.getfixturevalue(who)) as table:
 
         async def lost(_message) -> None:
             del server.act
@@ -311,10 +250,8 @@ async def test_pause_is_asked_for_again_when_it_was_overtaken_during_an_interrup
 async def test_pause_is_sent_again_as_it_was_signed_when_the_connection_was_lost(
     pausing, player, autojump_clock
 ) -> None:
-    server = pausing()
-    server.agrees = False
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    server = pausing(agrees=False)
+    async with seated(server, player) as table:
 
         async def lost(_message) -> None:
             del server.act
@@ -327,25 +264,13 @@ async def test_pause_is_sent_again_as_it_was_signed_when_the_connection_was_lost
     assert sent[0] == sent[1]
 
 
-async def test_bot_joins_in_where_a_pause_is_asked_for(pausing, player) -> None:
-    server = pausing()
-    server.agrees = False
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
-        await server.take(server.players[1].act(server.ledger, "pause"))
-        await joined_in(table, server)
-    assert server.ledger.pause.active
-
-
-async def test_bot_joins_in_where_the_end_of_a_pause_is_asked_for(pausing, player) -> None:
-    server = pausing()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
-        await rested(table)
-        server.agrees = False
-        await server.take(server.players[1].act(server.ledger, "resume"))
-        await joined_in(table, server)
-    assert not server.ledger.pause.active
+async def test_bot_joins_in_where_a_pause_or_its_end_is_asked_for(pausing, player) -> None:
+    server = pausing(agrees=False)
+    async with seated(server, player) as table:
+        for kind, is_active in (("pause", True), ("resume", False)):
+            await server.take(server.players[1].act(server.ledger, kind))
+            await joined_in(table, server)
+            assert server.ledger.pause.active is is_active
 
 
 async def joined_in(table: Table, server) -> None:

@@ -11,6 +11,7 @@ from client.playing import play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet
 from rich.console import Console
+from rows import each_row
 
 from truc_client import ClientError, Player, Resumed, Substituted, YourTurn, connect, open_home
 from truc_client.home.home import master_seed, write_seed
@@ -154,17 +155,15 @@ async def test_other_answer_is_asked_again(server, player) -> None:
     assert (table is None, told.count("Go on? [Y/n]")) == (False, 2)
 
 
-async def test_player_whose_seat_was_taken_is_told(server, player) -> None:
-    server.is_lost = True
-    _, told = await sit_down(server, player)
-    assert "your seat at table TABLE was taken by somebody else while you were away" in told
-
-
-async def test_player_whose_seat_was_taken_is_told_at_that_table_and_sits_nowhere(server, player) -> None:
+async def test_player_whose_seat_was_taken_is_told_and_sits_nowhere_where_that_table_was_asked_for(
+    server, player
+) -> None:
     server.is_lost = True
     with pytest.raises(ClientError, match="your seat at table TABLE was taken"):
         await sit_down(server, player, wish=ANY._replace(code="TABLE"))
     assert not took_seat(server)
+    _, told = await sit_down(server, player)
+    assert "your seat at table TABLE was taken by somebody else while you were away" in told
 
 
 async def test_nothing_to_rekey_is_said_and_no_table_opened(nursery, player) -> None:
@@ -347,7 +346,7 @@ async def test_absent_players_are_listed_as_away(scripted) -> None:
     assert table_line(replace(scripted().state(), seats=seats)).endswith("ben (away), dan")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments", [("--rekey", "--guest"), ("--rekey", "--seats", "2"), ("--table", "X", "--option", "a=1")]
 )
 def test_options_that_make_no_sense_together_are_a_usage_error(arguments, tmp_path, monkeypatch) -> None:

@@ -96,13 +96,10 @@ def test_backup_holds_what_another_machine_needs(data, tmp_path):
     assert all((tmp_path / "copy" / name).read_bytes() == (data.root / name).read_bytes() for name in others)
 
 
-def test_backup_is_for_its_owner_alone(copy):
+def test_backup_is_for_its_owner_alone_and_its_manifest_names_the_hash_of_each_file_and_the_schema(copy):
     modes = {stat.S_IMODE(path.stat().st_mode) for path in copy.rglob("*") if path.is_file()}
     folders = {stat.S_IMODE(path.stat().st_mode) for path in (copy, *copy.rglob("*")) if path.is_dir()}
     assert (modes, folders) == ({0o600}, {0o700})
-
-
-def test_manifest_names_the_hash_of_each_file_and_the_schema(copy):
     manifest = json.loads((copy / "manifest.json").read_text())
     found = {name: hashlib.sha256(content).hexdigest() for name, content in kept(copy).items()}
     del found["manifest.json"]
@@ -125,35 +122,26 @@ def test_backup_is_said_in_a_line(data, tmp_path):
     assert (result.stdout, result.stderr) == (line, "")
 
 
-def test_backup_replaces_nothing(data, tmp_path):
-    (tmp_path / "copy").mkdir()
-    line = f"{tmp_path / 'copy'} is there already: a backup is made anew, in a place of its own"
-    assert said(call("backup", data.root, tmp_path / "copy")) == f"truc-server: {line}\n"
+def test_backup_replaces_nothing_and_needs_a_place_and_a_server_that_has_run(data, tmp_path):
+    copy, none = tmp_path / "copy", tmp_path / "none"
+    copy.mkdir()
+    line = f"{copy} is there already: a backup is made anew, in a place of its own"
+    assert said(call("backup", data.root, copy)) == f"truc-server: {line}\n"
+    line = f"cannot make {none / 'copy'}: No such file or directory"
+    assert said(call("backup", data.root, none / "copy")) == f"truc-server: {line}\n"
+    assert "no server has run in" in said(call("backup", none, tmp_path / "new"))
 
 
-def test_backup_into_a_folder_that_is_not_there_is_refused(data, tmp_path):
-    result = call("backup", data.root, tmp_path / "none" / "copy")
-    line = f"cannot make {tmp_path / 'none' / 'copy'}: No such file or directory"
-    assert said(result) == f"truc-server: {line}\n"
-
-
-def test_backup_of_a_database_that_is_damaged_leaves_nothing(data, tmp_path):
+def test_backup_of_a_database_that_is_damaged_or_gone_leaves_nothing(data, tmp_path):
     data.database.write_bytes(b"SQLite format 3\0" + bytes(4096))
     assert "truc.db" in said(call("backup", data.root, tmp_path / "copy"))
     assert not list(tmp_path.glob("*copy*"))
-
-
-def test_backup_without_a_database_is_refused(data, tmp_path):
     data.database.unlink()
     assert "nothing to back up but the keys" in said(call("backup", data.root, tmp_path / "copy"))
     assert not data.database.exists()
 
 
-def test_backup_of_a_folder_where_no_server_has_run_is_refused(tmp_path):
-    assert "no server has run in" in said(call("backup", tmp_path / "none", tmp_path / "copy"))
-
-
-@pytest.mark.parametrize(("command", "line"), [("backup", "back that one up"), ("restore", "got store.url")])
+@each_row("command, line", [("backup", "back that one up"), ("restore", "got store.url")])
 def test_database_elsewhere_is_for_its_own_tools(data, tmp_path, monkeypatch, command, line):
     monkeypatch.setenv("TRUC_STORE_URL", "postgresql://localhost/truc")
     result = call(command, data.root, tmp_path / "copy")
@@ -229,39 +217,28 @@ def test_no_server_starts_on_a_backup(copy):
     assert said(call("run", copy)) == line
 
 
-def test_restored_folder_is_the_one_that_was_backed_up(data, copy, tmp_path):
-    new = tmp_path / "new"
+def test_restored_folder_is_the_one_that_was_backed_up_for_its_owner_alone_in_a_new_epoch(
+    data, copy, tmp_path
+):
+    new, before = tmp_path / "new", int(time.time())
     result = call("restore", new, copy)
+    made = json.loads((copy / "manifest.json").read_text())["made"]
+    line = f"{new}: restored, backup of {made}, 3 files, schema 0006, matches under way: 0\n"
     assert result.exit_code == 0, result.stderr
+    assert (result.stdout, result.stderr) == (line, "the old server must not run any more\n")
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in new.rglob("*")}
+    assert (modes, stat.S_IMODE(new.stat().st_mode)) == ({0o600}, 0o700)
     assert load_identity(Folder(new)).fingerprint == load_identity(data).fingerprint
     assert load_identity(Folder(new)).at_rest == load_identity(data).at_rest
+    assert epoch_of(data.database) < before <= epoch_of(new / "truc.db") <= time.time()
     check_may_start(Folder(new), moved_to="")
     open_store(f"sqlite:///{new / 'truc.db'}").close()
-
-
-def test_restored_files_are_for_their_owner_alone(copy, tmp_path):
-    call("restore", tmp_path / "new", copy)
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").rglob("*")}
-    assert (modes, stat.S_IMODE((tmp_path / "new").stat().st_mode)) == ({0o600}, 0o700)
-
-
-def test_restoring_is_said_in_lines(copy, tmp_path):
-    result = call("restore", tmp_path / "new", copy)
-    made = json.loads((copy / "manifest.json").read_text())["made"]
-    line = f"{tmp_path / 'new'}: restored, backup of {made}, 3 files, schema 0006, matches under way: 0\n"
-    assert (result.stdout, result.stderr) == (line, "the old server must not run any more\n")
 
 
 def test_nothing_is_restored_over_anything(copy, data):
     before = kept(data.root)
     assert "expected an empty data folder to restore into" in said(call("restore", data.root, copy))
     assert kept(data.root) == before
-
-
-def test_epoch_of_what_is_restored_is_new(data, copy, tmp_path):
-    before = int(time.time())
-    call("restore", tmp_path / "new", copy)
-    assert epoch_of(data.database) < before <= epoch_of(tmp_path / "new" / "truc.db") <= time.time()
 
 
 def test_check_reads_a_backup_and_writes_nothing(copy, tmp_path):
@@ -271,12 +248,14 @@ def test_check_reads_a_backup_and_writes_nothing(copy, tmp_path):
     assert kept(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", ["truc.db", "identity.pem", "secrets.key"])
+@each_row("name", ["truc.db", "identity.pem", "secrets.key"])
 def test_damaged_backup_is_not_restored(copy, tmp_path, name):
-    content = bytearray((copy / name).read_bytes())
+    sound = (copy / name).read_bytes()
+    content = bytearray(sound)
     content[len(content) // 2] ^= 1
     (copy / name).write_bytes(content)
     line = said(call("restore", tmp_path / "new", copy))
+    (copy / name).write_bytes(sound)
     assert line.startswith(f"truc-server: {copy / name} is damaged: expected SHA-256 ")
     assert not kept(tmp_path / "new")
 
@@ -314,7 +293,7 @@ def test_backup_of_other_files_or_another_format_is_not_restored(copy, tmp_path,
     assert told in line
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', '{"format": 1, "files": []}', "\x00"])
+@each_row("text", ["", "[]", "{}", '{"format": 1}', '{"format": 1, "files": []}', "\x00"])
 def test_manifest_that_is_none_is_refused(copy, tmp_path, text):
     (copy / "manifest.json").write_text(text)
     line = said(call("restore", tmp_path / "new", copy))
@@ -355,7 +334,6 @@ async def played(tmp_path) -> Folder:
     return Folder(tmp_path / "played")
 
 
-@pytest.mark.slow
 async def test_matches_under_way_are_held_unless_the_host_knows_better(played, tmp_path):
     back_up(played, tmp_path / "copy", settings_file=None, is_final=False)
     manifest, chosen = restore(tmp_path / "copy", open_at(tmp_path / "new"), None)
@@ -363,11 +341,6 @@ async def test_matches_under_way_are_held_unless_the_host_knows_better(played, t
     assert (manifest.matches, chosen, found.gives_up) == (1, "ask", False)
     assert dict(found.matches) == open_play(played.database).matches
     assert [k > 5 for k in found.matches.values()] == [True]
-
-
-@pytest.mark.slow
-async def test_host_says_what_becomes_of_matches_under_way(played, tmp_path):
-    back_up(played, tmp_path / "copy", settings_file=None, is_final=False)
     for wanted in ("continue", "close"):
         restore(tmp_path / "copy", open_at(tmp_path / wanted), wanted)
     assert not read_restored(Folder(tmp_path / "continue")).matches

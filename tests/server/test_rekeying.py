@@ -54,21 +54,12 @@ async def test_server_and_seats_rekey_where_their_chains_are_exhausted(tmp_path,
     assert results(seats) == {(Result.PROVEN, "won")}
 
 
-async def test_server_rekeys_at_once_and_holds_the_call_for_the_seats(one_link):
-    seats = await exhausted(one_link)
-    newest = parse(seats[0].records[-1])
-    assert (type(newest), newest.role, newest.first) == (Rekey, 0, 1)
-
-
-async def test_everybody_is_told_which_seats_the_call_is_held_for(one_link):
+async def test_server_rekeys_at_once_and_holds_the_call_until_the_last_seat_has_rekeyed(one_link):
     seats = await exhausted(one_link, options={"release_ms": 5000})
-    told = seats[0].waiting
+    newest, told = parse(seats[0].records[-1]), seats[0].waiting
+    assert (type(newest), newest.role, newest.first) == (Rekey, 0, 1)
     assert (told["what"], told["seats"], told["at"]) == ("rekey", [0, 1], seats[0].next)
     assert 4000 < told["deadline_ms"] <= 5000
-
-
-async def test_call_follows_as_soon_as_the_last_seat_has_rekeyed(one_link):
-    seats = await exhausted(one_link)
     await seats[0].act(seats[0].sign(seats[0].rekey()))
     await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
     k = seats[0].next
@@ -93,9 +84,12 @@ async def test_match_in_which_neither_side_rekeys_has_no_winner(one_link, mock_c
     assert rulings(seats[0]) == [("abandon", None, "server")]
 
 
-async def test_where_the_terms_say_wait_an_exhausted_chain_is_waited_for(one_link, mock_clock):
+async def test_where_the_terms_say_wait_an_exhausted_chain_is_waited_for_as_long_as_is_told(
+    one_link, mock_clock
+):
     seats = await exhausted(one_link, options=WAITS)
     await hold_over(seats, mock_clock)
+    assert {seat.waiting["deadline_ms"] for seat in seats} == {54_990}
     await awake(*seats)
     await together(*(seat.play for seat in seats))
     assert results(seats) == {(Result.PROVEN, "won")}
@@ -119,12 +113,6 @@ async def test_exhausted_chain_is_waited_for_no_longer_than_the_longest_pause(on
     mock_clock.jump(55)
     await until(seats, is_ended)
     assert (rulings(seats[1]), seats[1].auditor.verdict().winner) == ([("abandon", None, "server")], None)
-
-
-async def test_everybody_is_told_how_long_an_exhausted_chain_is_waited_for_still(one_link, mock_clock):
-    seats = await exhausted(one_link, options=WAITS)
-    await hold_over(seats, mock_clock)
-    assert {seat.waiting["deadline_ms"] for seat in seats} == {54_990}
 
 
 async def test_exhausted_chain_is_waited_for_anew_after_the_record_of_another_seat(one_link, mock_clock):
@@ -153,9 +141,17 @@ async def wished(server, **fields) -> list[Seat]:
     return seats
 
 
-async def test_wish_holds_the_next_call_for_the_seat_that_asks(server):
+async def test_wish_holds_the_next_call_for_the_seats_that_ask_while_the_match_lasts(server):
     seats = await wished(server)
     assert (seats[1].waiting["what"], seats[1].waiting["seats"]) == ("rekey", [0])
+    stranger = await server.seat(seed=9)
+    stranger.table, stranger.auditor = seats[0].table, seats[0].auditor
+    assert (await stranger.wish())["code"] == "not_seated"
+    assert (await seats[1].wish())["t"] == "ok"
+    await until(seats, lambda seat: seat.waiting["seats"] == [0, 1])
+    await seats[1].resign()
+    await until(seats, is_ended)
+    assert (await seats[0].wish())["code"] == "not_now"
 
 
 async def test_call_follows_the_rekey_that_was_wished_for(server):
@@ -167,26 +163,16 @@ async def test_call_follows_the_rekey_that_was_wished_for(server):
     assert (found, results(seats)) == ([Rekey, Call], {(Result.PROVEN, "won")})
 
 
-async def test_wish_that_nothing_comes_of_is_forgotten(server, mock_clock):
-    seats = await wished(server, options={"release_ms": 5000})
-    k = seats[0].next
-    mock_clock.jump(5.01)
-    await until(seats, lambda seat: seat.next > k)
-    assert isinstance(parse(seats[0].records[4 + k]), Call)
-
-
-async def test_wish_is_waited_for_no_longer_than_the_terms_say(server, mock_clock):
-    seats = await wished(server, options={"release_ms": 5000})
+async def test_wish_that_nothing_comes_of_is_forgotten_when_the_time_is_over_and_counts(server, mock_clock):
+    seats = await wished(server, options={"release_ms": 5000, "rekeys": 1})
     k = seats[0].next
     mock_clock.jump(4.9)
     assert (await seats[1].ask({"t": "tables"}))["t"] == "ok"
     assert seats[1].next == k
-
-
-async def test_wish_of_another_seat_is_told_too(server):
-    seats = await wished(server)
-    assert (await seats[1].wish())["t"] == "ok"
-    await until(seats, lambda seat: seat.waiting["seats"] == [0, 1])
+    mock_clock.jump(0.11)
+    await until(seats, lambda seat: seat.next > k)
+    assert isinstance(parse(seats[0].records[4 + k]), Call)
+    assert (await seats[0].wish())["code"] == "illegal_action"
 
 
 async def test_wish_beyond_the_terms_is_refused(server):
@@ -199,30 +185,8 @@ async def test_wish_where_the_chain_is_exhausted_anyhow_is_not_refused(one_link)
     assert (await seats[0].wish())["t"] == "ok"
 
 
-async def test_wish_that_came_to_nothing_counts(server, mock_clock):
-    seats = await wished(server, options={"release_ms": 5000, "rekeys": 1})
-    k = seats[0].next
-    mock_clock.jump(5.01)
-    await until(seats, lambda seat: seat.next > k)
-    assert (await seats[0].wish())["code"] == "illegal_action"
-
-
 async def test_guest_cannot_wish_to_rekey(server):
     seats = await called(server, guests=(0,))
-    assert (await seats[0].wish())["code"] == "not_now"
-
-
-async def test_nobody_without_a_seat_can_wish(server):
-    seats = await called(server)
-    stranger = await server.seat(seed=9)
-    stranger.table, stranger.auditor = seats[0].table, seats[0].auditor
-    assert (await stranger.wish())["code"] == "not_seated"
-
-
-async def test_nobody_can_wish_once_the_match_is_over(server):
-    seats = await wished(server)
-    await seats[1].resign()
-    await until(seats, is_ended)
     assert (await seats[0].wish())["code"] == "not_now"
 
 
