@@ -1,4 +1,7 @@
-"""What every part of the server shares: settings, games, keys, store, journal, timers."""
+"""The parts of one running server, put together; each floor below is handed those it works with.
+
+Only what watches and keeps the whole server holds all of it: the server itself, the host's desk, the figures.
+"""
 
 from secrets import randbits
 
@@ -13,13 +16,15 @@ from truc_server.net.verifying import Verifier
 from truc_server.operation.disk import Disk
 from truc_server.operation.drain import Drain
 from truc_server.operation.figures import Figures
+from truc_server.requests.means import Means
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.storage import Lease, Store, StoreError, Write
+from truc_server.storage import Lease, Store, StoreError
 from truc_server.storage.guest_tokens import Tokens
 from truc_server.storage.journal import Journal, Starts
 from truc_server.storage.page_reader import Pages
+from truc_server.tables.table import Backing
 from truc_server.timing.timers import Timers
 
 
@@ -29,7 +34,6 @@ class House:
     Attributes:
         disk: whether there is room for more.
         pace: how fast pages of the store or the lobby go to one address.
-        sanctions: who is shut out or muted now.
         drain: whether the server is about to be stopped.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         figures: what has happened so far, for whoever watches the server.
@@ -65,7 +69,7 @@ class House:
         self.tokens = Tokens(store)
         self.pages = Pages()
         self.pace = Pace(settings.limits)
-        self.sanctions = Sanctions.of(settings.access)
+        self.sanctions_in_force = InForce(Sanctions.of(settings.access))
         self.drain = Drain()
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
@@ -76,16 +80,48 @@ class House:
         """The settings in force."""
         return self.in_force.now
 
+    @property
+    def sanctions(self) -> Sanctions:
+        """Who is shut out or muted now."""
+        return self.sanctions_in_force.now
+
+    def backing(self) -> Backing:
+        """Return what tables work with."""
+        return Backing(
+            self.in_force,
+            self.identity,
+            self.epoch,
+            self.store,
+            self.pages,
+            self.journal,
+            self.starts,
+            self.timers,
+            self.drain,
+        )
+
+    def means(self) -> Means:
+        """Return what requests are answered with."""
+        return Means(
+            self.in_force,
+            self.sanctions_in_force,
+            self.catalogue,
+            self.identity,
+            self.store,
+            self.journal,
+            self.tokens,
+            self.verifier,
+            self.pace,
+            self.figures,
+            self.drain,
+            self.grease,
+        )
+
     def renew(self, settings: Settings) -> None:
         """Use these settings from now on."""
         if settings.limits != self.settings.limits:
-            self.pace = Pace(settings.limits)
+            self.pace.renew(settings.limits)
         self.disk.renew(settings.store)
         self.in_force.now = settings
-
-    def write(self, *writes: Write) -> None:
-        """Make `writes` durable together; whatever is sent from now on waits for them."""
-        self.journal.write(*writes)
 
     def _release(self, durable: int) -> None:
         """Let out what has waited for a batch, and start the time given to answer it."""

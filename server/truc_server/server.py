@@ -33,7 +33,6 @@ from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, Store, StoreError
 from truc_server.storage.backups import read_restored
-from truc_server.tables.table import Backing
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
 from truc_server.upkeep.control import Control
@@ -99,21 +98,11 @@ async def _run(
     with trio.CancelScope(shield=True):
         async with trio.open_nursery() as tasks:
             await _start_inside(house, tasks)
-            tables = Backing(
-                house.in_force,
-                house.identity,
-                house.epoch,
-                house.store,
-                house.pages,
-                house.journal,
-                house.starts,
-                house.timers,
-                house.drain,
-            )
-            lobby = Lobby(tables, house.catalogue, house.disk)
-            recovery.restore(tables, lobby, stored)
+            backing = house.backing()
+            lobby = Lobby(backing, house.catalogue, house.disk)
+            recovery.restore(backing, lobby, stored)
             admission = Admission(house)
-            dispatch = Dispatch(house, lobby, admission)
+            dispatch = Dispatch(house.means(), lobby, admission)
             connections = Connections(house, admission, tls, handle=dispatch.handle, on_left=lobby.leave_all)
             await tasks.start(connections.run)
             keep = sanction_watch.Upkeep(house, lobby, connections)
@@ -129,7 +118,7 @@ async def _run(
                 desk = Desk(house, lobby, connections, keep, control, folder, port, now_ms())
                 await tasks.start(partial(counter.serve, desk, folder))
                 asked = partial(draining.drain_when_asked, asked=control.drain, stop=stop)
-                tasks.start_soon(asked, house, lobby)
+                tasks.start_soon(asked, house.in_force, house.drain, lobby)
             announce(port)
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)

@@ -12,6 +12,7 @@ import trio
 
 from truc_server.lobby.lobby import Lobby
 from truc_server.settings.in_force import InForce
+from truc_server.settings.settings import Settings
 from truc_server.storage import SaveGuest, Store, StoreError
 from truc_server.storage.journal import Journal
 from truc_server.timing.clock import now_ms
@@ -29,7 +30,7 @@ def see_again(journal: Journal, guest: SaveGuest) -> None:
         journal.write(guest._replace(seen_ms=now))
 
 
-async def prune_daily(settings: InForce, store: Store, lobby: Lobby) -> None:
+async def prune_daily(settings: InForce[Settings], store: Store, lobby: Lobby) -> None:
     """Forget guests who stay away, at once and then every day, as long as the server runs."""
     while not settings.now.access.moved_to:
         if days := settings.now.access.guest_days:

@@ -15,6 +15,7 @@ from truc_server.lobby.online_players import OnlinePlayers
 from truc_server.net.peer import Peer, Player
 from truc_server.operation.drain import Drain
 from truc_server.settings.in_force import InForce
+from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _call(peer: Peer, table: "Table") -> None:
 class Filling:
     """The tables that wait, and when the bots are called to each."""
 
-    def __init__(self, settings: InForce, timers: "Timers", drain: Drain, calls: BotCalls) -> None:
+    def __init__(self, settings: InForce[Settings], timers: "Timers", drain: Drain, calls: BotCalls) -> None:
         self._settings = settings
         self._timers = timers
         self._drain = drain

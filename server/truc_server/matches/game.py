@@ -27,6 +27,7 @@ from truc_server.matches.restore_hold import Hold
 from truc_server.matches.stored import ending, save_secrets
 from truc_server.net.peer import Player
 from truc_server.settings.in_force import InForce
+from truc_server.settings.settings import Settings
 from truc_server.spectating.recent_records import Item, Tail, packed_facts, record_frame
 from truc_server.storage import AddRecord, Write
 from truc_server.table_data.seats import Lineup, Made
@@ -89,7 +90,14 @@ class Game:
     """
 
     def __init__(
-        self, made: Made, lineup: Lineup, dealer: Dealer, settings: InForce, *, epoch: int, at_rest: bytes
+        self,
+        made: Made,
+        lineup: Lineup,
+        dealer: Dealer,
+        settings: InForce[Settings],
+        *,
+        epoch: int,
+        at_rest: bytes,
     ) -> None:
         self.setup = lineup.setup
         self.mid = self.setup.mid

@@ -149,6 +149,10 @@ class Pace:
     """
 
     def __init__(self, limits: LimitSettings) -> None:
+        self.renew(limits)
+
+    def renew(self, limits: LimitSettings) -> None:
+        """Count anew, against these limits."""
         connections = limits.connections_per_address
         self._pages = Meter[str](_MINUTE_S * connections, burst=BURST * connections)
 

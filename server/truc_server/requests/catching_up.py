@@ -13,11 +13,11 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Resume, Watch
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game
 from truc_server.net.outbox import LOW_BYTES
 from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
+from truc_server.requests.means import Means
 from truc_server.spectating.recent_records import Tail, record_frame
 from truc_server.spectating.shown_match import ShownMatch
 from truc_server.storage import AddRecord, StoreError
@@ -37,7 +37,7 @@ class Source(NamedTuple):
     goes_on: Callable[[], bool]
 
 
-async def follow(house: House, lobby: Lobby, peer: Peer, player: Player, request: Resume | Watch) -> None:
+async def follow(means: Means, lobby: Lobby, peer: Peer, player: Player, request: Resume | Watch) -> None:
     """Send what there is of a table, and from then on what happens there.
 
     Raises:
@@ -46,21 +46,21 @@ async def follow(house: House, lobby: Lobby, peer: Peer, player: Player, request
     if isinstance(request, Watch):
         lobby.tidy(peer)
         table = lobby.table(request.table)
-        await _watch(house, table, peer, request)
+        await _watch(means, table, peer, request)
     else:
         table = lobby.table(request.table)
-        await _resume(house, table, peer, player, request)
+        await _resume(means, table, peer, player, request)
     table.chat.catch_up(peer)
 
 
-async def _resume(house: House, table: Table, peer: Peer, player: Player, request: Resume) -> None:
+async def _resume(means: Means, table: Table, peer: Peer, player: Player, request: Resume) -> None:
     """Give a seat to this connection and send it every record from a position on.
 
     Raises:
         RefusedError: The player has no seat there, or there is no such match or position.
     """
     if peer in table.standins.seats:
-        await _follow_standing_by(house, table, peer, request)
+        await _follow_standing_by(means, table, peer, request)
         return
     seat = table.own_seat(player)
     game = table.own_game(request.match, player)
@@ -78,7 +78,7 @@ async def _resume(house: House, table: Table, peer: Peer, player: Player, reques
         return table.audience.holder(seat) is peer and table.game is game
 
     source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
-    await _read_up(house, peer, source, max(0, request.next))
+    await _read_up(means, peer, source, max(0, request.next))
     if not goes_on():
         raise RefusedError(Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone")
     table.feed.caught_up(peer)
@@ -90,7 +90,7 @@ async def _resume(house: House, table: Table, peer: Peer, player: Player, reques
         game.hold.end()
 
 
-async def _follow_standing_by(house: House, table: Table, peer: Peer, request: Resume) -> None:
+async def _follow_standing_by(means: Means, table: Table, peer: Peer, request: Resume) -> None:
     """Let a connection that stands by for a seat follow the match, whether or not anybody else may."""
     game = table.own_game(request.match)
     _check_next(request.next, game.ledger.k)
@@ -102,7 +102,7 @@ async def _follow_standing_by(house: House, table: Table, peer: Peer, request: R
         return peer in table.standins.seats and table.game is game
 
     source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
-    await _read_up(house, peer, source, max(0, request.next))
+    await _read_up(means, peer, source, max(0, request.next))
     if not goes_on():
         table.feed.unwatch(peer)
         raise RefusedError(Code.NOT_NOW, "the seat is not vacant any more")
@@ -137,7 +137,7 @@ def _check_seen(table: Table, game: Game, wanted: int) -> None:
     _check_next(wanted, newest)
 
 
-async def _watch(house: House, table: Table, peer: Peer, request: Watch) -> None:
+async def _watch(means: Means, table: Table, peer: Peer, request: Watch) -> None:
     """Let a connection follow a table without a seat.
 
     Raises:
@@ -154,7 +154,7 @@ async def _watch(house: House, table: Table, peer: Peer, request: Watch) -> None
         shown = table.feed.match
         if shown is None:
             break
-        k = await _watch_match(house, table, peer, shown, request)
+        k = await _watch_match(means, table, peer, shown, request)
         if table.feed.match is shown:
             break
     if table.audience.is_watching(peer):
@@ -178,7 +178,7 @@ def _check_watch(table: Table, peer: Peer, request: Watch) -> None:
         _check_next(request.next, shown.k)
 
 
-async def _watch_match(house: House, table: Table, peer: Peer, shown: ShownMatch, request: Watch) -> int:
+async def _watch_match(means: Means, table: Table, peer: Peer, shown: ShownMatch, request: Watch) -> int:
     """Send a match as far as it is shown, from where the request or a snapshot begins; return the next position."""
     mid = shown.setup.mid
     has = request.next if request.match == mid else None
@@ -193,10 +193,10 @@ async def _watch_match(house: House, table: Table, peer: Peer, shown: ShownMatch
         return table.audience.is_watching(peer) and table.feed.match is shown
 
     source = Source(table.code, mid, shown.tail, lambda: shown.k, goes_on)
-    return await _read_up(house, peer, source, first)
+    return await _read_up(means, peer, source, first)
 
 
-async def _read_up(house: House, peer: Peer, source: Source, k: int) -> int:
+async def _read_up(means: Means, peer: Peer, source: Source, k: int) -> int:
     """Send records from a position on, until there are no more; return the next position.
 
     There is no checkpoint between the last record and the return.
@@ -212,19 +212,19 @@ async def _read_up(house: House, peer: Peer, source: Source, k: int) -> int:
             peer.send_frame(record_frame(source.table, rows.popleft()))
             k += 1
         else:
-            await house.pace.wait_page(peer.network)
-            await house.journal.wait_durable(house.journal.gate)
-            rows = await _read_page(house, source, k)
+            await means.pace.wait_page(peer.network)
+            await means.journal.wait_durable(means.journal.gate)
+            rows = await _read_page(means, source, k)
     return k
 
 
-async def _read_page(house: House, source: Source, k: int) -> deque[AddRecord]:
+async def _read_page(means: Means, source: Source, k: int) -> deque[AddRecord]:
     """Read records from a position on, the first of which must be in the store: it is no longer in the tail.
 
     Raises:
         StoreError: It is not there.
     """
-    read = partial(house.store.records, source.match, first=k, limit=PAGE)
+    read = partial(means.store.records, source.match, first=k, limit=PAGE)
     rows = deque(await trio.to_thread.run_sync(read))
     if not rows or rows[0].k != k:
         raise StoreError(f"expected record {k} of match {source.match.hex()}, got none")

@@ -8,10 +8,10 @@ from typing import Final, assert_never
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Chat, ChatLine, FollowLobby, Ignore, ListPlayers, ListTables, PlayerState
-from truc_server.house import House
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.requests.means import Means
 from truc_server.storage import DropIgnored, PlayerKind, SaveChat, SaveIgnored
 from truc_server.tables import chat
 from truc_server.tables.table import Table
@@ -23,7 +23,7 @@ IGNORED: Final = 100  # players, by one player
 SHOWN: Final = 16  # tables of one player in a list
 
 
-async def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: CompanyRequest) -> None:
+async def take(means: Means, lobby: Lobby, peer: Peer, player: Player, message: CompanyRequest) -> None:
     """Do what a player asks beside the tables.
 
     Raises:
@@ -35,11 +35,11 @@ async def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: 
         case ListPlayers():
             _list_players(lobby, peer, message)
         case FollowLobby():
-            await _follow(house, lobby, peer, player, message)
+            await _follow(means, lobby, peer, player, message)
         case Chat():
-            _say(house, lobby, peer, player, message)
+            _say(means, lobby, peer, player, message)
         case Ignore():
-            _ignore_or_hear(house, lobby, peer, player, message)
+            _ignore_or_hear(means, lobby, peer, player, message)
         case _:
             assert_never(message)
 
@@ -63,7 +63,7 @@ def _shown(lobby: Lobby, player: Player) -> PlayerState:
     )
 
 
-async def _follow(house: House, lobby: Lobby, peer: Peer, player: Player, message: FollowLobby) -> None:
+async def _follow(means: Means, lobby: Lobby, peer: Peer, player: Player, message: FollowLobby) -> None:
     """Let a connection follow the lobby, from its present state on, or no longer."""
     following = lobby.following
     if message.off:
@@ -71,15 +71,15 @@ async def _follow(house: House, lobby: Lobby, peer: Peer, player: Player, messag
     elif peer not in following:
         lobby.lists.pay(peer, player, 1)
         following.add(peer)
-        await _tell_tables(house, lobby, peer)
+        await _tell_tables(means, lobby, peer)
     peer.ok(message)
 
 
-async def _tell_tables(house: House, lobby: Lobby, peer: Peer) -> None:
+async def _tell_tables(means: Means, lobby: Lobby, peer: Peer) -> None:
     """Send the state of every public table, as fast as it is read."""
     after, more = "", True
     while more and peer.is_open:
-        await house.pace.wait_page(peer.network)
+        await means.pace.wait_page(peer.network)
         await peer.outbox.wait_low()
         page = lobby.page(variant=None, after=after)
         for table in page.tables:
@@ -88,10 +88,10 @@ async def _tell_tables(house: House, lobby: Lobby, peer: Peer) -> None:
         more = page.more
 
 
-def _say(house: House, lobby: Lobby, peer: Peer, player: Player, message: Chat) -> None:
+def _say(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Chat) -> None:
     table = None if message.table is None else lobby.table(message.table)
-    _check_place(house, lobby, peer, table)
-    members.check_muted(house.sanctions, peer, player)
+    _check_place(means, lobby, peer, table)
+    members.check_muted(means.sanctions.now, peer, player)
     text = chat.cleaned(message.text)
     lobby.floods.pay(peer, player, len(text))
     if table is None:
@@ -99,13 +99,13 @@ def _say(house: House, lobby: Lobby, peer: Peer, player: Player, message: Chat) 
     else:
         seat = table.board.seat_of(player)
         line = SaveChat(table.code, table.chat.next, player.id, player.tag, player.name, seat, text, now_ms())
-        house.write(line)
+        means.journal.write(line)
         table.chat.add(line)
     peer.ok(message)
 
 
-def _check_place(house: House, lobby: Lobby, peer: Peer, table: Table | None) -> None:
-    talks = house.settings.chat.lobby if table is None else house.settings.chat.tables
+def _check_place(means: Means, lobby: Lobby, peer: Peer, table: Table | None) -> None:
+    talks = means.settings.now.chat.lobby if table is None else means.settings.now.chat.tables
     if not talks:
         place = "the lobby" if table is None else "a table"
         raise RefusedError(Code.NOT_NOW, f"{place} of this server has no chat")
@@ -115,31 +115,31 @@ def _check_place(house: House, lobby: Lobby, peer: Peer, table: Table | None) ->
         raise RefusedError(Code.NOT_NOW, f"expected a connection that follows {place}")
 
 
-def _ignore_or_hear(house: House, lobby: Lobby, peer: Peer, player: Player, message: Ignore) -> None:
+def _ignore_or_hear(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Ignore) -> None:
     if message.player == player.tag:
         raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of somebody else", field="player")
     if not message.player.isprintable():  # not every database takes it
         raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
     if message.off:
-        _hear(house, peer, player, message.player)
+        _hear(means, peer, player, message.player)
     elif message.player not in peer.ignored:
-        _ignore(house, lobby, peer, player, message.player)
+        _ignore(means, lobby, peer, player, message.player)
     if player.kind is PlayerKind.GUEST:
         lobby.presence.keep_ignored(player, peer.ignored)
     peer.ok(message)
 
 
-def _hear(house: House, peer: Peer, player: Player, tag: str) -> None:
+def _hear(means: Means, peer: Peer, player: Player, tag: str) -> None:
     if tag in peer.ignored and player.kind is PlayerKind.KEY:
-        house.write(DropIgnored(player.id, tag))
+        means.journal.write(DropIgnored(player.id, tag))
     peer.ignored.discard(tag)
 
 
-def _ignore(house: House, lobby: Lobby, peer: Peer, player: Player, tag: str) -> None:
+def _ignore(means: Means, lobby: Lobby, peer: Peer, player: Player, tag: str) -> None:
     if len(peer.ignored) >= IGNORED:
         message = f"player: expected at most {IGNORED} players to be ignored"
         raise RefusedError(Code.BAD_MESSAGE, message, field="player")
     if player.kind is PlayerKind.KEY:
-        house.write(SaveIgnored(player.id, tag))
+        means.journal.write(SaveIgnored(player.id, tag))
         lobby.presence.ignoring.add(player.id)
     peer.ignored.add(tag)

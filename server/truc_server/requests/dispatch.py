@@ -57,13 +57,13 @@ from truc_protocol.messages import (
 )
 from truc_protocol.wire.capabilities import BROUGHT_BY
 from truc_protocol.wire.connection import Failure
-from truc_server.house import House
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.logs import Seldom
 from truc_server.requests import acts, catching_up, company, forgetting, history, login, seating, standings
+from truc_server.requests.means import Means
 from truc_server.storage import StoreError
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.table_data.codes import label
@@ -78,20 +78,20 @@ _BEHIND_MS: Final = 1_000  # to wait when the store does not keep up
 class Dispatch:
     """The way from a message to what it does."""
 
-    def __init__(self, house: House, lobby: Lobby, admission: Admission) -> None:
-        self._house = house
+    def __init__(self, means: Means, lobby: Lobby, admission: Admission) -> None:
+        self._means = means
         self._lobby = lobby
         self._admission = admission
-        self._told = house.settings, login.info_of(house)
+        self._told = means.settings.now, login.info_of(means)
         self._complaints = Seldom()
 
     @property
     def _info(self) -> Info:
         """What the server says about itself, by the settings in force."""
         settings, info = self._told
-        if settings is not self._house.settings:
-            info = login.info_of(self._house)
-            self._told = self._house.settings, info
+        if settings is not self._means.settings.now:
+            info = login.info_of(self._means)
+            self._told = self._means.settings.now, info
         return info
 
     async def handle(self, peer: Peer, item: AnyMessage | Failure) -> None:
@@ -148,7 +148,7 @@ class Dispatch:
         A legal act pays nothing: one that is refused, or was taken before, pays later. But if nothing could be stored for a
         long time, not even acts are taken.
         """
-        journal = self._house.journal
+        journal = self._means.journal
         match message:
             case SignedAct() | GuestAct():
                 return _BEHIND_MS if journal.is_full else 0
@@ -184,10 +184,10 @@ class Dispatch:
         return {}
 
     async def _take(self, peer: Peer, message: AnyMessage) -> None:
-        house, lobby = self._house, self._lobby
+        means, lobby = self._means, self._lobby
         match message:
             case SignedAct():
-                is_new = await acts.sign(house.verifier, lobby, peer, _player(peer), message)
+                is_new = await acts.sign(means.verifier, lobby, peer, _player(peer), message)
                 self._note(peer, is_new=is_new)
             case GuestAct():
                 self._note(peer, is_new=acts.choose(lobby, peer, _player(peer), message))
@@ -196,58 +196,58 @@ class Dispatch:
                 if isinstance(message, Ping):
                     peer.send(Pong(n=message.n, now_ms=now_ms()))
             case ClientHello():
-                login.greet(house, peer, message, self._info)
+                login.greet(means, peer, message, self._info)
             case KeyLogin() | GuestLogin() | GuestReturn():
                 await self._enter(peer, message)
             case _:
                 await self._take_request(peer, _player(peer), message)
 
     async def _take_request(self, peer: Peer, player: Player, message: AnyMessage) -> None:
-        house, lobby = self._house, self._lobby
+        means, lobby = self._means, self._lobby
         match message:
             case ReadRules():
-                peer.ok(message, doc=rule_document(played(house.catalogue, message.variant)))
+                peer.ok(message, doc=rule_document(played(means.catalogue, message.variant)))
             case ClaimMatch():
                 acts.claim(lobby, peer, player, message)
             case WantRekey():
                 acts.wish(lobby, peer, player, message)
             case Say():
-                members.check_muted(house.sanctions, peer, player)
+                members.check_muted(means.sanctions.now, peer, player)
                 acts.speak(lobby, peer, player, message)
             case BoxedSign() | OpenSign():  # part of partners' play: those who are muted may, too
                 acts.speak(lobby, peer, player, message)
             case Resume() | Watch():
-                await catching_up.follow(house, lobby, peer, player, message)
+                await catching_up.follow(means, lobby, peer, player, message)
             case Create() | Join() | Seek() | Leave() | Ready() | Unready() | Unwatch():
-                await seating.take(house, lobby, peer, player, message)
+                await seating.take(means, lobby, peer, player, message)
             case ListTables() | ListPlayers() | FollowLobby() | Chat() | Ignore():
-                await company.take(house, lobby, peer, player, message)
+                await company.take(means, lobby, peer, player, message)
             case History() | ListMatches():
-                await history.take(house, lobby, peer, player, message)
+                await history.take(means, lobby, peer, player, message)
             case Leaderboard() | Profile():
-                await standings.take(house, peer, player, message)
+                await standings.take(means, peer, player, message)
             case Forget():
-                forgetting.forget(house, lobby, peer, message)
+                forgetting.forget(means.journal, lobby, peer, message)
             case _:
                 raise RefusedError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
 
     def _note(self, peer: Peer, *, is_new: bool) -> None:
         """Count an act; one that was taken before is charged for."""
         if is_new:
-            self._house.figures.note_act(_player(peer).kind, peer.heard, self._house.journal.gate)
+            self._means.figures.note_act(_player(peer).kind, peer.heard, self._means.journal.gate)
         else:
             self._charge(peer)
 
     async def _enter(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
-        house, lobby = self._house, self._lobby
+        means, lobby = self._means, self._lobby
         try:
             match message:
                 case KeyLogin():
-                    await login.enter_with_key(house, lobby, peer, message)
+                    await login.enter_with_key(means, lobby, peer, message)
                 case GuestLogin():
-                    login.enter_as_guest(house, lobby, peer, message)
+                    login.enter_as_guest(means, lobby, peer, message)
                 case GuestReturn():
-                    await login.enter_again(house, lobby, peer, message)
+                    await login.enter_again(means, lobby, peer, message)
                 case _:
                     assert_never(message)
         except (RefusedError, RemoteError) as error:

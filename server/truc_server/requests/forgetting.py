@@ -8,14 +8,14 @@ middle of it.
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Forget
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.login import default_name
 from truc_server.storage import ForgetPlayer, PlayerKind
+from truc_server.storage.journal import Journal
 
 
-def forget(house: House, lobby: Lobby, peer: Peer, request: Forget) -> None:
+def forget(journal: Journal, lobby: Lobby, peer: Peer, request: Forget) -> None:
     """Forget the player who asks; one with a key stays, under the name of a player who has given none.
 
     Raises:
@@ -29,7 +29,7 @@ def forget(house: House, lobby: Lobby, peer: Peer, request: Forget) -> None:
     lobby.note_forgotten(player.id)
     lobby.unsay(player.id)
     lobby.presence.forget_ignored(player.id)
-    house.write(ForgetPlayer(player.id))
+    journal.write(ForgetPlayer(player.id))
     peer.ok(request)
     if player.kind is PlayerKind.KEY:
         lobby.named(player._replace(name=default_name(player.id)))

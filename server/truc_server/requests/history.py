@@ -18,9 +18,9 @@ from truc_protocol.documents import game_of
 from truc_protocol.errors import Code
 from truc_protocol.messages import History, ListMatches, PastRecord, PlayedMatch
 from truc_protocol.records import Record, parse
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.requests.means import Means
 from truc_server.settings.abilities import HISTORY_PAGE, MATCHES_PAGE
 from truc_server.spectating.spectator_feed import Extent
 from truc_server.storage import AddRecord, OwnMatch, PastMatch, Store
@@ -48,7 +48,7 @@ class _Bound(NamedTuple):
 
 
 async def take(
-    house: House, lobby: Lobby, peer: Peer, player: Player, request: History | ListMatches
+    means: Means, lobby: Lobby, peer: Peer, player: Player, request: History | ListMatches
 ) -> None:
     """Answer a request about what was played.
 
@@ -57,36 +57,36 @@ async def take(
     """
     match request:
         case History():
-            await _history(house, lobby, peer, player, request)
+            await _history(means, lobby, peer, player, request)
         case ListMatches():
-            await _matches(house, peer, player, request)
+            await _matches(means, peer, player, request)
         case _:
             assert_never(request)
 
 
-async def _history(house: House, lobby: Lobby, peer: Peer, player: Player, request: History) -> None:
+async def _history(means: Means, lobby: Lobby, peer: Peer, player: Player, request: History) -> None:
     """Answer with a page of a match's records, and from -1 with its setup."""
     if request.limit == 0 and request.first >= 0:
         message = "limit: expected at least 1 record, or the setup too"
         raise RefusedError(Code.BAD_MESSAGE, message, field="limit")
-    await house.pace.wait_page(peer.network)
-    await house.journal.wait_durable(house.journal.gate)
-    found = await trio.to_thread.run_sync(house.store.past, request.match)
+    await means.pace.wait_page(peer.network)
+    await means.journal.wait_durable(means.journal.gate)
+    found = await trio.to_thread.run_sync(means.store.past, request.match)
     if found is None:
         raise RefusedError(Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match")
     bound = _bound(_extent(lobby, found.table, request.match), player, found)
     setup = found.setup if request.first < 0 else ()
     document = found.document if request.first < 0 else None
     room = MAX_BYTES - len(document or b"") - _size_of(setup)
-    page = await trio.to_thread.run_sync(partial(_page, house.store, request, bound, room=room))
+    page = await trio.to_thread.run_sync(partial(_page, means.store, request, bound, room=room))
     setup_fields = {"doc": document, "setup": setup} if request.first < 0 else {}
     peer.ok(request, past=page.records, k=page.k, more=page.more, **setup_fields)
 
 
-async def _matches(house: House, peer: Peer, player: Player, request: ListMatches) -> None:
+async def _matches(means: Means, peer: Peer, player: Player, request: ListMatches) -> None:
     """Answer with a page of the matches that a player has had a seat in."""
-    await house.pace.wait_page(peer.network)
-    page = partial(house.store.played, player.id, after=request.after, limit=MATCHES_PAGE + 1)
+    await means.pace.wait_page(peer.network)
+    page = partial(means.store.played, player.id, after=request.after, limit=MATCHES_PAGE + 1)
     found = await trio.to_thread.run_sync(page)
     if found is None:
         message = "after: expected one of one's own matches, or one that is not deleted yet"

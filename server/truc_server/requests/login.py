@@ -29,15 +29,16 @@ from truc_protocol.wire.capabilities import wanted
 from truc_protocol.wire.connection import Role
 from truc_protocol.wire.frames import CLIENT_LIMIT, SERVER_LIMIT
 from truc_protocol.wire.handshake import Challenge, Greeting, agree, check_login, server_hello
-from truc_server.house import House
 from truc_server.lobby import members
 from truc_server.lobby.guest_retention import see_again
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.names import normalised
 from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.requests.means import Means
 from truc_server.settings.abilities import capabilities
 from truc_server.settings.settings import MAX_SEATS
 from truc_server.storage import PlayerKind, SaveGuest
+from truc_server.storage.journal import Journal
 from truc_server.timing.clock import now_ms
 
 _TOKEN_BYTES: Final = 24
@@ -47,19 +48,19 @@ _SOFTWARE: Final = f"truc {version('truc')}"
 log = structlog.get_logger()
 
 
-def greet(house: House, peer: Peer, hello: ClientHello, info: Info) -> None:
+def greet(means: Means, peer: Peer, hello: ClientHello, info: Info) -> None:
     """Answer a client's hello with the server's proof; `info` is what the server says by its settings.
 
     Raises:
         RemoteError: No protocol in common, or a capability that the client cannot do without.
     """
     proto = agree(hello, info.caps)
-    identity = house.identity
+    identity = means.identity
     greeting = Greeting(
         identity.key,
         token_bytes(32),
         proto,
-        _encoded(house, info),
+        _encoded(means, info),
         cert=peer.certificate,
         rolls=identity.rolls,
     )
@@ -67,18 +68,18 @@ def greet(house: House, peer: Peer, hello: ClientHello, info: Info) -> None:
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
     peer.wanted = wanted(hello.want, info.caps)
-    if place := house.settings.access.moved_to:
+    if place := means.settings.now.access.moved_to:
         peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
 
 
-def _encoded(house: House, info: Info) -> bytes:
+def _encoded(means: Means, info: Info) -> bytes:
     encoded = encode_info(replace(info, now_ms=now_ms()))
-    return encoded if house.grease is None else house.grease.info(encoded)
+    return encoded if means.grease is None else means.grease.info(encoded)
 
 
-def info_of(house: House) -> Info:
+def info_of(means: Means) -> Info:
     """Return what the server says about itself now; all but the time holds until the settings change."""
-    settings = house.settings
+    settings = means.settings.now
     limits = Limits(
         frame_in=CLIENT_LIMIT,
         frame_out=SERVER_LIMIT,
@@ -98,39 +99,39 @@ def info_of(house: House) -> Info:
         software=_SOFTWARE,
         caps=capabilities(settings),
         limits=limits,
-        variants=house.catalogue.offers(),
+        variants=means.catalogue.offers(),
         guests=members.admits_guests(settings),
         motd=settings.motd or None,
         now_ms=now_ms(),
     )
 
 
-async def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
+async def enter_with_key(means: Means, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
     """Log in a player with a key.
 
     Raises:
         HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
         RefusedError: The name cannot be used, the key is shut out, or the server is closed to it.
     """
-    player = _proved(house, peer, login)
-    if members.is_closed(house.settings):
-        access = house.settings.access
-        await trio.to_thread.run_sync(members.check_member, house.store, access, player.id, login.invite)
+    player = _proved(means, peer, login)
+    if members.is_closed(means.settings.now):
+        access = means.settings.now.access
+        await trio.to_thread.run_sync(members.check_member, means.store, access, player.id, login.invite)
     if player.id in lobby.presence.ignoring:
-        peer.ignored |= await trio.to_thread.run_sync(house.store.ignored, player.id)
-    members.check_banned(house.sanctions, player)  # again: a ban may have been imposed meanwhile
-    if peer.is_open and _may_come(house, lobby, peer, player):
+        peer.ignored |= await trio.to_thread.run_sync(means.store.ignored, player.id)
+    members.check_banned(means.sanctions.now, player)  # again: a ban may have been imposed meanwhile
+    if peer.is_open and _may_come(means, lobby, peer, player):
         _enter(lobby, peer, login.id, lobby.named(player))
 
 
-def _proved(house: House, peer: Peer, login: KeyLogin) -> Player:
+def _proved(means: Means, peer: Peer, login: KeyLogin) -> Player:
     """Return the player whose key has signed a login."""
     if peer.challenge is None:
         raise RefusedError(Code.NOT_NOW, "expected hello first")
     name = None if login.name is None else normalised(login.name)
     public = check_login(login, peer.challenge)
     player = Player(PlayerKind.KEY, public, name or default_name(public))
-    members.check_banned(house.sanctions, player)
+    members.check_banned(means.sanctions.now, player)
     return player
 
 
@@ -139,15 +140,15 @@ def default_name(public: bytes) -> str:
     return f"player {fingerprint(public)[:6]}"
 
 
-def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:
+def enter_as_guest(means: Means, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:
     """Let in a new guest.
 
     Raises:
         RefusedError: The server takes no guests, or not under this name.
     """
-    members.check_guest(house.settings)
+    members.check_guest(means.settings.now)
     newcomer = Player(PlayerKind.GUEST, token_bytes(_ID_BYTES), normalised(login.name))
-    if not _may_come(house, lobby, peer, newcomer):
+    if not _may_come(means, lobby, peer, newcomer):
         return
     guest = lobby.named(newcomer)
     token = token_urlsafe(_TOKEN_BYTES)
@@ -155,35 +156,35 @@ def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) ->
     _enter(lobby, peer, login.id, guest, token)
 
 
-def remember(house: House, peer: Peer) -> None:
+def remember(journal: Journal, peer: Peer) -> None:
     """Store the guest who has sat down: only one who has something to come back to can come back."""
     newcomer, peer.newcomer = peer.newcomer, None
     if newcomer is not None:
-        house.write(newcomer._replace(seen_ms=now_ms()))
+        journal.write(newcomer._replace(seen_ms=now_ms()))
 
 
-async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn) -> None:
+async def enter_again(means: Means, lobby: Lobby, peer: Peer, login: GuestReturn) -> None:
     """Let in a guest who was here before.
 
     Raises:
         RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
     """
-    members.check_guest(house.settings)
+    members.check_guest(means.settings.now)
     with lobby.forgotten_meanwhile() as forgotten:
-        await house.journal.wait_durable(house.journal.gate)  # then the store knows who was forgotten before
-        known = await house.tokens.guest(_hash(login.token))
+        await means.journal.wait_durable(means.journal.gate)  # then the store knows who was forgotten before
+        known = await means.tokens.guest(_hash(login.token))
     if known is None or known.id in forgotten:
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
     player = Player(PlayerKind.GUEST, known.id, known.name)
-    members.check_banned(house.sanctions, player)
-    if peer.is_open and _may_come(house, lobby, peer, player):
-        see_again(house.journal, known)
+    members.check_banned(means.sanctions.now, player)
+    if peer.is_open and _may_come(means, lobby, peer, player):
+        see_again(means.journal, known)
         _enter(lobby, peer, login.id, lobby.named(player), login.token)
 
 
-def _may_come(house: House, lobby: Lobby, peer: Peer, player: Player) -> bool:
+def _may_come(means: Means, lobby: Lobby, peer: Peer, player: Player) -> bool:
     """Tell whether a player may log in now; shortly before the server is stopped, only those with a seat may."""
-    if not house.drain.is_on or lobby.has_seat(player):
+    if not means.drain.is_on or lobby.has_seat(player):
         return True
     peer.dismiss(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
     return False

@@ -6,16 +6,16 @@ Only looking for a seat waits, for its turn. Invariant: whoever asked has the an
 from typing import assert_never
 
 from truc_protocol.messages import Create, Join, Leave, Ready, Seek, Unready, Unwatch
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player
 from truc_server.requests import login
+from truc_server.requests.means import Means
 from truc_server.tables.table import Table
 
 SeatRequest = Create | Join | Seek | Leave | Ready | Unready | Unwatch
 
 
-async def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: SeatRequest) -> None:
+async def take(means: Means, lobby: Lobby, peer: Peer, player: Player, message: SeatRequest) -> None:
     """Do what a player asks of the seats of a table.
 
     Raises:
@@ -24,11 +24,11 @@ async def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: 
     lobby.tidy(peer)
     match message:
         case Create():
-            _sit(house, peer, player, message, lobby.create(player, message, peer.network))
+            _sit(means, peer, player, message, lobby.create(player, message, peer.network))
         case Seek():
-            await _seek(house, lobby, peer, player, message)
+            await _seek(means, lobby, peer, player, message)
         case Join():
-            _join(house, lobby, peer, player, message)
+            _join(means, lobby, peer, player, message)
         case Leave():
             _leave(lobby, peer, player, message)
         case Ready() | Unready():
@@ -39,22 +39,22 @@ async def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: 
             assert_never(message)
 
 
-async def _seek(house: House, lobby: Lobby, peer: Peer, player: Player, message: Seek) -> None:
+async def _seek(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Seek) -> None:
     """Look at every table for a seat, when it is this network's turn."""
-    await house.pace.wait_page(peer.network)
+    await means.pace.wait_page(peer.network)
     if peer.is_open:
-        _sit(house, peer, player, message, lobby.seek(player, message, peer.network))
+        _sit(means, peer, player, message, lobby.seek(player, message, peer.network))
 
 
-def _sit(house: House, peer: Peer, player: Player, message: Create | Seek, table: Table) -> None:
+def _sit(means: Means, peer: Peer, player: Player, message: Create | Seek, table: Table) -> None:
     seat = table.own_seat(player)
     is_new = table.attach(seat, peer)
-    login.remember(house, peer)
+    login.remember(means.journal, peer)
     peer.ok(message, table=table.code, seat=seat)
     _welcome(table, peer, is_new=is_new)
 
 
-def _join(house: House, lobby: Lobby, peer: Peer, player: Player, message: Join) -> None:
+def _join(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Join) -> None:
     table = lobby.table(message.table)
     if table.board.seat_of(player) is None and table.game is not None and table.board.vacant:
         lobby.check_seats(player)
@@ -62,7 +62,7 @@ def _join(house: House, lobby: Lobby, peer: Peer, player: Player, message: Join)
     else:
         seat = lobby.join(table, player, message.seat)
         is_new = table.attach(seat, peer)
-    login.remember(house, peer)
+    login.remember(means.journal, peer)
     peer.ok(message, seat=seat)
     _welcome(table, peer, is_new=is_new)
 

@@ -10,9 +10,10 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Leaderboard, Profile, Standing
-from truc_server.house import House
 from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.requests.means import Means
 from truc_server.settings.abilities import STANDINGS_PAGE
+from truc_server.settings.settings import Settings
 from truc_server.storage import RankedRating as Stored
 from truc_server.storage.ratings import Skill
 from truc_server.table_data.options import played, wrong_seats
@@ -20,7 +21,7 @@ from truc_server.table_data.options import played, wrong_seats
 _MOST: Final = 1_000_000_000  # places that may be left out: no database has to count further
 
 
-async def take(house: House, peer: Peer, player: Player, message: Leaderboard | Profile) -> None:
+async def take(means: Means, peer: Peer, player: Player, message: Leaderboard | Profile) -> None:
     """Answer a request about ratings.
 
     Raises:
@@ -28,20 +29,20 @@ async def take(house: House, peer: Peer, player: Player, message: Leaderboard | 
     """
     match message:
         case Leaderboard():
-            await _show_board(house, peer, message)
+            await _show_board(means, peer, message)
         case Profile():
-            await _show_profile(house, peer, player, message)
+            await _show_profile(means, peer, player, message)
         case _:
             assert_never(message)
 
 
-async def _show_board(house: House, peer: Peer, message: Leaderboard) -> None:
-    variant = played(house.catalogue, message.variant)
+async def _show_board(means: Means, peer: Peer, message: Leaderboard) -> None:
+    variant = played(means.catalogue, message.variant)
     if message.seats not in variant.players:
         raise wrong_seats(variant, message.seats)
-    await house.pace.wait_page(peer.network)
+    await means.pace.wait_page(peer.network)
     page = partial(
-        house.store.leaderboard,
+        means.store.leaderboard,
         message.variant,
         message.seats,
         first=min(message.first, _MOST),
@@ -49,20 +50,20 @@ async def _show_board(house: House, peer: Peer, message: Leaderboard) -> None:
     )
     found = await trio.to_thread.run_sync(page)
     more = len(found) > STANDINGS_PAGE
-    peer.ok(message, standings=_shown(house, found[:STANDINGS_PAGE]), more=more)
+    peer.ok(message, standings=_shown(means.settings.now, found[:STANDINGS_PAGE]), more=more)
 
 
-async def _show_profile(house: House, peer: Peer, player: Player, message: Profile) -> None:
+async def _show_profile(means: Means, peer: Peer, player: Player, message: Profile) -> None:
     tag = message.player or player.tag
     if not tag.isprintable():  # not every database takes it
         raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
-    await house.pace.wait_page(peer.network)
-    found = await trio.to_thread.run_sync(house.store.profile, tag)
-    peer.ok(message, standings=_shown(house, found))
+    await means.pace.wait_page(peer.network)
+    found = await trio.to_thread.run_sync(means.store.profile, tag)
+    peer.ok(message, standings=_shown(means.settings.now, found))
 
 
-def _shown(house: House, found: tuple[Stored, ...]) -> tuple[Standing, ...]:
-    bots = frozenset(house.settings.access.bots)
+def _shown(settings: Settings, found: tuple[Stored, ...]) -> tuple[Standing, ...]:
+    bots = frozenset(settings.access.bots)
     return tuple(
         Standing(
             player=rating.tag,

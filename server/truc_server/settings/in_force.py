@@ -1,14 +1,16 @@
-"""The settings in force: read at the start, and again whenever the host asks the running server to."""
+"""What is in force until the host changes it while the server runs: the settings, and who is shut out or muted."""
 
-from truc_server.settings.settings import Settings
+from typing import Generic, TypeVar
+
+_Value = TypeVar("_Value")
 
 
-class InForce:
-    """Where whoever needs a setting at the moment looks it up.
+class InForce(Generic[_Value]):
+    """Where whoever needs such a value at the moment looks it up.
 
     Attributes:
-        now: the settings in force.
+        now: the value in force.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self.now = settings
+    def __init__(self, value: _Value) -> None:
+        self.now = value

@@ -24,6 +24,7 @@ from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.drain import Drain
 from truc_server.settings.in_force import InForce
+from truc_server.settings.settings import Settings
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import (
     AddRecord,
@@ -91,7 +92,7 @@ class Backing(NamedTuple):
         starts: calls when a batch of the journal is durable.
     """
 
-    settings: InForce
+    settings: InForce[Settings]
     identity: Identity
     epoch: int
     store: Store

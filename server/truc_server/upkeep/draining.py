@@ -13,10 +13,12 @@ import structlog
 import trio
 
 from truc_protocol.records import Phase
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.operation import notify
+from truc_server.operation.drain import Drain
 from truc_server.settings.folder import Folder, write_private
+from truc_server.settings.in_force import InForce
+from truc_server.settings.settings import Settings
 from truc_server.tables.table import Table
 
 LOOK_S: Final = 0.2  # between two checks whether every hand is over
@@ -25,11 +27,13 @@ _UNDER_WAY: Final = (Phase.CALLED, Phase.HAND, Phase.OVER)
 log = structlog.get_logger()
 
 
-async def drain_when_asked(house: House, lobby: Lobby, *, asked: trio.Event, stop: trio.Event) -> None:
+async def drain_when_asked(
+    settings: InForce[Settings], drain: Drain, lobby: Lobby, *, asked: trio.Event, stop: trio.Event
+) -> None:
     """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s."""
     await asked.wait()
-    seconds = house.settings.tables.drain_s
-    house.drain.by = trio.current_time() + seconds
+    seconds = settings.now.tables.drain_s
+    drain.by = trio.current_time() + seconds
     lobby.tell_draining()
     log.info("draining", under_way=hands_under_way(lobby), seconds=seconds)
     notify.tell(notify.STOPPING, status="draining: hands under way end")

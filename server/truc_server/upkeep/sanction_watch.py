@@ -45,7 +45,7 @@ class Upkeep:
         """
         self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
         self._heeded = in_force(self._imposed, now_ms())
-        self._house.sanctions = Sanctions.of(self._house.settings.access, self._heeded)
+        self._house.sanctions_in_force.now = Sanctions.of(self._house.settings.access, self._heeded)
         log.info("sanctions", imposed=len(self._heeded))
         task_status.started()
         while True:
@@ -70,7 +70,7 @@ class Upkeep:
 
     def heed(self) -> None:
         """Put in force what is imposed by now and what the settings say, and cut off everybody whom that shuts out."""
-        self._house.sanctions = Sanctions.of(self._house.settings.access, self._heeded)
+        self._house.sanctions_in_force.now = Sanctions.of(self._house.settings.access, self._heeded)
         try:
             _cut(self._house, self._lobby, self._connections)
         except StoreError:
