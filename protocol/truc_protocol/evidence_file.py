@@ -33,7 +33,7 @@ class Complaint(Body, frozen=True, tag="truc/1/complaint"):
         return f"Complaint(k={self.k}, seat={self.seat}, ...)"
 
 
-class Refusal(NamedTuple):
+class SignedRefusal(NamedTuple):
     """The server's word that it did not take a body: the record as it was signed, and what it says."""
 
     record: Record
@@ -45,7 +45,7 @@ class Refusal(NamedTuple):
         return self.body.mid
 
 
-EvidenceItem = Refusal | Complaint
+EvidenceItem = SignedRefusal | Complaint
 
 
 def is_evidence(file: bytes) -> bool:
@@ -63,7 +63,8 @@ def write_evidence(items: Iterable[EvidenceItem]) -> bytes:
     if len(each_once) > MAX_ITEMS:
         raise ValueError(f"expected at most {MAX_ITEMS} items of evidence, got {len(each_once)}")
     return MAGIC + b"".join(
-        item(pack_record(each.record) if isinstance(each, Refusal) else encode(each)) for each in each_once
+        item(pack_record(each.record) if isinstance(each, SignedRefusal) else encode(each))
+        for each in each_once
     )
 
 
@@ -101,10 +102,10 @@ def _complaint(encoded: bytes) -> Complaint | None:
         return None
 
 
-def read_refusal(record: Record) -> Refusal | None:
+def read_refusal(record: Record) -> SignedRefusal | None:
     """Return what a record refuses in a server's name, or None if it is no refusal; no signature is checked here."""
     try:
         body = msgspec.convert(dec(record.body), Refuse, builtin_types=(bytes,))
     except (EncodingError, msgspec.ValidationError):
         return None
-    return Refusal(record, body) if record.signer == SERVER else None
+    return SignedRefusal(record, body) if record.signer == SERVER else None

@@ -48,8 +48,8 @@ from truc_rules.positions.match import (
     Score,
     StakeAsk,
 )
-from truc_rules.signs.forced_shows import owed_shows, unproven
 from truc_rules.signs.orders import MOST_ORDERS
+from truc_rules.signs.shows import owed_shows, unproven
 from truc_rules.signs.signs import check_sign, sign_receivers, signs
 from truc_rules.stakes.last_point import owed_shares
 from truc_rules.variants.options import TABLE_OPTIONS, with_options

@@ -1,8 +1,12 @@
-"""What this package raises; every message says what was expected and what came."""
+"""What this package raises, and the known names that a message about an unknown one ends with."""
 
-from typing import Literal
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final, Literal
 
-Refusal = Literal["not_your_turn", "illegal_action", "void_bet"]
+RefusalCode = Literal["not_your_turn", "illegal_action", "void_bet"]
+_LIKE: Final = 0.7
+"""A lower cutoff would find names that have no more than the family's name in common."""
 
 
 class RulesError(Exception):
@@ -32,7 +36,24 @@ class MatchError(RulesError):
 class IllegalActionError(RulesError):
     """An action that the rules do not allow this seat now; the state is unchanged."""
 
-    def __init__(self, code: Refusal, message: str) -> None:
+    def __init__(self, code: RefusalCode, message: str) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+def most_like(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names most like `name`, at most three, the nearest first."""
+    return get_close_matches(name, [*known], cutoff=_LIKE)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return `; the nearest is NAME`, up to three names, or nothing if no known name is like `name`."""
+    found = most_like(name, known)
+    match found:
+        case []:
+            return ""
+        case [only]:
+            return f"; the nearest is {only}"
+        case _:
+            return f"; the nearest are {', '.join(found)}"

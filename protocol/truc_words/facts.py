@@ -15,7 +15,7 @@ _REST: Final = "rest"
 _HAND_ENDS: Final = ("hand_won", "hand_drawn")
 
 
-class Said(NamedTuple):
+class ToldMove(NamedTuple):
     """The move a fact tells of: `field` is where the fact has its kind or, after a given kind, its value."""
 
     kind: str = ""
@@ -23,23 +23,23 @@ class Said(NamedTuple):
     answering: str = ""
 
 
-SAID: Final[Mapping[str, Said]] = {
-    "stood": Said("stand"),
-    "last_point_taken": Said("accept", answering="last-point"),
-    "last_point_declined": Said("decline", answering="last-point"),
-    "stake_asked": Said("raise", "stake"),
-    "stake_accepted": Said("accept", answering="stake"),
-    "stake_declined": Said("decline", answering="stake"),
-    "conceded": Said("concede"),
-    "envido_called": Said(field="call"),
-    "envido_accepted": Said("accept", answering="envido"),
-    "envido_declined": Said("decline", answering="envido"),
-    "value_yielded": Said("good"),
-    "flor_declared": Said("flor"),
-    "flor_folded": Said("flor-fold"),
-    "contraflor_called": Said(field="call"),
-    "contraflor_accepted": Said("accept", answering="flor"),
-    "flor_claimed": Said("claim"),
+SAID: Final[Mapping[str, ToldMove]] = {
+    "stood": ToldMove("stand"),
+    "last_point_taken": ToldMove("accept", answering="last-point"),
+    "last_point_declined": ToldMove("decline", answering="last-point"),
+    "stake_asked": ToldMove("raise", "stake"),
+    "stake_accepted": ToldMove("accept", answering="stake"),
+    "stake_declined": ToldMove("decline", answering="stake"),
+    "conceded": ToldMove("concede"),
+    "envido_called": ToldMove(field="call"),
+    "envido_accepted": ToldMove("accept", answering="envido"),
+    "envido_declined": ToldMove("decline", answering="envido"),
+    "value_yielded": ToldMove("good"),
+    "flor_declared": ToldMove("flor"),
+    "flor_folded": ToldMove("flor-fold"),
+    "contraflor_called": ToldMove(field="call"),
+    "contraflor_accepted": ToldMove("accept", answering="flor"),
+    "flor_claimed": ToldMove("claim"),
 }
 """The facts that are somebody's words, as moves."""
 

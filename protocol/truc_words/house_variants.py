@@ -8,7 +8,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError
 from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
 from truc_rules import Variant, preset, presets
-from truc_rules.nearest import most_like
+from truc_rules.errors import most_like
 from truc_rules.variants.house import MAX_FILE, HouseVariantError, variant_from_toml
 from truc_rules.variants.toml_text import as_toml
 from truc_words import Sentence

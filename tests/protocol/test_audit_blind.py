@@ -22,7 +22,7 @@ from truc_protocol.bodies import Deal
 from truc_protocol.facts import means
 from truc_protocol.ledger import Due, due
 from truc_protocol.ledger.play import played_unseen
-from truc_protocol.ledger.state import Step
+from truc_protocol.ledger.state import LoggedMove
 from truc_protocol.records import parse
 from truc_rules import Action, Kind
 
@@ -78,7 +78,7 @@ def test_ruled_card_is_opened_at_once():
 
 def test_no_card_is_played_unseen_where_no_hand_is_open():
     with pytest.raises(ValueError, match="no hand"):
-        played_unseen(Table().ledger, Step(Action(0, Kind.BLIND, (), 0), ruled=False))
+        played_unseen(Table().ledger, LoggedMove(Action(0, Kind.BLIND, (), 0), ruled=False))
 
 
 def box_in_a_blind_hand():

@@ -6,7 +6,7 @@ from protocol.peers import Table
 
 from truc_protocol.audit import Equivocation, compare
 from truc_protocol.audit.equivocation import contradictions, refused_record
-from truc_protocol.audit.verified_prefix import Passed, Signed, passed
+from truc_protocol.audit.verified_prefix import Passed, PassedRecord, passed
 from truc_protocol.bodies import Act, Call, Release
 from truc_protocol.evidence_file import read_refusal
 from truc_protocol.records import Record, parse
@@ -34,7 +34,7 @@ class Read:
 
     count = 0
 
-    def __init__(self, item: Signed) -> None:
+    def __init__(self, item: PassedRecord) -> None:
         self._item = item
 
     def __getattr__(self, name: str) -> object:
@@ -42,7 +42,7 @@ class Read:
         return getattr(self._item, name)
 
 
-def reads(items: tuple[Signed, ...]) -> int:
+def reads(items: tuple[PassedRecord, ...]) -> int:
     Read.count = 0
     counted = Passed(tuple(Read(item) for item in items))
     assert contradictions(counted, counted) == ()

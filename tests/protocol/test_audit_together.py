@@ -8,7 +8,7 @@ from truc_protocol.audit import Agreement, Auditor, EvidenceExamined, Judgement,
 from truc_protocol.audit.equivocation import contradictions
 from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.bodies import Deal
-from truc_protocol.evidence_file import MAGIC, Complaint, Refusal, read_refusal, write_evidence
+from truc_protocol.evidence_file import MAGIC, Complaint, SignedRefusal, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
 from truc_protocol.transcript import Transcript, write_transcript
 from truc_rules import deciders
@@ -27,7 +27,7 @@ def garbled() -> tuple[bytes, Complaint]:
     return file(table, record), Complaint(table.setup.mid, table.ledger.k, 0, table.players[0].x.secret)
 
 
-def refused() -> tuple[Table, Record, Refusal]:
+def refused() -> tuple[Table, Record, SignedRefusal]:
     """A match, an act of it, and the server's refusal of that act."""
     table = Table().to("hand")
     act = table.act(deciders(table.ledger.match)[0], "stand")
@@ -104,7 +104,7 @@ def test_refusal_of_a_body_that_was_not_taken_refutes_nothing():
 
 def test_refusal_that_the_server_did_not_sign_refutes_nothing():
     table, act, refusal = refused()
-    forged = Refusal(refusal.record._replace(sig=bytes(64)), refusal.body)
+    forged = SignedRefusal(refusal.record._replace(sig=bytes(64)), refusal.body)
     assert results(file(table, act), write_evidence((forged,))) == [Result.INCOMPLETE, None]
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from rows import each_row
 
-from truc_protocol.errors import REGISTRY, Code, Outcome, RemoteError
+from truc_protocol.errors import REGISTRY, Code, Effect, RemoteError
 
 
 def test_every_code_has_one_row():
@@ -27,10 +27,10 @@ def test_row_says_what_it_means_and_what_to_do(code):
 @pytest.mark.parametrize(
     ("outcome", "closes", "retryable"),
     [
-        (Outcome.REFUSED, False, False),
-        (Outcome.LATER, False, True),
-        (Outcome.ENDED, True, False),
-        (Outcome.INTERRUPTED, True, True),
+        (Effect.REFUSED, False, False),
+        (Effect.LATER, False, True),
+        (Effect.ENDED, True, False),
+        (Effect.INTERRUPTED, True, True),
     ],
 )
 def test_outcome_tells_both_flags(outcome, closes, retryable):

@@ -9,7 +9,7 @@ from truc_protocol.evidence_file import (
     MAGIC,
     MAX_ITEMS,
     Complaint,
-    Refusal,
+    SignedRefusal,
     is_evidence,
     read_evidence,
     read_refusal,
@@ -21,7 +21,7 @@ from truc_protocol.transcript import MAX_FILE, item, pack_record
 COMPLAINT = Complaint(b"m" * 32, 7, 1, b"s" * 32)
 
 
-def refusal() -> Refusal:
+def refusal() -> SignedRefusal:
     table = Table()
     return read_refusal(table.dealer.refuse(table.setup.mid, b"a body", "paused"))
 

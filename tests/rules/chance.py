@@ -29,7 +29,7 @@ from truc_rules import (
     presets,
     with_options,
 )
-from truc_rules.positions.match import Phase
+from truc_rules.positions.match import HandPhase
 
 SEEDS = st.integers(0, 2**32 - 1)
 TABLES = [(name, seats) for name in presets() for seats in preset(name).players]
@@ -157,7 +157,7 @@ def random_hand(variant, seats, chance):
     """Return the steps of one hand, the first of a game or the second, at any score."""
     match = random_match(variant, seats, chance)
     if chance.random() < _SECOND:
-        match = next_hand(match._replace(hand=match.hand._replace(phase=Phase.OVER)))
+        match = next_hand(match._replace(hand=match.hand._replace(phase=HandPhase.OVER)))
     found = []
     for step in random_steps(match, chance):
         found.append(step)

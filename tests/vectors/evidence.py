@@ -15,7 +15,7 @@ from truc_protocol.audit.evidence import weigh
 from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.bodies import Call, Deal, Refuse, Release, Share
 from truc_protocol.codec import sha256
-from truc_protocol.evidence_file import Complaint, EvidenceItem, Refusal, read_refusal, write_evidence
+from truc_protocol.evidence_file import Complaint, EvidenceItem, SignedRefusal, read_refusal, write_evidence
 from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import Transcript
@@ -121,7 +121,7 @@ def _refusals() -> Group:
     def refusal(comment: str, body: Refuse, *flags: str, sig: bytes | None = None) -> Test:
         record = table.sign(body) if sig is None else Record(0, encode(body), sig)
         read = read_refusal(record)
-        assert isinstance(read, Refusal)
+        assert isinstance(read, SignedRefusal)
         return _weighed(transcript, read, comment, *flags)
 
     by_seat = table.players[0].key.sign(encode(taken))

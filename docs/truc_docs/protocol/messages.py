@@ -28,7 +28,7 @@ from truc_protocol.messages import (
 )
 from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.messages.info import Limits, VariantOffer
-from truc_protocol.messages.wire import Form, Row
+from truc_protocol.messages.wire import Form, MessageRow
 from truc_protocol.wire.capabilities import BROUGHT_BY
 from truc_words.variant_files import FieldText, field_texts, summary
 
@@ -91,11 +91,11 @@ def messages_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _rows(direction: Direction) -> list[Row]:
+def _rows(direction: Direction) -> list[MessageRow]:
     return [row for row in MESSAGES if row.direction is direction]
 
 
-def _message(row: Row) -> list[str]:
+def _message(row: MessageRow) -> list[str]:
     lines = [f"### {row.tag}", "", *_capability(row)]
     told: list[FieldText] = []
     for form in row.forms:
@@ -113,12 +113,12 @@ def _fields(kind: type[msgspec.Struct], told: Sequence[FieldText] = ()) -> list[
     return [*([f"* {named}"] if named else []), *(str(text) for text in texts if text not in common)]
 
 
-def _capability(row: Row) -> list[str]:
+def _capability(row: MessageRow) -> list[str]:
     name = BROUGHT_BY.get(row.tag)
     return [] if name is None else [f"*Capability [`{name}`](capabilities.md#{name})*", ""]
 
 
-def _course(row: Row) -> list[str]:
+def _course(row: MessageRow) -> list[str]:
     course = COURSES[row.direction][row.tag]
     lines = []
     if row.replies and row.replies != ("ok",):
@@ -148,7 +148,7 @@ def _encoded(direction: Direction, message: AnyMessage) -> str:
     return f'{head}\n "message": {projected}}}'
 
 
-def _told_apart(form: Form, row: Row) -> str:
+def _told_apart(form: Form, row: MessageRow) -> str:
     if len(row.forms) == 1:
         return ""
     if form.mark is not None:

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final, get_args
 
 from truc_docs.protocol import GENERATED
-from truc_protocol.errors import REGISTRY, Code, Row, Topic
+from truc_protocol.errors import REGISTRY, Code, CodeRow, Topic
 from truc_protocol.facts import RECORD_FACTS, STATE_FIELDS, fact_name
 from truc_protocol.messages import MESSAGES
 from truc_protocol.wire.capabilities import CAPABILITIES, RESERVED, Capability
@@ -83,11 +83,11 @@ def errors_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _codes(title: str, wanted: Callable[[Row], bool]) -> str:
+def _codes(title: str, wanted: Callable[[CodeRow], bool]) -> str:
     return f"**{title}:** " + ", ".join(f"`{code}`" for code, row in REGISTRY.items() if wanted(row)) + "."
 
 
-def _code(code: Code, row: Row) -> list[str]:
+def _code(code: Code, row: CodeRow) -> list[str]:
     flags = (("closes", row.closes), ("again", row.retryable), (f"since protocol {row.since}", row.since > 1))
     marks = [mark for mark, holds in flags if holds]
     return [

@@ -14,9 +14,9 @@ from truc_protocol.audit.auditor import AuditError, Auditor, Finding
 from truc_protocol.audit.equivocation import Equivocation, contradictions
 from truc_protocol.audit.evidence import Weighed, weigh
 from truc_protocol.audit.verdict import Refutation, Result, Verdict
-from truc_protocol.audit.verified_prefix import Passed, Wanted, Watch, wanted
+from truc_protocol.audit.verified_prefix import EvidenceWanted, Passed, PassedNotes, wanted
 from truc_protocol.checks import CheckError
-from truc_protocol.evidence_file import EvidenceItem, Refusal, is_evidence, read_evidence
+from truc_protocol.evidence_file import EvidenceItem, SignedRefusal, is_evidence, read_evidence
 from truc_protocol.ledger import Ledger
 from truc_protocol.records import Record
 from truc_protocol.transcript import read_document_item, read_records
@@ -143,13 +143,13 @@ def examine(files: Sequence[bytes]) -> Together:
     return Together(files_found, _contradictions(given), tuple(_agreements(given)))
 
 
-def _read_through(files: Mapping[int, bytes], asked: Wanted) -> dict[int, tuple[Verdict, Passed]]:
+def _read_through(files: Mapping[int, bytes], asked: EvidenceWanted) -> dict[int, tuple[Verdict, Passed]]:
     """Audit each transcript once; of one that is examined alone, only the verdict is kept."""
-    if len(files) == 1 and asked == Wanted():
+    if len(files) == 1 and asked == EvidenceWanted():
         return {n: (verify(file), Passed()) for n, file in files.items()}
     through = {}
     for n, file in files.items():
-        watch = Watch(asked)
+        watch = PassedNotes(asked)
         through[n] = verify(file, watch.note), watch.passed()
     return through
 
@@ -169,7 +169,7 @@ def _weighed_item(item: EvidenceItem, given: _Given) -> tuple[Weighed, ...]:
     """Weigh an item against every transcript of its match."""
     named = [n for n, match in given.matches.items() if match == item.mid]
     if not named:
-        what = "refusal" if isinstance(item, Refusal) else "complaint"
+        what = "refusal" if isinstance(item, SignedRefusal) else "complaint"
         return (Weighed(f"{what} in the match {item.mid.hex()[:16]}: {_ALONE}"),)
     return tuple(weigh(given.transcripts[n], item)._replace(transcript=n) for n in named)
 
@@ -200,7 +200,9 @@ def _agreements(given: _Given) -> Iterator[Agreement]:
 
 
 def _contradictions(given: _Given) -> tuple[Contradiction, ...]:
-    refusals = tuple(item for items in given.items.values() for item in items if isinstance(item, Refusal))
+    refusals = tuple(
+        item for items in given.items.values() for item in items if isinstance(item, SignedRefusal)
+    )
     return tuple(
         Contradiction(first, second, found)
         for first, second in combinations(given.transcripts, 2)

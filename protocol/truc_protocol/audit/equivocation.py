@@ -8,12 +8,12 @@ import reprlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from truc_protocol.audit.verified_prefix import Passed, Signed, passed
+from truc_protocol.audit.verified_prefix import Passed, PassedRecord, passed
 from truc_protocol.bodies import Act, AnyBody, Call, MatchStart, Rekey, Release, Resign, Sub, Table
 from truc_protocol.checks import role_name
 from truc_protocol.codec import sha256
 from truc_protocol.crypto import keys
-from truc_protocol.evidence_file import Refusal
+from truc_protocol.evidence_file import SignedRefusal
 from truc_protocol.records import SERVER, Record, tag_of
 from truc_protocol.transcript import Transcript
 
@@ -39,7 +39,7 @@ def compare(first: Transcript, second: Transcript) -> tuple[Equivocation, ...]:
 
 
 def contradictions(
-    first: Passed, second: Passed, refusals: Sequence[Refusal] = ()
+    first: Passed, second: Passed, refusals: Sequence[SignedRefusal] = ()
 ) -> tuple[Equivocation, ...]:
     """Compare what passes of two transcripts.
 
@@ -51,7 +51,7 @@ def contradictions(
     return tuple(dict.fromkeys(found))
 
 
-def refused_record(through: Passed, refusal: Refusal) -> Equivocation | None:
+def refused_record(through: Passed, refusal: SignedRefusal) -> Equivocation | None:
     """Find the record that a refusal refuses and its server took nevertheless (C35).
 
     Only a body bound to one position counts: any other may come again, and is then refused because it was taken
@@ -68,7 +68,7 @@ def refused_record(through: Passed, refusal: Refusal) -> Equivocation | None:
     return Equivocation("C35", "server", message, refusal.record, item.record, (None, item.k))
 
 
-def _is_signed(refusal: Refusal, items: Sequence[Signed]) -> bool:
+def _is_signed(refusal: SignedRefusal, items: Sequence[PassedRecord]) -> bool:
     """Tell whether the server of a list has signed a refusal."""
     table = items[0].body if items else None
     return isinstance(table, Table) and keys.verify(table.spk, refusal.record.body, refusal.record.sig)
@@ -78,7 +78,7 @@ def _mid(body: AnyBody) -> bytes | None:
     return getattr(body, "mid", None)
 
 
-def _setups(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivocation]:
+def _setups(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Iterator[Equivocation]:
     """C36: a table serves one match, a nonce one table."""
     for a, b in zip(_terms(one), _terms(other), strict=False):
         if a.record.body == b.record.body:
@@ -92,12 +92,12 @@ def _setups(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivoca
                 pass
 
 
-def _terms(items: Sequence[Signed]) -> Iterator[Signed]:
+def _terms(items: Sequence[PassedRecord]) -> Iterator[PassedRecord]:
     """Yield the table record of a list, and the match record that closes its setup."""
     return (item for item in items if isinstance(item.body, Table | MatchStart))
 
 
-def _server(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivocation]:
+def _server(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Iterator[Equivocation]:
     """C33: two bodies of the server for one position, two calls for one index."""
     for a, b in _contradictions(one, other):
         if a.record.signer != SERVER or b.record.signer != SERVER or not (a.record.sig and b.record.sig):
@@ -110,7 +110,7 @@ def _server(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivoca
             yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
 
 
-def _lists(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivocation]:
+def _lists(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Iterator[Equivocation]:
     """C33: two lists of one match, each under a later signature of the server, that differ where both have a record."""
     for a, b in zip(_vouched(one), _vouched(other), strict=False):
         if a.k is not None and _mid(a.body) == _mid(b.body) and a.record != b.record:
@@ -119,7 +119,7 @@ def _lists(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivocat
             return
 
 
-def _vouched(passed: Sequence[Signed]) -> Sequence[Signed]:
+def _vouched(passed: Sequence[PassedRecord]) -> Sequence[PassedRecord]:
     last = max(
         (at for at, item in enumerate(passed) if item.record.signer == SERVER and item.record.sig), default=-1
     )
@@ -127,7 +127,7 @@ def _vouched(passed: Sequence[Signed]) -> Sequence[Signed]:
 
 
 def _seats(
-    one: Sequence[Signed], other: Sequence[Signed], refused: frozenset[bytes]
+    one: Sequence[PassedRecord], other: Sequence[PassedRecord], refused: frozenset[bytes]
 ) -> Iterator[Equivocation]:
     """C34: two decisions of a seat for one position, two releases for one index."""
     strangers = _brought(one, other) - _brought(_vouched(one), _vouched(other))
@@ -144,18 +144,20 @@ def _seats(
         yield Equivocation("C34", role_name(a.record.signer), message, a.record, b.record, (a.k, b.k))
 
 
-def _brought(*lists: Sequence[Signed]) -> frozenset[bytes]:
+def _brought(*lists: Sequence[PassedRecord]) -> frozenset[bytes]:
     """Return the keys of newcomers; anybody can bring one, so it is the seat's only once the server has signed after it."""
     return frozenset(item.body.pk for each in lists for item in each if isinstance(item.body, Sub))
 
 
-def _is_refused(refused: frozenset[bytes], *signed: Signed) -> bool:
+def _is_refused(refused: frozenset[bytes], *signed: PassedRecord) -> bool:
     return any(sha256(each.record.body) in refused for each in signed)
 
 
-def _contradictions(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[tuple[Signed, Signed]]:
+def _contradictions(
+    one: Sequence[PassedRecord], other: Sequence[PassedRecord]
+) -> Iterator[tuple[PassedRecord, PassedRecord]]:
     """Yield pairs of different bodies of one match that share a position, or are calls or releases of one index."""
-    places: dict[tuple[object, ...], list[Signed]] = {}
+    places: dict[tuple[object, ...], list[PassedRecord]] = {}
     for item in one:
         for place in _places(item):
             places.setdefault(place, []).append(item)
@@ -166,7 +168,7 @@ def _contradictions(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[
                     yield rival, item
 
 
-def _places(item: Signed) -> list[tuple[object, ...]]:
+def _places(item: PassedRecord) -> list[tuple[object, ...]]:
     if item.k is None:
         return []
     found: list[tuple[object, ...]] = [(_mid(item.body), "k", item.k)]

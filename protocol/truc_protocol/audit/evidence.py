@@ -11,11 +11,11 @@ from typing import NamedTuple
 from truc_protocol.audit.equivocation import refused_record
 from truc_protocol.audit.own import OwnSeat, open_deal, open_share
 from truc_protocol.audit.verdict import Refutation
-from truc_protocol.audit.verified_prefix import Passed, Signed, Spot
+from truc_protocol.audit.verified_prefix import Passed, PassedRecord, Spot
 from truc_protocol.bodies import AnyBody, Deal, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import box_key
-from truc_protocol.evidence_file import Complaint, EvidenceItem, Refusal
+from truc_protocol.evidence_file import Complaint, EvidenceItem, SignedRefusal
 from truc_protocol.ledger import Ledger, box_public, fold
 
 
@@ -57,11 +57,11 @@ def weigh(through: Passed, each: EvidenceItem) -> Weighed:
             upheld = judged.judgement is Judgement.UPHELD
             found = Refutation("C18", judged.message, "server", each.k, 0) if upheld else None
             return Weighed(message, found, judged.judgement)
-        case Refusal():
+        case SignedRefusal():
             return _weigh_refusal(through, each)
 
 
-def _weigh_refusal(through: Passed, refusal: Refusal) -> Weighed:
+def _weigh_refusal(through: Passed, refusal: SignedRefusal) -> Weighed:
     found, code = refused_record(through, refusal), reprlib.repr(refusal.body.code)
     if found is None:
         return Weighed(
@@ -112,7 +112,7 @@ def _is_sealed_to(body: AnyBody, seat: int) -> bool:
     return isinstance(body, Share) and seat == body.receiver
 
 
-def _opened(before: Ledger, item: Signed, own: OwnSeat) -> Ledger:
+def _opened(before: Ledger, item: PassedRecord, own: OwnSeat) -> Ledger:
     """Return the ledger after a record of a hand as a seat knows it, its box opened if there is one for it.
 
     Raises:

@@ -16,7 +16,7 @@ from truc_protocol.records import Record
 from truc_protocol.transcript import Transcript
 
 
-class Signed(NamedTuple):
+class PassedRecord(NamedTuple):
     """A record that passed, with its body, its position (None in the setup) and the key it was signed under."""
 
     record: Record
@@ -33,55 +33,55 @@ class Spot(NamedTuple):
         since: the records from it on, up to this one.
     """
 
-    item: Signed
+    item: PassedRecord
     before: Ledger
     start: Ledger
-    since: tuple[Signed, ...]
+    since: tuple[PassedRecord, ...]
 
 
-class Wanted(NamedTuple):
+class EvidenceWanted(NamedTuple):
     """What evidence asks of a transcript: deals and shares by match and position, bodies by their SHA-256."""
 
     places: frozenset[tuple[bytes, int]] = frozenset()
     bodies: frozenset[bytes] = frozenset()
 
 
-def wanted(items: Sequence[EvidenceItem]) -> Wanted:
+def wanted(items: Sequence[EvidenceItem]) -> EvidenceWanted:
     """Return what items of evidence ask of transcripts."""
     complaints = [each for each in items if isinstance(each, Complaint)]
     refusals = [each.body.body for each in items if not isinstance(each, Complaint)]
-    return Wanted(frozenset((each.mid, each.k) for each in complaints), frozenset(refusals))
+    return EvidenceWanted(frozenset((each.mid, each.k) for each in complaints), frozenset(refusals))
 
 
 class Passed(NamedTuple):
     """The records of a list that pass, in order, with the spots and bodies among them that were wanted."""
 
-    items: tuple[Signed, ...] = ()
+    items: tuple[PassedRecord, ...] = ()
     spots: Mapping[tuple[bytes, int], Spot] = {}
-    bodies: Mapping[bytes, Signed] = {}
+    bodies: Mapping[bytes, PassedRecord] = {}
 
 
-class Watch:
+class PassedNotes:
     """Notes what an auditor lets pass; call `note` with every record that has passed."""
 
-    def __init__(self, asked: Wanted) -> None:
+    def __init__(self, asked: EvidenceWanted) -> None:
         self._asked = asked
-        self._items: list[Signed] = []
+        self._items: list[PassedRecord] = []
         self._spots: dict[tuple[bytes, int], Spot] = {}
-        self._bodies: dict[bytes, Signed] = {}
+        self._bodies: dict[bytes, PassedRecord] = {}
         self._start: tuple[Ledger, int] | None = None
 
     def note(self, before: Ledger | None, record: Record, finding: Finding) -> None:
         """Note a record that passed after `before`."""
         author = before.contributors[record.signer] if before is not None and record.sig else None
-        item = Signed(record, finding.body, finding.k, None if author is None else author.public)
+        item = PassedRecord(record, finding.body, finding.k, None if author is None else author.public)
         if before is not None and isinstance(item.body, Deal | Share):
             self._note_spot(before, item)
         self._items.append(item)
         if self._asked.bodies and (digest := sha256(record.body)) in self._asked.bodies:
             self._bodies[digest] = item
 
-    def _note_spot(self, before: Ledger, item: Signed) -> None:
+    def _note_spot(self, before: Ledger, item: PassedRecord) -> None:
         if self._start is None or (isinstance(item.body, Deal) and item.body.d == 0):
             self._start = before, len(self._items)
         place = before.setup.mid, before.k
@@ -96,7 +96,7 @@ class Watch:
 
 def passed(transcript: Transcript, items: Sequence[EvidenceItem] = ()) -> Passed:
     """Audit a transcript as far as it passes, and keep what items of evidence ask of it."""
-    auditor, watch = Auditor(transcript.document), Watch(wanted(items))
+    auditor, watch = Auditor(transcript.document), PassedNotes(wanted(items))
     for record in transcript.records:
         before = auditor.ledger
         try:

@@ -15,7 +15,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.ledger.deals import box_public, check_index
 from truc_protocol.ledger.play import moved, open_slots
 from truc_protocol.ledger.replay import is_unsure, told
-from truc_protocol.ledger.state import HandLog, Ledger, Shown, Step, next_open, next_share, unseen_slot
+from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Shown, next_open, next_share, unseen_slot
 from truc_rules import Event, Match, is_hand_over, owed_shows, settled, unproven
 
 Events = tuple[Event, ...]
@@ -51,7 +51,7 @@ def _shown(body: Open) -> Shown:
     return body.seat, tuple(slot for slot, _, _ in body.openings)
 
 
-def _unseen(ledger: Ledger, match: Match, body: Open, step: Step) -> tuple[Ledger, Events]:
+def _unseen(ledger: Ledger, match: Match, body: Open, step: LoggedMove) -> tuple[Ledger, Events]:
     if _shown(body) != unseen_slot(step):
         raise CheckError("C23", f"expected {_text(unseen_slot(step))}, got {_text(_shown(body))}", _SERVER)
     hand, match = open_slots(ledger.hand, match, body.seat, _openings(body), _SERVER)

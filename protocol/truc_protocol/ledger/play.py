@@ -11,7 +11,7 @@ from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger.deals import check_index
 from truc_protocol.ledger.replay import told
-from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Step
+from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Outcome
 from truc_protocol.records import Phase
 from truc_rules import (
     Action,
@@ -83,7 +83,7 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> tuple[Ledger, Eve
     if action.kind is _CUT and not move.cut:
         raise CheckError("C20", "cut: expected a place of at least 1, got 0", author)
     hand, match = open_slots(ledger.hand, ledger.match, action.seat, move.openings, author)
-    step = Step(action, ruled=False)
+    step = LoggedMove(action, ruled=False)
     try:
         if action.kind is _BLIND:
             return _acted(_unseen(ledger, match, step), action.seat), ()
@@ -99,20 +99,20 @@ def _acted(ledger: Ledger, seat: int) -> Ledger:
     return replace(ledger, streaks=counted(ledger, seat, 0))
 
 
-def _unseen(ledger: Ledger, match: Match, step: Step) -> Ledger:
+def _unseen(ledger: Ledger, match: Match, step: LoggedMove) -> Ledger:
     with suppress(CardError):  # the rules allow it, but its card is not known yet
         apply(match, step.action)
     return played_unseen(ledger, step)
 
 
-def played_unseen(ledger: Ledger, step: Step) -> Ledger:
+def played_unseen(ledger: Ledger, step: LoggedMove) -> Ledger:
     """Return the ledger that waits for the server to open a card which its seat plays unseen."""
     if ledger.hand is None:
         raise ValueError("no hand is open")
     return replace(ledger, hand=replace(ledger.hand, unseen=step))
 
 
-def moved(ledger: Ledger, hand: HandLog | None, match: Match, step: Step, cut: int) -> Ledger:
+def moved(ledger: Ledger, hand: HandLog | None, match: Match, step: LoggedMove, cut: int) -> Ledger:
     """Return the ledger after a move of the rules; `hand` has the cards opened for it."""
     if hand is None:
         return replace(ledger, match=match, cut=cut)

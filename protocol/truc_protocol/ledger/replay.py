@@ -8,7 +8,7 @@ complete.
 from collections.abc import Iterator, Sequence
 
 from truc_protocol.bodies import Deal
-from truc_protocol.ledger.state import HandLog, Step
+from truc_protocol.ledger.state import HandLog, LoggedMove
 from truc_rules import (
     Action,
     Card,
@@ -36,7 +36,7 @@ Told = tuple[Match, Events]
 Hands = Sequence[Sequence[Card | None]]
 
 
-def told(match: Match, step: Step) -> Told:
+def told(match: Match, step: LoggedMove) -> Told:
     """Tell the rules a move, with the card that was played covered if it is known.
 
     Raises:

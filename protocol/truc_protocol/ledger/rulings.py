@@ -8,7 +8,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.ledger.deals import check_index
 from truc_protocol.ledger.play import counted, moved, open_slots, played_unseen
 from truc_protocol.ledger.replay import may_rule, readings, told
-from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Pause, Step, is_exhausted, is_gone
+from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Outcome, Pause, is_exhausted, is_gone
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_WAIT
 from truc_rules import Event, Kind, Match, RulesError, deciders
@@ -101,7 +101,7 @@ def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> tup
     move = read_act(seat, kind, args, deck=ledger.setup.terms.table.deck, culprit=_SERVER)
     _check_fixed(match, move)
     hand, match = open_slots(ledger.hand, match, seat, move.openings, _SERVER)
-    step = Step(move.action, ruled=True)
+    step = LoggedMove(move.action, ruled=True)
     is_unseen = move.action.kind is Kind.BLIND
     after, events = (played_unseen(ledger, step), ()) if is_unseen else _told(ledger, hand, match, step)
     return replace(after, streaks=counted(ledger, seat, ledger.streaks[seat] + 1)), events
@@ -117,7 +117,7 @@ def _check_fixed(match: Match, move: Move) -> None:
         )
 
 
-def _told(ledger: Ledger, hand: HandLog | None, match: Match, step: Step) -> tuple[Ledger, Events]:
+def _told(ledger: Ledger, hand: HandLog | None, match: Match, step: LoggedMove) -> tuple[Ledger, Events]:
     try:
         decided, events = told(match, step)
     except RulesError as error:

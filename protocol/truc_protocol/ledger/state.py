@@ -41,7 +41,7 @@ class Contributor(msgspec.Struct, frozen=True):
     rekeys: int = 0
 
 
-class Step(msgspec.Struct, frozen=True):
+class LoggedMove(msgspec.Struct, frozen=True):
     """A move of the rules within a hand; `ruled` if a ruling made it."""
 
     action: Action
@@ -69,9 +69,9 @@ class HandLog(msgspec.Struct, frozen=True):
     start: Match
     deals: tuple[Deal, ...] = ()
     shares: tuple[Share, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LoggedMove, ...] = ()
     used: frozenset[tuple[int, int, int]] = frozenset()
-    unseen: Step | None = None
+    unseen: LoggedMove | None = None
     opens: tuple[Open, ...] = ()
     known: int = 0
 
@@ -302,7 +302,7 @@ def next_open(ledger: Ledger) -> Shown | None:
     return next(iter(hand.unopened(owed_shows(match))), None)
 
 
-def unseen_slot(step: Step) -> Shown:
+def unseen_slot(step: LoggedMove) -> Shown:
     """Return the seat and slot of a card played unseen."""
     slot = step.action.value
     return step.action.seat, (slot,) if isinstance(slot, int) else ()

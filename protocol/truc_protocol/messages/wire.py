@@ -103,7 +103,7 @@ class Form(NamedTuple):
     mark: str | None = None
 
 
-class Row(NamedTuple):
+class MessageRow(NamedTuple):
     """One message: `replies` are the tags that answer it, besides `error`."""
 
     direction: Direction
@@ -124,68 +124,68 @@ def tag_of(message: Message | type[Message]) -> str:
     return str(message.__struct_config__.tag)
 
 
-MESSAGES: Final[tuple[Row, ...]] = (
-    Row(_IN, (Form(requests.ClientHello),), ("hello",)),
-    Row(_OUT, (Form(answers.ServerHello),)),
-    Row(
+MESSAGES: Final[tuple[MessageRow, ...]] = (
+    MessageRow(_IN, (Form(requests.ClientHello),), ("hello",)),
+    MessageRow(_OUT, (Form(answers.ServerHello),)),
+    MessageRow(
         _IN,
         (Form(requests.KeyLogin, "body"), Form(requests.GuestReturn, "token"), Form(requests.GuestLogin)),
         ("welcome",),
     ),
-    Row(_OUT, (Form(answers.Welcome),)),
-    Row(_OUT, (Form(answers.Ok),)),
-    Row(_OUT, (Form(answers.Refusal),)),
-    Row(_OUT, (Form(answers.Bye),)),
-    Row(_IN, (Form(requests.ListTables),), ("ok",)),
-    Row(_IN, (Form(requests.ReadRules),), ("ok",)),
-    Row(_IN, (Form(requests.Create),), ("ok",)),
-    Row(_IN, (Form(requests.Join),), ("ok",)),
-    Row(_IN, (Form(requests.Leave),), ("ok",)),
-    Row(_IN, (Form(requests.Ready),), ("ok",)),
-    Row(_IN, (Form(requests.Unready),), ("ok",)),
-    Row(_OUT, (Form(notices.TableState),)),
-    Row(_OUT, (Form(notices.TableClosed),)),
-    Row(_OUT, (Form(notices.Terms),)),
-    Row(_OUT, (Form(notices.Setup),)),
-    Row(_OUT, (Form(notices.MatchRecord),)),
-    Row(_OUT, (Form(notices.BoxedOptions, "box"), Form(notices.OpenOptions))),
-    Row(_OUT, (Form(notices.OwnCards),)),
-    Row(_OUT, (Form(notices.Waiting),)),
-    Row(_OUT, (Form(notices.Away),)),
-    Row(_IN, (Form(requests.SignedAct, "body"), Form(requests.GuestAct)), ("ok",)),
-    Row(_IN, (Form(requests.BoxedSign, "box"), Form(requests.OpenSign)), ("ok",)),
-    Row(_OUT, (Form(notices.BoxedSignSeen, "box"), Form(notices.OpenSignSeen))),
-    Row(_IN, (Form(requests.Say),), ("ok",)),
-    Row(_IN, (Form(requests.ClaimMatch),), ("ok",)),
-    Row(_IN, (Form(requests.WantRekey),), ("ok",)),
-    Row(_OUT, (Form(notices.Said),)),
-    Row(_IN, (Form(requests.Resume),), ("ok",)),
-    Row(_IN, (Form(requests.Watch),), ("ok",)),
-    Row(_IN, (Form(requests.Unwatch),), ("ok",)),
-    Row(_OUT, (Form(notices.SeatTakenOver),)),
-    Row(_OUT, (Form(history.Snapshot),)),
-    Row(_IN, (Form(history.History),), ("ok",)),
-    Row(_IN, (Form(history.ListMatches),), ("ok",)),
-    Row(_IN, (Form(social.FollowLobby),), ("ok",)),
-    Row(_OUT, (Form(social.LobbyState),)),
-    Row(_IN, (Form(social.ListPlayers),), ("ok",)),
-    Row(_IN, (Form(social.Seek),), ("ok",)),
-    Row(_OUT, (Form(social.BotWanted),)),
-    Row(_OUT, (Form(social.PlayersWanted),)),
-    Row(_IN, (Form(social.Chat),), ("ok",)),
-    Row(_OUT, (Form(social.ChatLine),)),
-    Row(_IN, (Form(social.Ignore),), ("ok",)),
-    Row(_IN, (Form(social.Forget),), ("ok",)),
-    Row(_IN, (Form(ratings.Leaderboard),), ("ok",)),
-    Row(_IN, (Form(ratings.Profile),), ("ok",)),
-    Row(_OUT, (Form(notices.Capabilities),)),
-    Row(_OUT, (Form(notices.Draining),)),
-    Row(_IN, (Form(notices.Ping),), ("pong",)),
-    Row(_IN, (Form(notices.Pong),)),
-    Row(_OUT, (Form(notices.Ping),), ("pong",)),
-    Row(_OUT, (Form(notices.Pong),)),
+    MessageRow(_OUT, (Form(answers.Welcome),)),
+    MessageRow(_OUT, (Form(answers.Ok),)),
+    MessageRow(_OUT, (Form(answers.Refusal),)),
+    MessageRow(_OUT, (Form(answers.Bye),)),
+    MessageRow(_IN, (Form(requests.ListTables),), ("ok",)),
+    MessageRow(_IN, (Form(requests.ReadRules),), ("ok",)),
+    MessageRow(_IN, (Form(requests.Create),), ("ok",)),
+    MessageRow(_IN, (Form(requests.Join),), ("ok",)),
+    MessageRow(_IN, (Form(requests.Leave),), ("ok",)),
+    MessageRow(_IN, (Form(requests.Ready),), ("ok",)),
+    MessageRow(_IN, (Form(requests.Unready),), ("ok",)),
+    MessageRow(_OUT, (Form(notices.TableState),)),
+    MessageRow(_OUT, (Form(notices.TableClosed),)),
+    MessageRow(_OUT, (Form(notices.Terms),)),
+    MessageRow(_OUT, (Form(notices.Setup),)),
+    MessageRow(_OUT, (Form(notices.MatchRecord),)),
+    MessageRow(_OUT, (Form(notices.BoxedOptions, "box"), Form(notices.OpenOptions))),
+    MessageRow(_OUT, (Form(notices.OwnCards),)),
+    MessageRow(_OUT, (Form(notices.Waiting),)),
+    MessageRow(_OUT, (Form(notices.Away),)),
+    MessageRow(_IN, (Form(requests.SignedAct, "body"), Form(requests.GuestAct)), ("ok",)),
+    MessageRow(_IN, (Form(requests.BoxedSign, "box"), Form(requests.OpenSign)), ("ok",)),
+    MessageRow(_OUT, (Form(notices.BoxedSignSeen, "box"), Form(notices.OpenSignSeen))),
+    MessageRow(_IN, (Form(requests.Say),), ("ok",)),
+    MessageRow(_IN, (Form(requests.ClaimMatch),), ("ok",)),
+    MessageRow(_IN, (Form(requests.WantRekey),), ("ok",)),
+    MessageRow(_OUT, (Form(notices.Said),)),
+    MessageRow(_IN, (Form(requests.Resume),), ("ok",)),
+    MessageRow(_IN, (Form(requests.Watch),), ("ok",)),
+    MessageRow(_IN, (Form(requests.Unwatch),), ("ok",)),
+    MessageRow(_OUT, (Form(notices.SeatTakenOver),)),
+    MessageRow(_OUT, (Form(history.Snapshot),)),
+    MessageRow(_IN, (Form(history.History),), ("ok",)),
+    MessageRow(_IN, (Form(history.ListMatches),), ("ok",)),
+    MessageRow(_IN, (Form(social.FollowLobby),), ("ok",)),
+    MessageRow(_OUT, (Form(social.LobbyState),)),
+    MessageRow(_IN, (Form(social.ListPlayers),), ("ok",)),
+    MessageRow(_IN, (Form(social.Seek),), ("ok",)),
+    MessageRow(_OUT, (Form(social.BotWanted),)),
+    MessageRow(_OUT, (Form(social.PlayersWanted),)),
+    MessageRow(_IN, (Form(social.Chat),), ("ok",)),
+    MessageRow(_OUT, (Form(social.ChatLine),)),
+    MessageRow(_IN, (Form(social.Ignore),), ("ok",)),
+    MessageRow(_IN, (Form(social.Forget),), ("ok",)),
+    MessageRow(_IN, (Form(ratings.Leaderboard),), ("ok",)),
+    MessageRow(_IN, (Form(ratings.Profile),), ("ok",)),
+    MessageRow(_OUT, (Form(notices.Capabilities),)),
+    MessageRow(_OUT, (Form(notices.Draining),)),
+    MessageRow(_IN, (Form(notices.Ping),), ("pong",)),
+    MessageRow(_IN, (Form(notices.Pong),)),
+    MessageRow(_OUT, (Form(notices.Ping),), ("pong",)),
+    MessageRow(_OUT, (Form(notices.Pong),)),
 )
-_ROWS: Final[Mapping[Direction, Mapping[str, Row]]] = {
+_ROWS: Final[Mapping[Direction, Mapping[str, MessageRow]]] = {
     direction: {row.tag: row for row in MESSAGES if row.direction is direction} for direction in Direction
 }
 _PLACE: Final = re.compile(r" - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`$")
@@ -193,7 +193,7 @@ _MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _LARGEST_ID: Final = 2**32 - 1
 
 
-def row_of(direction: Direction, tag: str) -> Row | None:
+def row_of(direction: Direction, tag: str) -> MessageRow | None:
     """Return the row of a tag in one direction, or None if there is no such message."""
     return _ROWS[direction].get(tag)
 

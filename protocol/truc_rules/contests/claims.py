@@ -10,14 +10,14 @@ from truc_rules.cards.seats import Seat, other_side, seats_from, side_of
 from truc_rules.contests.values import holds, may_hold
 from truc_rules.positions.actions import Action, Kind, valued
 from truc_rules.positions.events import Event, FlorClaimed, FlorClaimSettled, PointsScored
-from truc_rules.positions.match import Hand, Match, Phase, Step, players
+from truc_rules.positions.match import Hand, HandPhase, Match, Step, players
 
 AWARD_CLAIM = "claim"
 _HELD: Final = 3
 _NOT_HELD: Final = 1
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
-_PLAYING = Phase.PLAY
+_PLAYING = HandPhase.PLAY
 
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:

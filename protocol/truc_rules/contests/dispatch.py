@@ -1,12 +1,9 @@
 """The side bets as one: which of envido, flor and the saying of values handles a call or an open offer.
 
 Flor comes before envido, envido before an unanswered ask for the stake (rules.md 8.2): a call is pushed on top of what
-it comes before.
-
-Windows: where a hand, as everybody sees it, waits for seats that may have nothing to say.
-
-Only a seat that holds a flor declares one. Whoever knows all cards knows at once when nobody does, and could go on in
-the same moment; but going on would tell what nobody has said (rules.md 13b.3). So whoever keeps the time asks here.
+it comes before. Whoever keeps the time also asks here for windows, where a hand, as everybody sees it, waits for seats
+that may have nothing to say: whoever knows all cards could go on at once when nobody holds a flor, but going on would
+tell what nobody has said (rules.md 13b.3).
 """
 
 from typing import assert_never

@@ -15,9 +15,9 @@ from truc_rules.positions.events import EnvidoAccepted, EnvidoCalled, EnvidoDecl
 from truc_rules.positions.match import (
     Contests,
     EnvidoAsk,
+    HandPhase,
     Match,
     Offer,
-    Phase,
     StakeAsk,
     Step,
     players,
@@ -25,7 +25,7 @@ from truc_rules.positions.match import (
 )
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
-_PLAYING = Phase.PLAY
+_PLAYING = HandPhase.PLAY
 _ENVIDO, _REAL, _FALTA = Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO
 _WORTH: Final = {_ENVIDO: 2, _REAL: 3}
 _LEAST: Final = 1

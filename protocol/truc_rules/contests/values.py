@@ -1,11 +1,8 @@
-"""What cards are worth in the side bets: envido values, flores and their values, as functions of cards alone.
+"""What cards are worth in the side bets, and who holds a flor as far as the cards are known here.
 
-Who may say a value, and when, is in saying.py. A card that is unknown here may be any card.
-
-Who holds a flor, as far as the cards are known here.
-
-A seat whose known cards decide it holds one or not; a seat with unknown cards may hold one. A contest is never stuck
-behind seats that only may: the next seat that surely holds one may speak, and those before it have none.
+A card that is unknown may be any card: a seat whose known cards decide it holds a flor or not, any other may hold one.
+A contest is never stuck behind seats that only may: the next seat that surely holds one may speak, and those before it
+have none. Who may say a value, and when, is in saying.py.
 """
 
 from collections.abc import Sequence

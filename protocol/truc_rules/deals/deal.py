@@ -9,7 +9,7 @@ from truc_rules.deals import pica, redeal
 from truc_rules.errors import CardError, MatchError
 from truc_rules.positions import events
 from truc_rules.positions.actions import Action, Kind
-from truc_rules.positions.match import Dealt, Hand, Match, Phase, Row, Step, with_dealt
+from truc_rules.positions.match import Hand, HandCards, HandPhase, Match, Row, Step, with_dealt
 from truc_rules.signs import orders
 from truc_rules.stakes import last_point
 
@@ -27,7 +27,7 @@ def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
         CardError: A wrong number of cards, or a card that is not in the pack or comes twice.
     """
     hand = match.hand
-    if hand.phase is not Phase.DEAL:
+    if hand.phase is not HandPhase.DEAL:
         raise MatchError(f"expected a hand that waits for cards, got one in phase {hand.phase.name.lower()}")
     _check(match, hands, turn)
     dealt = _dealt(match, hands, turn)
@@ -35,14 +35,16 @@ def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
     left = (tuple(range(dealt.each)),) * match.seats
     row = Row(old.eldest, old.stride, old.leader, old.leader, (), (), None, left)
     told = (events.Dealt(dealt.each), *map(events.TurnedUp, dealt.up), *pica.begun(row, match.seats))
-    with_cards = Hand(Phase.REDEAL, dealt, row, hand.bets, (), None, hand.contests, hand.orders, hand.proven)
+    with_cards = Hand(
+        HandPhase.REDEAL, dealt, row, hand.bets, (), None, hand.contests, hand.orders, hand.proven
+    )
     if redeal.may_propose(match, dealt):
         return with_cards, told
     begun, further = last_point.begin(match, with_cards)
     return begun, (*told, *further)
 
 
-def _dealt(match: Match, hands: Hands, turn: Sequence[Card]) -> Dealt:
+def _dealt(match: Match, hands: Hands, turn: Sequence[Card]) -> HandCards:
     before = match.hand.dealt
     taken = before.taken + match.seats * before.each + len(turn)
     return before._replace(taken=taken, cards=tuple(map(tuple, hands)), up=tuple(turn) or before.up)

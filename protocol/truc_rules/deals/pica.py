@@ -2,7 +2,7 @@
 
 from truc_rules.cards.seats import Seat, seat_after
 from truc_rules.positions.events import DuelBegun, Event
-from truc_rules.positions.match import NO_CONTESTS, Bets, Hand, Match, Phase, Row, Score
+from truc_rules.positions.match import NO_CONTESTS, Bets, Hand, HandPhase, Match, Row, Score
 from truc_rules.variants.variant import Variant
 
 SEATS = 6
@@ -34,7 +34,7 @@ def next_duel(match: Match, hand: Hand, bets: Bets) -> Hand:
     eldest = Seat((row.eldest + 1) % match.seats)
     proven = (*hand.proven, (row.eldest, hand.contests))
     return hand._replace(
-        phase=Phase.PLAY,
+        phase=HandPhase.PLAY,
         row=Row(eldest, row.stride, eldest, eldest, (), (), None, row.left),
         bets=bets,
         offers=(),

@@ -3,11 +3,11 @@
 from truc_rules.cards.seats import Seat, seat_after, seats_after
 from truc_rules.positions.actions import Action, Kind, words, yes_or_no
 from truc_rules.positions.events import RedealAgreed, RedealGranted, RedealProposed, RedealRefused, Stood
-from truc_rules.positions.match import Dealt, Match, Phase, RedealAsk, Step
+from truc_rules.positions.match import HandCards, HandPhase, Match, RedealAsk, Step
 from truc_rules.stakes import last_point
 
 
-def may_propose(match: Match, dealt: Dealt) -> bool:
+def may_propose(match: Match, dealt: HandCards) -> bool:
     """Tell whether a redeal may be proposed over `dealt`: one more is allowed, and the pack can supply a whole deal."""
     rule = match.variant.redeal
     if rule is None or len(match.variant.pack) - dealt.taken < match.seats * dealt.each:
@@ -53,9 +53,11 @@ def answer(match: Match, action: Action, question: RedealAsk) -> Step:
     if still:
         asked = RedealAsk(question.seat, still)
         return hand._replace(offers=(asked,)), (RedealAgreed(seat),)
-    return hand._replace(phase=Phase.DEAL, dealt=_thrown_in(hand.dealt), offers=()), (RedealGranted(seat),)
+    return hand._replace(phase=HandPhase.DEAL, dealt=_thrown_in(hand.dealt), offers=()), (
+        RedealGranted(seat),
+    )
 
 
-def _thrown_in(dealt: Dealt) -> Dealt:
+def _thrown_in(dealt: HandCards) -> HandCards:
     known = tuple(card for cards in dealt.cards for card in cards if card is not None)
     return dealt._replace(redeals=dealt.redeals + 1, thrown=dealt.thrown + known, cards=())

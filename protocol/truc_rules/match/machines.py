@@ -12,15 +12,15 @@ from truc_rules.deals import predeal, redeal
 from truc_rules.positions.actions import CONTEST_CALLS, Action, Kind, words
 from truc_rules.positions.match import (
     ContraflorAsk,
+    HandPhase,
     LastPointAsk,
     Match,
     Offer,
-    Phase,
     RedealAsk,
     StakeAsk,
     Step,
 )
-from truc_rules.signs import orders, showing
+from truc_rules.signs import orders, shows
 from truc_rules.stakes import last_point, stake
 from truc_rules.tricks import play
 
@@ -29,7 +29,7 @@ _RAISE, _CONCEDE = Kind.RAISE, Kind.CONCEDE
 _OF_A_CARD = frozenset({Kind.PLAY, Kind.COVER, Kind.BLIND})
 _BESIDE_THE_STAKE = CONTEST_CALLS | {Kind.CLAIM, Kind.ORDER}
 _WHATEVER_IS_OPEN = MappingProxyType(
-    {Kind.ORDER: orders.give, Kind.CLAIM: claims.claim, Kind.SHOW: showing.show}
+    {Kind.ORDER: orders.give, Kind.CLAIM: claims.claim, Kind.SHOW: shows.show}
 )
 
 
@@ -41,11 +41,11 @@ def deciders(match: Match) -> tuple[Seat, ...]:
     if hand.phase is play.PLAYING:
         return (hand.row.to_act,)
     match hand.phase:
-        case Phase.REDEAL:
+        case HandPhase.REDEAL:
             return (seat_after(match.dealer, match.seats),)
-        case Phase.CUT:
+        case HandPhase.CUT:
             return (predeal.cutter(match),)
-        case Phase.COUNT:
+        case HandPhase.COUNT:
             return (match.dealer,)
         case _:
             return ()
@@ -104,15 +104,15 @@ def _besides_play(match: Match, seat: Seat) -> list[Action]:
     if hand.offers:
         return _answers(match, seat, hand.offers[-1])
     match hand.phase:
-        case Phase.REDEAL:
+        case HandPhase.REDEAL:
             conceded = words(seat, _CONCEDE) if stake.may_concede(match, seat) else ()
             return [*redeal.actions(match, seat), *conceded]
-        case Phase.CUT:
+        case HandPhase.CUT:
             return [*predeal.cut_actions(match, seat)]
-        case Phase.COUNT:
+        case HandPhase.COUNT:
             return [*predeal.count_actions(match, seat)]
-        case Phase.OVER:
-            return [*showing.actions(match, seat)]
+        case HandPhase.OVER:
+            return [*shows.actions(match, seat)]
         case _:
             return []
 
@@ -141,7 +141,7 @@ def _allows(match: Match, action: Action) -> bool:
     if not 0 <= seat < match.seats:
         return False
     if kind is Kind.SHOW:
-        return showing.allows(match, action)
+        return shows.allows(match, action)
     if kind in _BESIDE_THE_STAKE:  # a flor may be an answer too
         return action in (legal(match, seat) if hand.offers else _beside_the_stake(match, seat))
     if kind is _RAISE and not hand.offers and hand.phase is play.PLAYING:

@@ -14,9 +14,8 @@ from truc_rules.errors import MatchError
 from truc_rules.match import machines, refusals
 from truc_rules.positions.actions import Action
 from truc_rules.positions.events import Event, GameWon, MatchWon
-from truc_rules.positions.match import Hand, Match, Phase, Score, Step, with_hand
-from truc_rules.scoring import ending
-from truc_rules.scoring.score import counted, more_duels
+from truc_rules.positions.match import Hand, HandPhase, Match, Score, Step, with_hand
+from truc_rules.scoring.score import counted, ended, more_duels
 from truc_rules.stakes import stake
 from truc_rules.variants.variant import Scoring, Variant
 
@@ -24,9 +23,9 @@ Outcome = tuple[Match, tuple[Event, ...]]
 
 _NOTHING = Score(0, 0)
 _DEAL, _PLAY, _OVER = (
-    Phase.DEAL,
-    Phase.PLAY,
-    Phase.OVER,
+    HandPhase.DEAL,
+    HandPhase.PLAY,
+    HandPhase.OVER,
 )  # looked up once: a lookup in an Enum is costly in the engine's loops
 _new = tuple.__new__  # builds a NamedTuple without calling its constructor: hands are played by the thousand
 
@@ -164,11 +163,11 @@ def carry_out(match: Match, step: Step) -> Outcome:
 def _game_won(
     match: Match, hand: Hand, events: tuple[Event, ...], score: tuple[Score, Score], winner: Side
 ) -> Outcome:
-    ended = hand if hand.phase is _OVER else ending.over(hand, None)
+    last = hand if hand.phase is _OVER else ended(hand, None)
     games = (match.games[0] + (winner == 0), match.games[1] + (winner == 1))
     champion = winner if games[winner] >= match.variant.games_to_win else None
     told = (GameWon(winner),) if champion is None else (GameWon(winner), MatchWon(champion))
-    won = match._replace(games=games, score=score, hand=ended, game_winner=winner, winner=champion)
+    won = match._replace(games=games, score=score, hand=last, game_winner=winner, winner=champion)
     return won, (*events, *told)
 
 

@@ -12,7 +12,7 @@ from truc_rules.errors import MatchError
 from truc_rules.match import machines
 from truc_rules.match.match import Outcome, apply, carry_out
 from truc_rules.positions.actions import Action, Kind
-from truc_rules.positions.match import FlorRound, Match, Offer, Phase, Saying
+from truc_rules.positions.match import FlorRound, HandPhase, Match, Offer, Saying
 from truc_rules.tricks import play
 
 
@@ -28,11 +28,11 @@ def ruled(match: Match) -> Action | None:
     if match.hand.offers:
         return Action(seat, _ruled_answer(match.hand.offers[-1]))
     match match.hand.phase:
-        case Phase.REDEAL:
+        case HandPhase.REDEAL:
             return Action(seat, Kind.STAND)
-        case Phase.CUT:
+        case HandPhase.CUT:
             return Action(seat, Kind.CUT)
-        case Phase.COUNT:
+        case HandPhase.COUNT:
             return Action(seat, Kind.DEAL, (), CARDS_EACH)
         case _:
             return _ruled_turn(match, seat)

@@ -10,10 +10,10 @@ from truc_rules.positions.match import (
     Bets,
     Contests,
     FlorRound,
+    HandPhase,
     Match,
     Offer,
     Orders,
-    Phase,
     Row,
     Saying,
     Score,
@@ -29,7 +29,7 @@ class View(NamedTuple):
     dealer: Seat
     games: tuple[int, int]
     score: tuple[Score, Score]
-    phase: Phase
+    phase: HandPhase
     deciders: tuple[Seat, ...]
     each: int
     """Cards each seat was dealt."""

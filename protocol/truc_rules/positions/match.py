@@ -16,7 +16,7 @@ from truc_rules.variants.variant import Variant
 _new = tuple.__new__  # builds a NamedTuple without calling its constructor: a hand is made with every move
 
 
-class Phase(Enum):
+class HandPhase(Enum):
     """What the hand waits for when no offer is open."""
 
     CUT = auto()
@@ -33,7 +33,7 @@ class Phase(Enum):
     """Nothing: the hand is over."""
 
 
-class Dealt(NamedTuple):
+class HandCards(NamedTuple):
     """The cards of the newest deal."""
 
     each: int
@@ -209,8 +209,8 @@ NO_ORDERS: Orders = (None, None)
 class Hand(NamedTuple):
     """One deal being played."""
 
-    phase: Phase
-    dealt: Dealt
+    phase: HandPhase
+    dealt: HandCards
     row: Row
     bets: Bets
     offers: tuple[Offer, ...]
@@ -254,7 +254,7 @@ Step = tuple[Hand, tuple[Event, ...]]
 """What a machine returns: the next hand, and what happened."""
 
 
-def with_dealt(hand: Hand, dealt: Dealt) -> Hand:
+def with_dealt(hand: Hand, dealt: HandCards) -> Hand:
     """Return `hand` with other cards, or with more of them known."""
     return hand._replace(dealt=dealt)
 

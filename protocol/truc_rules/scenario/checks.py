@@ -6,27 +6,26 @@ from typing import NamedTuple, get_args
 
 from truc_rules.cards.packs import Card
 from truc_rules.cards.seats import Seat, Side
-from truc_rules.errors import IllegalActionError, MoveError, Refusal
+from truc_rules.errors import IllegalActionError, MoveError, RefusalCode, nearest
 from truc_rules.match.machines import deciders
 from truc_rules.match.match import apply, legal
 from truc_rules.match.moves import move_line, parse_move
-from truc_rules.nearest import nearest
 from truc_rules.positions.actions import REST, TRUT, Action, Kind
 from truc_rules.positions.match import Match
 from truc_rules.scenario.setup import read_cards, read_score
-from truc_rules.scenario.text import Line, ScenarioError, number, words
-from truc_rules.signs.forced_shows import owed_shows
+from truc_rules.scenario.text import ScenarioError, ScenarioLine, number, words
+from truc_rules.signs.shows import owed_shows
 from truc_rules.signs.signs import check_sign
 from truc_rules.variants.vocabulary import SIGNS
 
-CODES = get_args(Refusal)
+CODES = get_args(RefusalCode)
 NOTHING = "-"
 SIGN = "sign"
 _UNLISTED = (Kind.ORDER, Kind.SHOW)
 _LOCKED = MappingProxyType({REST: "game", TRUT: TRUT})
 
 
-class Stage(NamedTuple):
+class Scene(NamedTuple):
     """How far a scenario has come."""
 
     match: Match
@@ -42,7 +41,7 @@ class Stage(NamedTuple):
     """The result of the newest hand, or in pica-pica of the newest duel."""
 
 
-def read_action(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> Action:
+def read_action(stage: Scene, line: ScenarioLine, seat: str, move: Sequence[str]) -> Action:
     """Read a move.
 
     Raises:
@@ -56,7 +55,7 @@ def read_action(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> Act
         raise ScenarioError(line.number, str(error)) from None
 
 
-def try_move(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> None:
+def try_move(stage: Scene, line: ScenarioLine, seat: str, move: Sequence[str]) -> None:
     """Try a move or a sign, without keeping its result.
 
     Raises:
@@ -64,7 +63,7 @@ def try_move(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> None:
         IllegalActionError: It is refused.
     """
     if move[0] == SIGN:
-        (word,) = words(Line(line.number, tuple(move)), "sign WORD", 1)
+        (word,) = words(ScenarioLine(line.number, tuple(move)), "sign WORD", 1)
         if word not in SIGNS:
             raise line.error("the word of a sign", f"{word}{nearest(word, SIGNS)}")
         check_sign(stage.match, Seat(number(line, seat)), word)
@@ -72,7 +71,7 @@ def try_move(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> None:
         apply(stage.match, read_action(stage, line, seat, move))
 
 
-def _check_refused(stage: Stage, line: Line) -> None:
+def _check_refused(stage: Scene, line: ScenarioLine) -> None:
     if len(line.words) < len(("!", "SEAT", "MOVE")):
         raise line.error("`! SEAT MOVE`, and perhaps an error code")
     *move, last = line.words[2:]
@@ -94,7 +93,7 @@ def _is_like_a_code(word: str) -> bool:
     return "_" in word or bool(nearest(word, CODES))
 
 
-def _check_options(stage: Stage, line: Line) -> None:
+def _check_options(stage: Scene, line: ScenarioLine) -> None:
     if len(line.words) < len(("?", "SEAT", "MOVE")):
         raise line.error("`? SEAT MOVE; MOVE ...`, or `? SEAT -`")
     variant, seat = stage.match.variant, number(line, line.words[1])
@@ -116,12 +115,12 @@ def _check_options(stage: Stage, line: Line) -> None:
     _same(line, "; ".join(sorted(wanted)) or NOTHING, "; ".join(sorted(found)) or NOTHING)
 
 
-def _same(line: Line, expected: object, got: object) -> None:
+def _same(line: ScenarioLine, expected: object, got: object) -> None:
     if expected != got:
         raise line.error(str(expected), str(got))
 
 
-def _check_next(stage: Stage, line: Line) -> None:
+def _check_next(stage: Scene, line: ScenarioLine) -> None:
     seats = [] if line.words[1:] == (NOTHING,) else [number(line, word) for word in line.words[1:]]
     if len(line.words) == 1:
         raise line.error("`next SEAT...`, or `next -`")
@@ -129,18 +128,18 @@ def _check_next(stage: Stage, line: Line) -> None:
     _same(line, f"next {' '.join(map(str, sorted(seats))) or NOTHING}", f"next {waiting or NOTHING}")
 
 
-def _check_trick(stage: Stage, line: Line) -> None:
+def _check_trick(stage: Scene, line: ScenarioLine) -> None:
     _same(line, _one_of(line, ("0", "1", "tie")), stage.trick or "no trick yet")
 
 
-def _one_of(line: Line, allowed: Sequence[str]) -> str:
+def _one_of(line: ScenarioLine, allowed: Sequence[str]) -> str:
     (word,) = words(line, f"{line.words[0]} {'|'.join(allowed)}", 1)
     if word not in allowed:
         raise line.error(" or ".join(allowed), word)
     return word
 
 
-def _check_stake(stage: Stage, line: Line) -> None:
+def _check_stake(stage: Scene, line: ScenarioLine) -> None:
     bets = stage.match.hand.bets
     (word,) = words(line, "stake N", 1)
     if word not in _LOCKED.values():
@@ -148,11 +147,11 @@ def _check_stake(stage: Stage, line: Line) -> None:
     _same(line, f"stake {word}", f"stake {bets.stake if bets.locked is None else _LOCKED[bets.locked]}")
 
 
-def _check_hand(stage: Stage, line: Line) -> None:
+def _check_hand(stage: Scene, line: ScenarioLine) -> None:
     _same(line, f"hand {_one_of(line, ('0', '1', 'draw', 'open'))}", f"hand {stage.result}")
 
 
-def _check_points(stage: Stage, line: Line) -> None:
+def _check_points(stage: Scene, line: ScenarioLine) -> None:
     ours, theirs = words(line, "points SIDE-0 SIDE-1", 2)
     _same(
         line,
@@ -161,7 +160,7 @@ def _check_points(stage: Stage, line: Line) -> None:
     )
 
 
-def _check_score(stage: Stage, line: Line) -> None:
+def _check_score(stage: Scene, line: ScenarioLine) -> None:
     variant, score = stage.match.variant, stage.match.score
     if read_score(line, variant) != score:
         has_units = variant.scoring.points_per_unit > 0
@@ -169,20 +168,20 @@ def _check_score(stage: Stage, line: Line) -> None:
         raise line.error(line.text, f"score {got}")
 
 
-def _check_game(stage: Stage, line: Line) -> None:
+def _check_game(stage: Scene, line: ScenarioLine) -> None:
     _check_won(line, stage.match.game_winner)
 
 
-def _check_match(stage: Stage, line: Line) -> None:
+def _check_match(stage: Scene, line: ScenarioLine) -> None:
     _check_won(line, stage.match.winner)
 
 
-def _check_won(line: Line, winner: Side | None) -> None:
+def _check_won(line: ScenarioLine, winner: Side | None) -> None:
     wanted = _one_of(line, ("0", "1", "open"))
     _same(line, f"{line.words[0]} {wanted}", f"{line.words[0]} {'open' if winner is None else winner}")
 
 
-def _check_shown(stage: Stage, line: Line) -> None:
+def _check_shown(stage: Scene, line: ScenarioLine) -> None:
     match = stage.match
     if match.variant.reveal != "match":
         raise line.error("`rule reveal match` before the first move")
@@ -210,7 +209,7 @@ def _shown(match: Match, seat: Seat) -> set[Card]:
     return opened | {card for owner, card in dealt.shown if owner == seat}
 
 
-ASSERTIONS: Mapping[str, Callable[[Stage, Line], None]] = MappingProxyType(
+ASSERTIONS: Mapping[str, Callable[[Scene, ScenarioLine], None]] = MappingProxyType(
     {
         "!": _check_refused,
         "?": _check_options,

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 from truc_rules.cards.packs import Card
 from truc_rules.cards.seats import Seat
-from truc_rules.errors import RulesError
+from truc_rules.errors import RulesError, nearest
 from truc_rules.match.match import new_match
-from truc_rules.nearest import nearest
 from truc_rules.positions.match import Match, Score
-from truc_rules.scenario.text import Line, Scenario, ScenarioError, is_digits, number, words
+from truc_rules.scenario.text import Scenario, ScenarioError, ScenarioLine, is_digits, number, words
 from truc_rules.variants.house import variant_from_toml
 from truc_rules.variants.options import with_options
 from truc_rules.variants.presets import preset, presets
@@ -21,14 +20,14 @@ SETUP = ("variant", "seats", "dealer", "rule")
 DEALS = ("deal", "turn")
 
 
-class Setup(NamedTuple):
+class Prepared(NamedTuple):
     """A match and the lines that are left of its scenario."""
 
     match: Match
-    lines: tuple[Line, ...]
+    lines: tuple[ScenarioLine, ...]
 
 
-def set_up(scenario: Scenario, folder: Path) -> Setup:
+def set_up(scenario: Scenario, folder: Path) -> Prepared:
     """Make the match of a scenario; deals and assertions before the first move stay in its lines.
 
     The paths of variant files are relative to `folder`.
@@ -43,17 +42,17 @@ def set_up(scenario: Scenario, folder: Path) -> Setup:
     head = tuple(line for line in before if line.words[0] in SETUP or line is score)
     variant = _variant(scenario.title, head, folder)
     match = _match(head, variant)
-    return Setup(match, tuple(line for line in lines if line not in head))
+    return Prepared(match, tuple(line for line in lines if line not in head))
 
 
-def _only(head: Sequence[Line], word: str) -> Line | None:
+def _only(head: Sequence[ScenarioLine], word: str) -> ScenarioLine | None:
     found = [line for line in head if line.words[0] == word]
     if len(found) > 1:
         raise found[1].error(f"one line `{word}`")
     return found[0] if found else None
 
 
-def _variant(title: Line, head: Sequence[Line], folder: Path) -> Variant:
+def _variant(title: ScenarioLine, head: Sequence[ScenarioLine], folder: Path) -> Variant:
     line = _only(head, "variant")
     if line is None:
         raise title.error("a line `variant NAME` or `variant FILE.toml` under the title")
@@ -65,13 +64,13 @@ def _variant(title: Line, head: Sequence[Line], folder: Path) -> Variant:
     return variant
 
 
-def _preset(line: Line, name: str) -> Variant:
+def _preset(line: ScenarioLine, name: str) -> Variant:
     if name in presets():
         return preset(name)
     raise line.error("the name of a preset, or a FILE.toml", f"{name}{nearest(name, presets())}")
 
 
-def _file(line: Line, folder: Path, name: str) -> Variant:
+def _file(line: ScenarioLine, folder: Path, name: str) -> Variant:
     try:
         return variant_from_toml((folder / name).read_text(encoding="utf-8"), name)
     except (OSError, UnicodeDecodeError) as error:
@@ -80,7 +79,7 @@ def _file(line: Line, folder: Path, name: str) -> Variant:
         raise ScenarioError(line.number, str(error)) from None
 
 
-def _with_rule(variant: Variant, line: Line) -> Variant:
+def _with_rule(variant: Variant, line: ScenarioLine) -> Variant:
     name, value = words(line, "rule NAME VALUE", 2)
     try:
         return with_options(variant, {name: number(line, value) if is_digits(value) else value})
@@ -88,7 +87,7 @@ def _with_rule(variant: Variant, line: Line) -> Variant:
         raise ScenarioError(line.number, str(error)) from None
 
 
-def _match(head: Sequence[Line], variant: Variant) -> Match:
+def _match(head: Sequence[ScenarioLine], variant: Variant) -> Match:
     seats = _seats(head, variant)
     dealer = _dealer(head, seats)
     line = _only(head, "score")
@@ -100,7 +99,7 @@ def _match(head: Sequence[Line], variant: Variant) -> Match:
         raise line.error(f"a score at which a game to {variant.scoring.target} goes on") from None
 
 
-def _seats(head: Sequence[Line], variant: Variant) -> int:
+def _seats(head: Sequence[ScenarioLine], variant: Variant) -> int:
     line = _only(head, "seats")
     if line is None:
         return variant.players[0]
@@ -110,7 +109,7 @@ def _seats(head: Sequence[Line], variant: Variant) -> int:
     return number(line, word)
 
 
-def _dealer(head: Sequence[Line], seats: int) -> Seat:
+def _dealer(head: Sequence[ScenarioLine], seats: int) -> Seat:
     line = _only(head, "dealer")
     if line is None:
         return Seat(seats - 1)
@@ -120,20 +119,20 @@ def _dealer(head: Sequence[Line], seats: int) -> Seat:
     return Seat(number(line, word))
 
 
-def read_score(line: Line, variant: Variant) -> tuple[Score, Score]:
+def read_score(line: ScenarioLine, variant: Variant) -> tuple[Score, Score]:
     """Read `score 9 4`, or `score 2+2 3+1` where points make units."""
     ours, theirs = words(line, "score SIDE-0 SIDE-1", 2)
     return _score(line, ours, variant), _score(line, theirs, variant)
 
 
-def _score(line: Line, word: str, variant: Variant) -> Score:
+def _score(line: ScenarioLine, word: str, variant: Variant) -> Score:
     units, plus, points = word.partition("+")
     if not (plus and variant.scoring.points_per_unit):  # no unit is complete, or the game has no units
         return Score(0, number(line, word))
     return Score(number(line, units), number(line, points))
 
 
-def read_cards(line: Line, variant: Variant, names: Sequence[str]) -> tuple[Card, ...]:
+def read_cards(line: ScenarioLine, variant: Variant, names: Sequence[str]) -> tuple[Card, ...]:
     """Read names of cards of the pack, none of them twice."""
     for place, name in enumerate(names):
         if name not in variant.pack:

@@ -16,7 +16,7 @@ class ScenarioError(Exception):
         self.message = message
 
 
-class Line(NamedTuple):
+class ScenarioLine(NamedTuple):
     """A line without its comment."""
 
     number: int
@@ -35,8 +35,8 @@ class Line(NamedTuple):
 class Scenario(NamedTuple):
     """A title and the lines under it."""
 
-    title: Line
-    lines: tuple[Line, ...]
+    title: ScenarioLine
+    lines: tuple[ScenarioLine, ...]
 
 
 def scenarios(text: str) -> tuple[Scenario, ...]:
@@ -46,7 +46,7 @@ def scenarios(text: str) -> tuple[Scenario, ...]:
         ScenarioError: A line comes before the first title, a title has no words, a space is not a plain one, or there
             is no scenario.
     """
-    found: list[tuple[Line, list[Line]]] = []
+    found: list[tuple[ScenarioLine, list[ScenarioLine]]] = []
     for line in _lines(text):
         if line.words[0] == _TITLE:
             if len(line.words) == 1:
@@ -61,13 +61,13 @@ def scenarios(text: str) -> tuple[Scenario, ...]:
     return tuple(Scenario(title, tuple(lines)) for title, lines in found)
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[ScenarioLine]:
     for number, line in enumerate(text.split("\n"), start=1):
         said = line.partition("#")[0]
         if strange := [sign for sign in said if sign.isspace() and sign not in _SPACES]:
             raise ScenarioError(number, f"expected plain spaces between words, got U+{ord(strange[0]):04X}")
         if words := said.split():
-            yield Line(number, tuple(words))
+            yield ScenarioLine(number, tuple(words))
 
 
 def is_digits(word: str) -> bool:
@@ -75,7 +75,7 @@ def is_digits(word: str) -> bool:
     return word.isascii() and word.isdigit()
 
 
-def number(line: Line, word: str) -> int:
+def number(line: ScenarioLine, word: str) -> int:
     """Read a plain number, in its one spelling.
 
     Raises:
@@ -88,7 +88,7 @@ def number(line: Line, word: str) -> int:
     return int(word)
 
 
-def words(line: Line, expected: str, count: int) -> tuple[str, ...]:
+def words(line: ScenarioLine, expected: str, count: int) -> tuple[str, ...]:
     """Return the words after the first.
 
     Raises:

@@ -1,15 +1,15 @@
-"""The score: what a hand awards, how events change the score, and who has won the game.
+"""The score: how a hand ends and what it awards, how events change the score, and who has won the game.
 
-A game is counted in points, or in units of several points each (rules.md 7). Where the game ends as soon as a side has
+What the side bets left open is settled before the hand scores. A game is counted in points, or in units of several points each (rules.md 7). Where the game ends as soon as a side has
 the target, events are counted one by one, and those after the one that ends the game never happen. A game that was
 itself the stake always ends like this.
 """
 
 from truc_rules.cards.seats import SIDES, Side, other_side
-from truc_rules.contests.claims import leaves_open
+from truc_rules.contests.claims import leaves_open, settlements
 from truc_rules.positions.actions import TRUT
-from truc_rules.positions.events import Event, PointsScored, UnitScored
-from truc_rules.positions.match import Hand, Match, Phase, Score
+from truc_rules.positions.events import Event, HandDrawn, HandWon, PointsScored, UnitScored
+from truc_rules.positions.match import Hand, HandPhase, Match, Score, Step
 from truc_rules.variants.variant import Scoring
 
 AWARD_HAND = "hand"
@@ -22,6 +22,27 @@ Scores = tuple[Score, Score]
 Counted = tuple[tuple[Event, ...], Scores, Side | None]
 
 _SCORING = (PointsScored, UnitScored)
+_OVER = HandPhase.OVER  # looked up once: a lookup in an Enum is costly in the engine's loops
+
+
+def hand_won(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> Step:
+    """End `hand` in favour of `side`; if more than points is locked in, that is won instead of `points`."""
+    owed = () if match.variant.flor is None else settlements(match, hand)
+    settled = match._replace(score=score_after(match.score, owed)) if owed else match
+    gained = award(settled, hand, side, points=points, reason=reason)
+    return ended(hand, side), (HandWon(side), *owed, *gained)
+
+
+def hand_drawn(match: Match, hand: Hand) -> Step:
+    """End `hand` with no winner."""
+    owed = () if match.variant.flor is None else settlements(match, hand)
+    return ended(hand, None), (HandDrawn(), *owed)
+
+
+def ended(hand: Hand, winner: Side | None) -> Hand:
+    """Return the hand at its end."""
+    rest = (winner, hand.contests, hand.orders, hand.proven)
+    return Hand(_OVER, hand.dealt, hand.row, hand.bets, (), *rest)
 
 
 def award(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> tuple[Event, ...]:
@@ -42,7 +63,7 @@ def award(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> 
 def counted(match: Match, hand: Hand, events: tuple[Event, ...]) -> Counted:
     """Return the events that happen, the score after them, and who has won the game."""
     score, rule = match.score, match.variant.scoring
-    at_once, is_over = rule.end_check == "immediate", hand.phase is Phase.OVER
+    at_once, is_over = rule.end_check == "immediate", hand.phase is _OVER
     # a claim is settled before the hand is scored: while it is open, who has the game is too
     is_open = is_over and leaves_open(match, hand)
     for place, event in enumerate(events):

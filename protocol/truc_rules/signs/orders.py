@@ -11,14 +11,14 @@ from truc_rules.cards.packs import rank_of
 from truc_rules.cards.seats import Seat, side_of
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import OrderGiven
-from truc_rules.positions.match import NO_ORDERS, Match, Ordered, Orders, Phase, Step, governor
+from truc_rules.positions.match import NO_ORDERS, HandPhase, Match, Ordered, Orders, Step, governor
 from truc_rules.variants.variant import Variant
 
 EXTREMES = LOW, HIGH, LEAVE = "low", "high", "leave"
 """What is ordered by strength instead of by rank."""
 MOST_ORDERS = 16
 """How many orders a governor may give for one card of its partner."""
-_CARDS_ARE_OUT = (Phase.PLAY, Phase.REDEAL)
+_CARDS_ARE_OUT = (HandPhase.PLAY, HandPhase.REDEAL)
 
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:

@@ -7,11 +7,11 @@ card that its seat holds unplayed; it does not say how many it holds. A card unk
 from truc_rules.cards.packs import rank_of
 from truc_rules.cards.seats import Seat, side_of
 from truc_rules.errors import IllegalActionError
-from truc_rules.positions.match import Match, Phase, governor
+from truc_rules.positions.match import HandPhase, Match, governor
 from truc_rules.variants.variant import Signals
 from truc_rules.variants.vocabulary import SIGNS
 
-_CARDS_ARE_OUT = (Phase.REDEAL, Phase.PLAY)
+_CARDS_ARE_OUT = (HandPhase.REDEAL, HandPhase.PLAY)
 _NO_SIGNS = Signals(vocabulary=(), visible_to="partner", truth="free", orders="none")
 
 
@@ -65,7 +65,7 @@ def _objection(match: Match, seat: Seat, signals: Signals) -> str | None:
     if not 0 <= seat < match.seats:
         return f"expected a seat of 0 to {match.seats - 1}"
     if match.hand.phase not in _CARDS_ARE_OUT:
-        return "the hand is over" if match.hand.phase is Phase.OVER else "the cards are not dealt yet"
+        return "the hand is over" if match.hand.phase is HandPhase.OVER else "the cards are not dealt yet"
     if match.hand.dealt.blind and signals.truth == "enforced":
         return "nobody has seen the cards of this hand"
     if sign_receivers(match, seat):

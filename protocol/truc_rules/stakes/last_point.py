@@ -10,9 +10,8 @@ from truc_rules.positions.events import (
     LastPointTaken,
     PlayedBlind,
 )
-from truc_rules.positions.match import Bets, Hand, LastPointAsk, Match, Offer, Phase, Score, Step
-from truc_rules.scoring import ending
-from truc_rules.scoring.score import AWARD_DECLINED
+from truc_rules.positions.match import Bets, Hand, HandPhase, LastPointAsk, Match, Offer, Score, Step
+from truc_rules.scoring.score import AWARD_DECLINED, hand_won
 from truc_rules.variants.variant import Variant
 
 
@@ -32,7 +31,7 @@ def begin(match: Match, hand: Hand) -> Step:
         offers = (LastPointAsk(at_last[0], rule.stake, rule.decline),)
         told = (LastPointAsked(at_last[0]),)
     rest = (None, hand.contests, hand.orders, hand.proven)
-    return Hand(Phase.PLAY, hand.dealt, hand.row, bets, offers, *rest), told
+    return Hand(HandPhase.PLAY, hand.dealt, hand.row, bets, offers, *rest), told
 
 
 def decides_game(variant: Variant, score: tuple[Score, Score]) -> bool:
@@ -65,7 +64,7 @@ def answer(match: Match, action: Action, question: LastPointAsk) -> Step:
         bets = Bets(question.stake, locked=None, right=(), offered=())
         return hand._replace(bets=bets, offers=()), (LastPointTaken(seat, question.stake),)
     side = other_side(question.side)
-    over, events = ending.won(match, hand, side, points=question.decline, reason=AWARD_DECLINED)
+    over, events = hand_won(match, hand, side, points=question.decline, reason=AWARD_DECLINED)
     return over, (LastPointDeclined(seat), *events)
 
 

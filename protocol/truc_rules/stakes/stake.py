@@ -13,19 +13,18 @@ from truc_rules.positions.events import StakeAccepted, StakeAsked, StakeDeclined
 from truc_rules.positions.match import (
     Bets,
     Hand,
+    HandPhase,
     Match,
     Offer,
-    Phase,
     StakeAsk,
     Step,
     governor,
     players,
 )
-from truc_rules.scoring import ending
-from truc_rules.scoring.score import AWARD_DECLINED
+from truc_rules.scoring.score import AWARD_DECLINED, hand_won
 from truc_rules.variants.variant import Ladder, Variant
 
-_PLAYING = Phase.PLAY  # looked up once: a lookup in an Enum is costly in the engine's loops
+_PLAYING = HandPhase.PLAY  # looked up once: a lookup in an Enum is costly in the engine's loops
 
 
 def opening_bets(variant: Variant) -> Bets:
@@ -176,7 +175,7 @@ def _accepted(match: Match, open_ask: StakeAsk) -> Bets:
 
 def _decline(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
     hand = match.hand
-    over, events = ending.won(match, hand, open_ask.side, points=hand.bets.stake, reason=AWARD_DECLINED)
+    over, events = hand_won(match, hand, open_ask.side, points=hand.bets.stake, reason=AWARD_DECLINED)
     return over, (StakeDeclined(seat), *events)
 
 

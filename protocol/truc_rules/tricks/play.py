@@ -14,9 +14,19 @@ from truc_rules.contests.envido import fold_bonus
 from truc_rules.errors import CardError
 from truc_rules.positions.actions import PLAIN_PLAYS, Action, Kind, of_card, valued
 from truc_rules.positions.events import CardCovered, Conceded, Event, card_played, trick_told
-from truc_rules.positions.match import NO_ORDERS, Bets, Dealt, Hand, Match, Phase, Row, StakeAsk, Step, Trick
-from truc_rules.scoring import ending
-from truc_rules.scoring.score import AWARD_CONCEDED, AWARD_HAND
+from truc_rules.positions.match import (
+    NO_ORDERS,
+    Bets,
+    Hand,
+    HandCards,
+    HandPhase,
+    Match,
+    Row,
+    StakeAsk,
+    Step,
+    Trick,
+)
+from truc_rules.scoring.score import AWARD_CONCEDED, AWARD_HAND, hand_drawn, hand_won
 from truc_rules.signs import orders
 from truc_rules.stakes import stake
 from truc_rules.variants.variant import Variant
@@ -81,7 +91,7 @@ def _put_verdict(winners: Sequence[Side | None], count: int) -> Verdict:
 
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
-PLAYING = Phase.PLAY
+PLAYING = HandPhase.PLAY
 _PLAY, _COVER, _BLIND = Kind.PLAY, Kind.COVER, Kind.BLIND
 _new = tuple.__new__  # builds a NamedTuple without calling its constructor
 
@@ -235,8 +245,8 @@ def _put_down(match: Match, hand: Hand, action: Action) -> Step:
     over = _verdict(match, side)
     if over == "open":
         return done, (played, told)
-    done, ended = _decided(match, done, over)
-    return done, (played, told, *ended)
+    done, final = _decided(match, done, over)
+    return done, (played, told, *final)
 
 
 @lru_cache(maxsize=8192)
@@ -247,7 +257,7 @@ def _without(left: tuple[tuple[int, ...], ...], seat: Seat, slot: int) -> tuple[
     return (*left[:seat], mine[:at] + mine[at + 1 :], *left[seat + 1 :])
 
 
-def _face(dealt: Dealt, action: Action) -> tuple[int, Card]:
+def _face(dealt: HandCards, action: Action) -> tuple[int, Card]:
     """Return the slot that is played from, and the card as it then lies on the table."""
     held = dealt.cards[action.seat]
     if action.cards:
@@ -273,10 +283,10 @@ def _next_turn(bets: Bets, seat: Seat, leader: Seat | None) -> Bets:
 def _decided(match: Match, hand: Hand, over: Side | Literal["tied"]) -> Step:
     if over == "tied":
         if match.variant.all_tied == "draw":
-            return ending.drawn(match, hand)
+            return hand_drawn(match, hand)
         # rules.md 1.5: eldest is never of the dealer's side
         over = side_of(hand.row.eldest)
-    return ending.won(match, hand, over, points=hand.bets.stake, reason=AWARD_HAND)
+    return hand_won(match, hand, over, points=hand.bets.stake, reason=AWARD_HAND)
 
 
 def concede(match: Match, seat: Seat) -> Step:
@@ -284,5 +294,5 @@ def concede(match: Match, seat: Seat) -> Step:
     hand = match.hand
     bonus = 0 if match.variant.envido is None else fold_bonus(match, seat)
     points = hand.bets.stake + bonus
-    over, events = ending.won(match, hand, other_side(side_of(seat)), points=points, reason=AWARD_CONCEDED)
+    over, events = hand_won(match, hand, other_side(side_of(seat)), points=points, reason=AWARD_CONCEDED)
     return over, (Conceded(seat), *events)

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Final, get_args, get_type_hints
 
-from truc_rules.errors import VariantError
-from truc_rules.nearest import nearest
+from truc_rules.errors import VariantError, nearest
 from truc_rules.variants.params import params, variant_from_fields
 from truc_rules.variants.presets import preset, presets
 from truc_rules.variants.toml_text import as_toml

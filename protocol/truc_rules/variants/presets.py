@@ -8,8 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from truc_rules.cards.packs import FRENCH_SUITS, SPANISH_SUITS, pack_of
-from truc_rules.errors import VariantError
-from truc_rules.nearest import nearest
+from truc_rules.errors import VariantError, nearest
 from truc_rules.variants.variant import (
     Envido,
     Flor,

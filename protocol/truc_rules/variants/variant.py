@@ -1,9 +1,8 @@
 """A variant: the rules of one game as a value.
 
-Every rule in which the games of the family differ is a field here; the machines read fields and never a name. A
-variant that contradicts itself cannot be built. Fields belong to machines: a game whose machine is not here has no
-field here either. Below the fields stand the checks that they do not contradict each other: each names the field and
-says what was expected of it.
+Every rule in which the games of the family differ is a field here; the machines read fields and never a name. A game
+whose machine is not here has no field here either. A variant that contradicts itself cannot be built: the checks below
+the fields name the field and say what was expected of it.
 """
 
 from dataclasses import dataclass, field

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from truc_protocol.messages import VariantOffer
 from truc_rules import Variant, VariantError, preset, presets
-from truc_rules.nearest import nearest
+from truc_rules.errors import nearest
 from truc_rules.variants.toml_text import as_toml
 from truc_words import local_sets
 from truc_words.house_variants import HouseVariantError, read_variant

@@ -1,7 +1,8 @@
-"""What the rules force open when a hand is over: declared flores, the envido that won, what answers a claim.
+"""Cards laid open when a hand is over: what the rules force open, and what a seat shows by choice.
 
-Also, for those who know only the open cards, whether these prove it. Showing by choice is in showing.py. A hand played
-as duels owes what each duel owes.
+Forced are declared flores, the envido that won, and what answers a claim; a hand played as duels owes what each duel
+owes. Also, for those who know only the open cards, whether these prove it. By choice a seat opens unplayed cards of its
+own (rules.md 13b.14).
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ from typing import NamedTuple, assert_never
 from truc_rules.cards.packs import Card
 from truc_rules.cards.seats import Seat
 from truc_rules.contests.values import envido_cards, envido_value, is_flor, may_be_flor
-from truc_rules.positions.match import Contests, Hand, Match, Phase
+from truc_rules.positions.actions import Action, Kind
+from truc_rules.positions.events import CardsShown
+from truc_rules.positions.match import Contests, Hand, HandPhase, Match, Step, with_dealt
 from truc_rules.variants.variant import Variant
 
 Cards = tuple[Card | None, ...]
@@ -57,7 +60,7 @@ def unproven(match: Match) -> tuple[Seat, ...]:
 
 def _proofs(hand: Hand) -> Iterator[_Proof]:
     """Yield what has to be proven when `hand` is over."""
-    if hand.phase is not Phase.OVER:
+    if hand.phase is not HandPhase.OVER:
         return
     for _, contests in hand.proven:
         yield from _of_bets(contests)
@@ -132,3 +135,39 @@ def _is_proven(match: Match, proof: _Proof) -> bool:
             return len(known) == len(cards) or not may_be_flor(variant, cards)
         case _:
             assert_never(proof)
+
+
+def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return every choice of unplayed cards that `seat` may show."""
+    hand = match.hand
+    if match.variant.show == "none" or hand.phase is not HandPhase.OVER or not hand.dealt.cards:
+        return ()
+    cards = _unshown(match, seat)
+    return tuple(
+        Action(seat, Kind.SHOW, chosen)
+        for size in range(1, len(cards) + 1)
+        for chosen in combinations(cards, size)
+    )
+
+
+def _unshown(match: Match, seat: Seat) -> tuple[Card, ...]:
+    dealt, left = match.hand.dealt, match.hand.row.left[seat]
+    held = (dealt.cards[seat][slot] for slot in left)
+    return tuple(card for card in held if card is not None and (seat, card) not in dealt.shown)
+
+
+def allows(match: Match, action: Action) -> bool:
+    """Tell whether a show is among `actions`, its cards in any order."""
+    if not match.hand.dealt.cards:
+        return False
+    in_order = tuple(card for card in _unshown(match, action.seat) if card in action.cards)
+    return len(in_order) == len(action.cards) and Action(action.seat, Kind.SHOW, in_order) in actions(
+        match, action.seat
+    )
+
+
+def show(match: Match, action: Action) -> Step:
+    """Show cards."""
+    hand = match.hand
+    shown = (*hand.dealt.shown, *((action.seat, card) for card in action.cards))
+    return with_dealt(hand, hand.dealt._replace(shown=shown)), (CardsShown(action.seat, action.cards),)
