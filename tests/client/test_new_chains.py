@@ -37,26 +37,24 @@ async def play(server, player) -> list:
         return await play_on(table)
 
 
-def short(scripted, *, links: int = 2, target: int = 6):
-    """Return a server whose chains, and the client's, serve few deals."""
+def short(scripted, *, target: int = 6):
+    """Return a server whose chains, and the client's, serve two deals."""
     server = scripted(target=target)
-    server.links = links
+    server.links = 2
     return server
 
 
-async def test_match_goes_on_over_exhausted_chains_to_a_proven_end(scripted, player) -> None:
+async def test_match_goes_on_over_exhausted_chains_each_of_its_own_to_a_proven_end(scripted, player) -> None:
     server = short(scripted)
     seen = await play(server, player)
+    taken = rekeys_taken(server)
     assert seen[-1].verdict.result is Result.PROVEN
-    assert len(rekeys_taken(server)) > 1
-
-
-async def test_exhausted_chain_is_followed_by_the_next_at_its_index(scripted, player) -> None:
-    server = short(scripted, links=3)
-    await play(server, player)
-    assert [body.first for body in rekeys_taken(server)] == [
-        3 * number for number in range(1, len(rekeys_taken(server)) + 1)
-    ]
+    assert len(taken) > 1
+    assert [body.first for body in taken] == [2 * number for number in range(1, len(taken) + 1)]
+    assert len({body.anchor for body in taken}) == len({body.x for body in taken}) == len(taken)
+    database = sqlite3.connect(player.home.state)
+    assert database.execute("SELECT count(*) FROM chains").fetchone() == (0,)  # no secret is left
+    database.close()
 
 
 async def test_rekey_that_another_record_overtook_names_the_same_chain_again(scripted, player) -> None:
@@ -67,13 +65,6 @@ async def test_rekey_that_another_record_overtook_names_the_same_chain_again(scr
         by_index.setdefault(body.first, set()).add((body.anchor, body.x))
     assert len(rekeys_sent(server)) > len(rekeys_taken(server))
     assert all(len(chains) == 1 for chains in by_index.values())
-
-
-async def test_no_chain_shares_its_anchor_or_key_with_another(scripted, player) -> None:
-    server = short(scripted)
-    await play(server, player)
-    taken = rekeys_taken(server)
-    assert len({body.anchor for body in taken}) == len({body.x for body in taken}) == len(taken)
 
 
 def secrets_on_disk(home, x: bytes) -> tuple | None:
@@ -98,14 +89,6 @@ async def test_root_and_secret_are_on_the_disk_before_the_rekey_is_sent(scripted
     await play(server, player)
     assert seen
     assert all(row is not None and [len(each) for each in row] == [32, 32] for row in seen)
-
-
-async def test_no_secret_of_any_chain_is_left_after_the_end(scripted, player) -> None:
-    server = short(scripted)
-    await play(server, player)
-    database = sqlite3.connect(player.home.state)
-    assert database.execute("SELECT count(*) FROM chains").fetchone() == (0,)
-    database.close()
 
 
 async def stop_before_sending_a_rekey(server, player, monkeypatch) -> bytes:

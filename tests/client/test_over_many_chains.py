@@ -217,48 +217,27 @@ async def test_older_connection_is_told_that_its_seat_was_taken_over(
             nursery.cancel_scope.cancel()
 
 
-async def test_second_home_without_the_flag_is_told_what_to_do(real_server, north, elsewhere, east) -> None:
-    with trio.fail_after(100):
-        async with trio.open_nursery() as nursery:
-            async with connect(real_server.url, north) as connection:
-                table = await open_table(connection)
-                nursery.start_soon(play_bot, real_server.url, east, table.code)
-                await play_on(table, until=turn)
-            async with connect(real_server.url, elsewhere) as connection:
-                with pytest.raises(ClientError, match="truc play --rekey"):
-                    await play_on(await connection.resume(connection.held[0]))
-            nursery.cancel_scope.cancel()
-
-
 LATE = {"gone": 2, "gone_after": 0, "voids": 100, "decision_ms": 1_000, "release_ms": 5_000}
 """Who comes late, as on a busy machine, when the next call is out, asks for time after the void; nobody loses by it."""
 
 
-async def leave_in_a_hand(url: str, north: Player, east: Player, nursery: trio.Nursery) -> None:
-    """Let north leave a match that east goes on with."""
-    async with connect(url, north) as connection:
-        table = await open_table(connection, **LATE, match=1, target=12)
-        nursery.start_soon(play_bot, url, east, table.code)
-        await play_on(table, until=turn)
-
-
-async def test_command_without_the_flag_ends_with_one_line_that_names_it(
+async def test_second_home_is_told_of_the_flag_with_which_it_goes_on_to_a_proven_end(
     real_server, north, elsewhere, east
 ) -> None:
+    url, command = real_server.url, (elsewhere.home.root, "play", real_server.url)
     with trio.fail_after(100):
         async with trio.open_nursery() as nursery:
-            await leave_in_a_hand(real_server.url, north, east, nursery)
-            process = Process(elsewhere.home.root, "play", real_server.url)
+            async with connect(url, north) as connection:
+                table = await open_table(connection, **LATE, match=1, target=12)
+                nursery.start_soon(play_bot, url, east, table.code)
+                await play_on(table, until=turn)
+            async with connect(url, elsewhere) as connection:
+                with pytest.raises(ClientError, match="truc play --rekey"):
+                    await play_on(await connection.resume(connection.held[0]))
+            process = Process(*command)
             _, complaint, status = await trio.to_thread.run_sync(process.finish)
-            nursery.cancel_scope.cancel()
-    assert (status, complaint.splitlines()[-1].endswith("truc play --rekey")) == (1, True)
-
-
-async def test_command_with_the_flag_goes_on_to_a_proven_end(real_server, north, elsewhere, east) -> None:
-    with trio.fail_after(100):
-        async with trio.open_nursery() as nursery:
-            await leave_in_a_hand(real_server.url, north, east, nursery)
-            process = Process(elsewhere.home.root, "play", real_server.url, "--rekey")
+            assert (status, complaint.splitlines()[-1].endswith("truc play --rekey")) == (1, True)
+            process = Process(*command, "--rekey")
             told, _, status = await trio.to_thread.run_sync(process.finish, "1\n" * 400)
             nursery.cancel_scope.cancel()
     assert (status, " starts a new chain" in told, "PROVEN" in told) == (0, True, True)
@@ -338,11 +317,17 @@ async def watch_until_vacant(url: str, code: str, folder: Path) -> None:
         await wait_vacant(connection, code)
 
 
-async def test_script_steps_in_by_typing_yes(real_server, north, east, tmp_path) -> None:
+async def test_script_steps_in_by_typing_yes_and_leaves_the_seat_to_others_by_typing_no(
+    real_server, north, east, tmp_path
+) -> None:
+    own_name = ("--name", "successor")  # which nobody has had at this server
     with trio.fail_after(100):
         async with deserted(real_server.url, north, east) as code:
             await watch_until_vacant(real_server.url, code, tmp_path / "watcher")
-            own_name = ("--name", "successor")  # which nobody has had at this server
+            process = Process(tmp_path / "away", "play", real_server.url, "--table", code)
+            told, _, status = await trio.to_thread.run_sync(process.finish, "no\n")
+            assert (status, "[y/N]" in told, "PROVEN" in told) == (0, True, False)
+            await watch_until_vacant(real_server.url, code, tmp_path / "w")
             process = Process(tmp_path / "south", "play", real_server.url, "--table", code, *own_name)
             told, complaint, status = await trio.to_thread.run_sync(process.finish, "yes\n" + "1\n" * 400)
     assert (status, "Traceback" in complaint) == (0, False)
@@ -350,19 +335,6 @@ async def test_script_steps_in_by_typing_yes(real_server, north, east, tmp_path)
     assert "decision_ms=2000" in told
     assert "successor plays there from now on" in told
     assert "PROVEN" in told
-
-
-async def test_script_that_does_not_step_in_leaves_the_seat_to_others(
-    real_server, north, east, tmp_path
-) -> None:
-    with trio.fail_after(100):
-        async with deserted(real_server.url, north, east) as code:
-            await watch_until_vacant(real_server.url, code, tmp_path / "watcher")
-            process = Process(tmp_path / "south", "play", real_server.url, "--table", code)
-            told, _, status = await trio.to_thread.run_sync(process.finish, "no\n")
-            async with connect(real_server.url, Player(open_home(tmp_path / "w"), "w")) as connection:
-                await wait_vacant(connection, code)
-    assert (status, "[y/N]" in told, "PROVEN" in told) == (0, True, False)
 
 
 @pytest.fixture

@@ -48,11 +48,6 @@ async def two(real_server, tmp_path):
         yield north, east
 
 
-async def test_server_announces_what_the_library_uses(two) -> None:
-    north, _ = two
-    assert {"chat", "lobby", "seek", "snapshot", "history", "forget"} <= set(north.capabilities)
-
-
 async def test_two_who_seek_the_same_find_each_other(two) -> None:
     north, east = two
     options = {"match": 1, "target": 5}
@@ -63,6 +58,7 @@ async def test_two_who_seek_the_same_find_each_other(two) -> None:
 
 async def test_chat_is_heard_by_seats_and_by_who_watches(two) -> None:
     north, east = two
+    assert {"chat", "lobby", "seek", "snapshot", "history", "forget"} <= set(north.capabilities)
     table = await north.create(FRENCH, private=True)
     watching = await east.watch(table.code)
     await table.chat("good evening")
@@ -114,16 +110,14 @@ async def test_players_lists_both_with_their_tags(two) -> None:
     assert {north.tag: north.name, east.tag: east.name}.items() <= listed.items()
 
 
-async def test_transcript_of_a_match_may_be_had_by_who_has_played_it(real_server, tmp_path) -> None:
+async def test_transcript_of_a_match_may_be_had_by_who_has_played_it_and_by_no_stranger(
+    real_server, tmp_path
+) -> None:
     players = homes(tmp_path, False, False)
     (verdict, _) = await play_bots(real_server.url, players, FRENCH, match=1)
     async with connect(real_server.url, players[0]) as connection:
         path = await connection.transcript(verdict.match)
     assert verify_file(path).result is Result.PROVEN
-
-
-async def test_transcript_of_a_match_may_not_be_had_by_a_stranger(real_server, tmp_path) -> None:
-    (verdict, _) = await play_bots(real_server.url, homes(tmp_path, False, False), FRENCH, match=1)
     async with connect(real_server.url, Player(open_home(tmp_path / "x"), "x")) as connection:
         with pytest.raises(RefusedError, match="private_table"):
             await connection.transcript(verdict.match)

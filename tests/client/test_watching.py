@@ -62,44 +62,23 @@ def asked(server: Hosting, kind: type) -> list:
     return [message for message in server.received if isinstance(message, kind)]
 
 
-async def test_hello_wants_snapshots(server, watcher) -> None:
-    await watched(server, watcher)
+async def test_match_watched_from_the_middle_is_fetched_once_told_from_the_snapshot_on_and_proven(
+    server, watcher
+) -> None:
+    seen = await watched(server, watcher)
+    kinds = [type(happening) for happening in seen]
     assert asked(server, ClientHello)[0].want == ("snapshot",)
-
-
-async def test_match_watched_from_the_middle_ends_proven(server, watcher) -> None:
-    ended = (await watched(server, watcher))[-1]
-    assert ended.verdict.result is Result.PROVEN
-
-
-async def test_transcript_of_who_watches_from_the_middle_is_whole(server, watcher) -> None:
-    ended = (await watched(server, watcher))[-1]
-    assert verify_file(ended.transcript).result is Result.PROVEN
-
-
-async def test_snapshot_is_told_before_anything_is_said_to_be_checked(server, watcher) -> None:
-    kinds = [type(happening) for happening in await watched(server, watcher)]
+    assert [message.first for message in asked(server, History)] == [*range(0, server.middle, server.page)]
     order = [kind for kind in kinds if kind in (MatchStarted, SnapshotTaken, Resumed)]
     assert order == [MatchStarted, SnapshotTaken, Resumed]
-    assert kinds.index(RecordSeen) > kinds.index(Resumed)
-
-
-async def test_snapshot_tells_how_it_stands(server, watcher) -> None:
-    seen = await watched(server, watcher, until=SnapshotTaken)
-    assert seen[-1] == SnapshotTaken(
+    assert seen[kinds.index(SnapshotTaken)] == SnapshotTaken(
         server.setup.match, server.middle, server.snapshot(0).view, skipped=False
     )
-
-
-async def test_records_before_the_snapshot_are_not_told_again(server, watcher) -> None:
-    told = [each.k for each in await watched(server, watcher) if isinstance(each, RecordSeen)]
-    assert told[0] == server.middle
-
-
-async def test_nothing_is_fetched_twice(server, watcher) -> None:
-    await watched(server, watcher)
-    firsts = [message.first for message in asked(server, History)]
-    assert firsts == list(range(0, server.middle, server.page))
+    assert kinds.index(RecordSeen) > kinds.index(Resumed)
+    assert seen[kinds.index(RecordSeen)].k == server.middle
+    assert seen[-1].verdict.result is Result.PROVEN
+    assert verify_file(seen[-1].transcript).result is Result.PROVEN
+    assert (await watched(server, watcher))[-1].transcript == seen[-1].transcript
 
 
 async def test_page_that_came_too_soon_is_asked_for_again(server, watcher) -> None:
@@ -108,17 +87,14 @@ async def test_page_that_came_too_soon_is_asked_for_again(server, watcher) -> No
     assert ended.verdict.result is Result.PROVEN
 
 
-async def test_what_cannot_be_checked_is_told_as_unchecked(server, watcher) -> None:
+async def test_what_cannot_be_checked_is_told_as_unchecked_and_the_match_is_incomplete(
+    server, watcher
+) -> None:
     server.keeps_past = False
     seen = await watched(server, watcher)
     assert not [each for each in seen if isinstance(each, RecordSeen | Resumed)]
     assert next(each.k for each in seen if isinstance(each, RecordUnchecked)) == server.middle
-
-
-async def test_match_that_could_not_be_checked_is_incomplete(server, watcher) -> None:
-    server.keeps_past = False
-    ended = (await watched(server, watcher))[-1]
-    assert ended.verdict.result is Result.INCOMPLETE
+    assert seen[-1].verdict.result is Result.INCOMPLETE
 
 
 async def test_snapshot_with_another_head_than_its_records_is_not_gone_on_from(server, watcher) -> None:
@@ -246,8 +222,3 @@ async def test_two_who_watch_one_match_from_one_home_write_a_file_each(server, w
     paths = {at_first[-1].transcript, then[-1].transcript}
     assert len(paths) == 2
     assert [verify_file(path).result for path in paths] == [Result.PROVEN] * 2
-
-
-async def test_transcript_of_who_watched_before_is_gone_on_with(server, watcher) -> None:
-    first = (await watched(server, watcher))[-1]
-    assert (await watched(server, watcher))[-1].transcript == first.transcript
