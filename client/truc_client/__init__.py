@@ -12,8 +12,8 @@
 
 The names in `__all__` are public, and docs/clients/api.txt lists them with their signatures; everything else may move.
 
-Within: `line` is the connection to a server, `matches` what is checked and signed in one match, `home` what a player
-keeps. `course`, `report`, `terminal` and `cli` are for people, and the library leans on none of them.
+Within: `table_session` follows one table, `matches` is what is audited, signed and sent in one match, `line` the
+connection to a server, `home` what a player keeps. Programs for people are `truc_terminal`, on which nothing here leans.
 """
 
 from truc_client.address import Address, parse_address

@@ -42,7 +42,7 @@ from truc_client.happenings import (
 from truc_client.home.home import Home, master_seed
 from truc_client.home.store import HomeStore
 from truc_client.matches.signer import NOT_HERE
-from truc_client.verifying import seat_rows, verdict_lines, verify_file
+from truc_client.verifying import verify_file
 from truc_conform.shown import table_state
 from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.errors import Code
@@ -56,6 +56,7 @@ from truc_terminal.commands.listing import columns
 from truc_terminal.main import main
 from truc_terminal.screen.explaining import word_expected
 from truc_terminal.screen.screen import Screen
+from truc_terminal.verdicts import seat_rows, verdict_lines
 from truc_words import Speech
 
 FIRST, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in (1, 2))

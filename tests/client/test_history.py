@@ -14,11 +14,11 @@ from rich.text import Text
 from truc_client import Player, past
 from truc_client.connection import Connection
 from truc_client.errors import ConnectError, HomeError
-from truc_client.home.history import find_transcript, one_match
 from truc_client.home.home import Home, open_home
 from truc_client.paging import list_matches
 from truc_protocol.messages import Ok, PlayedMatch
 from truc_protocol.transcript import MAGIC
+from truc_terminal.kept_matches import find_transcript, one_match
 from truc_terminal.main import main
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"

@@ -8,13 +8,14 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, RefusedError, StoppedError, YourTurn, connect
 from truc_client.home.transcripts import evidence_of, path_of
-from truc_client.verifying import examine_files, verdict_lines, verify_file
+from truc_client.verifying import examine_files, verify_file
 from truc_protocol.audit import Result, TranscriptExamined
 from truc_protocol.bodies import Act, End, Release, Resign
 from truc_protocol.errors import Code
 from truc_protocol.messages import MatchRecord, Ok, Resume, SignedAct, refusal
 from truc_protocol.records import Record, body_hash, parse
 from truc_protocol.setup import open_terms
+from truc_terminal.verdicts import verdict_lines
 
 
 def my_turn(happening: object) -> bool:

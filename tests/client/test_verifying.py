@@ -12,7 +12,6 @@ from protocol.peers import Puppet, Table
 from rich.console import Console
 from rows import each_row
 
-from truc_client.verifying import score_words
 from truc_protocol.bodies import Deal, End, Rekey
 from truc_protocol.codec import enc
 from truc_protocol.evidence_file import MAGIC, Complaint, read_refusal, write_evidence
@@ -22,6 +21,7 @@ from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
 from truc_terminal.commands import verify as command
 from truc_terminal.main import main
+from truc_terminal.verdicts import score_words
 
 PLAYING = Path(__file__).resolve().parents[2] / "docs" / "playing.md"
 

@@ -18,18 +18,18 @@ from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, HomeError
 from truc_client.home.account import Player
-from truc_client.home.history import HistoryRow, KeptFile, checked, kept_file, kept_files, one_match, row_of
 from truc_client.home.home import Home
 from truc_client.home.transcripts import path_of
 from truc_client.past import is_given_out
-from truc_client.verifying import EXIT_CODES, quoted_name
 from truc_protocol.audit import Result
 from truc_protocol.messages import PlayedMatch
 from truc_terminal.commands.common import lang_option, own_home, own_player, run, spoken, tell, usage_error
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.verify import severest, verify
+from truc_terminal.kept_matches import HistoryRow, KeptFile, checked, kept_file, kept_files, one_match, row_of
 from truc_terminal.plain_values import verdict_facts
+from truc_terminal.verdicts import EXIT_CODES, quoted_name
 from truc_words import Sentence, Speech, side_name
 
 _NEWEST: Final = 20

@@ -41,11 +41,11 @@ from truc_client.happenings import (
 from truc_client.home.account import Player
 from truc_client.reports import HOUSE_BOTS
 from truc_client.table import Table
-from truc_client.verifying import result_line
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.messages import SeatHeld
 from truc_terminal.commands.common import spoken, tell
 from truc_terminal.commands.stepping_in import is_alone, sit_by, stand_by
+from truc_terminal.verdicts import result_line
 from truc_words import Sentence, Speech, shown_name
 
 

@@ -6,10 +6,10 @@ A file comes first. A transcript in the home may still be growing: then its whol
 from pathlib import Path
 
 from truc_client.errors import HomeError
-from truc_client.home.history import find_transcript, newest, whole_part
 from truc_client.verifying import read_file
 from truc_terminal.commands.common import home_as_is
 from truc_terminal.commands.output import UnusableError, unusable
+from truc_terminal.kept_matches import find_transcript, newest, whole_part
 from truc_words import Sentence
 
 

@@ -28,7 +28,6 @@ from truc_client.home.transcripts import path_of
 from truc_client.matches.signer import NOT_HERE, PLAYED_ELSEWHERE
 from truc_client.table import Table
 from truc_client.table_preview import TablePreview
-from truc_client.verifying import quoted
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatHeld, TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
@@ -63,6 +62,7 @@ from truc_terminal.commands.terminal import (
 from truc_terminal.screen.lessons import teaching_at
 from truc_terminal.screen.person import Lines, Person
 from truc_terminal.screen.screen import Screen
+from truc_terminal.verdicts import quoted
 from truc_words import Sentence, Speech, shown_name
 
 

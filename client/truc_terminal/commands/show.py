@@ -7,7 +7,6 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from truc_client.verifying import EXIT_CODES, refutation_line, shortened, verdict_lines
 from truc_protocol.audit import Result
 from truc_terminal.commands.common import lang_option, spoken
 from truc_terminal.commands.match_lookup import transcript_meant
@@ -15,6 +14,7 @@ from truc_terminal.commands.output import FindingCommand, Output, say
 from truc_terminal.plain_values import refutation_facts
 from truc_terminal.replay_model.annotating import Annotated, Annotator, Commitment
 from truc_terminal.replay_model.retelling import Telling
+from truc_terminal.verdicts import EXIT_CODES, refutation_line, shortened, verdict_lines
 from truc_words import Speech, printable, shown_name, told, words_of_check
 
 _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")

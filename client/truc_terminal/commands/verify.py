@@ -10,22 +10,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from truc_client.verifying import (
-    EXIT_CODES,
-    agreement_lines,
-    contradiction_lines,
-    evidence_line,
-    examine_files,
-    seat_name,
-    seat_rows,
-    shortened,
-    verdict_lines,
-)
+from truc_client.verifying import examine_files
 from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
 from truc_terminal.commands.common import lang_option, spoken, tell
 from truc_terminal.commands.match_lookup import file_meant
 from truc_terminal.commands.output import FindingCommand, Output, say, unusable
 from truc_terminal.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
+from truc_terminal.verdicts import (
+    EXIT_CODES,
+    agreement_lines,
+    contradiction_lines,
+    evidence_line,
+    seat_name,
+    seat_rows,
+    shortened,
+    verdict_lines,
+)
 from truc_words import Speech
 
 _SEVERITY = (1, 2, 3)

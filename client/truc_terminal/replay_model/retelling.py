@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, assert_never
 
 from truc_client.happenings import Fact
-from truc_client.verifying import game_name, named_seat, quoted, quoted_name, score_words, seat_name
 from truc_protocol.setup import Opts
 from truc_terminal.replay_model.annotating import (
     Annotated,
@@ -21,6 +20,7 @@ from truc_terminal.replay_model.annotating import (
     OpenedSecret,
 )
 from truc_terminal.replay_model.faces import short
+from truc_terminal.verdicts import game_name, named_seat, quoted, quoted_name, score_words, seat_name
 from truc_words import Speech, as_told, tell
 
 _SCORED: Final = ("close", "end")

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from truc_client.verifying import game_name, refutation_line, seat_name, seat_rows, verdict_lines
 from truc_terminal.replay_model.stages import MatchStage, ReplayedMatch
 from truc_terminal.report.cards import symbols
 from truc_terminal.report.view import entries_before, hand_views
+from truc_terminal.verdicts import game_name, refutation_line, seat_name, seat_rows, verdict_lines
 from truc_words import Speech, printable, shown_name, side_name
 
 WIDTH: Final = 960

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from truc_client.verifying import game_name, refutation_line, verdict_lines
 from truc_terminal.replay_model.annotating import Annotated
 from truc_terminal.replay_model.board import Board, LaidTrick
 from truc_terminal.replay_model.faces import Faces, faces_of, short, stake_words, taker
@@ -22,6 +21,7 @@ from truc_terminal.replay_model.stages import MatchStage, ReplayedMatch, Where, 
 from truc_terminal.screen.drawing import Part, Setting, TableRow, plain_row, said_values, score_line
 from truc_terminal.screen.glyphs import ASCII, MANY
 from truc_terminal.screen.picture import picture
+from truc_terminal.verdicts import game_name, refutation_line, verdict_lines
 from truc_words import Speech, printable, shown_name
 
 _GAP: Final = 2

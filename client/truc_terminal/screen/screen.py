@@ -37,7 +37,6 @@ from truc_client.happenings import (
     Waiting,
     YourTurn,
 )
-from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
 from truc_terminal.replay_model.board import (
     Board,
@@ -76,6 +75,7 @@ from truc_terminal.screen.questions import (
     unnumbered,
 )
 from truc_terminal.screen.wrapping import wrapped
+from truc_terminal.verdicts import quoted, verdict_lines
 from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, told
 
 if TYPE_CHECKING:

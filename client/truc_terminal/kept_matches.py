@@ -13,9 +13,10 @@ from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError
 from truc_client.home.transcripts import read_kept
-from truc_client.verifying import game_name, quoted_name, read_file, side_score, verify_file
+from truc_client.verifying import read_file, verify_file
 from truc_protocol.audit import Verdict, verify
 from truc_protocol.transcript import write_transcript
+from truc_terminal.verdicts import game_name, quoted_name, side_score
 from truc_words import ENGLISH, Sentence, Speech, side_name
 
 _FEWEST: Final = 4

@@ -1,0 +1,307 @@
+"""A verdict in words: what was proven, what failed and who is to blame, and what files say together.
+
+Sentences are in the reader's language; words for machines stay in English: the four results, the kinds of rulings, and
+what a check says of the record that fails it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, assert_never
+
+from truc_protocol.audit import (
+    Agreement,
+    Contradiction,
+    Examined,
+    Refutation,
+    Result,
+    Together,
+    TranscriptExamined,
+    Verdict,
+    Weighed,
+)
+from truc_protocol.bodies import Rule, SideScore
+from truc_words import (
+    ENGLISH,
+    Sentence,
+    Speech,
+    joined,
+    printable,
+    shown_name,
+    side_name,
+    told,
+    words_of_check,
+)
+
+EXIT_CODES: Final = {Result.PROVEN: 0, Result.REFUTED: 1, Result.UNREADABLE: 2, Result.INCOMPLETE: 3}
+"""The exit status of `truc verify`; with several files, the first of refuted, unreadable, incomplete that occurs."""
+
+_LONGEST: Final = 400
+"""How many characters of a message are shown: it may repeat what a stranger wrote."""
+_SEAT: Final = re.compile(r"\bseat (\d+)\b")
+
+
+def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
+    """Yield the verdict in sentences, of which the first alone is enough; words for machines stay in English."""
+    names = _named(verdict.players, speech)
+    yield _first_line(verdict, speech)
+    if verdict.refutation is not None:
+        yield told(str(words_of_check(verdict.refutation.check)), speech.lang)
+    if verdict.level is not None:
+        game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
+        yield speech.say(
+            "verdict.match",
+            game=game,
+            players=" - ".join(names),
+            records=speech.counted("record", verdict.records),
+        )
+        yield level_line(verdict.level, speech)
+        yield result_line(verdict, names, speech)
+        yield from (line for _, line in sorted(_noted(verdict, speech)))
+        yield from _counted(verdict, speech)
+
+
+def level_line(level: str, speech: Speech = ENGLISH) -> str:
+    """Return what the assurance level of a match means: whether all, some or none of its players have keys."""
+    return speech.say("screen.level", level=level, meaning=Sentence(f"screen.level_{level.lower()}"))
+
+
+def game_name(variant: str | None, *, is_preset: bool, speech: Speech = ENGLISH) -> str:
+    """Return the name of a game; a table may have its own rules under the name of a known one."""
+    return f"{variant}" if is_preset else speech.say("verdict.house_rules", game=variant)
+
+
+def _named(players: Sequence[str], speech: Speech) -> list[str]:
+    """Return players by seat, as they may be shown; a name alone could be anything, even "the server"."""
+    return [named_seat(name, seat, speech) for seat, name in enumerate(players)]
+
+
+def named_seat(name: str, seat: int, speech: Speech = ENGLISH) -> str:
+    """Return a seat with the name of its player in quotes."""
+    return speech.say("verdict.seat", n=seat, name=quoted_name(name, seat))
+
+
+def seat_name(seat: int, speech: Speech = ENGLISH) -> str:
+    """Return what a seat is called without the name of its player."""
+    return speech.say("together.seat", n=seat)
+
+
+def quoted_name(name: str, seat: int) -> str:
+    """Return the name of a player in quotes, with nothing inside that could end them."""
+    return quoted(shown_name(name, seat))
+
+
+def quoted(text: str) -> str:
+    """Return what somebody else wrote, in quotes, with nothing inside that could end them."""
+    inner = printable(text).replace('"', "'")
+    return f'"{inner}"'
+
+
+def _first_line(verdict: Verdict, speech: Speech) -> str:
+    match verdict.result:
+        case Result.PROVEN:
+            return _proven(verdict, speech)
+        case Result.REFUTED:
+            failed = refutation_line(verdict.refutation, players_then(verdict), speech)
+            return speech.say("verdict.refuted", failed=failed)
+        case Result.INCOMPLETE:
+            return speech.say("verdict.incomplete")
+        case Result.UNREADABLE:
+            return speech.say("verdict.unreadable", failed=shortened(str(verdict.refutation)))
+        case _:
+            assert_never(verdict.result)
+
+
+def _proven(verdict: Verdict, speech: Speech) -> str:
+    entropy = speech.say(f"verdict.entropy_{(verdict.level or 'C').lower()}")
+    if verdict.substitutes:
+        entropy = speech.say("verdict.of_those_then", entropy=entropy)
+    key = "verdict.proven_by_ruling" if verdict.by_ruling else "verdict.proven"
+    return speech.say(key, entropy=entropy)
+
+
+def players_then(verdict: Verdict) -> Sequence[str]:
+    """Return who sat at the table when the failed record was made."""
+    failed = verdict.refutation
+    return verdict.players if failed is None or failed.k is None else verdict.players_at(failed.k)
+
+
+def with_names(text: str, players: Sequence[str]) -> str:
+    """Return a message with the player's name after every seat."""
+    return _SEAT.sub(lambda found: _named_number(found[1], players) or found[0], text)
+
+
+def _named_number(digits: str, players: Sequence[str]) -> str | None:
+    seat = int(digits) if len(digits) == 1 else len(players)
+    return named_seat(players[seat], seat) if seat < len(players) else None
+
+
+def shortened(text: str) -> str:
+    """Return a message, with its middle left out if it is too long to read."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+
+
+def refutation_line(refutation: Refutation | None, players: Sequence[str], speech: Speech = ENGLISH) -> str:
+    """Return what failed and who is to blame, as far as the records show it."""
+    has_culprit = refutation is not None and refutation.culprit is not None
+    failed = with_names(shortened(str(refutation)), players)
+    return failed if has_culprit else speech.say("verdict.nobody_blamed", failed=failed)
+
+
+def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) -> str:
+    """Return who won, how, and the score, with what in the result is only the server's word."""
+    score = score_words(verdict.score, names, speech)
+    if verdict.reason is None:
+        return speech.say("verdict.no_result", score=score)
+    nobody = verdict.winner is None
+    winner = speech.say("verdict.nobody") if nobody else side_name(verdict.winner or 0, names, speech)
+    how = speech.separated([speech.reason(verdict.reason), *_doubts(verdict, speech)])
+    return speech.say("verdict.winner", winner=winner, how=how, score=score)
+
+
+def score_words(score: Sequence[SideScore], names: Sequence[str], speech: Speech = ENGLISH) -> str:
+    """Return the score of each side after its name: the games won, and the points in the current one."""
+    return speech.separated(
+        speech.of(side_name(side, names, speech), side_score(games, points, speech))
+        for side, (games, _upper, points) in enumerate(score)
+    )
+
+
+def side_score(games: int, points: int, speech: Speech = ENGLISH) -> str:
+    """Return the score of a side: the games won, and the points in the current one."""
+    won = [speech.counted("game", games)] if games else []
+    return joined([*won, speech.counted("point", points)], speech)
+
+
+def _doubts(verdict: Verdict, speech: Speech) -> Iterator[str]:
+    """Yield what qualifies the result: what is not the players' own doing, as far as the records show."""
+    if verdict.result is not Result.PROVEN:
+        yield speech.say("verdict.as_far")
+    if verdict.by_ruling:
+        yield speech.say("verdict.decided")
+    if verdict.guest_resigned:
+        yield speech.say("verdict.guest_resigned")
+    seats = [rule.seat for _, rule in verdict.rulings if rule.ruling == "move" and rule.seat is not None]
+    lost = 0 if verdict.winner is None else sum(seat % 2 != verdict.winner for seat in seats)
+    if lost:
+        yield speech.say("verdict.one_move_ruled" if lost == 1 else "verdict.moves_ruled", n=lost)
+
+
+def _noted(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
+    """Yield what a reader should know of single records, each after its position."""
+    yield from _on_the_servers_word(verdict, speech)
+    yield from _changes(verdict, speech)
+
+
+def _on_the_servers_word(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
+    """Yield the rulings and voids, each after its position."""
+    for k, ruling in verdict.rulings:
+        values = {"k": k, "ruling": ruling.ruling, "ground": Sentence(_ground(verdict, k, ruling))}
+        if ruling.seat is None:
+            yield k, speech.say("verdict.ruling", **values)
+        else:
+            seat = _name_at(verdict, k, ruling.seat, speech)
+            yield k, speech.say("verdict.ruling_for", **values, seat=seat)
+    for k, seats in verdict.silent:
+        names = [_name_at(verdict, k, seat, speech) for seat in seats]
+        yield k, speech.say("verdict.voided", k=k, seats=joined(names, speech))
+
+
+def _counted(verdict: Verdict, speech: Speech) -> Iterator[str]:
+    """Yield what may occur many times, each kind as one line."""
+    if verdict.scheduled:
+        yield speech.say("verdict.chains_on_schedule", n=len(verdict.scheduled), k=verdict.scheduled[0])
+    if verdict.proxies:
+        yield speech.say("verdict.guests_acts", acts=speech.counted("guests_act", len(verdict.proxies)))
+    if verdict.unsigned:
+        yield speech.say("verdict.unsigned_acts", acts=speech.counted("guests_act", len(verdict.unsigned)))
+
+
+def _name_at(verdict: Verdict, k: int, seat: int, speech: Speech) -> str:
+    """Return who sat in a seat when a record was made."""
+    return _named(verdict.players_at(k), speech)[seat]
+
+
+def _ground(verdict: Verdict, k: int, ruling: Rule) -> str:
+    if k in verdict.asked:
+        return "verdict.asked_by_all"
+    return "verdict.servers_word" if ruling.ruling == "abandon" else "verdict.time_ran_out"
+
+
+def _changes(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
+    """Yield the substitutes and the unscheduled new chains, each after its position."""
+    for k, newcomer in verdict.substitutes:
+        name = quoted_name(newcomer.name.decode(errors="replace"), newcomer.seat)
+        seat = _name_at(verdict, k, newcomer.seat, speech)
+        yield k, speech.say("verdict.substitute", k=k, name=name, seat=seat)
+    for k, role in verdict.rekeys:
+        if k not in verdict.scheduled:
+            seat = _name_at(verdict, k, role - 1, speech)
+            yield k, speech.say("verdict.early_chain", k=k, seat=seat)
+
+
+class SeatRow(NamedTuple):
+    """What a verdict says of one seat."""
+
+    seat: int
+    name: str
+    kind: str
+    signed: str
+
+
+def seat_rows(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[SeatRow]:
+    """Yield, for each seat, how far its newest signature binds what happened."""
+    for seat, name in enumerate(verdict.players):
+        covered = verdict.covered[seat]
+        nothing = covered is None
+        signed = speech.say("verdict.signed_nothing" if nothing else "verdict.signed_before", k=covered)
+        kind = speech.say("verdict.by_guest" if seat in verdict.guests else "verdict.by_key")
+        yield SeatRow(seat, quoted_name(name, seat), kind, signed)
+
+
+def contradiction_lines(together: Together, files: Sequence[Path], speech: Speech = ENGLISH) -> Iterator[str]:
+    """Yield what pairs of transcripts show: the first of each kind with its meaning, and how many more there are."""
+    groups: dict[tuple[int, int, str, str], list[Contradiction]] = {}
+    for each in together.contradictions:
+        groups.setdefault((each.first, each.second, each.found.check, each.found.culprit), []).append(each)
+    for (first, second, check, culprit), found in groups.items():
+        players = _players(together.files[first], found[0].found.places[0])
+        message = with_names(f"{check}: {found[0].found.message}; to blame: {culprit}", players)
+        more = [speech.say("together.more_like_it", n=len(found) - 1)] if len(found) > 1 else []
+        shown = speech.noted(message, more)
+        yield speech.say("together.both", first=files[first], second=files[second], found=shown)
+        yield f"  {told(str(words_of_check(check)), speech.lang)}"
+
+
+def _players(file: Examined, k: int | None) -> Sequence[str]:
+    """Return who sat at the table of a transcript at position `k`; without it, who sat there last."""
+    if not isinstance(file, TranscriptExamined):
+        return ()
+    return file.verdict.players if k is None else file.verdict.players_at(k)
+
+
+def agreement_lines(together: Together, speech: Speech = ENGLISH) -> Iterator[str]:
+    """Yield, for each match, how far its transcripts agree, and that different matches are not compared."""
+    for each in together.agreements:
+        yield speech.say(_agreement(each), n=len(each.files), k=each.records - 1)
+    matches = {file.verdict.match for file in together.files if isinstance(file, TranscriptExamined)} - {None}
+    if len(matches) > 1:
+        yield speech.say("together.different", n=len(matches))
+
+
+def _agreement(each: Agreement) -> str:
+    if not each.records:
+        return "together.nothing_common"
+    return "together.agree" if each.is_whole else "together.differ"
+
+
+def evidence_line(each: Weighed, together: Together, speech: Speech = ENGLISH) -> str:
+    """Return what an item of evidence says, and what it refutes."""
+    failed = each.refutation
+    at = None if failed is None else failed.k
+    players = () if each.transcript is None else _players(together.files[each.transcript], at)
+    message = with_names(shortened(each.message), players)
+    if failed is None:
+        return message
+    values = {"where": failed.where, "check": failed.check, "culprit": failed.culprit}
+    return speech.say("together.refutes", message=message, **values)
