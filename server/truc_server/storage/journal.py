@@ -37,6 +37,7 @@ class Journal:
     Attributes:
         gate: the newest batch that was written to. A frame that is queued now waits for it, so that nobody sees what is
             not durable.
+        durable: the number of the newest durable batch; 0 before the first.
         commits_s: how many seconds each commit took.
         sizes: how many writes each had.
     """
@@ -56,18 +57,13 @@ class Journal:
         self.gate = 0
         self._waiting = 0
         self._taken = 0
-        self._durable = 0
+        self.durable = 0
         self._stopped: str | None = None
         self._began = 0.0
         self.commits_s = Spread(SECONDS)
         self.sizes = Spread(SIZES)
         self._more = trio.lowlevel.ParkingLot()
         self._progress = trio.lowlevel.ParkingLot()
-
-    @property
-    def durable(self) -> int:
-        """The number of the newest durable batch; 0 before the first."""
-        return self._durable
 
     @property
     def waiting(self) -> int:
@@ -91,7 +87,7 @@ class Journal:
     @property
     def is_idle(self) -> bool:
         """Whether no commit is under way."""
-        return self._taken == self._durable
+        return self._taken == self.durable
 
     @property
     def is_full(self) -> bool:
@@ -117,7 +113,7 @@ class Journal:
 
     def renounce(self) -> None:
         """Let what is sent from now on wait for nothing: for goodbyes after the store has failed."""
-        self.gate = self._durable
+        self.gate = self.durable
 
     async def wait_durable(self, number: int) -> None:
         """Wait until batch `number` is durable.
@@ -125,7 +121,7 @@ class Journal:
         Raises:
             JournalStoppedError: It never will be.
         """
-        while self._durable < number:
+        while self.durable < number:
             if self._stopped is not None and number > self._taken + len(self._batches):
                 raise JournalStoppedError(self._stopped)
             await self._progress.park()
@@ -171,9 +167,9 @@ class Journal:
             self._fail(StoreError(f"the store has failed in an unforeseen way ({type(error).__name__})"))
         else:
             self._measure(len(batch))
-            self._durable += 1
+            self.durable += 1
             self._progress.unpark_all()
-            self._on_durable(self._durable)
+            self._on_durable(self.durable)
 
     async def _keep_trying(self, batch: list[Write]) -> None:
         """Commit a batch, after some tries if another program holds the store."""
@@ -200,7 +196,7 @@ class Journal:
         self._stopped = f"the journal has stopped: {error}"
         self._batches.clear()
         self._waiting = 0
-        self._taken = self._durable
+        self._taken = self.durable
         self._progress.unpark_all()
         self._on_failure(error)
 

@@ -15,7 +15,7 @@ from truc_protocol.bodies import Close, Rule, Void
 from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver, TableClosed
-from truc_protocol.records import Record
+from truc_protocol.records import Phase, Record
 from truc_protocol.setup import Setup
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
@@ -129,7 +129,9 @@ class Table:
         self._expiry = Alarm(backing.timers, self._expire)
         self._signing = Alarm(backing.timers, self.drop_terms)
         self._clock = Alarm(backing.timers, self._time_out)
-        self._gate = 0  # of the newest record
+        self._gate = (
+            0  # the batch of the newest record: until it is durable, nobody's time runs for what it asks
+        )
 
     def own_seat(self, player: Player) -> int:
         """Return the seat of a player who must have one.
@@ -369,9 +371,9 @@ class Table:
             self.commit(game, turn)
             if not game.is_calm:
                 self._tell_changes(game)
-        if self._is_stored:
+        if self._journal.durable >= self._gate:
             self._clock.set(game.waits.moment)
-        if game.is_over:
+        if game.ledger.phase is Phase.ENDED:
             self._end(game)
         return True
 
@@ -395,19 +397,14 @@ class Table:
         for away in news.to_watchers:
             self.feed.note(broadcast_frame(away))
 
-    @property
-    def _is_stored(self) -> bool:
-        """Whether the newest record is stored, so that time runs for what it asks."""
-        return self._journal.durable >= self._gate
-
     def _start(self) -> None:
         """Let time run for what the newest record asks, once that is stored."""
-        if self.game is not None and self._is_stored:
+        if self.game is not None and self._journal.durable >= self._gate:
             self._clock.set(self.game.waits.start())
 
     def _time_out(self) -> None:
         game = self.game
-        if game is None or not self._is_stored:
+        if game is None or self._journal.durable < self._gate:
             return  # nobody has been shown yet what to answer: time has not begun
         if self._journal.is_full:
             self._clock.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
