@@ -151,23 +151,6 @@ def test_rule_that_a_game_lacks_is_not_mentioned(variant, words):
     assert words not in rules_page(variant)
 
 
-def test_calls_of_envido_are_worth_what_the_table_says():
-    # rules.md 8.4
-    assert cells(ARGENTINE, "Envido") == [
-        ("envido", "2", "1"),
-        ("real envido", "3", "1"),
-        ("falta envido", "falta", "1"),
-        ("envido, envido", "4", "2"),
-        ("envido, real envido", "5", "2"),
-        ("envido, falta envido", "falta", "2"),
-        ("real envido, falta envido", "falta", "3"),
-        ("envido, envido, real envido", "7", "4"),
-        ("envido, envido, falta envido", "falta", "4"),
-        ("envido, real envido, falta envido", "falta", "5"),
-        ("envido, envido, real envido, falta envido", "falta", "7"),
-    ]
-
-
 def test_calls_that_a_house_allows_are_in_the_table():
     variant = replace(ARGENTINE, envido=Envido(max_envido=1, max_real=2, falta="leader", fold_bonus=0))
     assert ("real envido, real envido", "6", "3") in cells(variant, "Envido")
@@ -199,26 +182,8 @@ def test_flores_are_worth_what_the_table_says():
     ("variant", "asks"),
     [
         # rules.md 1.6
-        (CATALAN, [("2", "2", "1"), ("3", "3", "2")]),
-        (ARGENTINE, [("2", "2", "1"), ("3", "3", "2"), ("4", "4", "3")]),
-        (PAULISTA, [("3", "3", "1"), ("6", "6", "3"), ("9", "9", "6"), ("12", "12", "9")]),
         (MINEIRO_2, [("4", "4", "2"), ("6", "6", "4"), ("10", "10", "6"), ("12", "12", "10")]),
-        (EXPLAINED, [("2", "2", "1"), ("4", "4", "2"), ("8", "8", "4")]),
         (preset("truc-sackson"), [("2", "2", "1"), ("4", "4", "2"), ("8", "8", "4"), ("16", "16", "8")]),
-        (
-            FRENCH,
-            [
-                ("2", "2", "1"),
-                ("4", "4", "2"),
-                ("6", "6", "4"),
-                ("8", "8", "6"),
-                ("10", "10", "8"),
-                ("12", "12", "10"),
-            ],
-        ),
-        (LANES, [("n, up to 12", "n", "the stake before")]),
-        (TRUT, [("trut", "one trut", "1")]),
-        (PUT, []),
     ],
     ids=lambda value: value.name if isinstance(value, Variant) else "",
 )
@@ -230,11 +195,7 @@ def test_asks_are_worth_what_the_table_says(variant, asks):
 @pytest.mark.parametrize(
     ("name", "sign", "cards"),
     [
-        ("truc-catalan", "`ace`", "1"),
         ("truc-partnership", "`ace`", "A"),
-        ("truco-argentino", "`false-ace`", "1c or 1o"),
-        ("truco-argentino", "`high-envido`", "no one card"),
-        ("truco-paulista", "`manilha-clubs`", "no one card"),
         ("truco-mineiro", "`zap`", "4c"),
     ],
 )
@@ -272,15 +233,10 @@ def test_word_of_a_game_is_told(variant, word):
 @pytest.mark.parametrize(
     ("variant", "what"),
     [
-        (ARGENTINE, "`flor`"),
-        (ARGENTINE, "duel"),
-        (PAULISTA, "`raise 4`"),
         (MINEIRO_2, "`raise 9`"),
         (replace(PAULISTA, last_point=None), "the hand that decides the game"),
         (replace(FRENCH, remainder="none"), "`raise rest`"),
         (replace(FRENCH, remainder="accept"), "`raise rest`, to the same ask"),
-        (ARGENTINE, "`decline`, to a contraflor"),
-        (PUT, "`raise game`"),
         (replace(ARGENTINE, concede="vs_ask"), "`concede`"),
     ],
 )
