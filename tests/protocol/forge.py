@@ -52,7 +52,7 @@ class Case(NamedTuple):
 
 
 def cases(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> list[Any]:
-    """Return parameters for a table of forgeries, named by their functions."""
+    """Return parameters for a table of forgeries, named by what builds them."""
     return [pytest.param(Case(*row), id=f"{row[0]}-{row[2].__name__}") for row in rows]
 
 
