@@ -1,6 +1,8 @@
 """What tests of the client share: playing on by always taking the first option, and whole matches between bots."""
 
 import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import trio
@@ -19,6 +21,15 @@ def pick(turn: YourTurn):
     return min(
         turn.options, key=lambda choice: QUIET.index(choice.kind) if choice.kind in QUIET else len(QUIET)
     )
+
+
+@asynccontextmanager
+async def at_table(server, player: Player) -> AsyncIterator[Table]:
+    """Let a player open a table of French truc at a scripted server, and be ready there."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        yield table
 
 
 async def play_on(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from client.hosting import Hosting
-from client.playing import play_on
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 from rich.console import Console
 from rows import each_row
@@ -148,9 +148,7 @@ async def test_absence_is_told_by_the_library_as_it_was_sent(server, player) -> 
 
 
 async def test_absence_from_a_match_that_is_over_is_not_told(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=lambda happening: isinstance(happening, MatchEnded))
         mid = table.match.mid
         await server.send(messages.Away(table=table.code, match=mid, seat=1, missed=1, claim_in_ms=0))

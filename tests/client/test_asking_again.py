@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.hosting import Hosting
-from client.playing import pick, play_on
+from client.playing import at_table, pick, play_on
 from msgspec.structs import replace
 
 from truc_client import (
@@ -41,12 +41,6 @@ from truc_protocol.records import Phase
 LONG_S = 100
 
 
-async def start(connection) -> Table:
-    table = await connection.create("truc-french")
-    await table.ready()
-    return table
-
-
 def my_turn(happening: Happening) -> bool:
     return isinstance(happening, YourTurn)
 
@@ -73,8 +67,8 @@ async def told_in(table: Table, seconds: float) -> list[Happening]:
 async def test_end_that_never_comes_is_asked_for(scripted, request, autojump_clock, who) -> None:
     server = scripted(target=3)
     lose_until(server, Resume, lambda sent: server.ledger is not None and server.ledger.phase is Phase.ENDED)
-    async with connect("host", request.getfixturevalue(who), dial=server.dial) as connection:
-        seen = await play_on(await start(connection))
+    async with at_table(server, request.getfixturevalue(who)) as table:
+        seen = await play_on(table)
     assert seen[-1].verdict.result is Result.PROVEN
 
 
@@ -82,8 +76,8 @@ async def test_end_that_never_comes_is_asked_for(scripted, request, autojump_clo
 async def test_options_that_never_come_are_asked_for(scripted, request, autojump_clock, who) -> None:
     server = scripted(target=4)
     lose_until(server, Resume, lambda sent: isinstance(sent, BoxedOptions | OpenOptions))
-    async with connect("host", request.getfixturevalue(who), dial=server.dial) as connection:
-        seen = await play_on(await start(connection))
+    async with at_table(server, request.getfixturevalue(who)) as table:
+        seen = await play_on(table)
     assert len(asked(server, Resume)) == 1
     assert [each for each in seen if isinstance(each, Interrupted)] == []
     assert seen[-1].verdict.result is Result.PROVEN
@@ -93,8 +87,7 @@ async def test_reply_that_never_comes_though_its_record_does_is_asked_for(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=my_turn))[-1]
         lose_until(server, Resume, lambda sent: isinstance(sent, Ok))
         await table.choose(pick(turn))
@@ -106,8 +99,7 @@ async def test_reply_that_never_comes_though_its_record_does_is_asked_for(
 @pytest.mark.parametrize("who", ["player", "guest"])
 async def test_who_thinks_is_not_told_again_what_they_know(scripted, request, autojump_clock, who) -> None:
     server = scripted(target=3)
-    async with connect("host", request.getfixturevalue(who), dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, request.getfixturevalue(who)) as table:
         turn = (await play_on(table, until=my_turn))[-1]
         told = await told_in(table, LONG_S)
         await table.choose(pick(turn))
@@ -125,8 +117,7 @@ async def test_talk_is_no_news_of_the_match(scripted, nursery, player, autojump_
             await trio.sleep(5)
             await server.send(ChatLine(table="TABLE", player="P", name="north", text="your turn?"))
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         nursery.start_soon(talk)
         await told_in(table, LONG_S)
@@ -170,8 +161,8 @@ async def test_terms_that_never_come_are_asked_for(nursery, player, autojump_clo
 async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, player, autojump_clock) -> None:
     server = scripted(target=3)  # it shows nobody as ready
     server.bend = lambda sent: None if isinstance(sent, Terms) and len(asked(server, Ready)) == 1 else sent
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await start(connection))
+    async with at_table(server, player) as table:
+        seen = await play_on(table)
     assert len(asked(server, Ready)) == 2
     assert seen[-1].verdict.result is Result.PROVEN
 
@@ -206,8 +197,7 @@ async def test_setup_that_is_lost_is_asked_for_though_the_table_was_shown_as_it_
             await trio.sleep(1)
             await server.send(server.message(0))
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         nursery.start_soon(go_on)
         with trio.fail_after(LONG_S):
             seen = await play_on(table)
@@ -226,8 +216,7 @@ async def test_table_that_is_never_shown_is_asked_for(scripted, player, autojump
 
 async def test_who_agreed_to_nothing_asks_nothing(scripted, player, autojump_clock) -> None:
     server = scripted(target=3)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         await play_on(table)
         before = len(server.received)
         await told_in(table, 40)
@@ -249,8 +238,8 @@ async def test_closed_table_is_not_asked_about(scripted, player, autojump_clock)
 async def test_watcher_asks_for_an_end_that_never_comes(nursery, player, tmp_path, autojump_clock) -> None:
     server = Hosting(target=3)
     server.nursery = nursery
-    async with connect("host", player, dial=server.dial) as connection:
-        await play_on(await start(connection))
+    async with at_table(server, player) as table:
+        await play_on(table)
     records, server.records = server.records, server.records[:-4]
     watcher = Player(open_home(tmp_path / "watcher"), "watcher")
     async with connect("host", watcher, dial=server.dial) as connection:

@@ -1,6 +1,6 @@
 import pytest
-from client.cheats import FRENCH, abandoned, caught, on, on_record, resigned
-from client.playing import play_on
+from client.cheats import abandoned, caught, on, on_record, resigned
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet, secret
 from trio.testing import wait_all_tasks_blocked
@@ -53,9 +53,7 @@ async def test_card_swapped_under_its_commitment_is_found_at_the_close(scripted,
         return Record(0, forged, server.key.sign(forged))
 
     server.forge = swap
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table, choose=lambda turn: turn.options[-1])  # concede, before a card is played
     assert (stopped.value.check, stopped.value.culprit) == ("C25", "server")
@@ -176,9 +174,7 @@ async def test_table_record_that_served_before_is_not_signed_again(scripted, pla
         return first[0]
 
     server.bend = on(Terms, again)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table)
         await table.ready()
         with pytest.raises(CheckFailedError) as stopped:
@@ -231,9 +227,7 @@ async def test_no_secret_stands_beside_what_other_checks_show(scripted, player, 
 
 async def test_stopped_match_takes_no_choice(scripted, player) -> None:
     server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=lambda happening: isinstance(happening, YourTurn)))[-1]
         await wait_all_tasks_blocked()
         await server.send(abandoned(server))

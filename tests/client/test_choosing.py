@@ -1,8 +1,8 @@
 import pytest
-from client.playing import pick, play_on
+from client.playing import at_table, pick, play_on
 from msgspec.structs import replace
 
-from truc_client import Choice, ChoiceError, RefusedError, YourTurn, connect
+from truc_client import Choice, ChoiceError, RefusedError, YourTurn
 from truc_client.happenings import Happening
 from truc_client.matches.choosing import same_decision
 from truc_client.matches.offers import Offered
@@ -54,9 +54,7 @@ def test_choice_does_not_stand_after_a_record_that_is_no_decision_of_the_list() 
 
 async def test_choice_that_is_not_offered_is_refused(scripted, player) -> None:
     server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=my_turn))[-1]
         with pytest.raises(ChoiceError, match="newest options"):
             await table.choose(Choice("play 9z", "play", {}, (), turn.at))
@@ -64,9 +62,7 @@ async def test_choice_that_is_not_offered_is_refused(scripted, player) -> None:
 
 async def test_choice_of_an_earlier_turn_comes_too_late_and_sends_nothing(scripted, player) -> None:
     server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         first = (await play_on(table, until=my_turn))[-1]
         await table.choose(pick(first))
         await play_on(table, until=my_turn)
@@ -79,9 +75,7 @@ async def test_choice_of_an_earlier_turn_comes_too_late_and_sends_nothing(script
 async def test_options_that_are_none_are_no_turn(scripted, guest, must) -> None:
     server, sent = scripted(), []
     server.bend = lambda message: sent.append(message) or message
-    async with connect("host", guest, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, guest) as table:
         await play_on(table, until=my_turn)
         offered = next(message for message in sent if isinstance(message, OpenOptions))
         await server.send(replace(offered, choices=(), must=must))
@@ -108,9 +102,7 @@ def refuse_next(server, *, evidence: bool) -> None:
 
 async def test_another_choice_may_be_signed_after_a_signed_refusal(scripted, player) -> None:
     server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=with_alternatives))[-1]
         refuse_next(server, evidence=True)
         with pytest.raises(RefusedError):
@@ -121,9 +113,7 @@ async def test_another_choice_may_be_signed_after_a_signed_refusal(scripted, pla
 
 async def test_no_other_choice_is_signed_after_a_refusal_without_evidence(scripted, player) -> None:
     server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=with_alternatives))[-1]
         refuse_next(server, evidence=False)
         with pytest.raises(RefusedError):
@@ -153,9 +143,7 @@ def acts(server) -> list[Act]:
 
 async def test_choice_is_made_again_by_itself_after_a_pause_was_asked_for(scripted, player) -> None:
     server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=my_turn))[-1]
         race(server, "pause", turn.offer)
         await table.choose(pick(turn))
@@ -167,9 +155,7 @@ async def test_choice_is_made_again_by_itself_after_a_pause_was_asked_for(script
 
 async def test_user_is_asked_again_when_the_offer_is_another(scripted, player) -> None:
     server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=my_turn))[-1]
         race(server, "pause", turn.offer + 1)
         await table.choose(pick(turn))
@@ -179,9 +165,7 @@ async def test_user_is_asked_again_when_the_offer_is_another(scripted, player) -
 
 async def test_resigning_ends_the_match_for_the_other_side(scripted, player) -> None:
     server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         await table.resign()
         seen = await play_on(table)

@@ -1,5 +1,5 @@
 import pytest
-from client.playing import pick, play_on
+from client.playing import at_table, pick, play_on
 from msgspec.structs import replace
 
 from truc_client import (
@@ -61,8 +61,7 @@ async def test_match_goes_on_with_the_missing_records_after_the_connection_was_l
     scripted, player, autojump_clock, lost
 ) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         seen = await play_on(table, until=my_turn)
         server.stop_after = lambda message: isinstance(message, lost) and len(server.records) > 8
         turn = seen[-1]
@@ -76,8 +75,7 @@ async def test_match_goes_on_with_the_missing_records_after_the_connection_was_l
 
 async def test_guest_goes_on_after_the_connection_was_lost(scripted, guest, autojump_clock) -> None:
     server = scripted(target=4)
-    async with connect("host", guest, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, guest) as table:
         server.stop_after = lambda message: isinstance(message, OpenOptions)
         seen = await play_on(table)
     assert seen[-1].verdict.result is Result.PROVEN
@@ -85,8 +83,8 @@ async def test_guest_goes_on_after_the_connection_was_lost(scripted, guest, auto
 
 async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(scripted, player) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        await play_on(await start(connection), until=my_turn)
+    async with at_table(server, player) as table:
+        await play_on(table, until=my_turn)
     async with connect("host", player, dial=server.dial) as connection:
         seen = await play_on(await connection.resume(connection.held[0]), until=my_turn)
     started = next(happening for happening in seen if isinstance(happening, MatchStarted))
@@ -102,8 +100,7 @@ async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(script
 
 
 async def crash_before_sending(server, player, monkeypatch) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=my_turn))[-1]
 
         def crash(*_args) -> None:
@@ -139,8 +136,8 @@ async def test_one_body_for_a_position_and_one_release_for_a_deal_are_sent(
 ) -> None:
     server = scripted(target=6)
     server.stop_after = lambda message: isinstance(message, MatchRecord) and message.k > 9
-    async with connect("host", player, dial=server.dial) as connection:
-        await play_on(await start(connection))
+    async with at_table(server, player) as table:
+        await play_on(table)
     places = {(place_of(body), body) for body in acts(server)}
     assert len({place for place, _ in places}) == len(places)
 
@@ -153,8 +150,7 @@ def place_of(body: bytes) -> tuple[str, int]:
 
 async def test_release_asked_for_again_under_another_head_stops_the_match(scripted, player) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         ledger = table.match.ledger
         other = replace(ledger, phase=Phase.CALLED, released=(), parallel=(ledger.k, b"\x05" * 32))
@@ -167,8 +163,7 @@ async def test_release_asked_for_again_under_another_head_stops_the_match(script
 
 async def test_server_that_forgot_records_is_refused(scripted, player, autojump_clock) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=my_turn))[-1]
         await table.choose(pick(turn))
     for transcript in player.home.transcripts.iterdir():
@@ -197,8 +192,8 @@ async def test_home_without_the_seats_secrets_says_so(scripted, player, tmp_path
     from truc_client.home.home import master_seed, write_seed
 
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        await play_on(await start(connection), until=my_turn)
+    async with at_table(server, player) as table:
+        await play_on(table, until=my_turn)
     other = Player(open_home(tmp_path / "other"), "north")
     write_seed(other.home, master_seed(player.home))
     async with connect("host", other, dial=server.dial) as connection:
@@ -209,8 +204,7 @@ async def test_home_without_the_seats_secrets_says_so(scripted, player, tmp_path
 
 async def test_goodbye_for_good_ends_the_table_with_its_reason(scripted, player) -> None:
     server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         await server.send(Bye(code=Code.BANNED.value, msg="you are shut out", retryable=False))
         with pytest.raises(LostError, match="shut out"):
@@ -265,8 +259,7 @@ async def test_match_that_has_ended_is_concluded_when_the_server_no_longer_has_i
     async def forgotten(message) -> None:
         await server.send(refusal(Code.NO_SUCH_MATCH, "it is over", re=message.id))
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         server.resume = forgotten
         seen = await play_on(table)
     assert seen[-1].verdict.result is Result.PROVEN
@@ -276,8 +269,7 @@ async def test_record_sent_again_unchanged_or_with_a_body_that_nobody_signed_so_
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=3)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         await server.send(server.message(1))
         await server.send_options()
@@ -315,8 +307,7 @@ async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=my_turn))[-1]
         server.bend = once(MatchRecord, lambda message: None)
         await table.choose(pick(turn))
@@ -339,8 +330,7 @@ async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(sc
 
 async def test_nobody_waits_for_a_reply_when_the_match_is_over(scripted, player) -> None:
     server = scripted(target=3)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         server.bend = lambda message: None if isinstance(message, Ok) else message
         await table.resign()
@@ -370,8 +360,8 @@ async def test_missing_records_are_asked_for_again_after_too_many_requests(
             await willing(message)
 
     server.resume = busy
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await start(connection))
+    async with at_table(server, player) as table:
+        seen = await play_on(table)
     assert (seen[-1].verdict.result, len(asked)) == (Result.PROVEN, 3)
 
 
@@ -396,10 +386,8 @@ async def test_server_that_does_not_come_back_ends_the_table(scripted, player, a
 async def test_setup_that_has_not_come_is_asked_for(scripted, player, autojump_clock) -> None:
     server = scripted(target=4)
     server.bend = once(Setup, lambda message: replace(server.state(), state="playing", match=message.match))
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(
-            await start(connection), until=lambda each: isinstance(each, MatchStarted | Interrupted)
-        )
+    async with at_table(server, player) as table:
+        seen = await play_on(table, until=lambda each: isinstance(each, MatchStarted | Interrupted))
     assert isinstance(seen[-1], MatchStarted)
 
 
@@ -432,8 +420,7 @@ def refusing_the_seat(server, code: Code):
 async def test_seat_record_that_is_refused_ends_the_table(scripted, player) -> None:
     server = scripted()
     server.bend = refusing_the_seat(server, Code.BAD_MESSAGE)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         with pytest.raises(RefusedError, match="not this one"):
             await play_on(table)
 
@@ -441,7 +428,6 @@ async def test_seat_record_that_is_refused_ends_the_table(scripted, player) -> N
 async def test_seat_record_for_terms_that_are_gone_ends_nothing(scripted, player) -> None:
     server = scripted()
     server.bend = refusing_the_seat(server, Code.TERMS_REFUSED)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with at_table(server, player) as table:
         seen = await play_on(table, until=my_turn)
     assert isinstance(seen[-1], YourTurn)

@@ -5,10 +5,10 @@ import sqlite3
 import pytest
 import trio
 import trio.testing
-from client.playing import play_on
+from client.playing import at_table, play_on
 from rows import each_row
 
-from truc_client import Address, ConnectError, connect
+from truc_client import Address, ConnectError
 from truc_client.home.account import open_account
 from truc_client.line.entering import enter
 from truc_protocol.bodies import Ack, Act, Release, SeatTaken
@@ -47,9 +47,7 @@ async def watched(server, player, look) -> list:
         await honest(message)
 
     server.act = act
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table)
     return seen
 

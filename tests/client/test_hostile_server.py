@@ -2,7 +2,7 @@
 
 import pytest
 from client.cheats import abandoned
-from client.playing import play_on
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
@@ -61,9 +61,7 @@ async def test_setup_under_an_earlier_match_id_leaves_that_transcript_alone(
     earlier = player.home.transcripts / f"{mid.hex()[:16]}.truc"
     earlier.write_bytes(b"what was played")
     server.bend = lambda message: replace(message, match=mid) if isinstance(message, Setup) else message
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         with pytest.raises(CheckFailedError, match="match id"):
             await play_on(table)
     assert earlier.read_bytes() == b"what was played"
@@ -71,9 +69,7 @@ async def test_setup_under_an_earlier_match_id_leaves_that_transcript_alone(
 
 async def test_setup_of_an_earlier_match_sent_again_leaves_its_transcript_alone(scripted, player) -> None:
     server = scripted(target=3)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         ended = (await play_on(table))[-1]
         written, first = ended.transcript.read_bytes(), server.setup
         await table.ready()
@@ -113,9 +109,7 @@ async def test_option_changed_after_ready_is_not_signed(scripted, player) -> Non
         await honest()
 
     server.offer_terms = offer
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table)
     assert acts(server) == []
@@ -161,9 +155,7 @@ async def test_position_other_than_the_records_sent_ends_the_table_and_blames_no
     async def short(message: Resume) -> None:
         await server.send(Ok(re=message.id, k=len(server.records) + 2))
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         server.resume = short
         await server._stream.aclose()

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 import trio
-from client.playing import play_on
+from client.playing import at_table, play_on
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
 from truc_client.home.store import AcceptedPlace, HomeStore
@@ -64,9 +64,7 @@ async def killed(scripted, player):
         turns += isinstance(happening, YourTurn)
         return turns >= TURNS
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=enough)
     path_of(player.home.transcripts, server.setup.match).unlink()
     return server, mark_of(player, server.setup.match)

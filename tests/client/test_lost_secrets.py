@@ -1,7 +1,7 @@
 """A player without the secrets of its seat: what is said without the flag, what is signed with it, and who stops."""
 
 import pytest
-from client.playing import play_on
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 
 from truc_client import (
@@ -24,8 +24,6 @@ from truc_protocol.messages import Ok, SignedAct, WantRekey, refusal
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 
-FRENCH = "truc-french"
-
 
 def my_turn(happening: object) -> bool:
     return isinstance(happening, YourTurn)
@@ -40,9 +38,7 @@ def elsewhere(player, tmp_path) -> Player:
 
 
 async def play_until(server, player, until) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=until)
 
 

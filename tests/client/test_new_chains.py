@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from client.playing import play_on
+from client.playing import at_table, play_on
 
 from truc_client import RefusedError, YourTurn, connect
 from truc_client.matches.seat_match import begins_chain
@@ -31,9 +31,7 @@ def rekeys_taken(server) -> list[Rekey]:
 
 
 async def play(server, player) -> list:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         return await play_on(table)
 
 
@@ -127,9 +125,7 @@ async def test_new_process_opens_hands_under_every_key_it_has_had(scripted, play
     def third_chain(happening) -> bool:
         return isinstance(happening, YourTurn) and len(rekeys_taken(server)) > 2
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=third_chain)
     async with connect("host", player, dial=server.dial) as connection:
         seen = await play_on(await connection.resume(connection.held[0]))

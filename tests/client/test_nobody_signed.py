@@ -1,8 +1,8 @@
 """What no valid signature binds anybody to: the client asks again, ends the table if it must, and stops no match for good."""
 
 import pytest
-from client.cheats import FRENCH, abandoned, body_of
-from client.playing import play_on
+from client.cheats import abandoned, body_of
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, MatchEnded, TranscriptSetAside, YourTurn, connect
@@ -68,9 +68,7 @@ def once(server, bend):
 
 async def left_in_play(server, player, *, transcript: bool = True) -> None:
     """Play until it is the client's turn, and leave."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
     if not transcript:
         path_of(player.home.transcripts, server.setup.match).unlink()

@@ -2,7 +2,7 @@
 
 import pytest
 import trio
-from client.playing import play_on
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
@@ -47,9 +47,7 @@ async def test_options_where_nothing_can_be_decided_are_not_shown(scripted, play
         offered.set()
 
     server.go_on = go_on
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         seen = await play_on(table)
     assert offered.is_set()
     turns = [happening for happening in seen if isinstance(happening, YourTurn)]
@@ -65,9 +63,7 @@ def other_terms(message):
 async def test_guest_is_not_seated_under_other_terms_than_agreed_to(scripted, guest) -> None:
     server = scripted(target=4)
     server.bend = other_terms
-    async with connect("host", guest, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, guest) as table:
         with pytest.raises(CheckFailedError, match="decision_ms: agreed to 999000"):
             await play_on(table, until=turn)
     assert list(guest.home.transcripts.iterdir()) == []
@@ -95,9 +91,7 @@ async def test_guest_who_agreed_to_nothing_is_not_seated(scripted, guest) -> Non
 
 async def test_guest_who_comes_back_goes_on_under_the_terms_of_the_match(scripted, guest) -> None:
     server = scripted(target=4)
-    async with connect("host", guest, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, guest) as table:
         await play_on(table, until=turn)
     async with connect("host", guest, dial=server.dial) as connection:
         seen = await play_on(await connection.resume(connection.held[0]))

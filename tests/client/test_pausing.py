@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 from client.cheats import QuietServer
-from client.playing import homes, pick, play_on
+from client.playing import at_table, homes, pick, play_on
 from msgspec.structs import replace
 
 from truc_client import ChoiceError, MatchEnded, Player, RecordSeen, RefusedError, Table, YourTurn, connect
@@ -79,9 +79,7 @@ goes_on = told("ruled", ruling="resume")
 @asynccontextmanager
 async def seated(server, player) -> AsyncIterator[Table]:
     """Let a player sit at a table of the server until it is their turn."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         yield table
 
@@ -171,9 +169,7 @@ async def test_no_pause_is_asked_for_before_a_match_or_when_it_is_over(pausing, 
 
 async def test_refusal_of_a_pause_says_why_and_leaves_the_position_free(pausing, player) -> None:
     server = pausing()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=my_turn))[-1]
         refuse(server, Code.ILLEGAL_ACTION)
         with pytest.raises(RefusedError, match="no pause"):

@@ -1,6 +1,6 @@
 """Coming back where a table is not in the middle of a match this seat knows: begun, over, forgotten, another's."""
 
-from client.playing import play_on
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 
 from truc_client import MatchEnded, MatchStarted, Player, YourTurn, connect, open_home
@@ -21,9 +21,7 @@ def resumes(server) -> list[Resume]:
 
 
 async def play_to_the_end(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table)
 
 

@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from client.playing import play_on
+from client.playing import at_table, play_on
 
 from truc_client import HomeError, YourTurn, connect
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
@@ -168,9 +168,7 @@ def age(path) -> None:
 
 async def test_running_match_of_an_older_client_goes_on_to_a_proven_end(scripted, player) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
     age(player.home.state)
     async with connect("host", player, dial=server.dial) as connection:

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 import trio
-from client.playing import play_on
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
@@ -88,9 +88,7 @@ async def test_terms_whose_secrets_were_dropped_are_not_signed_again(scripted, p
     account.store.drop_secrets(terms.th)
     account.store.close()
     server.match, before = 0, len(server.received)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         with pytest.raises(ClientError, match="served before"):
             await play_on(table)
     assert not any(isinstance(message, SignedAct) for message in server.received[before:])
@@ -99,9 +97,7 @@ async def test_terms_whose_secrets_were_dropped_are_not_signed_again(scripted, p
 async def substituted(server, player) -> None:
     """Play until a substitute takes the seat over."""
     server.opts = server.opts._replace(gone=1, gone_after=1)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=turn)
         server.is_away = server.is_wished = True
         await server.go_on()
@@ -129,9 +125,7 @@ async def test_player_whose_seat_was_taken_is_told_so_after_a_restart_too(script
 async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(scripted, player, tmp_path) -> None:
     other = Player(open_home(tmp_path / "elsewhere"), "north")
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=turn)
     write_seed(other.home, master_seed(player.home))
     async with connect("host", other, dial=server.dial) as connection:

@@ -1,11 +1,13 @@
 """Signs and phrases at the client: how they leave, how they come, and what is not believed."""
 
 import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import pytest
 import trio
-from client.playing import pick, play_on
+from client.playing import at_table, pick, play_on
 from rich.console import Console
 
 from truc_client import (
@@ -87,11 +89,14 @@ def in_hand(happening) -> bool:
     return isinstance(happening, YourTurn) and any(choice.kind == "play" for choice in happening.options)
 
 
-async def sit_down(connection, variant=CATALAN):
-    table = await connection.create(variant)
-    await table.ready()
-    await play_on(table, until=in_hand)
-    return table
+@asynccontextmanager
+async def in_the_hand(server, player) -> AsyncIterator[Table]:
+    """Let a player be at a table of the server's where a card may be played now."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(CATALAN)
+        await table.ready()
+        await play_on(table, until=in_hand)
+        yield table
 
 
 def is_told(happening) -> bool:
@@ -114,65 +119,38 @@ async def test_words_to_sign_are_told_only_where_somebody_sees_them(talking, pla
 # How they leave
 
 
-async def test_keyed_seat_signs_in_a_box_to_its_partner(talking, player) -> None:
+async def test_keyed_seat_signs_in_a_box_to_its_partner_under_a_nonce_of_its_own(talking, player) -> None:
     server = talking()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with in_the_hand(server, player) as table:
         await table.sign("three")
-    (message,) = server.asked
-    assert (type(message), message.to, message.at, server.word(message)) == (
-        BoxedSign,
-        2,
-        server.ledger.k,
-        "three",
-    )
+        await table.sign("three")
+    first, second = server.asked
+    assert (type(first), first.to, first.at, server.word(first)) == (BoxedSign, 2, server.ledger.k, "three")
+    assert first.box[:12] != second.box[:12]
 
 
 async def test_guest_signs_in_clear(talking, guest) -> None:
     server = talking()
-    async with connect("host", guest, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with in_the_hand(server, guest) as table:
         await table.sign("three")
     assert [(type(message), message.word) for message in server.asked] == [(OpenSign, "three")]
 
 
-async def test_refused_sign_says_why(talking, player) -> None:
+async def test_refused_sign_says_why_and_one_that_a_record_has_overtaken_is_made_again_a_few_times(
+    talking, player
+) -> None:
     server = talking()
-    server.answers = [Code.ILLEGAL_ACTION]
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    server.answers = [Code.ILLEGAL_ACTION, Code.STALE_POSITION]
+    async with in_the_hand(server, player) as table:
         with pytest.raises(RefusedError) as refused:
             await table.sign("three")
-    assert refused.value.code == Code.ILLEGAL_ACTION
-
-
-async def test_sign_that_a_record_has_overtaken_is_made_again(talking, player) -> None:
-    server = talking()
-    server.answers = [Code.STALE_POSITION]
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+        assert refused.value.code == Code.ILLEGAL_ACTION
         await table.sign("three")
-    assert [server.word(message) for message in server.asked] == ["three", "three"]
-
-
-async def test_no_box_is_sealed_twice_under_one_nonce(talking, player) -> None:
-    server = talking()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
-        await table.sign("three")
-        await table.sign("three")
-    first, second = server.asked
-    assert first.box[:12] != second.box[:12]
-
-
-async def test_sign_that_is_overtaken_again_and_again_is_given_up(talking, player) -> None:
-    server = talking()
-    server.answers = [Code.STALE_POSITION] * 20
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+        assert [server.word(message) for message in server.asked] == ["three", "three", "three"]
+        server.answers = [Code.STALE_POSITION] * 20
         with pytest.raises(RefusedError) as refused:
             await table.sign("three")
-    assert (refused.value.code, len(server.asked)) == (Code.STALE_POSITION, 8)
+    assert (refused.value.code, len(server.asked)) == (Code.STALE_POSITION, 3 + 8)
 
 
 async def test_sign_is_not_made_in_the_next_hand() -> None:
@@ -189,9 +167,7 @@ async def test_sign_is_not_made_in_the_next_hand() -> None:
 
 async def test_nothing_is_signed_where_nobody_sees_it(talking, player) -> None:
     server = talking("truc-french", seats=2)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
         with pytest.raises(ChoiceError, match="nobody sees"):
             await table.sign("three")
@@ -205,19 +181,13 @@ async def test_nothing_is_signed_without_a_match(talking, player) -> None:
             await table.sign("three")
 
 
-async def test_phrase_goes_to_the_table(talking, player) -> None:
+async def test_phrase_goes_to_the_table_and_if_it_is_refused_says_why(talking, player) -> None:
     server = talking()
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(CATALAN)
         await table.say("come")
-    assert [(message.table, message.phrase) for message in server.asked] == [(CODE, "come")]
-
-
-async def test_refused_phrase_says_why(talking, player) -> None:
-    server = talking()
-    server.answers = [Code.ILLEGAL_ACTION]
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(CATALAN)
+        assert [(message.table, message.phrase) for message in server.asked] == [(CODE, "come")]
+        server.answers = [Code.ILLEGAL_ACTION]
         with pytest.raises(RefusedError):
             await table.say("come")
 
@@ -227,8 +197,7 @@ async def test_refused_phrase_says_why(talking, player) -> None:
 
 async def told(server, player, make):
     """Return what a client tells of a message that the server makes in the middle of a hand."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with in_the_hand(server, player) as table:
         for message in make(server):
             await server.send(message)
         return [happening for happening in await play_on(table, until=is_told) if is_told(happening)]
@@ -236,22 +205,20 @@ async def told(server, player, make):
 
 async def dropped(server, player, make) -> str:
     """Return for what the client drops a line on which the server, or somebody on the way, has sent something."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with in_the_hand(server, player) as table:
         for message in make(server):
             await server.send(message)
         seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
     return seen[-1].reason
 
 
-async def test_sign_in_a_box_is_told(talking, player) -> None:
-    seen = await told(talking(), player, lambda server: [server.boxed("two")])
-    assert seen == [Signed(2, "two")]
+async def test_sign_to_a_guest_is_told_but_neither_its_own_nor_one_of_another_position(
+    talking, guest
+) -> None:
+    def make(server):
+        return [server.clear("two", at=1), server.clear("two", sender=0), server.clear("ace")]
 
-
-async def test_sign_to_a_guest_is_told(talking, guest) -> None:
-    seen = await told(talking(), guest, lambda server: [server.clear("two")])
-    assert seen == [Signed(2, "two")]
+    assert await told(talking(), guest, make) == [Signed(2, "ace")]
 
 
 async def test_sign_to_the_whole_table_is_told(talking, player) -> None:
@@ -262,18 +229,6 @@ async def test_sign_to_the_whole_table_is_told(talking, player) -> None:
 async def test_phrase_is_told(talking, player) -> None:
     seen = await told(talking(), player, lambda server: [Said(table=CODE, seat=1, phrase="dry")])
     assert seen == [PhraseSaid(1, "dry")]
-
-
-async def test_sign_of_another_position_is_passed_over(talking, guest) -> None:
-    server = talking()
-    seen = await told(server, guest, lambda server: [server.clear("two", at=1), server.clear("ace")])
-    assert seen == [Signed(2, "ace")]
-
-
-async def test_own_sign_is_not_told(talking, guest) -> None:
-    server = talking()
-    seen = await told(server, guest, lambda server: [server.clear("two", sender=0), server.clear("ace")])
-    assert seen == [Signed(2, "ace")]
 
 
 async def test_sign_outside_its_box_is_not_believed(talking, player) -> None:
@@ -304,14 +259,13 @@ async def test_sign_of_a_seat_that_is_not_there_is_not_told(talking, player) -> 
     assert "C9" in await dropped(talking(), player, lambda server: [server.boxed("two", sender=9)])
 
 
-async def test_options_after_a_sign_are_opened(talking, player) -> None:
+async def test_sign_in_a_box_is_told_and_options_after_it_are_opened(talking, player) -> None:
     server = talking()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with in_the_hand(server, player) as table:
         await server.send(server.boxed("two"))
         await server.send_options()
-        seen = await play_on(table, until=in_hand)
-    assert [type(happening) for happening in seen] == [Signed, YourTurn]
+        sign, turn = await play_on(table, until=in_hand)
+    assert (sign, type(turn)) == (Signed(2, "two"), YourTurn)
 
 
 # Over a socket

@@ -7,7 +7,7 @@ import trio
 from click.testing import CliRunner
 from client.deserting import DesertedServer, deserted_by
 from client.hosting import Hosting
-from client.playing import play_on
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet
 from rich.console import Console
@@ -83,9 +83,7 @@ async def server(nursery, player) -> WatchedServer:
     """Return a server with a match that this player has left at their turn."""
     server = WatchedServer(target=6)
     server.nursery = nursery
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
     server.received.clear()
     return server

@@ -2,7 +2,7 @@
 
 import pytest
 from client.deserting import DesertedServer
-from client.playing import play_on
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
@@ -215,9 +215,7 @@ async def test_match_of_other_terms_than_were_shown_is_not_stepped_into(deserted
 async def test_player_whose_seat_a_substitute_took_stops_with_a_sentence(scripted, player) -> None:
     server = scripted(target=10)
     server.opts = server.opts._replace(gone=1, gone_after=1)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
         server.is_away = server.is_wished = True
         await server.go_on()

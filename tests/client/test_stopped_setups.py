@@ -2,7 +2,7 @@
 
 import pytest
 from client.cheats import refuted
-from client.playing import play_on
+from client.playing import at_table, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
@@ -27,9 +27,7 @@ def second_setup(server) -> Setup:
 
 async def stopped_by(server, player, message) -> CheckFailedError:
     """Play until the first turn, then take a message that stops the table."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=turn)
         await server.send(message() if callable(message) else message)
         with pytest.raises(CheckFailedError) as stopped:

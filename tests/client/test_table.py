@@ -1,15 +1,13 @@
-from client.playing import play_on
+from client.playing import at_table, play_on
 
-from truc_client import MatchEnded, MatchStarted, connect
+from truc_client import MatchEnded, MatchStarted
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.transcript import read_transcript
 
 
 async def test_keyed_seat_plays_a_match_to_a_proven_end(scripted, player) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         seen = await play_on(table)
     ended = seen[-1]
     assert isinstance(ended, MatchEnded)
@@ -18,9 +16,7 @@ async def test_keyed_seat_plays_a_match_to_a_proven_end(scripted, player) -> Non
 
 async def test_transcript_on_the_disk_is_the_whole_match(scripted, player) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, player) as table:
         seen = await play_on(table)
     document, records = read_transcript(seen[-1].transcript.read_bytes())
     auditor = Auditor(document)
@@ -31,9 +27,7 @@ async def test_transcript_on_the_disk_is_the_whole_match(scripted, player) -> No
 
 async def test_guest_plays_a_match(scripted, guest) -> None:
     server = scripted(target=4)
-    async with connect("host", guest, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with at_table(server, guest) as table:
         seen = await play_on(table)
     started = next(happening for happening in seen if isinstance(happening, MatchStarted))
     assert (started.level, seen[-1].verdict.result) == ("B", Result.PROVEN)

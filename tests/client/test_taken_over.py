@@ -1,6 +1,6 @@
 import pytest
 import trio
-from client.playing import play_on
+from client.playing import at_table, play_on
 
 from truc_client import ChoiceError, Interrupted, SeatTakenOver, YourTurn, connect, play_match
 from truc_conform.shown import CODE
@@ -159,8 +159,7 @@ async def test_choice_of_a_bot_that_is_overtaken_ends_its_match_without_an_error
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=is_turn)
         take_over_at_the_act(server, answers=False)
         await server.send_options()

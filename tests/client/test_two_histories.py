@@ -1,8 +1,8 @@
 """Histories that do not agree, and bodies taken after they were refused: what the client shows of them, and what nobody can."""
 
 import pytest
-from client.cheats import FRENCH, QuietServer, abandoned, instead, place_of, refuted
-from client.playing import pick, play_on
+from client.cheats import QuietServer, abandoned, instead, place_of, refuted
+from client.playing import at_table, pick, play_on
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
@@ -32,16 +32,9 @@ def quiet(nursery):
     return make
 
 
-async def at_table(connection):
-    table = await connection.create(FRENCH)
-    await table.ready()
-    return table
-
-
 async def shown_again(server, player, make) -> CheckFailedError:
     """Play until it is the client's turn, let the server send a record a second time, otherwise; returns why it stopped."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_table(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         await wait_all_tasks_blocked()
         await server.send(make(server))
@@ -66,8 +59,7 @@ async def test_second_record_of_the_server_for_a_position_convicts_it_and_the_ev
 
 async def stopped_by(server, player, answer) -> CheckFailedError:
     """Break the line in a hand, let the server answer the resume that comes, and return why the client stops."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_table(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         server.resume = answer
         await server._stream.aclose()
@@ -115,8 +107,7 @@ async def test_two_decisions_of_a_seat_for_one_position_convict_the_seat(quiet, 
     def seat_1_has_acted(happening: object) -> bool:
         return my_turn(happening) and any(record.signer == 2 and is_act(record) for record in server.records)
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_table(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=seat_1_has_acted)
         await wait_all_tasks_blocked()
         k = next(k for k, record in enumerate(server.records) if record.signer == 2 and is_act(record))
@@ -142,8 +133,7 @@ async def test_refused_body_that_is_taken_all_the_same_convicts_the_server(quiet
         await server.send(replace(refusal(code, "no", re=message.id), refuse=signed))
         await server.take(server.record_of(message))
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_table(connection)
+    async with at_table(server, player) as table:
         turn = (await play_on(table, until=my_turn))[-1]
         server.act = refuse_and_take
         with pytest.raises(RefusedError):
@@ -156,8 +146,7 @@ async def test_refused_body_that_is_taken_all_the_same_convicts_the_server(quiet
 
 async def test_match_on_a_table_that_served_convicts_the_server_beside_the_first(quiet, player) -> None:
     server = quiet()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_table(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         first = path_of(player.home.transcripts, server.setup.match)
         table_record, own, other, _ = server.setup.records
@@ -187,8 +176,7 @@ async def test_records_kept_back_are_nothing_that_could_be_shown(quiet, player, 
     async def beyond(message: Resume) -> None:
         await server.send(Ok(re=message.id, k=len(server.records) + 2))
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_table(connection)
+    async with at_table(server, player) as table:
         await play_on(table, until=my_turn)
         server.resume = beyond
         await server._stream.aclose()
@@ -201,8 +189,7 @@ async def test_records_kept_back_are_nothing_that_could_be_shown(quiet, player, 
 async def test_opening_that_is_kept_back_leaves_a_match_without_an_end(quiet, player) -> None:
     server = quiet(target=2)
     server.bend = lambda message: None if is_from_the_end(server, message) else message
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_table(connection)
+    async with at_table(server, player) as table:
         while server.ledger is None or server.ledger.phase != "ended":
             turn = (await play_on(table, until=my_turn))[-1]
             await table.choose(pick(turn))
@@ -235,8 +222,8 @@ async def test_silence_that_is_alleged_is_said_to_be_unproven(quiet, player) -> 
         await server.go_on()
 
     server.act = act
-    async with connect("host", player, dial=server.dial) as connection:
-        ended = (await play_on(await at_table(connection)))[-1]
+    async with at_table(server, player) as table:
+        ended = (await play_on(table))[-1]
     told = "\n".join(verdict_lines(ended.verdict))
     assert (ended.verdict.result, ended.verdict.by_ruling) == (Result.PROVEN, True)
     assert 'called seat 0 "north" silent: its word, not proven' in told
