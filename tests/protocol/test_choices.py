@@ -1,8 +1,8 @@
 import pytest
 from rows import each_row
 
+from truc_protocol.acts import check_option
 from truc_protocol.boxes import BoxError, Option
-from truc_protocol.choices import check_option
 from truc_protocol.dealing import Opening
 from truc_rules import Kind, preset
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from truc_client.happenings import Choice
 from truc_client.matches.signer import Signer
+from truc_protocol.acts import check_option
 from truc_protocol.boxes import (
     NO_COUNTER,
     BoxError,
@@ -18,7 +19,6 @@ from truc_protocol.boxes import (
     seal_sign_up,
     upward_key,
 )
-from truc_protocol.choices import check_option
 from truc_protocol.crypto.keys import NONCE_BYTES, box_key
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger

@@ -4,7 +4,7 @@ State, and the questions asked of it, in `state`; what the rules are told in `re
 `opens`, `rulings` and `ends`; `fold` joins them.
 """
 
-from truc_protocol.ledger.deals import box_public, check_server_link, deal_public, learn, learn_all, next_call
+from truc_protocol.ledger.deals import check_server_link, learn, learn_all, next_call
 from truc_protocol.ledger.fold import Folded, InPlace, check_place, fold, take
 from truc_protocol.ledger.opens import check_exact
 from truc_protocol.ledger.replay import replayed
@@ -18,6 +18,8 @@ from truc_protocol.ledger.state import (
     Outcome,
     Pause,
     awaits_substitutes,
+    box_public,
+    deal_public,
     due,
     is_exhausted,
     is_gone,

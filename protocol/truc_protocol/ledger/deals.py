@@ -6,7 +6,7 @@ from reprlib import repr as shorten
 from msgspec.structs import replace
 
 from truc_protocol import dealing
-from truc_protocol.bodies import Call, Close, Deal, Draw, Guest, Rekey, Release, Sub, Void
+from truc_protocol.bodies import Call, Close, Deal, Draw, Rekey, Release, Sub, Void
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.crypto import chains
 from truc_protocol.ledger.state import (
@@ -14,6 +14,8 @@ from truc_protocol.ledger.state import (
     HandLog,
     Ledger,
     awaits_substitutes,
+    check_index,
+    deal_public,
     is_exhausted,
     is_gone,
     missing,
@@ -29,7 +31,6 @@ from truc_rules import (
     awaits_deal,
     deal,
     deciders,
-    is_blind,
     know_all,
     new_match,
 )
@@ -91,16 +92,6 @@ def release(ledger: Ledger, body: Release) -> Ledger:
     opened = open_link(ledger, role, body.link)
     released = tuple(sorted((*ledger.released, (role, body.link))))
     return replace(opened, released=released)
-
-
-def check_index(ledger: Ledger, index: int, culprit: str | None) -> None:
-    """Check that a record is about the open, or next, deal index.
-
-    Raises:
-        CheckError: C12.
-    """
-    if index != ledger.deal_index:
-        raise CheckError("C12", f"expected deal index {ledger.deal_index}, got {index}", culprit)
 
 
 def open_link(ledger: Ledger, role: int, link: bytes) -> Ledger:
@@ -214,21 +205,6 @@ def _check_deal(ledger: Ledger, hand: HandLog, body: Deal) -> None:
         raise CheckError(
             "C17", "expected a box for each seat that is dealt to in one, and for no other", "server"
         )
-
-
-def box_public(ledger: Ledger, seat: int) -> bytes | None:
-    """Return the X25519 key that a seat's cards are sealed to, or None for a guest without one."""
-    contributor = ledger.contributors[seat + 1]
-    if contributor is not None:
-        return contributor.x
-    body = ledger.setup.seats[seat]
-    return body.x if isinstance(body, Guest) else None
-
-
-def deal_public(ledger: Ledger, seat: int) -> bytes | None:
-    """Return the X25519 key that a seat's boxes in this hand are sealed to; None if it has none, or the hand is blind."""
-    blind = ledger.match is not None and is_blind(ledger.match)
-    return None if blind else box_public(ledger, seat)
 
 
 def learn_all(ledger: Ledger, hands: Sequence[Sequence[int]]) -> Ledger:

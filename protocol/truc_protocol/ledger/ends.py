@@ -5,10 +5,10 @@ from msgspec.structs import replace
 from truc_protocol.bodies import Ack, Close, End, SideScore
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto import chains, keys
-from truc_protocol.ledger.deals import check_index, server_link
+from truc_protocol.ledger.deals import server_link
 from truc_protocol.ledger.opens import check_shown
 from truc_protocol.ledger.replay import is_unsure, known_hands, replayed
-from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Pause, score, side_scores
+from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Pause, check_index, score, side_scores
 from truc_protocol.records import Phase
 from truc_rules import Event, Match, RulesError, Score, is_hand_over, next_hand
 

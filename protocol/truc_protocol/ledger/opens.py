@@ -12,10 +12,19 @@ from msgspec.structs import replace
 from truc_protocol.acts import SlotOpening
 from truc_protocol.bodies import Open, Share
 from truc_protocol.checks import CheckError
-from truc_protocol.ledger.deals import box_public, check_index
 from truc_protocol.ledger.play import moved, open_slots
 from truc_protocol.ledger.replay import is_unsure, told
-from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Shown, next_open, next_share, unseen_slot
+from truc_protocol.ledger.state import (
+    HandLog,
+    Ledger,
+    LoggedMove,
+    Shown,
+    box_public,
+    check_index,
+    next_open,
+    next_share,
+    unseen_slot,
+)
 from truc_rules import Event, Match, is_hand_over, owed_shows, settled, unproven
 
 Events = tuple[Event, ...]

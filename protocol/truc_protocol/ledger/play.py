@@ -9,9 +9,8 @@ from truc_protocol.acts import Move, SlotOpening, read_act
 from truc_protocol.bodies import Act, Deal, Proxy
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
-from truc_protocol.ledger.deals import check_index
 from truc_protocol.ledger.replay import told
-from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Outcome
+from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Outcome, check_index
 from truc_protocol.records import Phase
 from truc_rules import (
     Action,

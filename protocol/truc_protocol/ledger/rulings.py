@@ -5,10 +5,18 @@ from msgspec.structs import replace
 from truc_protocol.acts import Move, read_act
 from truc_protocol.bodies import Rule
 from truc_protocol.checks import CheckError
-from truc_protocol.ledger.deals import check_index
 from truc_protocol.ledger.play import counted, moved, open_slots, played_unseen
 from truc_protocol.ledger.replay import may_rule, readings, told
-from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Outcome, Pause, is_exhausted, is_gone
+from truc_protocol.ledger.state import (
+    HandLog,
+    Ledger,
+    LoggedMove,
+    Outcome,
+    Pause,
+    check_index,
+    is_exhausted,
+    is_gone,
+)
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_WAIT
 from truc_rules import Event, Kind, Match, RulesError, deciders

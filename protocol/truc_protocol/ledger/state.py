@@ -9,10 +9,21 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from truc_protocol.bodies import Call, Deal, Open, SeatTaken, Share, SideScore
+from truc_protocol.bodies import Call, Deal, Guest, Open, SeatTaken, Share, SideScore
+from truc_protocol.checks import CheckError
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, Setup, commitments
-from truc_rules import Action, Match, Seat, awaits_deal, deciders, is_hand_over, owed_shares, owed_shows
+from truc_rules import (
+    Action,
+    Match,
+    Seat,
+    awaits_deal,
+    deciders,
+    is_blind,
+    is_hand_over,
+    owed_shares,
+    owed_shows,
+)
 
 _NOBODY: Final[frozenset[int]] = frozenset()
 # looked up once: an Enum lookup is expensive
@@ -323,3 +334,28 @@ def side_scores(match: Match) -> tuple[SideScore, SideScore]:
     """Return [games, upper, points] of each side, as close and end write them."""
     (first, second), (games, others) = match.score, match.games
     return (games, first.upper, first.points), (others, second.upper, second.points)
+
+
+def check_index(ledger: Ledger, index: int, culprit: str | None) -> None:
+    """Check that a record is about the open, or next, deal index.
+
+    Raises:
+        CheckError: C12.
+    """
+    if index != ledger.deal_index:
+        raise CheckError("C12", f"expected deal index {ledger.deal_index}, got {index}", culprit)
+
+
+def box_public(ledger: Ledger, seat: int) -> bytes | None:
+    """Return the X25519 key that a seat's cards are sealed to, or None for a guest without one."""
+    contributor = ledger.contributors[seat + 1]
+    if contributor is not None:
+        return contributor.x
+    body = ledger.setup.seats[seat]
+    return body.x if isinstance(body, Guest) else None
+
+
+def deal_public(ledger: Ledger, seat: int) -> bytes | None:
+    """Return the X25519 key that a seat's boxes in this hand are sealed to; None if it has none, or the hand is blind."""
+    blind = ledger.match is not None and is_blind(ledger.match)
+    return None if blind else box_public(ledger, seat)

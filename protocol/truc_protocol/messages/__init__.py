@@ -2,7 +2,16 @@
 
 from truc_protocol.messages.answers import Bye, Ok, Refusal, SeatHeld, ServerHello, Welcome, bye, refusal
 from truc_protocol.messages.fields import Message, Request
-from truc_protocol.messages.history import History, ListMatches, PastRecord, PlayedMatch, Snapshot
+from truc_protocol.messages.history import (
+    History,
+    Leaderboard,
+    ListMatches,
+    PastRecord,
+    PlayedMatch,
+    Profile,
+    Snapshot,
+    Standing,
+)
 from truc_protocol.messages.info import Info, Limits, VariantOffer, decode_info, encode_info
 from truc_protocol.messages.notices import (
     Away,
@@ -26,7 +35,6 @@ from truc_protocol.messages.notices import (
     Terms,
     Waiting,
 )
-from truc_protocol.messages.ratings import Leaderboard, Profile, Standing
 from truc_protocol.messages.requests import (
     BoxedSign,
     ClaimMatch,

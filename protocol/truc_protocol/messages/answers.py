@@ -22,9 +22,8 @@ from truc_protocol.messages.fields import (
     U,
     Word,
 )
-from truc_protocol.messages.history import PastRecord, PlayedMatch
+from truc_protocol.messages.history import PastRecord, PlayedMatch, Standing
 from truc_protocol.messages.notices import TableState
-from truc_protocol.messages.ratings import Standing
 from truc_protocol.messages.social import PlayerState
 
 _LONGEST_TEXT = 400

@@ -14,7 +14,7 @@ import msgspec
 
 from truc_protocol.codec import EncodingError, unpack, write
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import answers, history, notices, ratings, requests, social
+from truc_protocol.messages import answers, history, notices, requests, social
 from truc_protocol.messages.fields import Message
 
 ClientMessage = (
@@ -47,8 +47,8 @@ ClientMessage = (
     | social.Chat
     | social.Ignore
     | social.Forget
-    | ratings.Leaderboard
-    | ratings.Profile
+    | history.Leaderboard
+    | history.Profile
     | notices.Ping
     | notices.Pong
 )
@@ -90,6 +90,8 @@ class Direction(StrEnum):
 
     TO_SERVER = "client to server"
     TO_CLIENT = "server to client"
+
+    __hash__ = str.__hash__  # that of Enum is a function of Python's own, called for every message
 
 
 class MessageError(RemoteError):
@@ -176,8 +178,8 @@ MESSAGES: Final[tuple[MessageRow, ...]] = (
     MessageRow(_OUT, (Form(social.ChatLine),)),
     MessageRow(_IN, (Form(social.Ignore),), ("ok",)),
     MessageRow(_IN, (Form(social.Forget),), ("ok",)),
-    MessageRow(_IN, (Form(ratings.Leaderboard),), ("ok",)),
-    MessageRow(_IN, (Form(ratings.Profile),), ("ok",)),
+    MessageRow(_IN, (Form(history.Leaderboard),), ("ok",)),
+    MessageRow(_IN, (Form(history.Profile),), ("ok",)),
     MessageRow(_OUT, (Form(notices.Capabilities),)),
     MessageRow(_OUT, (Form(notices.Draining),)),
     MessageRow(_IN, (Form(notices.Ping),), ("pong",)),

@@ -49,6 +49,8 @@ class Role(StrEnum):
     CLIENT = auto()
     SERVER = auto()
 
+    __hash__ = str.__hash__  # that of Enum is a function of Python's own, called for every message
+
 
 class State(StrEnum):
     """Where a connection stands; both ends run through the same states."""
@@ -60,6 +62,8 @@ class State(StrEnum):
     READY = auto()
     CLOSING = auto()
     CLOSED = auto()
+
+    __hash__ = str.__hash__
 
 
 STATES: Final[Mapping[State, str]] = MappingProxyType(

@@ -7,7 +7,7 @@ sentences fails a test. A rule that a game lacks says nothing.
 from collections.abc import Mapping
 from typing import Final
 
-from truc_words.rules_text import bets, cards, local, score, stakes, table, tricks
+from truc_words.rules_text import bets, cards, local, stakes, table, tricks
 from truc_words.rules_text.wording import Rows, Sentences
 
 SENTENCES: Final[Mapping[str, Sentences]] = {
@@ -36,8 +36,8 @@ SENTENCES: Final[Mapping[str, Sentences]] = {
     "envido": bets.envido,
     "flor": bets.flor,
     "pica": bets.pica,
-    "scoring": score.scoring,
-    "match": score.match,
+    "scoring": tricks.scoring,
+    "match": tricks.match,
     "signals": table.signals,
     "phrases": table.phrases,
     "show": table.show,

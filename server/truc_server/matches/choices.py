@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from truc_protocol.acts import write_args
+from truc_protocol.acts import options_of, write_args
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
 from truc_protocol.boxes import (
     OPTIONS_BYTES,
@@ -26,7 +26,6 @@ from truc_protocol.boxes import (
     seal_options,
     seal_sign,
 )
-from truc_protocol.choices import options_of
 from truc_protocol.dealer import Dealer
 from truc_protocol.ledger import Due, Folded, Ledger, box_public, due, fold
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, ServerMessage, Waiting
