@@ -123,10 +123,7 @@ def _match() -> Iterator[str]:
 
 
 def _states(named: Iterable[tuple[str, str]]) -> Iterator[str]:
-    yield "| state | what it means |"
-    yield "|---|---|"
-    for name, meaning in named:
-        yield f"| {name} | {meaning} |"
+    yield from (f"* `{name}`: {meaning}" for name, meaning in named)
 
 
 def _diagram(steps: Iterable[Step]) -> Iterator[str]:
