@@ -20,10 +20,11 @@ from truc_server.requests.means import Means
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.storage import Lease, Store, StoreError
+from truc_server.storage import Lease, StoreError
 from truc_server.storage.guest_tokens import Tokens
 from truc_server.storage.journal import Journal, Starts
 from truc_server.storage.page_reader import Pages
+from truc_server.storage.sql import Store
 from truc_server.tables.table import Backing
 from truc_server.timing.timers import Timers
 

@@ -33,10 +33,10 @@ from truc_server.storage import (
     SaveChat,
     SaveSeat,
     SaveTable,
-    Store,
     StoredTerms,
 )
 from truc_server.storage.backups import Restored
+from truc_server.storage.sql import Store
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import Chosen, Defaults, choose, kept, played, terms
 from truc_server.table_data.seats import Lineup, Made, Seated

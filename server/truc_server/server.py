@@ -31,8 +31,9 @@ from truc_server.requests.dispatch import Dispatch
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.storage import Lease, Store, StoreError
+from truc_server.storage import Lease, StoreError
 from truc_server.storage.backups import read_restored
+from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
 from truc_server.upkeep.control import Control

@@ -16,7 +16,8 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import event
 
 from truc_protocol.records import Record, parse, tag_of
-from truc_server.storage import AddRecord, Store, StoreError, Write, statements
+from truc_server.storage import AddRecord, StoreError, Write, statements
+from truc_server.storage.sql import Store
 
 COMMIT: Final = "commit"
 READS: Final = frozenset(

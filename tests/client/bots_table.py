@@ -20,7 +20,7 @@ from truc_server.server import serve
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import LimitSettings, ListenSettings, Settings, TableSettings
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.storage import open_store
+from truc_server.storage.sql import open_store
 
 GAME = "truco-argentino"
 BOTS = ("east", "south", "west")

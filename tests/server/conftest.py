@@ -30,8 +30,8 @@ from truc_server.settings.settings import (
     TableSettings,
 )
 from truc_server.settings.variants import read_catalogue
-from truc_server.storage import Store, open_store
 from truc_server.storage.archive import Archive, open_archive
+from truc_server.storage.sql import Store, open_store
 
 QUICK = Settings(
     listen=ListenSettings(hosts=("127.0.0.1",), port=0),

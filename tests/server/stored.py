@@ -7,7 +7,8 @@ from alembic.config import Config
 from sqlalchemy import create_engine
 
 from truc_protocol.records import Record
-from truc_server.storage import AddRecord, PlayerKind, SaveGuest, SaveMatch, SaveSeat, SaveTable, Store
+from truc_server.storage import AddRecord, PlayerKind, SaveGuest, SaveMatch, SaveSeat, SaveTable
+from truc_server.storage.sql import Store
 
 MID, TH = b"m" * 32, b"t" * 32
 TABLE = SaveTable(
@@ -57,7 +58,7 @@ import os, sqlite3, sys
 import alembic.command
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
-from truc_server.storage import open_store
+from truc_server.storage.sql import open_store
 
 url = sys.argv[1]
 n = 0

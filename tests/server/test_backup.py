@@ -23,9 +23,9 @@ from server.restarting import interrupted
 from truc_server.identity.identity import load_identity
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, write_private
-from truc_server.storage import open_store
 from truc_server.storage.backups import back_up, check_may_start, checked, digest_of, read_restored, restore
-from truc_server.storage.copies import open_play
+from truc_server.storage.sql import open_store
+from truc_server.storage.sqlite_file import open_play
 
 
 @pytest.fixture(autouse=True)

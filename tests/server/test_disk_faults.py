@@ -16,8 +16,9 @@ from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result
 from truc_server.main import main
-from truc_server.storage import Store, StoreError, open_store
+from truc_server.storage import StoreError
 from truc_server.storage.journal import Journal
+from truc_server.storage.sql import Store, open_store
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}

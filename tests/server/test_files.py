@@ -9,8 +9,9 @@ import trio
 from server.conftest import running
 from server.stored import MATCH, SEAT, TABLE, record, url
 
-from truc_server.storage import Store, StoreBusyError, StoreError, open_store
+from truc_server.storage import StoreBusyError, StoreError
 from truc_server.storage.engine import open_engine
+from truc_server.storage.sql import Store, open_store
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 

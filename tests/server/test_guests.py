@@ -12,7 +12,8 @@ from server.conftest import QUICK, changed, running
 from truc_server.lobby import guest_retention as guests
 from truc_server.operation import logs
 from truc_server.settings.settings import LogSettings
-from truc_server.storage import Store, StoreError
+from truc_server.storage import StoreError
+from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 
 DAY_MS = 86_400_000

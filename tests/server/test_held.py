@@ -16,7 +16,7 @@ from truc_protocol.bodies import Resign
 from truc_server.matches.restore_hold import MOST_PUT_OFF
 from truc_server.settings.folder import Folder, FolderError
 from truc_server.storage.backups import Restored, read_restored, write_restored
-from truc_server.storage.copies import open_play
+from truc_server.storage.sqlite_file import open_play
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from truc_server.spectating import audience
 from truc_server.spectating import spectator_feed as showing
 from truc_server.spectating.shown_match import ShownMatch
 from truc_server.spectating.spectator_feed import SpectatorFeed
-from truc_server.storage import Store
+from truc_server.storage.sql import Store
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 

@@ -10,9 +10,10 @@ from click.testing import CliRunner
 from server.stored import TABLE, older, url
 
 from truc_server.main import main
-from truc_server.storage import StoreError, open_store
-from truc_server.storage.inspection import inspect
+from truc_server.storage import StoreError
 from truc_server.storage.schema import REVISION
+from truc_server.storage.sql import open_store
+from truc_server.storage.sqlite_file import inspect
 
 pytestmark = pytest.mark.usefixtures("any_port")
 

@@ -10,7 +10,7 @@ from server.stored import guest_of
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.storage import SaveGuest, StoreBusyError, StoreError, Write, open_store
+from truc_server.storage import SaveGuest, StoreBusyError, StoreError, Write
 from truc_server.storage.journal import (
     BUSY_TRIES,
     MAX_BATCH,
@@ -20,6 +20,7 @@ from truc_server.storage.journal import (
     Journal,
     JournalStoppedError,
 )
+from truc_server.storage.sql import open_store
 
 FULL = StoreError("cannot write to the disk: it is full")
 

@@ -9,7 +9,8 @@ from rows import each_row
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_server.lobby.members import hash_of
 from truc_server.main import main
-from truc_server.storage import Member, open_store
+from truc_server.storage import Member
+from truc_server.storage.sql import open_store
 from truc_server.timing.clock import now_ms
 
 PUBLIC = signing_key_from_seed(b"p" * 32).public

@@ -17,9 +17,10 @@ from server.rawclient import GoneError, Seat
 
 from truc_protocol.audit import Result
 from truc_server.main import main
-from truc_server.storage import AddRecord, SaveGuest, Store, StoreError, open_store, statements
+from truc_server.storage import AddRecord, SaveGuest, StoreError, statements
 from truc_server.storage.archive import Archive, open_archive
 from truc_server.storage.schema import REVISION, metadata
+from truc_server.storage.sql import Store, open_store
 
 pytestmark = [
     pytest.mark.slow,

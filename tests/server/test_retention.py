@@ -17,7 +17,8 @@ from truc_server.main import main
 from truc_server.operation import logs
 from truc_server.settings.folder import locked
 from truc_server.settings.settings import LogSettings
-from truc_server.storage import AddPlayer, EndMatch, PlayerKind, SaveSecrets, Store, StoreError, open_store
+from truc_server.storage import AddPlayer, EndMatch, PlayerKind, SaveSecrets, StoreError
+from truc_server.storage.sql import Store, open_store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import retention
 

@@ -7,7 +7,8 @@ from rows import each_row
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_server.lobby.members import hash_of, issue
 from truc_server.main import main
-from truc_server.storage import Invite, Sanction, SanctionKind, open_store
+from truc_server.storage import Invite, Sanction, SanctionKind
+from truc_server.storage.sql import open_store
 from truc_server.timing.clock import now_ms
 
 PUBLIC = signing_key_from_seed(b"p" * 32).public

@@ -14,8 +14,9 @@ from truc_server.main import main
 from truc_server.net.sanctions import Sanctions, in_force
 from truc_server.operation import logs
 from truc_server.settings.settings import AccessSettings, LogSettings
-from truc_server.storage import Sanction, SanctionKind, Store, StoreError
+from truc_server.storage import Sanction, SanctionKind, StoreError
 from truc_server.storage.journal import JournalStoppedError
+from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import sanction_watch as upkeep
 

@@ -27,10 +27,10 @@ from truc_server.storage import (
     SaveSecrets,
     StoreError,
     StoreLostError,
-    open_store,
 )
 from truc_server.storage.engine import open_engine
 from truc_server.storage.schema import REVISION, metadata, records, tables
+from truc_server.storage.sql import open_store
 from truc_server.storage.statements import _upsert
 
 
@@ -290,7 +290,7 @@ class TestMigrations:
         assert ScriptDirectory.from_config(config).get_current_head() == REVISION
 
     def test_open_database_is_not_migrated_again(self, folder):
-        script = f"import sys; from truc_server.storage import open_store; open_store({url(folder)!r}).close(); sys.exit('alembic' in sys.modules)"
+        script = f"import sys; from truc_server.storage.sql import open_store; open_store({url(folder)!r}).close(); sys.exit('alembic' in sys.modules)"
         assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
     def test_newer_schema_is_refused(self, folder):

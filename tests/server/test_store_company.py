@@ -34,10 +34,10 @@ from truc_server.storage import (
     SaveSecrets,
     StoreLostError,
     Write,
-    open_store,
 )
-from truc_server.storage.membership import _DROP_SPENT, _USE
+from truc_server.storage.housekeeping import _DROP_SPENT, _USE
 from truc_server.storage.schema import ignored
+from truc_server.storage.sql import open_store
 from truc_server.storage.statements import _FENCED, _STATEMENTS, _UPSERTS, _upsert
 
 ANA, PAU = b"a" * 32, b"p" * 16

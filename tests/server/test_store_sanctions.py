@@ -14,8 +14,8 @@ from truc_server.storage import (
     SanctionKind,
     SaveGuest,
     StoreError,
-    open_store,
 )
+from truc_server.storage.sql import open_store
 from truc_server.timing.clock import now_ms
 
 BAN, MUTE = SanctionKind.BAN, SanctionKind.MUTE

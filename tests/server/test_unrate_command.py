@@ -9,7 +9,8 @@ from server.stored import MATCH, TABLE
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_server.main import main
-from truc_server.storage import RatedPlayer, RateMatch, open_store
+from truc_server.storage import RatedPlayer, RateMatch
+from truc_server.storage.sql import open_store
 
 PUBLIC = signing_key_from_seed(b"p" * 32).public
 OWN = fingerprint(PUBLIC)

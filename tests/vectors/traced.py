@@ -40,7 +40,7 @@ from truc_server.settings.settings import (
     TableSettings,
 )
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.storage import open_store
+from truc_server.storage.sql import open_store
 
 NOW = 1_790_000_000
 SERVER_SEED = b"\x01" * 32

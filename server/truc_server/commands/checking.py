@@ -40,7 +40,7 @@ from truc_server.settings.variants import VariantsError, read_catalogue
 from truc_server.storage.backups import check_may_start
 
 if TYPE_CHECKING:
-    from truc_server.storage.inspection import Inspection
+    from truc_server.storage.sqlite_file import Inspection
 
 
 class _Rule(NamedTuple):
@@ -304,8 +304,7 @@ def _look(settings: Settings) -> Iterator[CheckResult]:
 def _look_at_database(settings: Settings, folder: Folder) -> CheckResult:
     # Slow to import, and needed by `check` alone.
     from truc_server.storage.engine import inspect_server
-    from truc_server.storage.files import closed_file
-    from truc_server.storage.inspection import inspect
+    from truc_server.storage.sqlite_file import closed_file, inspect
 
     if settings.store.url.startswith("sqlite"):
         return note("database: store.url names another file, which is not looked at")

@@ -20,9 +20,10 @@ from truc_server.settings.setting_keys import KEYS
 from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.settings_file import FILE_VARIABLE, load
 from truc_server.settings.subjects import normal_key
+from truc_server.storage import StoreError
 
 if TYPE_CHECKING:
-    from truc_server.storage import Store
+    from truc_server.storage.sql import Store
 
 
 class CommandError(click.ClickException):
@@ -143,19 +144,18 @@ def settings_path(file: Path | None, flags: Mapping[str, object]) -> Path | None
     return file or _default_file(flags.get("data"))
 
 
+_EXPECTED: Final = (FolderError, TlsError, IdentityError, KeyFileError, StoreError, OSError)
+
+
 @contextmanager
 def failures() -> Iterator[None]:
     """Report what is wrong around the server in one line."""
-    # Slow to import.
-    from truc_server.storage import StoreError
-
-    expected = (FolderError, TlsError, IdentityError, KeyFileError, StoreError, OSError)
     try:
         yield
-    except expected as error:
+    except _EXPECTED as error:
         raise CommandError(_said(error)) from error
     except BaseExceptionGroup as group:
-        known, other = group.split(expected)
+        known, other = group.split(_EXPECTED)
         if known is None or other is not None:
             raise
         raise CommandError("; ".join(map(_said, _leaves(known)))) from group
@@ -236,7 +236,7 @@ def stored(file: Path | None, flags: Mapping[str, object], *more: str) -> "Itera
     Yields the settings too: those that lead to the database, and `more`.
     """
     # Slow to import.
-    from truc_server.storage import open_store
+    from truc_server.storage.sql import open_store
 
     settings = load_settings(file, flags, needs=STORED | set(more))
     with failures():

@@ -118,9 +118,9 @@ def _whose(identity: PublicIdentity, public: bytes) -> str:
 def _needs(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | None:
     """Return how many running matches were begun under each key; None if the database does not say."""
     # Slow to import.
-    from truc_server.storage import open_store
     from truc_server.storage.engine import inspect_server
-    from truc_server.storage.inspection import inspect
+    from truc_server.storage.sql import open_store
+    from truc_server.storage.sqlite_file import inspect
 
     url = settings.store.url
     if not url and not folder.database.exists():

@@ -24,10 +24,11 @@ from truc_server.commands.command_line import (
 from truc_server.identity.identity import check_in_force, read_public
 from truc_server.identity.links import address, is_local
 from truc_server.settings.folder import used_folder
+from truc_server.storage import Invite, Member
 from truc_server.timing.clock import now_ms
 
 if TYPE_CHECKING:
-    from truc_server.storage import Invite, Store
+    from truc_server.storage.sql import Store
 
 _MOST_USES: Final = 10_000
 _MOST_DAYS: Final = 3_650
@@ -109,7 +110,7 @@ def withdraw_invite(file: Path | None, mark: str, **flags: object) -> None:
     click.echo(f"{found[0].code_hash.hex()[:_MARK_CHARS]} is withdrawn")
 
 
-def _good_invites(store: "Store") -> "tuple[Invite, ...]":
+def _good_invites(store: "Store") -> tuple[Invite, ...]:
     now = now_ms()
     return tuple(kept for kept in store.invites() if kept.uses > 0 and now < kept.until_ms)
 
@@ -136,9 +137,6 @@ def list_members(file: Path | None, **flags: object) -> None:
 @click.argument("key")
 def add_member(file: Path | None, key: str, **flags: object) -> None:
     """Admit KEY: its fingerprint, as the player's client shows it, or the key itself in 64 hexadecimal digits."""
-    # Slow to import.
-    from truc_server.storage import Member
-
     who = read_fingerprint(key)
     with stored(file, flags, "access.members") as (settings, store):
         is_new = store.admit(Member(who, now_ms()))

@@ -42,7 +42,7 @@ from truc_server.timing.clock import RunningClock
 from truc_server.upkeep.control import Control
 
 if TYPE_CHECKING:
-    from truc_server.storage import Store
+    from truc_server.storage.sql import Store
 
 
 _WORDS: Final = {"log_format": "log.format", "log_level": "log.level"}
@@ -168,6 +168,6 @@ def _catalogue(folder: Folder) -> VariantCatalogue:
 
 def _store(url: str) -> "closing[Store]":
     # Slow to import, and needed by `run` alone.
-    from truc_server.storage import open_store
+    from truc_server.storage.sql import open_store
 
     return closing(open_store(url))

@@ -7,7 +7,7 @@ Invariant: matches and their transcripts stay as they are.
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -23,13 +23,12 @@ from truc_server.commands.command_line import (
     span_hours,
     stored,
 )
+from truc_server.net.sanctions import in_force
 from truc_server.settings.folder import used_folder
 from truc_server.settings.settings import AccessSettings
 from truc_server.settings.subjects import normal_subject
+from truc_server.storage import Sanction, SanctionKind
 from truc_server.timing.clock import now_ms
-
-if TYPE_CHECKING:
-    from truc_server.storage import Sanction
 
 _LISTS: Final = ("access.banned", "access.muted")
 _HOUR_MS: Final = 3_600_000
@@ -77,9 +76,6 @@ def unmute(**given: Any) -> None:
 @data_option
 def sanctions(file: Path | None, **flags: object) -> None:
     """List who is shut out or muted, by command and by the settings."""
-    # Slow to import.
-    from truc_server.net.sanctions import in_force
-
     with stored(file, flags, *_LISTS) as (settings, store):
         for sanction in in_force(store.sanctions(), now_ms()):
             click.echo(_line(sanction.kind, sanction.subject, _times(sanction)))
@@ -97,9 +93,6 @@ def _impose(
     hours: int | None,
     **flags: object,
 ) -> None:
-    # Slow to import.
-    from truc_server.storage import Sanction, SanctionKind
-
     whom, hours, now = _subject(subject), span_hours(days, hours), now_ms()
     until = None if hours is None else now + hours * _HOUR_MS
     with stored(file, flags) as (_, store):
@@ -108,8 +101,6 @@ def _impose(
 
 
 def _lift(kind: str, state: str, *, file: Path | None, subject: str, **flags: object) -> None:
-    from truc_server.storage import SanctionKind
-
     whom = _subject(subject)
     with stored(file, flags, *_LISTS) as (settings, store):
         was_imposed = store.lift(whom, SanctionKind(kind))
@@ -142,7 +133,7 @@ def _line(kind: str, subject: str, rest: str) -> str:
     return f"{kind:4}  {subject:{_WIDTH}}  {rest}"
 
 
-def _times(sanction: "Sanction") -> str:
+def _times(sanction: Sanction) -> str:
     since = f"since {minute(sanction.since_ms)}"
     return since if sanction.until_ms is None else f"{since}, until {minute(sanction.until_ms)}"
 

@@ -13,8 +13,9 @@ import trio
 from truc_server.lobby.lobby import Lobby
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
-from truc_server.storage import SaveGuest, Store, StoreError
+from truc_server.storage import SaveGuest, StoreError
 from truc_server.storage.journal import Journal
+from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 
 DAY_S: Final = 86_400

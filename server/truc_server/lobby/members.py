@@ -17,7 +17,8 @@ from truc_protocol.errors import Code
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.net.sanctions import Sanctions
 from truc_server.settings.settings import AccessSettings, Settings
-from truc_server.storage import Invite, Member, Store
+from truc_server.storage import Invite, Member
+from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 
 _CODE_BYTES: Final = 15  # 120 bits

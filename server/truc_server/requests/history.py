@@ -23,7 +23,8 @@ from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.means import Means
 from truc_server.settings.abilities import HISTORY_PAGE, MATCHES_PAGE
 from truc_server.spectating.spectator_feed import Extent
-from truc_server.storage import AddRecord, OwnMatch, PastMatch, Store
+from truc_server.storage import AddRecord, OwnMatch, PastMatch
+from truc_server.storage.sql import Store
 from truc_server.table_data.options import LATE
 from truc_server.timing.clock import now_ms
 

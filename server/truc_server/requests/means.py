@@ -12,9 +12,9 @@ from truc_server.operation.figures import Figures
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.storage import Store
 from truc_server.storage.guest_tokens import Tokens
 from truc_server.storage.journal import Journal
+from truc_server.storage.sql import Store
 
 
 class Means(NamedTuple):

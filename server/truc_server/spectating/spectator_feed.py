@@ -26,8 +26,9 @@ from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import DelayLine, Notice
 from truc_server.spectating.recent_records import Tail, record_frame
 from truc_server.spectating.shown_match import ShownMatch, age
-from truc_server.storage import AddRecord, PastMatch, Store
+from truc_server.storage import AddRecord, PastMatch
 from truc_server.storage.page_reader import PAGE, Pages
+from truc_server.storage.sql import Store
 from truc_server.table_data.board import Board
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import HAND, LATE

@@ -11,9 +11,9 @@ from sqlalchemy import Connection, Engine, Select, bindparam, select, tuple_
 
 from truc_protocol.codec import dec
 from truc_protocol.records import Record
+from truc_server.storage import AddPlayer, OwnMatch, PlayerKind, StoredTranscript
 from truc_server.storage.engine import open_to_read, reading
 from truc_server.storage.schema import match_players, matches, records
-from truc_server.storage.writes import AddPlayer, OwnMatch, PlayerKind, StoredTranscript
 
 MAX_SETUP: Final = 65_536
 _PAGE: Final = 100

@@ -216,7 +216,7 @@ def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_fina
 def _copy_database(source: Path, target: Path) -> tuple[str, int]:
     """Copy a database; return the revision of its schema, and how many matches are under way in it."""
     # Slow to import.
-    from truc_server.storage.copies import copy_database, open_play
+    from truc_server.storage.sqlite_file import copy_database, open_play
 
     if not source.exists():
         raise BackupError(f"{source} is not there: nothing to back up but the keys, which you can copy")
@@ -232,7 +232,7 @@ def sound_revision(database: Path) -> str:
         BackupError: It is damaged, or a newer version has made it.
     """
     # Slow to import.
-    from truc_server.storage.inspection import inspect
+    from truc_server.storage.sqlite_file import inspect
 
     found = inspect(database)
     if found.problem is not None or found.revision is None:
@@ -407,7 +407,7 @@ def _is_first(source: Path) -> bool:
 
 def _make_ready(folder: Folder, chosen: OpenMatches) -> None:
     # Slow to import.
-    from truc_server.storage.copies import leave_behind, open_play
+    from truc_server.storage.sqlite_file import leave_behind, open_play
 
     leave_behind(folder.database, int(time.time()))
     if chosen != "continue":

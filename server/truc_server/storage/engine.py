@@ -15,12 +15,10 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from truc_server.storage.errors import StoreError
-from truc_server.storage.files import closed_file
-from truc_server.storage.inspection import Inspection
+from truc_server.storage import StoreError
 from truc_server.storage.schema import REVISION
+from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, closed_file
 
-BUSY_TIMEOUT_MS: Final = 5_000
 LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has let grow
 
 _Prepare = Callable[[sqlite3.Connection, object], None]

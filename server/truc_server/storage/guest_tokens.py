@@ -9,7 +9,8 @@ from typing import Final
 import structlog
 import trio
 
-from truc_server.storage import SaveGuest, Store, StoreError
+from truc_server.storage import SaveGuest, StoreError
+from truc_server.storage.sql import Store
 
 MOST: Final = 256  # looked for at once
 

@@ -15,7 +15,8 @@ import structlog
 import trio
 
 from truc_server.operation.figures import SECONDS, SIZES, Spread
-from truc_server.storage import Store, StoreBusyError, StoreError, Write
+from truc_server.storage import StoreBusyError, StoreError, Write
+from truc_server.storage.sql import Store
 from truc_server.timing.timers import StoppingError
 
 MAX_BATCH: Final = 500  # writes in one transaction

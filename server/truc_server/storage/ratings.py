@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 from openskill.models import PlackettLuce
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
 
+from truc_server.storage import RankedRating, RatedPlayer, RateMatch, Rating
 from truc_server.storage.schema import ratings
-from truc_server.storage.writes import RankedRating, RatedPlayer, RateMatch, Rating
 
 SCALE: Final = 100  # points and doubt are told in whole hundredths of the model's unit
 _SURE: Final = 3  # deviations below the mean: 99.9 % of all skills guessed like this are above

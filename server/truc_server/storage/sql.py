@@ -7,66 +7,57 @@ after everything was written: nobody may be told of them, and nothing may be wri
 fence, so that a process that lost a table writes nothing to it; and two records never share a position, whoever writes.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.records import Record
-from truc_server.storage import membership, pruning, ratings
-from truc_server.storage.archive import played, unpack_setup
+from truc_server.storage import (
+    AddRecord,
+    Lease,
+    PastMatch,
+    PlayerKind,
+    RunningMatch,
+    SaveChat,
+    SaveGuest,
+    SaveSeat,
+    SaveTable,
+    StoreBusyError,
+    StoredTerms,
+    StoreError,
+    Write,
+    archive,
+    housekeeping,
+    ratings,
+)
+from truc_server.storage.archive import unpack_setup
 from truc_server.storage.engine import is_busy, open_engine, reading, reason
-from truc_server.storage.errors import StoreBusyError, StoreError
-from truc_server.storage.files import Files, empty_log, files_of
 from truc_server.storage.schema import (
     chat,
     guests,
     ignored,
-    invites,
     match_players,
     matches,
-    members,
     ownership,
     records,
-    sanctions,
     seats,
     secrets,
     tables,
     terms,
 )
+from truc_server.storage.sqlite_file import Files, empty_log, files_of
 from truc_server.storage.statements import append, apply, check_fence
-from truc_server.storage.writes import (
-    AddRecord,
-    Invite,
-    Lease,
-    Member,
-    OwnMatch,
-    PastMatch,
-    PlayerKind,
-    RankedRating,
-    RunningMatch,
-    Sanction,
-    SanctionKind,
-    SaveChat,
-    SaveGuest,
-    SaveSeat,
-    SaveTable,
-    StoredTerms,
-    Write,
-)
 
 _TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
 _SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
 _RECORDS: Final = select(*(records.c[field] for field in AddRecord._fields))
 _GUESTS: Final = select(*(guests.c[field] for field in SaveGuest._fields))
 _CHAT: Final = select(*(chat.c[field] for field in SaveChat._fields))
-_MEMBERS: Final = select(*(members.c[field] for field in Member._fields))
-_INVITES: Final = select(*(invites.c[field] for field in Invite._fields))
-_SANCTIONS: Final = select(*(sanctions.c[field] for field in Sanction._fields))
 _MATCHES: Final = select(*(matches.c[field] for field in RunningMatch._fields[:-1]), secrets.c.sealed).join(
     secrets, secrets.c.th == matches.c.th, isouter=True
 )
@@ -102,8 +93,58 @@ def open_store(url: str) -> "Store":
         raise StoreError(f"cannot open {engine.url}: {reason(error)}") from error
 
 
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def _reads(
+    work: Callable[Concatenate[Connection, Given], Found],
+) -> Callable[Concatenate["Store", Given], Found]:
+    """Return the method of the store that reads something from one state of the database."""
+
+    def method(self: "Store", /, *values: Given.args, **named: Given.kwargs) -> Found:
+        with reading(self._reading) as connection:
+            return work(connection, *values, **named)
+
+    return method
+
+
+def _writes(
+    work: Callable[Concatenate[Connection, Given], Found],
+) -> Callable[Concatenate["Store", Given], Found]:
+    """Return the method of the store that writes something in a durable transaction of its own."""
+
+    def method(self: "Store", /, *values: Given.args, **named: Given.kwargs) -> Found:
+        with self._transaction("write to") as connection:
+            return work(connection, *values, **named)
+
+    return method
+
+
 class Store:
     """Tables, seats, guests, matches and their records, kept for good in one database."""
+
+    played = _reads(archive.played)
+    leaderboard = _reads(ratings.board)
+    profile = _reads(ratings.profile)
+    members = _reads(housekeeping.members_by_age)
+    is_member = _reads(housekeeping.is_member)
+    invites = _reads(housekeeping.invites_by_end)
+    sanctions = _reads(housekeeping.sanctions_by_age)
+    count_old_matches = _reads(housekeeping.count_old_matches)
+    old_matches = _reads(housekeeping.old_matches)
+
+    # These need no claim of the tables, so that a command can do them beside a running server.
+    admit = _writes(housekeeping.admit)
+    expel = _writes(housekeeping.expel)
+    issue = _writes(housekeeping.issue)
+    use_invite = _writes(housekeeping.use_invite)
+    withdraw = _writes(housekeeping.withdraw)
+    impose = _writes(housekeeping.impose)
+    lift = _writes(housekeeping.lift)
+    prune_guests = _writes(housekeeping.prune_guests)
+    delete_match = _writes(housekeeping.delete_match)
+    unrate = _writes(ratings.unrate)
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -200,11 +241,6 @@ class Store:
         ids = frozenset(player for (player,) in players)
         return PastMatch(table, document, unpack_setup(setup), readers, ended_ms is not None, ids)
 
-    def played(self, player: bytes, *, after: bytes | None, limit: int) -> tuple[OwnMatch, ...] | None:
-        """Return the newest matches a player has had a seat in, or those before `after`; None if that is not theirs."""
-        with reading(self._reading) as connection:
-            return played(connection, player, after=after, limit=limit)
-
     def guests(self, mid: bytes) -> dict[int, bytes]:
         """Return the ids of the guests who have played a match, by seat."""
         played = (match_players.c.mid == mid, match_players.c.kind == PlayerKind.GUEST)
@@ -231,16 +267,6 @@ class Store:
         """Return the ids of the players who ignore anybody."""
         return frozenset(player for (player,) in self._read(select(ignored.c.player).distinct()))
 
-    def leaderboard(self, variant: str, seats: int, *, first: int, limit: int) -> tuple[RankedRating, ...]:
-        """Return at most `limit` standings in a game, best first, leaving out the `first` best."""
-        with reading(self._reading) as connection:
-            return ratings.board(connection, variant, seats, first=first, limit=limit)
-
-    def profile(self, tag: str) -> tuple[RankedRating, ...]:
-        """Return the standings of a player in every game, by their tag."""
-        with reading(self._reading) as connection:
-            return ratings.profile(connection, tag)
-
     def guests_by_tokens(self, hashes: Collection[bytes]) -> dict[bytes, SaveGuest]:
         """Return the guests who have the tokens with these hashes, by hash."""
         found = map(SaveGuest._make, self._read(_GUESTS.where(guests.c.token_hash.in_(hashes))))
@@ -249,92 +275,6 @@ class Store:
     def stray_secrets(self) -> tuple[bytes, ...]:
         """Return the `th` of secrets whose match never started."""
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
-
-    def members(self) -> tuple[Member, ...]:
-        """Return the members of a closed server, in the order they were admitted."""
-        rows = self._read(_MEMBERS.order_by(members.c.since_ms, members.c.fingerprint))
-        return tuple(Member._make(row) for row in rows)
-
-    def is_member(self, fingerprint: str) -> bool:
-        """Tell whether a key is a member."""
-        return bool(self._read(_MEMBERS.where(members.c.fingerprint == fingerprint)))
-
-    def admit(self, member: Member) -> bool:
-        """Make a key a member, durably; False if it is one already. Needs no claim."""
-        with self._transaction("write to") as connection:
-            return membership.admit(connection, member)
-
-    def expel(self, fingerprint: str) -> bool:
-        """End a membership, durably; False if there was none. Needs no claim."""
-        with self._transaction("write to") as connection:
-            return membership.expel(connection, fingerprint)
-
-    def issue(self, invite: Invite) -> None:
-        """Keep an invite, durably. Needs no claim."""
-        with self._transaction("write to") as connection:
-            membership.issue(connection, invite)
-
-    def use_invite(self, code_hash: bytes, member: Member) -> bool:
-        """Use an invite once and make a key a member, in one transaction; False if the invite is no longer good."""
-        with self._transaction("write to") as connection:
-            return membership.use_invite(connection, code_hash, member)
-
-    def invites(self) -> tuple[Invite, ...]:
-        """Return the invites that are kept, including expired ones, in the order they end."""
-        rows = self._read(_INVITES.order_by(invites.c.until_ms, invites.c.code_hash))
-        return tuple(Invite._make(row) for row in rows)
-
-    def withdraw(self, code_hash: bytes) -> bool:
-        """Withdraw an invite, durably; False if there is none. Needs no claim."""
-        with self._transaction("write to") as connection:
-            return membership.withdraw(connection, code_hash)
-
-    def sanctions(self) -> tuple[Sanction, ...]:
-        """Return everything imposed by command, including what is over, in the order it was imposed."""
-        in_order = _SANCTIONS.order_by(sanctions.c.since_ms, sanctions.c.subject, sanctions.c.kind)
-        with reading(self._reading) as connection:
-            rows = connection.execute(in_order)
-            return tuple(Sanction._make(row)._replace(kind=SanctionKind(row.kind)) for row in rows)
-
-    def impose(self, sanction: Sanction) -> None:
-        """Impose a sanction, durably, replacing one of the same kind on the same subject. Needs no claim."""
-        with self._transaction("write to") as connection:
-            membership.impose(connection, sanction)
-
-    def lift(self, subject: str, kind: SanctionKind) -> bool:
-        """Lift a sanction, durably; False if there was none. Needs no claim."""
-        with self._transaction("write to") as connection:
-            return membership.lift(connection, subject, kind)
-
-    def unrate(self, tag: str) -> int:
-        """Drop the ratings of a player, by their tag, durably; return how many there were. Needs no claim."""
-        with self._transaction("write to") as connection:
-            return ratings.unrate(connection, tag)
-
-    def prune_guests(self, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
-        """Forget the guests without a seat who were last seen before a time, durably; return how many.
-
-        Those who are connected count as seen now. Needs no claim.
-        """
-        with self._transaction("write to") as connection:
-            return membership.prune_guests(
-                connection, before_ms=before_ms, connected=connected, now_ms=now_ms
-            )
-
-    def count_old_matches(self, before_ms: int) -> int:
-        """Return how many matches were over before a time, or given up, and are no longer shown by any table."""
-        with reading(self._reading) as connection:
-            return pruning.count_old(connection, before_ms=before_ms)
-
-    def old_matches(self, *, before_ms: int, limit: int) -> tuple[bytes, ...]:
-        """Return some of those matches."""
-        with reading(self._reading) as connection:
-            return pruning.old_matches(connection, before_ms=before_ms, limit=limit)
-
-    def delete_match(self, mid: bytes, *, before_ms: int) -> bool:
-        """Delete one of those matches with all that is kept of it, durably; False if it is not one. Needs no claim."""
-        with self._transaction("write to") as connection:
-            return pruning.delete_match(connection, mid, before_ms=before_ms)
 
     def close(self) -> None:
         """Release the database; nothing may be called afterwards."""

@@ -24,22 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from truc_protocol.codec import enc
-from truc_server.storage import ratings as standings
-from truc_server.storage import schema
-from truc_server.storage.errors import StoreLostError
-from truc_server.storage.schema import (
-    chat,
-    guests,
-    ignored,
-    match_players,
-    matches,
-    ratings,
-    seats,
-    secrets,
-    tables,
-    terms,
-)
-from truc_server.storage.writes import (
+from truc_server.storage import (
     KEPT_LINES,
     AddPlayer,
     AddRecord,
@@ -60,7 +45,22 @@ from truc_server.storage.writes import (
     SaveSecrets,
     SaveTable,
     SaveTerms,
+    StoreLostError,
     Write,
+    schema,
+)
+from truc_server.storage import ratings as standings
+from truc_server.storage.schema import (
+    chat,
+    guests,
+    ignored,
+    match_players,
+    matches,
+    ratings,
+    seats,
+    secrets,
+    tables,
+    terms,
 )
 
 if TYPE_CHECKING:

@@ -35,11 +35,11 @@ from truc_server.storage import (
     EndMatch,
     PlayerKind,
     SaveTable,
-    Store,
     Write,
 )
 from truc_server.storage.journal import Journal, JournalStoppedError, Starts
 from truc_server.storage.page_reader import Pages
+from truc_server.storage.sql import Store
 from truc_server.table_data.board import Board
 from truc_server.table_data.codes import label
 from truc_server.table_data.seats import (

@@ -11,7 +11,8 @@ import structlog
 import trio
 
 from truc_server.settings.settings import Settings
-from truc_server.storage import Store, StoreError
+from truc_server.storage import StoreError
+from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 
 DAY_S: Final = 86_400

@@ -1,0 +1,181 @@
+"""A SQLite database as files: whether they are sound and still in place, and how they are copied beside a running server.
+
+SQLite goes on using a file that somebody has deleted, moved or replaced: all that is written then would be gone when the
+process ends. Statements here work on every schema there has been, as a copy may be older than this version. Other databases
+have no files to look at. Invariants: an inspection leaves the folder as it was found; a copy has whole transactions only,
+and every one that was committed before it began.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+from sqlalchemy import Connection
+
+from truc_server.storage import StoreError
+from truc_server.storage.schema import REVISION
+
+BUSY_TIMEOUT_MS: Final = 5_000
+_OPEN_MATCHES: Final = """
+    SELECT mid, (SELECT coalesce(max(k) + 1, 0) FROM records WHERE records.mid = matches.mid)
+    FROM matches JOIN tables ON tables.match_id = matches.mid WHERE matches.ended_ms IS NULL
+"""
+_HAS_TERMS: Final = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'terms'"
+
+Number = tuple[int, int]
+
+
+class Files(NamedTuple):
+    """A database and its write-ahead log, with the numbers their disk gives them; None for a file that is not there."""
+
+    database: Path
+    log: Path
+    numbers: tuple[Number | None, Number | None]
+
+    def check(self) -> None:
+        """Check that both are where they were.
+
+        Raises:
+            StoreError: One is not, or another file is in its place.
+        """
+        for path, before in zip((self.database, self.log), self.numbers, strict=True):
+            if _number(path) != before:
+                raise StoreError(f"{path} was deleted, moved or replaced while the server used it")
+
+
+def closed_file(database: Path) -> Path | None:
+    """Return the one of a database's files that this user may not read and write; None if they may."""
+    files = (database, *(database.with_name(f"{database.name}-{part}") for part in ("wal", "shm")))
+    return next((path for path in files if path.exists() and not os.access(path, os.R_OK | os.W_OK)), None)
+
+
+def files_of(connection: Connection) -> Files | None:
+    """Return the files that a connection has open, or None if it is not to SQLite.
+
+    SQLite creates the log anew only when nobody else has the database open.
+    """
+    if connection.dialect.name != "sqlite":
+        return None
+    rows = connection.exec_driver_sql("PRAGMA database_list").all()
+    database = Path(rows[0][2])
+    log = database.with_name(f"{database.name}-wal")
+    return Files(database, log, (_number(database), _number(log)))
+
+
+def empty_log(connection: Connection) -> None:
+    """Move what the log holds into the database, as far as possible; not within a transaction."""
+    driver = connection.connection.driver_connection
+    if isinstance(driver, sqlite3.Connection):
+        with suppress(sqlite3.Error):
+            driver.execute("PRAGMA wal_checkpoint")
+
+
+def _number(path: Path) -> Number | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
+class Inspection(NamedTuple):
+    """What was found: what is wrong, or None; and the revision of the schema, or None if there is none."""
+
+    problem: str | None
+    revision: str | None
+
+    @property
+    def is_older(self) -> bool:
+        """Whether the next start brings the schema up to date."""
+        return self.revision is not None and self.revision < REVISION
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether a newer version has written it, so that this one does not open it."""
+        return self.revision is not None and self.revision > REVISION
+
+
+def inspect(database: Path) -> Inspection:
+    """Read every page of a database and the revision of its schema; blocks, long if it is large."""
+    try:
+        with closing(sqlite3.connect(_address(database), uri=True)) as connection:
+            found = [text for (text,) in connection.execute("PRAGMA quick_check(1)")]
+            if found != ["ok"]:
+                return Inspection(" ".join(" ".join(found).split()), None)
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                return Inspection(None, None)  # a first start was killed before its end
+            ((revision,),) = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    except (sqlite3.Error, ValueError) as error:
+        return Inspection(str(error), None)
+    return Inspection(None, str(revision))
+
+
+def _address(database: Path) -> str:
+    """Return the address to open it by: with no log beside it nobody writes to it, and no log is to be made."""
+    is_alone = not database.with_name(f"{database.name}-wal").exists()
+    return f"file:{quote(str(database.absolute()))}?{'immutable=1' if is_alone else 'mode=ro'}"
+
+
+class OpenPlay(NamedTuple):
+    """What is under way in a copy: each match with the number of its records, and the `th` of terms that are out."""
+
+    matches: Mapping[bytes, int]
+    terms: frozenset[bytes]
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a database, which may be in use, to an existing empty file; blocks.
+
+    Raises:
+        StoreError: The database cannot be read, or the copy not be written.
+    """
+    try:
+        with _opened(source) as old, _opened(target) as new:
+            old.backup(new)  # in one step, so that no write makes it start over
+            new.execute("PRAGMA journal_mode = DELETE")  # the copy is one file, with no log beside it
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot copy {source} to {target.parent}: {error}") from error
+
+
+def open_play(database: Path) -> OpenPlay:
+    """Return what is under way in a copy.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    try:
+        with _opened(database) as connection:
+            matches = dict(connection.execute(_OPEN_MATCHES).fetchall())
+            ((has_terms,),) = connection.execute(_HAS_TERMS).fetchall()
+            terms = connection.execute("SELECT DISTINCT th FROM terms").fetchall() if has_terms else []
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot read {database}: {error}") from error
+    return OpenPlay(matches, frozenset(th for (th,) in terms))
+
+
+def leave_behind(database: Path, epoch: int) -> None:
+    """Give the next claim of a copy an epoch that no claim of the original has had, or will have had by then.
+
+    What is sealed for players is numbered from the epoch; under one that was used since the copy was taken, the same
+    nonce would seal two texts.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    try:
+        with _opened(database) as connection, connection:
+            connection.execute("UPDATE ownership SET epoch = max(epoch, ?)", (epoch,))
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot write to {database}: {error}") from error
+
+
+@contextmanager
+def _opened(database: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(database, timeout=BUSY_TIMEOUT_MS / 1000)) as connection:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")
+        yield connection
