@@ -113,8 +113,3 @@ def test_every_check_that_a_list_can_fail_is_failed_by_one():
 def test_tests_are_numbered_from_1_without_gap():
     numbers = [test["tcId"] for group in kept()["testGroups"] for test in group["tests"]]
     assert numbers == list(range(1, kept()["numberOfTests"] + 1))
-
-
-def test_vectors_stay_small_enough_to_carry():
-    sizes = [path.stat().st_size for path in FOLDER.parent.rglob("*") if path.suffix in (".json", ".truc")]
-    assert sum(sizes) < 2_500_000

@@ -285,20 +285,6 @@ def test_tests_are_numbered_from_1_without_gap(name):
     assert numbers == list(range(1, vectors["numberOfTests"] + 1))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_flags_are_those_the_notes_explain(name):
-    vectors = read(name)
-    used = {flag for group in vectors["testGroups"] for test in group["tests"] for flag in test["flags"]}
-    assert used == set(vectors["notes"])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_invalid_test_has_a_flag_that_says_why(name):
-    groups = read(name)["testGroups"]
-    invalid = [test for group in groups for test in group["tests"] if test["result"] == "invalid"]
-    assert all(test["flags"] for test in invalid)
-
-
 def test_every_kind_of_group_has_a_vector():
     used = {group["type"] for name in NAMES for group in read(name)["testGroups"]}
     assert used == set(CHECKS)

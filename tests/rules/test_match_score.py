@@ -75,15 +75,6 @@ def test_partners_at_their_last_point_are_owed_each_others_cards_where_the_varia
     assert owed_shares(played(match, "1 accept")) == ()
 
 
-def test_catalan_partners_are_shown_nothing():
-    hands = ("3o 12c 4e", "3c 7b 5o", "2e 6c 1b", "2b 10e 4c")
-    assert owed_shares(dealt(CATALAN, *hands, score=(0, 11), before=["2 cut"])) == ()
-
-
-def test_without_a_last_point_rule_nobody_is_shown_anything():
-    assert owed_shares(dealt(FRENCH, *HANDS, score=(11, 0))) == ()
-
-
 def test_at_hand_end_the_remainder_wins_the_game_whatever_the_score():
     level = replace(FRENCH, scoring=Scoring(12, 0, "hand_end"))
     match = played(
