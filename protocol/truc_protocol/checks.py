@@ -5,6 +5,7 @@ check failed, who is to blame as far as the record shows it, and what was expect
 whoever feeds the records.
 """
 
+from functools import lru_cache
 from typing import Final
 
 CHECKS: Final[dict[str, str]] = {
@@ -76,6 +77,7 @@ class CheckError(Exception):
         return f"{self.check}{blame}: {self.message}"
 
 
+@lru_cache(maxsize=64)  # whoever is to blame for a record is named before it is known whether it fails
 def role_name(role: int) -> str:
     """Say who a role is: 0 the server, i + 1 seat i."""
     return "server" if role == 0 else f"seat {role - 1}"

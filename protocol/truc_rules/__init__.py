@@ -8,7 +8,7 @@ do, and `apply` does it and returns the next match with what happened.
 from truc_rules.cards.packs import CARDS_EACH, COVERED, Card, card_named, card_names
 from truc_rules.cards.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
 from truc_rules.contests.claims import is_score_open
-from truc_rules.contests.dispatch import has_windows, is_window, unseen
+from truc_rules.contests.dispatch import is_window, unseen
 from truc_rules.deals.deal import is_blind, lowest_slot, named
 from truc_rules.errors import (
     CardError,
@@ -123,7 +123,6 @@ __all__ = [
     "deciders",
     "deciders_in_view",
     "described",
-    "has_windows",
     "is_blind",
     "is_hand_over",
     "is_score_open",

@@ -1,7 +1,6 @@
 """Flor where cards are unknown: who may hold one may speak, and where a hand seems to wait (rules.md 13b.3)."""
 
 import pytest
-from rows import each_row
 from rules.played import action, dealt, flores, known, options, played, score
 
 from truc_rules import (
@@ -9,12 +8,9 @@ from truc_rules import (
     Seat,
     apply,
     deciders,
-    has_windows,
     is_window,
     know,
-    new_match,
     preset,
-    presets,
     settled,
     unseen,
 )
@@ -191,10 +187,3 @@ def test_a_flor_declared_after_the_others_have_played_opens_nothing():
 def test_a_window_stays_open_while_a_partner_of_the_holder_is_unheard():
     match = dealt(GAME, F27, PLAIN, "3o 4c 12b", "2o 5c 11b")
     assert opens(match, "0 flor")
-
-
-@each_row("name", presets())
-def test_only_games_with_flor_have_windows(name):
-    game = preset(name)
-    match = new_match(game, seats=min(game.players), dealer=Seat(0))
-    assert has_windows(match) == (game.flor is not None)

@@ -9,7 +9,6 @@ from truc_protocol.acts import Move, SlotOpening, read_act
 from truc_protocol.bodies import Act, Deal, Proxy
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
-from truc_protocol.ledger.replay import told
 from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Outcome, check_index
 from truc_protocol.records import Phase
 from truc_rules import (
@@ -24,11 +23,12 @@ from truc_rules import (
     apply,
     awaits_deal,
     know,
+    named,
 )
 
 Events = tuple[Event, ...]
 # looked up once: an Enum lookup is expensive
-_CUT, _BLIND, _RESIGN = Kind.CUT, Kind.BLIND, Kind.RESIGN
+_CUT, _BLIND, _COVER, _RESIGN = Kind.CUT, Kind.BLIND, Kind.COVER, Kind.RESIGN
 _PAUSES = frozenset({Kind.PAUSE, Kind.RESUME})
 
 
@@ -86,7 +86,7 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> tuple[Ledger, Eve
     try:
         if action.kind is _BLIND:
             return _acted(_unseen(ledger, match, step), action.seat), ()
-        decided, events = told(match, step)
+        decided, events = apply(match, named(match, action) if action.kind is _COVER else action)
     except IllegalActionError as error:
         raise CheckError("C20", error.message, author, refusal=error.code) from error
     acted = moved(ledger, hand, decided, step, move.cut)

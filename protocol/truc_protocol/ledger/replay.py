@@ -30,7 +30,6 @@ from truc_rules import (
     side_of,
 )
 
-_COVER = Kind.COVER  # looked up once: an Enum lookup is expensive
 Events = tuple[Event, ...]
 Told = tuple[Match, Events]
 Hands = Sequence[Sequence[Card | None]]
@@ -42,7 +41,7 @@ def told(match: Match, step: LoggedMove) -> Told:
     Raises:
         RulesError: They refuse it.
     """
-    action = named(match, step.action) if step.action.kind is _COVER else step.action
+    action = named(match, step.action)
     return _told_ruling(match, action) if step.ruled else apply(match, action)
 
 

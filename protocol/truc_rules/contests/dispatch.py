@@ -9,7 +9,7 @@ tell what nobody has said (rules.md 13b.3).
 from typing import assert_never
 
 from truc_rules.cards.seats import Seat
-from truc_rules.contests import claims, envido, flor, saying
+from truc_rules.contests import envido, flor, saying
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.match import (
     ContestOffer,
@@ -22,20 +22,6 @@ from truc_rules.positions.match import (
     with_dealt,
     with_hand,
 )
-
-
-def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
-    """Return the calls that open envido or flor, on a seat's turn or before it answers, and claims of a flor."""
-    hand, variant = match.hand, match.variant
-    found: tuple[Action, ...] = ()
-    if len(hand.row.left[seat]) == hand.dealt.each:
-        if not hand.contests.envido_closed:
-            found = envido.calls(match, seat)
-        if variant.flor is not None and not hand.contests.flores:
-            found += flor.declarations(match, seat)
-    if variant.flor is not None and hand.row.last is not None:
-        found += claims.actions(match, seat)
-    return found
 
 
 def call(match: Match, action: Action) -> Step:
@@ -91,11 +77,6 @@ def answer(match: Match, action: Action, offer: ContestOffer) -> Step:
 def comes_before(offer: object, kind: Kind) -> bool:
     """Tell whether a call does not answer `offer` but opens a contest that is decided before it."""
     return not isinstance(offer, FlorRound if kind is Kind.FLOR else EnvidoAsk)
-
-
-def has_windows(match: Match) -> bool:
-    """Tell whether what a seat may do in this game can depend on what only it sees."""
-    return match.variant.flor is not None
 
 
 def unseen(match: Match) -> Match:

@@ -7,7 +7,7 @@ A hand is a row of tricks and a stack of open offers; the newest offer comes fir
 from types import MappingProxyType
 
 from truc_rules.cards.seats import Seat, seat_after
-from truc_rules.contests import claims, dispatch
+from truc_rules.contests import claims, dispatch, envido, flor
 from truc_rules.deals import predeal, redeal
 from truc_rules.positions.actions import CONTEST_CALLS, Action, Kind, words
 from truc_rules.positions.match import (
@@ -93,9 +93,17 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
 
 def _beside_the_stake(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return the calls of side bets and the orders open to `seat`, whether or not an offer is open."""
-    variant, playing = match.variant, match.hand.phase is play.PLAYING
-    calls = dispatch.calls(match, seat) if playing and variant.has_contests else ()
-    return (*calls, *orders.actions(match, seat)) if variant.has_orders else calls
+    hand, variant = match.hand, match.variant
+    found: tuple[Action, ...] = ()
+    if hand.phase is play.PLAYING and variant.has_contests:
+        if len(hand.row.left[seat]) == hand.dealt.each:  # rules.md 8.4, 8.6: before one's first card
+            if not hand.contests.envido_closed:
+                found = envido.calls(match, seat)
+            if variant.flor is not None and not hand.contests.flores:
+                found += flor.declarations(match, seat)
+        if variant.flor is not None and hand.row.last is not None:
+            found += claims.actions(match, seat)
+    return (*found, *orders.actions(match, seat)) if variant.has_orders else found
 
 
 def _besides_play(match: Match, seat: Seat) -> list[Action]:

@@ -5,7 +5,7 @@ legal. The figures are for a client that does not know the rules.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple, assert_never
 
 from truc_rules.cards.packs import Card, card_named, rank_of
@@ -107,8 +107,12 @@ def _of_answer(match: Match, offer: Offer | None, *, accepts: bool) -> Hints:
 
 
 def _of_envido(match: Match, calls: tuple[Kind, ...]) -> Hints:
-    points = envido.accepted_points(match, calls)
-    return ("points", max(points)), ("declined", envido.declined_points(calls))
+    return _worth(max(envido.accepted_points(match, calls)), calls)
+
+
+@cache
+def _worth(points: int, calls: tuple[Kind, ...]) -> Hints:
+    return ("points", points), ("declined", envido.declined_points(calls))
 
 
 def _conceded(match: Match, action: Action) -> int | str:

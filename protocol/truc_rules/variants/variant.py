@@ -220,6 +220,8 @@ class Variant:
     """Whether governors give orders."""
     is_plain: bool = field(init=False, repr=False, compare=False)
     """Whether there is neither: the stake is all that is bet on or called for."""
+    has_windows: bool = field(init=False, repr=False, compare=False)
+    """Whether what a seat may do can depend on what only it sees: on a flor that it holds."""
     waits_its_turn: bool = field(init=False, repr=False, compare=False)
     """Whether, with no offer open, a seat whose turn it is not has nothing to say in the play."""
     ranks: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -251,6 +253,7 @@ class Variant:
             "has_contests": has_contests,
             "has_orders": has_orders,
             "is_plain": not (has_contests or has_orders),
+            "has_windows": self.flor is not None,
             "waits_its_turn": self.ask_window == "b" and not (has_orders or has_claims or concedes),
             "ranks": tuple(dict.fromkeys(map(rank_of, self.pack))),
             "suits": tuple(map(suit_of, self.pack)),

@@ -39,7 +39,6 @@ from truc_rules import (
     deciders,
     deciders_in_view,
     described,
-    has_windows,
     is_blind,
     is_hand_over,
     is_window,
@@ -169,7 +168,7 @@ def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[A
 def comes_always(here: Position, seat: int) -> bool:
     """Tell whether a seat is sent options even if it has none: being sent some would otherwise tell what it holds."""
     ledger, match = here.ledger, here.ledger.match
-    if match is None or not has_windows(match) or box_public(ledger, seat) is None:
+    if match is None or not match.variant.has_windows or box_public(ledger, seat) is None:
         return False
     return ledger.phase is Phase.HAND and bool(match.hand.dealt.cards) and here.deciding is not None
 
@@ -206,7 +205,7 @@ class Window(NamedTuple):
 
 def window(before: Ledger, record: Record, body: AnyBody, folded: Folded) -> Window | None:
     """Return the window that a record opens, if it opens one."""
-    if before.match is None or before.hand is None or not has_windows(before.match):
+    if before.match is None or before.hand is None or not before.match.variant.has_windows:
         return None
     match body:
         case Act(kind=kind) | Proxy(kind=kind) | Rule(ruling="move", kind=kind) if kind not in _OF_CARDS:
