@@ -34,9 +34,8 @@ from truc_protocol.key_files import revocation_text
 from truc_protocol.records import parse
 from truc_protocol.transcript import read_transcript
 from truc_protocol.wire.handshake import Fingerprint, Trust, revoke
-from truc_server.identity.identity import Identity, load_identity
+from truc_server.identity.identity import Identity, load_identity, roll
 from truc_server.identity.identity import accept_revocation as heed
-from truc_server.identity.rotation import roll
 from truc_server.settings.folder import open_folder
 
 pytestmark = pytest.mark.slow

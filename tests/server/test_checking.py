@@ -12,9 +12,8 @@ from click.testing import CliRunner
 from rows import each_row
 
 from truc_server.commands.checking import look_at_clock
-from truc_server.identity.identity import load_identity
+from truc_server.identity.identity import load_identity, roll
 from truc_server.identity.passphrases import change_passphrase
-from truc_server.identity.rotation import roll
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 

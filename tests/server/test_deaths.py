@@ -14,7 +14,7 @@ from server.conftest import holder_of, in_hand, running, together
 from server.rawclient import GoneError, Seat
 
 from truc_protocol.audit import Result
-from truc_server.identity.rotation import roll
+from truc_server.identity.identity import roll
 from truc_server.settings.folder import open_folder
 from truc_server.storage import StoreError
 

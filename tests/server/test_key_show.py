@@ -10,8 +10,7 @@ from server.stored import older
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import revocation_text
 from truc_protocol.wire.handshake import revoke
-from truc_server.identity.identity import Identity, accept_revocation, load_identity, read_identity
-from truc_server.identity.rotation import roll
+from truc_server.identity.identity import Identity, accept_revocation, load_identity, read_identity, roll
 from truc_server.main import main
 from truc_server.settings.folder import Folder, open_folder
 

@@ -103,7 +103,7 @@ class TestSecrets:
         log.info(CARD, at=CARD, deep={"a": [(CARD,), bytearray(CARD), memoryview(CARD)]})
         assert "secret" not in stream.getvalue()
 
-    @each_row("word", sorted(SECRET))
+    @each_row("word", [*SECRET.pattern.replace("s?", "").split("|"), "keys", "cards"])
     def test_value_under_a_secret_name_is_withheld(self, word):
         assert safe(**{f"match_{word}": "7e"}) == {f"match_{word}": WITHHELD}
 

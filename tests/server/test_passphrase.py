@@ -13,10 +13,9 @@ from click.testing import CliRunner, Result
 from rows import each_row
 
 from truc_protocol.crypto.keys import to_pem
-from truc_server.identity.identity import load_identity, read_identity, read_public, unsealed_files
+from truc_server.identity.identity import load_identity, read_identity, read_public, roll, unsealed_files
 from truc_server.identity.key_files import IdentityError, key_text
 from truc_server.identity.passphrases import change_passphrase, passphrase_of, read_passphrase
-from truc_server.identity.rotation import roll
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.settings import Settings, StoreSettings

@@ -27,9 +27,9 @@ from truc_server.identity.identity import (
     load_identity,
     read_identity,
     revoked_keys,
+    roll,
 )
 from truc_server.identity.key_files import IdentityError
-from truc_server.identity.rotation import roll
 from truc_server.operation import logs
 from truc_server.settings.folder import Folder, FolderError, open_folder
 from truc_server.settings.settings import LogSettings

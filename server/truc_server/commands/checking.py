@@ -18,19 +18,25 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from truc_server.admin.requests import MAX_PATH
-from truc_server.commands.command_line import data_option, data_root, load_settings, settings_option
+from truc_server.commands.command_line import (
+    data_option,
+    data_root,
+    is_any,
+    is_local,
+    load_settings,
+    settings_option,
+)
 from truc_server.identity.certificate import look_at_certificate
 from truc_server.identity.identity import (
     PublicIdentity,
     check_in_force,
+    made_at,
     read_identity,
     read_public,
     unsealed_files,
 )
 from truc_server.identity.key_files import IdentityError
-from truc_server.identity.links import is_any, is_local
 from truc_server.identity.passphrases import passphrase_of, read_passphrase
-from truc_server.identity.rotation import made_at
 from truc_server.operation import disk
 from truc_server.operation.process import allowed_files, needed_files
 from truc_server.settings.findings import CheckResult, note, right, wrong

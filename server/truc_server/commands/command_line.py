@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import click
 
 from truc_protocol.crypto.keys import KeyFileError
+from truc_protocol.wire.transport import scheme
 from truc_server.identity.certificate import TlsError
 from truc_server.identity.key_files import IdentityError
 from truc_server.settings.folder import Folder, FolderError, default_root, used_folder
@@ -229,6 +230,22 @@ def minute(at_ms: int) -> str:
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def database_url(settings: Settings, folder: Folder) -> str:
+    """Return where the database is: in the data folder, unless store.url names another."""
+    return settings.store.url or f"sqlite:///{folder.database}"
+
+
+@contextmanager
+def used(file: Path | None, flags: Mapping[str, object], *more: str) -> Iterator[tuple[Settings, Folder]]:
+    """Give the data folder of a server that has run, and report what is wrong with it or with what is done there.
+
+    Gives the settings too: those that lead to what is stored, and `more`.
+    """
+    settings = load_settings(file, flags, needs=STORED | set(more))
+    with failures():
+        yield settings, used_folder(data_root(settings))
+
+
 @contextmanager
 def stored(file: Path | None, flags: Mapping[str, object], *more: str) -> "Iterator[tuple[Settings, Store]]":
     """Open the database of a server that has run, and report what is wrong; nothing is claimed, so it may go on running.
@@ -238,8 +255,33 @@ def stored(file: Path | None, flags: Mapping[str, object], *more: str) -> "Itera
     # Slow to import.
     from truc_server.storage.sql import open_store
 
-    settings = load_settings(file, flags, needs=STORED | set(more))
-    with failures():
-        folder = used_folder(data_root(settings))
-        with closing(open_store(settings.store.url or f"sqlite:///{folder.database}")) as store:
-            yield settings, store
+    with (
+        used(file, flags, *more) as (settings, folder),
+        closing(open_store(database_url(settings, folder))) as store,
+    ):
+        yield settings, store
+
+
+_LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
+def address(settings: Settings, port: int, fingerprint: str, invite: str | None = None) -> str:
+    """Return the address to give to players, `truc://HOST:PORT?invite=CODE#FINGERPRINT`; with TLS it is `trucs://`.
+
+    Only a closed server's has an invite.
+    """
+    first = settings.listen.hosts[0]
+    host = settings.listen.public_host or _LOOPBACK.get(first, first)
+    query = "" if invite is None else f"?invite={invite}"
+    place = f"[{host}]" if ":" in host else host
+    return f"{scheme(is_tls=settings.listen.tls)}{place}:{port}{query}#{fingerprint}"
+
+
+def is_any(host: str) -> bool:
+    """Tell whether listening on a host means every address of its kind that the machine has."""
+    return host in _LOOPBACK
+
+
+def is_local(settings: Settings) -> bool:
+    """Tell whether the address works on this machine only."""
+    return not settings.listen.public_host and settings.listen.hosts[0] in _LOOPBACK

@@ -17,17 +17,14 @@ import click
 from truc_protocol.documents import game_of
 from truc_protocol.transcript import file_name, write_transcript
 from truc_server.commands.command_line import (
-    STORED,
     CommandError,
     data_option,
-    data_root,
-    failures,
-    load_settings,
+    database_url,
     minute,
     settings_option,
+    used,
 )
-from truc_server.settings.folder import FolderError, move, used_folder
-from truc_server.settings.settings import Settings
+from truc_server.settings.folder import FolderError, move
 from truc_server.settings.subjects import is_player, normal_subject
 
 if TYPE_CHECKING:
@@ -143,8 +140,13 @@ def export(file: Path | None, dest: Path, *, as_json: bool, data: str | None, **
     Files that are there already are kept. It may run beside the server.
     """
     wanted = _wanted(**asked)
-    settings = load_settings(file, {"data": data}, needs=STORED)
-    with failures(), _archive(settings) as archive:
+    # Slow to import.
+    from truc_server.storage.archive import open_archive
+
+    with (
+        used(file, {"data": data}) as (settings, folder),
+        closing(open_archive(database_url(settings, folder))) as archive,
+    ):
         target = open_target(dest)
         states = []
         for exported in _export_all(archive, target, wanted):
@@ -171,14 +173,6 @@ def _wanted(*, named: tuple[str, ...], player: str | None, **others: Any) -> Mat
             f"--player: expected a fingerprint, a key or the tag of a guest, got {player!r}"
         )
     return MatchFilter(named, player=who, **others)
-
-
-def _archive(settings: Settings) -> "closing[Archive]":
-    # Slow to import.
-    from truc_server.storage.archive import open_archive
-
-    folder = used_folder(data_root(settings))
-    return closing(open_archive(settings.store.url or f"sqlite:///{folder.database}"))
 
 
 def _export_all(archive: "Archive", target: Path, wanted: MatchFilter) -> Iterator[Exported]:

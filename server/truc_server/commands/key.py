@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -25,17 +26,21 @@ from truc_server.commands.command_line import (
     CommandError,
     data_option,
     data_root,
+    database_url,
     failures,
     load_settings,
     settings_option,
+    used,
 )
 from truc_server.identity.identity import (
     PublicIdentity,
     accept_revocation,
+    made_at,
     read_identity,
     read_public,
     unsealed_files,
 )
+from truc_server.identity.identity import roll as give_new_key
 from truc_server.identity.passphrases import (
     change_passphrase,
     checked,
@@ -45,9 +50,7 @@ from truc_server.identity.passphrases import (
     read_passphrase,
     sealing_passphrase,
 )
-from truc_server.identity.rotation import made_at
-from truc_server.identity.rotation import roll as give_new_key
-from truc_server.settings.folder import Folder, locked, open_folder, used_folder
+from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.settings import Settings
 
 _COLUMN: Final = 13
@@ -58,9 +61,7 @@ _COLUMN: Final = 13
 @data_option
 def show(file: Path | None, **flags: object) -> None:
     """Print fingerprint, key and serial, every change of the key, and whether a running match needs a key before it."""
-    settings = load_settings(file, flags, needs=STORED)
-    with failures():
-        folder = used_folder(data_root(settings))
+    with used(file, flags) as (settings, folder):
         lines = tuple(_lines(settings, folder, read_public(folder)))
     for line in lines:
         click.echo(line)
@@ -128,11 +129,8 @@ def _needs(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | N
     found = inspect_server(url) if url else inspect(folder.database)
     if found.problem is not None or found.is_older or found.is_newer or found.revision is None:
         return None
-    store = open_store(url or f"sqlite:///{folder.database}")
-    try:
+    with closing(open_store(database_url(settings, folder))) as store:
         return Counter(_key_of(match.setup[0]) for match in store.running())
-    finally:
-        store.close()
 
 
 def _key_of(record: Record) -> bytes | None:
@@ -164,9 +162,7 @@ def roll(file: Path | None, **flags: object) -> None:
     Players' clients follow by themselves and tell their players. Matches that run go on under the key they were begun
     with, so the keys before stay in the data folder.
     """
-    settings = load_settings(file, flags, needs=STORED)
-    with failures():
-        folder = used_folder(data_root(settings))
+    with used(file, flags) as (settings, folder):
         read_public(folder)
         with locked(folder):
             identity = give_new_key(folder, int(time.time()), passphrase_of(settings, folder))
@@ -187,9 +183,7 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
 
     It is made in advance, while you have the key, and kept offline: nothing happens until somebody heeds it.
     """
-    settings = load_settings(file, flags, needs=STORED)
-    with failures():
-        folder = used_folder(data_root(settings))
+    with used(file, flags) as (settings, folder):
         read_public(folder)
         identity = read_identity(folder, passphrase_of(settings, folder))
         text = revocation_text(give_up(identity.key))
@@ -237,11 +231,9 @@ def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: objec
 
     The present one, if there is one, comes from the file of store.passphrase_file, or you are asked for it at the terminal.
     """
-    settings = load_settings(file, flags, needs=STORED)
     if new is not None and remove:
         raise click.UsageError("expected --new or --remove, got both")
-    with failures():
-        folder = used_folder(data_root(settings))
+    with used(file, flags) as (settings, folder):
         read_public(folder)
         with locked(folder):
             before = sealing_passphrase(settings, folder)

@@ -12,9 +12,11 @@ import click
 from truc_server.commands.command_line import (
     CommandError,
     WrongSettingsError,
+    address,
     data_option,
     data_root,
     failures,
+    is_local,
     load_settings,
     minute,
     read_fingerprint,
@@ -22,7 +24,6 @@ from truc_server.commands.command_line import (
     stored,
 )
 from truc_server.identity.identity import check_in_force, read_public
-from truc_server.identity.links import address, is_local
 from truc_server.settings.folder import used_folder
 from truc_server.storage import Invite, Member
 from truc_server.timing.clock import now_ms
@@ -63,7 +64,7 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
 
         with stored(file, flags) as (_, store):
             code = issue(store, uses=uses or 1, days=days or _DAYS)
-    click.echo(address(settings, settings.listen.port, identity, code))
+    click.echo(address(settings, settings.listen.port, identity.fingerprint, code))
     if code is not None:
         click.echo(f"to withdraw it: truc-server invites withdraw {_mark(code)}", err=True)
     if is_local(settings):

@@ -22,14 +22,15 @@ import trio
 from truc_commands.completion import complete_values
 from truc_server.commands.command_line import (
     WrongSettingsError,
+    address,
     data_option,
     data_root,
+    database_url,
     failures,
     load_settings,
     settings_option,
 )
 from truc_server.identity.identity import Identity, load_identity
-from truc_server.identity.links import address
 from truc_server.identity.passphrases import passphrase_of
 from truc_server.operation import logs
 from truc_server.operation.process import collect_when_grown, needed_files, raise_file_limit
@@ -64,6 +65,9 @@ _WORDS: Final = {"log_format": "log.format", "log_level": "log.level"}
 @click.option("--grease", is_flag=True, default=None, help="Send what no client knows yet, to test clients.")
 def run(file: Path | None, **flags: object) -> None:
     """Run the server. SIGTERM lets hands under way end before it stops; SIGINT and SIGHUP stop it at once."""
+    # Slow to import, and needed by `run` alone.
+    from truc_server.storage.sql import open_store
+
     _fill_streams()
     settings = load_settings(file, flags)
     logs.configure(settings.log, sys.stderr)
@@ -75,7 +79,7 @@ def run(file: Path | None, **flags: object) -> None:
         with locked(folder):
             check_may_start(folder, moved_to=settings.access.moved_to)
             identity = load_identity(folder, passphrase_of(settings, folder))
-            with _store(settings.store.url or f"sqlite:///{folder.database}") as store:
+            with closing(open_store(database_url(settings, folder))) as store:
                 reread = partial(_reread, file, flags)
                 serve = partial(_serve, settings, folder, store, identity, catalogue=catalogue, reread=reread)
                 trio.run(serve, clock=RunningClock())
@@ -108,7 +112,7 @@ async def _serve(
 
     def announce(port: int) -> None:
         nursery.start_soon(collect_when_grown)
-        _print(f"listening {address(settings, port, identity)}")
+        _print(f"listening {address(settings, port, identity.fingerprint)}")
 
     drain = trio.Event()
     async with trio.open_nursery() as nursery:
@@ -164,10 +168,3 @@ def _catalogue(folder: Folder) -> VariantCatalogue:
         return read_catalogue(folder.variants)
     except VariantsError as error:
         raise WrongSettingsError(str(error)) from error
-
-
-def _store(url: str) -> "closing[Store]":
-    # Slow to import, and needed by `run` alone.
-    from truc_server.storage.sql import open_store
-
-    return closing(open_store(url))

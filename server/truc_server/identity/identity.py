@@ -9,11 +9,11 @@ whatever a killed rotation has left undone: there is never a second truth.
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_bytes
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from truc_protocol.crypto.keys import KeyFileError, SigningKey, fingerprint, generate_signing_key
-from truc_protocol.key_files import Rotation, read_revocation, read_rolls
-from truc_protocol.wire.handshake import MAX_ROLLS, Roll
+from truc_protocol.key_files import Rotation, read_revocation, read_rolls, rolls_text
+from truc_protocol.wire.handshake import MAX_ROLLS, Roll, make_roll
 from truc_server.identity.key_files import (
     SECRET_BYTES,
     IdentityError,
@@ -25,6 +25,10 @@ from truc_server.identity.key_files import (
     secret_text,
 )
 from truc_server.settings.folder import Folder, FolderError, make_private, move, write_private
+
+_SLOW_CLOCKS_S: Final = (
+    86_400  # a player's clock may be this late, and must not take the new key for a future one
+)
 
 
 def revoked_keys(folder: Folder) -> frozenset[bytes]:
@@ -170,6 +174,31 @@ def settled_identity(folder: Folder, passphrase: str | None) -> Identity:
         else:
             folder.next_identity.unlink()  # of a rotation that was killed before it was stored: nobody knows it
     return identity
+
+
+def roll(folder: Folder, now: int, passphrase: str | None = None) -> Identity:
+    """Give the server a new identity key and return its keys; the folder must be locked, `now` is Unix time in seconds.
+
+    Whatever is written is sealed with the passphrase, if there is one.
+
+    Raises:
+        IdentityError: The present keys cannot be used.
+        FolderError: The revocations in the folder cannot be read.
+    """
+    before = settled_identity(folder, passphrase)
+    key = generate_signing_key()
+    made = make_roll(before.key, key, serial=before.serial + 1, not_before=max(0, now - _SLOW_CLOCKS_S))
+    make_private(folder.earlier)
+    write_private(folder.earlier / f"{before.fingerprint}.pem", key_text(before.key, passphrase))
+    write_private(folder.next_identity, key_text(key, passphrase))
+    rolls = (*(rotation.roll for rotation in before.rotations), made)
+    write_private(folder.rolls, rolls_text(rolls).encode())
+    return settled_identity(folder, passphrase)
+
+
+def made_at(rotation: Rotation) -> int:
+    """Return when a rotation was made, as Unix time in seconds."""
+    return rotation.change.not_before + _SLOW_CLOCKS_S
 
 
 def settle_passphrase(folder: Folder) -> None:

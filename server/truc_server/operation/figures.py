@@ -7,6 +7,7 @@ count never goes down.
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -41,54 +42,39 @@ class Spread:
         return Shape(self._bounds, tuple(self._counts), self._total)
 
 
+@dataclass(slots=True)
 class Figures:
-    """What has happened since the server started.
+    """What has happened since the server started."""
 
-    Attributes:
-        connections: connections that were let in, and have agreed on TLS if it is on; also the number of the newest.
-        unencrypted: connections that were let in, but have not agreed on TLS.
-        closed: how many of `connections` have ended.
-        logins: logins by kind of player.
-        left: connections that were logged in and have ended.
-        turned_away: connections that were not let in, by reason.
-        errors: what was answered with an error, by its code.
-        goodbyes: connections that were told to go, by the code.
-        acts: what seats have signed or chosen and the server has taken, by kind of player.
-        act_s: the seconds from when an act was read until it was durable and let out.
-        received: bytes read from clients that were let in.
-        dropped: frames for watchers that had no room.
-        cut: connections that were cut because more waited for them than may.
-        certificate_ends: when the certificate shown now ends, in Unix seconds; 0 without TLS. Not a count.
-    """
-
-    __slots__ = (
-        "_waiting",
-        "act_s",
-        "acts",
-        "certificate_ends",
-        "closed",
-        "connections",
-        "cut",
-        "dropped",
-        "errors",
-        "goodbyes",
-        "left",
-        "logins",
-        "received",
-        "turned_away",
-        "unencrypted",
-    )
-
-    def __init__(self) -> None:
-        self.connections = self.closed = self.left = self.received = self.dropped = self.cut = 0
-        self.unencrypted = self.certificate_ends = 0
-        self.logins = Counter[str]()
-        self.turned_away = Counter[str]()
-        self.errors = Counter[str]()
-        self.goodbyes = Counter[str]()
-        self.acts = Counter[str]()
-        self.act_s = Spread(SECONDS)
-        self._waiting = deque[tuple[int, float]]()
+    connections: int = 0
+    """Connections that were let in, and have agreed on TLS if it is on; also the number of the newest."""
+    unencrypted: int = 0
+    """Connections that were let in, but have not agreed on TLS."""
+    closed: int = 0
+    """How many of `connections` have ended."""
+    logins: Counter[str] = field(default_factory=Counter)
+    """Logins by kind of player."""
+    left: int = 0
+    """Connections that were logged in and have ended."""
+    turned_away: Counter[str] = field(default_factory=Counter)
+    """Connections that were not let in, by reason."""
+    errors: Counter[str] = field(default_factory=Counter)
+    """What was answered with an error, by its code."""
+    goodbyes: Counter[str] = field(default_factory=Counter)
+    """Connections that were told to go, by the code."""
+    acts: Counter[str] = field(default_factory=Counter)
+    """What seats have signed or chosen and the server has taken, by kind of player."""
+    act_s: Spread = field(default_factory=lambda: Spread(SECONDS))
+    """The seconds from when an act was read until it was durable and let out."""
+    received: int = 0
+    """Bytes read from clients that were let in."""
+    dropped: int = 0
+    """Frames for watchers that had no room."""
+    cut: int = 0
+    """Connections that were cut because more waited for them than may."""
+    certificate_ends: int = 0
+    """When the certificate shown now ends, in Unix seconds; 0 without TLS. Not a count."""
+    _waiting: deque[tuple[int, float]] = field(default_factory=deque)
 
     def note_act(self, kind: str, read: float, gate: int) -> None:
         """Count an act that was read at moment `read`, and that batch `gate` of the journal makes durable."""

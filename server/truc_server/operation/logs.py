@@ -7,6 +7,7 @@ texts are constants, values go into fields.
 """
 
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -80,38 +81,11 @@ class Sparing:
         return _Minute(now), minute.left_out if minute is not None else 0
 
 
-SECRET: Final = frozenset(
-    [
-        "secret",
-        "secrets",
-        "token",
-        "tokens",
-        "password",
-        "passphrase",
-        "seed",
-        "seeds",
-        "root",
-        "roots",
-        "link",
-        "links",
-        "salt",
-        "salts",
-        "key",
-        "keys",
-        "private",
-        "card",
-        "cards",
-        "hand",
-        "hands",
-        "opening",
-        "openings",
-        "option",
-        "options",
-        "box",
-        "boxes",
-        "sealed",
-    ]
+SECRET: Final = re.compile(
+    r"secrets?|tokens?|password|passphrase|seeds?|roots?|links?|salts?|keys?|private|cards?|hands?|openings?|options?"
+    r"|box|boxes|sealed"
 )
+"""The words of a name whose value is withheld."""
 WITHHELD: Final = "(withheld)"
 _COMPLAINT_S: Final = 60.0  # between two lines about something that is still wrong
 _MAX_DEPTH: Final = 4
@@ -211,7 +185,7 @@ def _safe(name: str, value: object, depth: int) -> object:
 
 @lru_cache(maxsize=_NAMES)
 def _is_secret(name: str) -> bool:
-    return not SECRET.isdisjoint(name.lower().split("_"))
+    return any(map(SECRET.fullmatch, name.lower().split("_")))
 
 
 def _kind(value: object) -> str:

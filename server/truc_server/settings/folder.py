@@ -9,8 +9,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 
 class FolderError(Exception):
@@ -26,105 +26,60 @@ class FolderLockedError(FolderError):
         super().__init__(f"{root} is in use by {who}; stop it first, or choose another folder with --data")
 
 
-class Folder(NamedTuple):
+class _Entry:
+    """The path of something in a data folder, by its name there."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, folder: "Folder", _owner: "type[Folder] | None" = None) -> Path:
+        return folder.root / self._name
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
     """The layout of a data folder."""
 
     root: Path
 
-    @property
-    def settings(self) -> Path:
-        """The settings file, if the host has put one there."""
-        return self.root / "truc.toml"
-
-    @property
-    def variants(self) -> Path:
-        """The folder of the host's own games, if there is one."""
-        return self.root / "variants"
-
-    @property
-    def identity(self) -> Path:
-        """The server's identity key."""
-        return self.root / "identity.pem"
-
-    @property
-    def next_identity(self) -> Path:
-        """The key that a rotation leads to, from before the rotation is stored until it is the identity key."""
-        return self.root / "identity.next.pem"
-
-    @property
-    def earlier(self) -> Path:
-        """The folder of the identity keys before the present one: matches begun under them need them."""
-        return self.root / "earlier"
-
-    @property
-    def next_keys(self) -> Path:
-        """The folder of the key files under a new passphrase, from when it is in force until they are all in place."""
-        return self.root / "keys.next"
-
-    @property
-    def rolls(self) -> Path:
-        """Every rotation of the identity key, oldest first."""
-        return self.root / "rolls.txt"
-
-    @property
-    def revoked(self) -> Path:
-        """The folder of the revocations that this server heeds."""
-        return self.root / "revoked"
-
-    @property
-    def secrets_key(self) -> Path:
-        """The key that match secrets are sealed with."""
-        return self.root / "secrets.key"
-
-    @property
-    def certificate(self) -> Path:
-        """The certificate made for TLS, with its key."""
-        return self.root / "certificate.pem"
-
-    @property
-    def database(self) -> Path:
-        """The SQLite database, unless store.url names another."""
-        return self.root / "truc.db"
-
-    @property
-    def restored(self) -> Path:
-        """What a start must be careful with after a backup was restored."""
-        return self.root / "restored.json"
-
-    @property
-    def restoring(self) -> Path:
-        """A file that is there while a backup is being restored."""
-        return self.root / "restore.unfinished"
-
-    @property
-    def manifest(self) -> Path:
-        """What a backup says about itself; no data folder has one."""
-        return self.root / "manifest.json"
-
-    @property
-    def moved(self) -> Path:
-        """A file that is there if the tables go on elsewhere, from a backup made to move them."""
-        return self.root / "moved"
-
-    @property
-    def admin_socket(self) -> Path:
-        """Where the running server takes the host's commands."""
-        return self.root / "admin.sock"
-
-    @property
-    def admin_log(self) -> Path:
-        """Every command that the running server was given, one per line."""
-        return self.root / "admin.log"
-
-    @property
-    def unasked(self) -> Path:
-        """The matches that go on with a call at the next start, each with its position."""
-        return self.root / "unasked.json"
-
-    @property
-    def lock(self) -> Path:
-        """The lock file; it holds the number of the process that has the lock."""
-        return self.root / "lock"
+    settings = _Entry("truc.toml")
+    """The settings file, if the host has put one there."""
+    variants = _Entry("variants")
+    """The folder of the host's own games, if there is one."""
+    identity = _Entry("identity.pem")
+    """The server's identity key."""
+    next_identity = _Entry("identity.next.pem")
+    """The key that a rotation leads to, from before the rotation is stored until it is the identity key."""
+    earlier = _Entry("earlier")
+    """The folder of the identity keys before the present one: matches begun under them need them."""
+    next_keys = _Entry("keys.next")
+    """The folder of the key files under a new passphrase, from when it is in force until they are all in place."""
+    rolls = _Entry("rolls.txt")
+    """Every rotation of the identity key, oldest first."""
+    revoked = _Entry("revoked")
+    """The folder of the revocations that this server heeds."""
+    secrets_key = _Entry("secrets.key")
+    """The key that match secrets are sealed with."""
+    certificate = _Entry("certificate.pem")
+    """The certificate made for TLS, with its key."""
+    database = _Entry("truc.db")
+    """The SQLite database, unless store.url names another."""
+    restored = _Entry("restored.json")
+    """What a start must be careful with after a backup was restored."""
+    restoring = _Entry("restore.unfinished")
+    """A file that is there while a backup is being restored."""
+    manifest = _Entry("manifest.json")
+    """What a backup says about itself; no data folder has one."""
+    moved = _Entry("moved")
+    """A file that is there if the tables go on elsewhere, from a backup made to move them."""
+    admin_socket = _Entry("admin.sock")
+    """Where the running server takes the host's commands."""
+    admin_log = _Entry("admin.log")
+    """Every command that the running server was given, one per line."""
+    unasked = _Entry("unasked.json")
+    """The matches that go on with a call at the next start, each with its position."""
+    lock = _Entry("lock")
+    """The lock file; it holds the number of the process that has the lock."""
 
 
 def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
