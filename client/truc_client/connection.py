@@ -8,7 +8,7 @@ from truc_client.errors import ClientError, ConnectError, LostError
 from truc_client.followed import Followed
 from truc_client.line.link import Build
 from truc_client.lobby import Lobby
-from truc_client.matches.signer import Reach
+from truc_client.matches.signer import Intent
 from truc_client.paging import list_matches, list_players, list_standings, list_tables
 from truc_client.past import Past, fetch_transcript, free_path
 from truc_client.reports import HOUSE_BOTS, Calls
@@ -270,7 +270,7 @@ class Connection:
             return await self.join(held.table, held.seat)
         followed = self.feed.return_to(held.table, held.seat)
         followed.take_back(held.seat)
-        followed.come_back(held.match, Reach.REKEY if rekey else Reach.LOOK_ON)
+        followed.come_back(held.match, Intent.REKEY if rekey else Intent.LOOK_ON)
         return self._table(followed)
 
     async def lobby(self) -> Lobby:

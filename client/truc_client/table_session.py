@@ -37,7 +37,7 @@ from truc_client.matches.retry_limit import NextTry, Tries
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.sending import Sending
 from truc_client.matches.setting_up import MatchMaker
-from truc_client.matches.signer import Reach, Tenure
+from truc_client.matches.signer import Intent, Tenure
 from truc_client.matches.telling import match_started, told_again
 from truc_client.reports import Reports, chat_said
 from truc_protocol import messages
@@ -90,9 +90,7 @@ class TableSession:
         self._is_silent = False
         self._has_joined = False
         self._asked_from: int | None = None
-        self._reach = Reach.LOOK_ON
-
-    # what comes
+        self._intent = Intent.LOOK_ON
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message about this table; what fails a check ends it."""
@@ -214,8 +212,6 @@ class TableSession:
         is_known = self._is_of_match(state.match)
         return not is_known or (has_joined and self.match is not None and not self.match.is_live)
 
-    # the terms
-
     def _sign_terms(self) -> None:
         """Sign the server's terms, if the player has agreed to them.
 
@@ -241,21 +237,19 @@ class TableSession:
         ):
             raise RefusedError(answer.code, answer.msg)
 
-    # the match
-
     def _begin(self, message: Setup) -> None:
         """Begin a match at its setup; one that was played from here before is resumed, never begun anew."""
         if self._is_of_match(message.match):
             return
         if not self._is_resuming and self._maker.has_begun(message.match, self.seat):
             if self.match is None or self.match.is_finished:
-                self.come_back(message.match, self._reach)
+                self.come_back(message.match, self._intent)
             return
         self._catching_up = None
         self._drop_match()
         agreement = None if self._is_resuming and not self.agreement.stands else self.agreement
         try:
-            match = self._follow(message, agreement, self._reach)
+            match = self._follow(message, agreement, self._intent)
         except NotPlayedError:
             if not self._is_resuming:
                 raise
@@ -267,20 +261,20 @@ class TableSession:
             match.is_live = True
             match.check_seat()
 
-    def _follow(self, setup: Setup, agreement: Agreement | None, reach: Reach) -> SeatMatch:
-        match, aside = self._maker.begin(setup, self.seat, reach, agreement)
+    def _follow(self, setup: Setup, agreement: Agreement | None, intent: Intent) -> SeatMatch:
+        match, aside = self._maker.begin(setup, self.seat, intent, agreement)
         self._say(*filter(None, [aside]))
         match.is_vacant = self.is_vacant
         self.match = match
         return match
 
-    def come_back(self, mid: bytes, reach: Reach = Reach.LOOK_ON) -> None:
+    def come_back(self, mid: bytes, intent: Intent = Intent.LOOK_ON) -> None:
         """Go on with a match that this client may have kept in part."""
-        self._reach = reach
+        self._intent = intent
         if not self._is_of_match(mid):
             self._drop_match()
             try:
-                self.match, aside = self._maker.reopen(mid, self.seat, reach)
+                self.match, aside = self._maker.reopen(mid, self.seat, intent)
             except NotPlayedError:
                 self._join()
                 return
@@ -320,13 +314,13 @@ class TableSession:
             return
         if self.agreement.has_vacancy(match.mid, self.seat):
             self._maker.check_agreed(match, self.agreement)
-            match.signer.reach = Reach.STEP_IN
+            match.signer.intent = Intent.STEP_IN
             self.sending.send_owed(match)
 
     def _ask_for_time(self, match: SeatMatch) -> None:
         """Ask the server to hold the next call back until a seat that has lost its secrets has a new chain."""
         signer = match.signer
-        if signer is None or signer.reach is not Reach.REKEY or match.is_over:
+        if signer is None or signer.intent is not Intent.REKEY or match.is_over:
             return
 
         def answered(answer: Answer) -> None:
@@ -356,8 +350,6 @@ class TableSession:
         if self.match is not None and self.match.is_yielded:
             self.match.take_back()
         self.seat = seat
-
-    # what is missing
 
     def _miss_setup(self, mid: bytes) -> None:
         """Come back to the match shown, if its setup has not come; or, as an old table may be shown, to that of a record."""
@@ -455,15 +447,13 @@ class TableSession:
             raise RefusedError(answer.code, answer.msg)
         self.seated(answer)
 
-    # what a watcher has missed
-
     def _take_snapshot(self, snapshot: Snapshot) -> None:
         """Begin at a snapshot, or go on from it; the records missing before it are fetched."""
         match = self.match
         if match is None or match.mid != snapshot.match:
             self._drop_match()
             setup = Setup(table=self.code, match=snapshot.match, doc=snapshot.doc, records=snapshot.records)
-            match = self._follow(setup, None, Reach.LOOK_ON)
+            match = self._follow(setup, None, Intent.LOOK_ON)
             self._say(match_started(match.audit, match.seat, resumed=True))
         match.is_live = False
         self._say(SnapshotTaken(match.mid, snapshot.k, snapshot.view, snapshot.skipped))
@@ -505,8 +495,6 @@ class TableSession:
         if is_end:
             self._catching_up = None
             self._say(missed.match.finish())
-
-    # the line, and the end
 
     def _try_again(self, error: UnboundError) -> None:
         """Drop the connection that brought what fails: it is reopened automatically, and what is missing is asked for again.

@@ -22,7 +22,7 @@ from truc_client.home.store import Statement
 from truc_client.matches.choosing import Choosing, Chosen, GuestChoice, Rest, Sendable, check_rest
 from truc_client.matches.live_audit import LiveAudit
 from truc_client.matches.offers import ClearReader, OfferReader
-from truc_client.matches.signer import Reach, Signer, Tenure, check_tenure
+from truc_client.matches.signer import Intent, Signer, Tenure, check_tenure
 from truc_client.matches.telling import record_told, view_of
 from truc_protocol import messages
 from truc_protocol.audit import Finding
@@ -124,8 +124,6 @@ class SeatMatch:
         """Whether this client waits to step in for a player who is gone from the match."""
         return self.is_vacant and self.tenure is Tenure.ANOTHERS
 
-    # records
-
     def take_record(self, message: MatchRecord) -> list[Happening]:
         """Take the next record, and return what it tells; one that is kept already is compared.
 
@@ -206,8 +204,6 @@ class SeatMatch:
             self.signer.end()
         return MatchEnded(self.audit.verdict(), self.audit.file.path)
 
-    # the seat
-
     def check_seat(self) -> None:
         """Check, if no record is missing, that the seat is played from here or this client stands by for it.
 
@@ -229,13 +225,13 @@ class SeatMatch:
     def _check_tenure(self, signer: Signer) -> None:
         """Check that the seat is played from here; once it is, the wish for it ends."""
         if signer.tenure is Tenure.HOLDS:
-            signer.reach = Reach.LOOK_ON
+            signer.intent = Intent.LOOK_ON
             return
         if signer.tenure is Tenure.LOST and self.is_over:
             return  # the secrets are dropped at the end
         has_held = signer.has_held
         try:
-            check_tenure(signer.tenure, signer.reach, has_held=has_held)
+            check_tenure(signer.tenure, signer.intent, has_held=has_held)
         except ClientError:
             if has_held:
                 signer.drop_secrets()
@@ -261,7 +257,7 @@ class SeatMatch:
         """Note that another connection has the seat: until it is taken back, nothing is signed or sent for it here."""
         self.is_yielded, self.is_stepping_in = True, False
         if self.signer is not None:
-            self.signer.reach = Reach.LOOK_ON
+            self.signer.intent = Intent.LOOK_ON
 
     def take_back(self) -> None:
         """Note that the seat is taken back; the missing records come first."""
@@ -272,8 +268,6 @@ class SeatMatch:
         """Close the transcript; nothing is signed or sent any more."""
         self.is_live = False
         self.audit.file.close()
-
-    # what the seat sends
 
     def owed(self) -> Sendable | None:
         """Return what this seat must send now, once per connection: what is due, or a decision made before.
@@ -418,8 +412,6 @@ class SeatMatch:
             self._sent.discard(sent.body)  # no player waits for its answer: it may go out again
         if self.signer is not None and isinstance(sent, Statement) and refusal.refuse is not None:
             self.signer.refused(at, sent, Record(*refusal.refuse))
-
-    # notices to this seat alone
 
     def take_notice(self, message: Notice) -> list[Happening]:
         """Take what only this seat is told: a guest's cards or its partner's, whom the hand waits for, a sign.

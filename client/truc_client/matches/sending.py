@@ -14,7 +14,7 @@ from truc_client.errors import NotPlayedError, RefusedError
 from truc_client.line.link import Answer, Build
 from truc_client.matches.choosing import GuestChoice, Sendable
 from truc_client.matches.seat_match import SeatMatch, begins_chain
-from truc_client.matches.signer import Reach
+from truc_client.matches.signer import Intent
 from truc_protocol.errors import Code
 from truc_protocol.messages import GuestAct, Refusal, SignedAct
 from truc_words import Sentence
@@ -70,7 +70,7 @@ class Sending:
         """Send what the records so far require of the seat, or a decision made before."""
         owed = match.owed()
         if owed is not None:
-            match.is_stepping_in = match.signer is not None and match.signer.reach is Reach.STEP_IN
+            match.is_stepping_in = match.signer is not None and match.signer.intent is Intent.STEP_IN
             self.send(match, match.next, owed)
 
     def go_on(self, match: SeatMatch) -> None:

@@ -26,7 +26,7 @@ from truc_client.matches.agreement import Agreement
 from truc_client.matches.live_audit import LiveAudit, Mark
 from truc_client.matches.offers import BoxedReader, ClearReader
 from truc_client.matches.seat_match import SeatMatch
-from truc_client.matches.signer import Reach, SeatKey, Signer, Tenure, check_tenure, join_terms
+from truc_client.matches.signer import Intent, SeatKey, Signer, Tenure, check_tenure, join_terms
 from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.checks import CheckError
@@ -92,7 +92,7 @@ class MatchMaker:
         self._stop(error, Evidence(terms.document, (terms.record,), first), in_play=in_play)
 
     def begin(
-        self, message: Setup, seat: int | None, reach: Reach, agreement: Agreement | None
+        self, message: Setup, seat: int | None, intent: Intent, agreement: Agreement | None
     ) -> tuple[SeatMatch, TranscriptSetAside | None]:
         """Check a closed setup, begin its transcript and return the match, with a transcript that was set aside.
 
@@ -117,12 +117,12 @@ class MatchMaker:
         self._check_signed(message, setup, seat)
         if seat is not None and agreement is not None:
             self._check_accepted(setup, agreement)
-        kept = self._kept(message.match, seat, reach)
+        kept = self._kept(message.match, seat, intent)
         if kept.match is not None:
             return kept.match, kept.aside
-        self._check_seat(setup, seat, reach)
+        self._check_seat(setup, seat, intent)
         file = create(self._path(message.match, seat), message.doc, alone=seat is None)
-        return self._follow(file, seat, records, reach), kept.aside
+        return self._follow(file, seat, records, intent), kept.aside
 
     def _check_signed(self, message: Setup, setup: ClosedSetup, seat: int | None) -> None:
         """Check that the setup, if this client signed for it, is the one it signed, and the only one."""
@@ -189,7 +189,7 @@ class MatchMaker:
         """Drop the secrets for terms of this table that never became a match: the table was left or has closed."""
         self._store.drop_unbegun(self._session.first_spk, self._code)
 
-    def _check_seat(self, setup: ClosedSetup, seat: int | None, reach: Reach) -> None:
+    def _check_seat(self, setup: ClosedSetup, seat: int | None, intent: Intent) -> None:
         """Check that this player may be the one to play the seat, as far as the setup and the store tell.
 
         Raises:
@@ -201,10 +201,10 @@ class MatchMaker:
         taken = setup.seats[seat] if seat < len(setup.seats) else None
         is_own = isinstance(taken, SeatTaken) and taken.pk == self._own(seat).key.public
         may_change = setup.terms.opts.gone == GONE_SUBSTITUTE
-        if taken is None or not may_change or (is_own and reach is Reach.LOOK_ON):
-            check_tenure(Tenure.LOST if is_own else Tenure.ANOTHERS, reach, has_held=False)
+        if taken is None or not may_change or (is_own and intent is Intent.LOOK_ON):
+            check_tenure(Tenure.LOST if is_own else Tenure.ANOTHERS, intent, has_held=False)
 
-    def reopen(self, mid: bytes, seat: int | None, reach: Reach) -> Made:
+    def reopen(self, mid: bytes, seat: int | None, intent: Intent) -> Made:
         """Go on with the transcript kept of a match, if there is a usable one.
 
         Raises:
@@ -214,7 +214,7 @@ class MatchMaker:
         """
         self._check_goes_on(mid)
         self._check_belongs(mid)
-        return self._kept(mid, seat, reach)
+        return self._kept(mid, seat, intent)
 
     def _check_belongs(self, mid: bytes) -> None:
         """Check that a kept match belongs to this server before its transcript is opened to go on with it."""
@@ -229,7 +229,7 @@ class MatchMaker:
         self._check_server(terms, mid)
         self._check_goes_on(terms.th)
 
-    def _kept(self, mid: bytes, seat: int | None, reach: Reach) -> Made:
+    def _kept(self, mid: bytes, seat: int | None, intent: Intent) -> Made:
         path = self._path(mid, seat)
         file = reopen(path, alone=seat is None)
         if file is None:
@@ -239,7 +239,7 @@ class MatchMaker:
             file.close()
             return Made()
         try:
-            match = self._follow(file, seat, (), reach)
+            match = self._follow(file, seat, (), intent)
         except ValueError:
             file.close()  # torn within the setup: everything is asked for
             return Made()
@@ -266,7 +266,7 @@ class MatchMaker:
         return TranscriptSetAside(self._aside[path], reason)
 
     def _follow(
-        self, file: TranscriptFile, seat: int | None, records: tuple[Record, ...], reach: Reach
+        self, file: TranscriptFile, seat: int | None, records: tuple[Record, ...], intent: Intent
     ) -> SeatMatch:
         """Audit a match from its setup's records, or from what the file holds; what follows is audited as it comes."""
         store = self._store
@@ -285,7 +285,7 @@ class MatchMaker:
         store.begin(th, audit.ledger.setup.mid)
         if seat is None or own is None:
             return SeatMatch(audit, seat, reader=None if seat is None else ClearReader())
-        signer = Signer(self._own(seat), audit.ledger, store, reach)
+        signer = Signer(self._own(seat), audit.ledger, store, intent)
         return SeatMatch(audit, seat, signer, BoxedReader(signer, seat))
 
     def check_agreed(self, match: SeatMatch, agreement: Agreement) -> None:

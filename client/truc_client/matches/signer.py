@@ -45,7 +45,7 @@ class Tenure(Enum):
     ANOTHERS = "another's"
 
 
-class Reach(Enum):
+class Intent(Enum):
     """How far a player would go for a seat that they do not hold: look on, begin a new chain, or step in."""
 
     LOOK_ON = "look on"
@@ -53,7 +53,7 @@ class Reach(Enum):
     STEP_IN = "step in"
 
 
-def check_tenure(tenure: Tenure, reach: Reach, *, has_held: bool) -> None:
+def check_tenure(tenure: Tenure, intent: Intent, *, has_held: bool) -> None:
     """Check that a match can be followed from here; `has_held` tells whether this home ever had the seat.
 
     It is nobody's fault that a seat is played from elsewhere: another home with the same key went on with it, or a
@@ -67,12 +67,12 @@ def check_tenure(tenure: Tenure, reach: Reach, *, has_held: bool) -> None:
         case Tenure.HOLDS:
             return
         case Tenure.LOST:
-            if reach is not Reach.REKEY:
+            if intent is not Intent.REKEY:
                 raise ClientError(PLAYED_ELSEWHERE if has_held else NOT_HERE)
         case Tenure.ANOTHERS:
             if has_held:
                 raise ClientError(Sentence("failures.substituted"))
-            if reach is not Reach.STEP_IN:
+            if intent is not Intent.STEP_IN:
                 raise NotPlayedError(Sentence("failures.anothers_seat"))
         case _:
             assert_never(tenure)
@@ -95,10 +95,12 @@ class Signer:
         tenure: what this player is to the seat there.
         chain: the chain in force for the seat there, if this client holds it.
         mark: the highest position accepted before a restart.
-        reach: how far this player would go for the seat while it does not hold it.
+        intent: how far this player would go for the seat while it does not hold it.
     """
 
-    def __init__(self, own: SeatKey, ledger: Ledger, store: HomeStore, reach: Reach = Reach.LOOK_ON) -> None:
+    def __init__(
+        self, own: SeatKey, ledger: Ledger, store: HomeStore, intent: Intent = Intent.LOOK_ON
+    ) -> None:
         self._own = own
         self._terms = ledger.setup.terms
         self._mid = ledger.setup.mid
@@ -108,7 +110,7 @@ class Signer:
         self._was_seated = store.statement(self._terms.th, Slot("seat")) is not None
         known = store.playing(self._mid)
         self.mark = -1 if known is None or known.k is None else known.k
-        self.reach = reach
+        self.intent = intent
         self.advance(ledger)
 
     def advance(self, ledger: Ledger) -> None:
@@ -163,9 +165,9 @@ class Signer:
         match self.tenure:
             case Tenure.HOLDS:
                 return self._due()
-            case Tenure.LOST if self.reach is Reach.REKEY and may_rekey(ledger, seat):
+            case Tenure.LOST if self.intent is Intent.REKEY and may_rekey(ledger, seat):
                 return self._rekey(after_loss=True)
-            case Tenure.ANOTHERS if self.reach is Reach.STEP_IN and may_step_in(ledger, seat):
+            case Tenure.ANOTHERS if self.intent is Intent.STEP_IN and may_step_in(ledger, seat):
                 return self._step_in()
             case _:
                 return None
