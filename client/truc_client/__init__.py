@@ -66,7 +66,7 @@ from truc_client.happenings import (
 from truc_client.home.account import Delay, NewKey, Player
 from truc_client.home.home import Home, default_root, open_home
 from truc_client.lobby import Lobby
-from truc_client.past import Past, PastRecord
+from truc_client.paging import Past, PastRecord
 from truc_client.reports import HOUSE_BOTS, Calls
 from truc_client.table import Table
 from truc_client.verifying import verify_file

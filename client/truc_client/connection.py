@@ -9,33 +9,22 @@ from truc_client.followed import Followed
 from truc_client.line.link import Build
 from truc_client.lobby import Lobby
 from truc_client.matches.signer import Intent
-from truc_client.paging import list_matches, list_players, list_standings, list_tables
-from truc_client.past import Past, fetch_transcript, free_path
+from truc_client.paging import (
+    Past,
+    fetch_transcript,
+    free_path,
+    list_matches,
+    list_players,
+    list_standings,
+    list_tables,
+)
 from truc_client.reports import HOUSE_BOTS, Calls
 from truc_client.session import Session
 from truc_client.table import Table
 from truc_client.table_preview import TablePreview, look
 from truc_client.table_session import TableSession
+from truc_protocol import messages
 from truc_protocol.crypto.keys import fingerprint
-from truc_protocol.messages import (
-    Chat,
-    Create,
-    FollowLobby,
-    Forget,
-    Ignore,
-    Info,
-    Join,
-    Ok,
-    PlayedMatch,
-    PlayerState,
-    Profile,
-    ReadRules,
-    SeatHeld,
-    Seek,
-    Standing,
-    TableState,
-    Watch,
-)
 from truc_protocol.wire.handshake import Fingerprint, Trust
 from truc_words import Sentence
 
@@ -69,7 +58,7 @@ class Connection:
         return self.session.tag
 
     @property
-    def held(self) -> tuple[SeatHeld, ...]:
+    def held(self) -> tuple[messages.SeatHeld, ...]:
         """The seats this player holds; `resume` goes on with one."""
         return self.session.held
 
@@ -79,7 +68,7 @@ class Connection:
         return self.session.line.address
 
     @property
-    def info(self) -> Info:
+    def info(self) -> messages.Info:
         """What the server said about itself when the connection was opened."""
         return self.session.server.info
 
@@ -108,7 +97,7 @@ class Connection:
         """Every table followed now."""
         return tuple(self._table(each) for each in self.feed.tables.values())
 
-    async def tables(self, variant: str | None = None) -> tuple[TableState, ...]:
+    async def tables(self, variant: str | None = None) -> tuple[messages.TableState, ...]:
         """Return every public table."""
         return await list_tables(self.session.line, variant)
 
@@ -118,12 +107,12 @@ class Connection:
         Raises:
             RefusedError: It plays no game of that name.
         """
-        answer = await self.session.request(lambda n: ReadRules(id=n, variant=variant))
+        answer = await self.session.request(lambda n: messages.ReadRules(id=n, variant=variant))
         if answer.doc is None:
             raise ConnectError(Sentence("failures.no_document"))
         return answer.doc
 
-    async def players(self) -> tuple[PlayerState, ...]:
+    async def players(self) -> tuple[messages.PlayerState, ...]:
         """Return every player who is connected.
 
         Raises:
@@ -131,7 +120,7 @@ class Connection:
         """
         return await list_players(self.session.line)
 
-    async def leaderboard(self, variant: str, seats: int, *, top: int = 20) -> tuple[Standing, ...]:
+    async def leaderboard(self, variant: str, seats: int, *, top: int = 20) -> tuple[messages.Standing, ...]:
         """Return the best players of a game with so many seats, best first, at most `top`.
 
         Raises:
@@ -139,13 +128,13 @@ class Connection:
         """
         return await list_standings(self.session.line, variant, seats, top=top)
 
-    async def profile(self, player: str | None = None) -> tuple[Standing, ...]:
+    async def profile(self, player: str | None = None) -> tuple[messages.Standing, ...]:
         """Return the standings of the player with this tag in every game they are rated in; without a tag, one's own.
 
         Raises:
             RefusedError: This server rates nobody.
         """
-        reply = await self.session.request(lambda n: Profile(id=n, player=player))
+        reply = await self.session.request(lambda n: messages.Profile(id=n, player=player))
         return reply.standings or ()
 
     async def create(
@@ -164,7 +153,7 @@ class Connection:
         """
         chosen = dict(options or {})
         return await self._sit_down(
-            lambda n: Create(id=n, variant=variant, seats=seats, options=chosen, private=private)
+            lambda n: messages.Create(id=n, variant=variant, seats=seats, options=chosen, private=private)
         )
 
     async def seek(
@@ -177,7 +166,9 @@ class Connection:
             LostError: The connection was lost meanwhile.
         """
         chosen = dict(options or {})
-        return await self._sit_down(lambda n: Seek(id=n, variant=variant, seats=seats, options=chosen))
+        return await self._sit_down(
+            lambda n: messages.Seek(id=n, variant=variant, seats=seats, options=chosen)
+        )
 
     async def _sit_down(self, build: Build) -> Table:
         """Follow the table that a reply names, beginning with what was shown of it before the reply."""
@@ -189,7 +180,7 @@ class Connection:
             self.feed.end_seeking()
         return self._table(found[0])
 
-    def _claim(self, answer: Ok) -> TableSession:
+    def _claim(self, answer: messages.Ok) -> TableSession:
         if answer.table is None:
             raise LostError(Sentence("failures.table_without_code"), again=False)
         return self.feed.claim(answer.table, answer.seat)
@@ -210,13 +201,13 @@ class Connection:
         is_followed = code in self.feed.tables
         followed = self.feed.return_to(code, seat)
 
-        def seated(answer: Ok) -> None:
+        def seated(answer: messages.Ok) -> None:
             if answer.seat is None:
                 raise LostError(Sentence("failures.table_without_seat"), again=False)
             followed.seated(answer)
 
         return await self._follow(
-            followed, lambda n: Join(id=n, table=code, seat=seat), seated, goes_on=is_followed
+            followed, lambda n: messages.Join(id=n, table=code, seat=seat), seated, goes_on=is_followed
         )
 
     async def watch(self, code: str) -> Table:
@@ -228,13 +219,13 @@ class Connection:
             RefusedError: There is no such table, or it admits no watchers.
         """
         followed = self.feed.follow(code, None)
-        return await self._follow(followed, lambda n: Watch(id=n, table=code))
+        return await self._follow(followed, lambda n: messages.Watch(id=n, table=code))
 
     async def _follow(
         self,
         followed: TableSession,
         build: Build,
-        at_once: Callable[[Ok], None] | None = None,
+        at_once: Callable[[messages.Ok], None] | None = None,
         *,
         goes_on: bool = False,
     ) -> Table:
@@ -257,7 +248,7 @@ class Connection:
             del self.feed.previews[code]
         return preview
 
-    async def resume(self, held: SeatHeld, *, rekey: bool = False) -> Table:
+    async def resume(self, held: messages.SeatHeld, *, rekey: bool = False) -> Table:
         """Come back to a seat one holds, with every record that is missing.
 
         A seat whose secrets are not in this home can go on only with `rekey`: it begins a new chain before the next
@@ -283,7 +274,7 @@ class Connection:
         if feed is None:
             feed = self.feed.follow_lobby()
             try:
-                await self.session.request(lambda n: FollowLobby(id=n))
+                await self.session.request(lambda n: messages.FollowLobby(id=n))
             except ClientError:
                 feed.close()
                 raise
@@ -306,7 +297,7 @@ class Connection:
         Raises:
             RefusedError: It is no line of text, too many have been said, or one does not follow the lobby.
         """
-        await self.session.request(lambda n: Chat(id=n, text=text))
+        await self.session.request(lambda n: messages.Chat(id=n, text=text))
 
     async def ignore(self, player: str, *, off: bool = False) -> None:
         """Hear no more of the player with this tag: no chat, phrases or signs; with `off`, hear them again.
@@ -314,7 +305,7 @@ class Connection:
         Raises:
             RefusedError: Too many are ignored already, or this server has no chat.
         """
-        await self.session.request(lambda n: Ignore(id=n, player=player, off=off))
+        await self.session.request(lambda n: messages.Ignore(id=n, player=player, off=off))
 
     async def forget(self) -> None:
         """Ask the server to forget this player: name, token, chat, whom they ignored. A guest is then unknown there.
@@ -324,9 +315,9 @@ class Connection:
         Raises:
             RefusedError: One has a seat in a running match, or this server forgets nobody.
         """
-        await self.session.request(lambda n: Forget(id=n), lambda _answer: self.session.forgotten())
+        await self.session.request(lambda n: messages.Forget(id=n), lambda _answer: self.session.forgotten())
 
-    async def matches(self, newest: int | None = None) -> tuple[PlayedMatch, ...]:
+    async def matches(self, newest: int | None = None) -> tuple[messages.PlayedMatch, ...]:
         """Return the matches one has had a seat in, as far as the server has them, newest first; at most `newest`.
 
         Raises:

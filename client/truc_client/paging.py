@@ -1,24 +1,167 @@
-"""Lists that a server gives out page by page: tables, players, leaderboards, and the matches somebody has played."""
+"""What a server gives out page by page: tables, players, leaderboards, matches played, and the records of a match.
 
-from truc_client.errors import ConnectError
+What it gives out here is not checked while it is read: `truc verify` checks a transcript, from the file alone.
+Invariants: a transcript is written whole or not at all, and never replaces another file; no list goes on for ever.
+"""
+
+import os
+from collections import deque
+from itertools import chain, count
+from pathlib import Path
+from typing import NamedTuple
+
+from truc_client.errors import ConnectError, HomeError, RefusedError
+from truc_client.happenings import Fact
+from truc_client.home.transcripts import path_of
 from truc_client.line.line import ServerLine
 from truc_client.line.link import Build
-from truc_protocol.messages import (
-    Leaderboard,
-    ListMatches,
-    ListPlayers,
-    ListTables,
-    PlayedMatch,
-    PlayerState,
-    Standing,
-    TableState,
-)
+from truc_protocol import messages
+from truc_protocol.errors import Code
+from truc_protocol.records import Record, body_hash
+from truc_protocol.transcript import MAX_FILE, write_transcript
 from truc_words import Sentence
 
+_FROM_THE_START = -1
+_NOT_GIVEN = (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE)
 
-async def list_tables(line: ServerLine, variant: str | None) -> tuple[TableState, ...]:
+
+class PastRecord(NamedTuple):
+    """A record as the server gives it out; `means` is the server's word."""
+
+    k: int
+    signer: int
+    body: bytes
+    sig: bytes
+    means: tuple[Fact, ...]
+
+
+def records_of(answer: messages.Ok, first: int) -> tuple[PastRecord, ...]:
+    """Return the records of a page that begins at a position."""
+    return tuple(
+        PastRecord(k, past.signer, past.body, past.sig, past.means)
+        for k, past in enumerate(answer.past or (), max(first, 0))
+    )
+
+
+class HistoryPages:
+    """The pages of a match from a position on, fetched one by one; `at` is where the next one begins."""
+
+    def __init__(self, line: ServerLine, match: bytes, first: int) -> None:
+        self.at = first
+        self._line = line
+        self._match = match
+        self._has_more = True
+
+    async def read(self) -> messages.Ok | None:
+        """Return the next page; None after the last.
+
+        Raises:
+            RefusedError: There is no such match, or this player may not read it.
+            LostError: The connection was lost meanwhile.
+            ConnectError: The server's pages do not advance.
+        """
+        if not self._has_more:
+            return None
+        first = self.at
+        page = await self._line.request(lambda n: messages.History(id=n, match=self._match, first=first))
+        self._has_more = page.more
+        self.at = first if page.k is None else page.k
+        if page.more and self.at <= first:
+            raise ConnectError(Sentence("failures.same_page"))
+        return page
+
+
+class Past:
+    """The records of a match from a position on, unchecked, as far as they may be read now: `async for` yields each."""
+
+    def __init__(self, line: ServerLine, match: bytes, first: int = 0) -> None:
+        self._pages = HistoryPages(line, match, first)
+        self._read: deque[PastRecord] = deque()
+
+    def __aiter__(self) -> "Past":
+        return self
+
+    async def __anext__(self) -> PastRecord:
+        """Return the next record.
+
+        Raises:
+            RefusedError: There is no such match, or this player may not read it.
+            LostError: The connection was lost meanwhile.
+        """
+        while not self._read:
+            first = self._pages.at
+            page = await self._pages.read()
+            if page is None:
+                raise StopAsyncIteration
+            self._read.extend(records_of(page, first))
+        return self._read.popleft()
+
+
+async def is_given_out(line: ServerLine, match: bytes) -> bool:
+    """Tell whether the server has a match and gives it out to this player.
+
+    Raises:
+        RefusedError: It does not say: it has no such request, or takes no more of them now.
+        LostError: The connection was lost meanwhile.
+    """
+    try:
+        await line.request(lambda n: messages.History(id=n, match=match, first=_FROM_THE_START, limit=0))
+    except RefusedError as error:
+        if error.code not in _NOT_GIVEN:
+            raise
+        return False
+    return True
+
+
+async def fetch_transcript(line: ServerLine, match: bytes, path: Path) -> Path:
+    """Write the transcript of a match as the server gives it out, and return its path.
+
+    Raises:
+        RefusedError: There is no such match, or this player may not read it.
+        LostError: The connection was lost meanwhile.
+        ConnectError: What came is not that match.
+        HomeError: The file exists already, or cannot be written.
+    """
+    document: bytes | None = None
+    records: list[Record] = []
+    size, pages = 0, HistoryPages(line, match, _FROM_THE_START)
+    while (page := await pages.read()) is not None:
+        document = page.doc if document is None else document
+        records += [Record(*record) for record in page.setup or ()]
+        records += [Record(past.signer, past.body, past.sig) for past in page.past or ()]
+        size += sum(len(past.body) + len(past.sig) for past in page.past or ())
+        if size > MAX_FILE:
+            raise ConnectError(Sentence("failures.match_too_long", most=MAX_FILE))
+    if document is None or match not in map(body_hash, records):
+        raise ConnectError(Sentence("failures.another_match"))
+    _write(path, write_transcript(document, records))
+    return path
+
+
+def _write(path: Path, transcript: bytes) -> None:
+    unfinished = path.with_name(f".{path.name}.new")
+    try:
+        with open(unfinished, "wb") as file:
+            file.write(transcript)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(unfinished, path)  # unlike a rename, a link replaces nothing
+        unfinished.unlink()
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise HomeError(Sentence("failures.cannot_write", path=path, reason=error.strerror)) from error
+
+
+def free_path(folder: Path, match: bytes) -> Path:
+    """Return where a fetched transcript may be written: beside the kept one, if there is one."""
+    kept = path_of(folder, match)
+    others = (kept.with_name(f"{kept.stem}-fetched-{n}{kept.suffix}") for n in count(1))
+    return next(path for path in chain([kept], others) if not path.exists())
+
+
+async def list_tables(line: ServerLine, variant: str | None) -> tuple[messages.TableState, ...]:
     """Return every public table, or those of one game."""
-    found: list[TableState] = []
+    found: list[messages.TableState] = []
     after: str | None = None
     while True:
         page = await line.request(_tables_after(variant, after))
@@ -28,9 +171,9 @@ async def list_tables(line: ServerLine, variant: str | None) -> tuple[TableState
         after = _next(after, page.tables[-1].table)
 
 
-async def list_players(line: ServerLine) -> tuple[PlayerState, ...]:
+async def list_players(line: ServerLine) -> tuple[messages.PlayerState, ...]:
     """Return every player who is connected."""
-    found: list[PlayerState] = []
+    found: list[messages.PlayerState] = []
     after: str | None = None
     while True:
         page = await line.request(_players_after(after))
@@ -40,9 +183,11 @@ async def list_players(line: ServerLine) -> tuple[PlayerState, ...]:
         after = _next(after, page.players[-1].player)
 
 
-async def list_standings(line: ServerLine, variant: str, seats: int, *, top: int) -> tuple[Standing, ...]:
+async def list_standings(
+    line: ServerLine, variant: str, seats: int, *, top: int
+) -> tuple[messages.Standing, ...]:
     """Return the best players of a game, at most `top`."""
-    found: list[Standing] = []
+    found: list[messages.Standing] = []
     while len(found) < top:
         page = await line.request(_standings_from(variant, seats, len(found)))
         found += page.standings or ()
@@ -51,9 +196,9 @@ async def list_standings(line: ServerLine, variant: str, seats: int, *, top: int
     return tuple(found[:top])
 
 
-async def list_matches(line: ServerLine, *, newest: int | None) -> tuple[PlayedMatch, ...]:
+async def list_matches(line: ServerLine, *, newest: int | None) -> tuple[messages.PlayedMatch, ...]:
     """Return the matches that one has had a seat in, newest first; at most `newest`."""
-    found: dict[bytes, PlayedMatch] = {}
+    found: dict[bytes, messages.PlayedMatch] = {}
     after: bytes | None = None
     while newest is None or len(found) < newest:
         page = await line.request(_matches_after(after))
@@ -68,19 +213,19 @@ async def list_matches(line: ServerLine, *, newest: int | None) -> tuple[PlayedM
 
 
 def _standings_from(variant: str, seats: int, first: int) -> Build:
-    return lambda n: Leaderboard(id=n, variant=variant, seats=seats, first=first)
+    return lambda n: messages.Leaderboard(id=n, variant=variant, seats=seats, first=first)
 
 
 def _matches_after(after: bytes | None) -> Build:
-    return lambda n: ListMatches(id=n, after=after)
+    return lambda n: messages.ListMatches(id=n, after=after)
 
 
 def _tables_after(variant: str | None, after: str | None) -> Build:
-    return lambda n: ListTables(id=n, variant=variant, after=after)
+    return lambda n: messages.ListTables(id=n, variant=variant, after=after)
 
 
 def _players_after(after: str | None) -> Build:
-    return lambda n: ListPlayers(id=n, after=after)
+    return lambda n: messages.ListPlayers(id=n, after=after)
 
 
 def _next(after: str | None, last: str) -> str:

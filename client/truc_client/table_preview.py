@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from truc_client.errors import RefusedError
-from truc_client.past import Past, PastRecord
+from truc_client.paging import Past, PastRecord
 from truc_protocol.bodies import AnyBody, Rekey, SeatTaken, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.messages import MatchRecord, ServerMessage, Setup, Snapshot, TableState, Unwatch, Watch

@@ -10,7 +10,7 @@ from rows import each_row
 
 from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
 from truc_client.home.account import open_account
-from truc_client.line.link import Clock
+from truc_client.line.link import ClockOffset
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code
@@ -69,7 +69,7 @@ async def test_hello_says_what_is_wanted_and_required(server, player) -> None:
     ],
 )
 def test_clock_takes_the_middle_of_the_answer_that_came_fastest(answers, offset_ms) -> None:
-    clock = Clock()
+    clock = ClockOffset()
     for now_ms, asked, answered in answers:
         clock.note(now_ms, asked=asked, answered=answered)
     assert clock.offset_ms == offset_ms

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from client.playing import play_bots
 from rich.text import Text
 
-from truc_client import Player, past
+from truc_client import Player, paging
 from truc_client.connection import Connection
 from truc_client.errors import ConnectError, HomeError
 from truc_client.home.home import Home, open_home
@@ -174,9 +174,9 @@ def test_matches_of_a_key_are_fetched_once_and_verified_on_a_new_machine(new_mac
 
 def transcript_of_another(patch) -> None:
     """Let whatever is fetched be a transcript with a record too little."""
-    whole = past.write_transcript
+    whole = paging.write_transcript
     patch.setattr(
-        past, "write_transcript", lambda document, records: whole(document, records[:-4] + records[-3:])
+        paging, "write_transcript", lambda document, records: whole(document, records[:-4] + records[-3:])
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from truc_client.errors import LostError
 from truc_client.happenings import RecordUnchecked
 from truc_client.matches.seat_match import SeatMatch
-from truc_client.past import records_of
+from truc_client.paging import records_of
 from truc_protocol.bodies import End
 from truc_protocol.checks import CheckError
 from truc_protocol.messages import MatchRecord, Ok, Snapshot

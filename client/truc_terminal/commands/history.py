@@ -20,7 +20,7 @@ from truc_client.errors import ClientError, HomeError
 from truc_client.home.account import Player
 from truc_client.home.home import Home
 from truc_client.home.transcripts import path_of
-from truc_client.past import is_given_out
+from truc_client.paging import is_given_out
 from truc_protocol.audit import Result
 from truc_protocol.messages import PlayedMatch
 from truc_terminal.commands.common import lang_option, own_home, own_player, run, spoken, tell, usage_error
