@@ -94,7 +94,7 @@ class Bets(NamedTuple):
     locked: str | None
     """What is played for instead of points, once accepted: "rest", the whole game, or "trut", a whole unit."""
     right: tuple[Side, ...]
-    """The sides that may ask."""
+    """The sides that may ask; none once something is locked in."""
     offered: tuple[Seat, ...]
     """The seats that have made the offer of their present turn."""
 

@@ -40,7 +40,7 @@ def is_ask_moment(match: Match, seat: Seat) -> bool:
 
 def stakes_open(match: Match, bets: Bets, side: Side) -> tuple[int | str, ...]:
     """Return every stake that `side` may ask for over `bets`, the remainder last, whatever the moment."""
-    return _stakes_over(match, bets.stake, side) if bets.locked is None and side in bets.right else ()
+    return _stakes_over(match, bets.stake, side) if side in bets.right else ()
 
 
 def _stakes_over(match: Match, stake: int, side: Side) -> tuple[int | str, ...]:
@@ -84,8 +84,9 @@ def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:
 
 def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
     """Return the stakes `seat` may ask for on its turn; none if it has already made its one offer of the turn."""
-    bets = match.hand.bets
-    return () if seat in bets.offered else stakes_open(match, bets, SIDES[seat % 2])
+    bets, side = match.hand.bets, SIDES[seat % 2]
+    may_ask = side in bets.right and seat not in bets.offered
+    return _stakes_over(match, bets.stake, side) if may_ask else ()
 
 
 @cache

@@ -111,7 +111,7 @@ def turn_actions(match: Match, seat: Seat) -> list[Action]:
     if not is_to_act and not (asks_after and row.last == seat):
         return []
     stakes = stake.turn_stakes(match, seat)
-    found = [*stake.asks_for(seat, stakes)]
+    found = [*stake.asks_for(seat, stakes)] if stakes else []
     if is_to_act:
         found += _with_cards(match, seat, stakes if asks_after else ())
     return found
