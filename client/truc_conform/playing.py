@@ -34,7 +34,7 @@ from truc_protocol.facts import Fact, means
 from truc_protocol.ledger import Due, Ledger, due, fold
 from truc_protocol.messages import SignedAct
 from truc_protocol.records import Record, encode, parse, unsigned
-from truc_protocol.setup import Terms
+from truc_protocol.setup import MatchTerms
 from truc_rules import Action, Match, Seat, deciders, legal, move_line, parse_move
 
 
@@ -77,14 +77,14 @@ class Puppet:
         encoded = encode(body)
         return Record(self.seat + 1, encoded, self.key.sign(encoded))
 
-    def commit(self, terms: Terms, first: int, at: int = -1) -> bytes:
+    def commit(self, terms: MatchTerms, first: int, at: int = -1) -> bytes:
         """Start a chain and return its anchor; `at` tells apart chains from the same index."""
         table = terms.table
         root = self.secret(f"root {first} {at}")
         self.chain = Chain(self.key.public, table.tn, root, first=first, count=table.links)
         return self.chain.anchor
 
-    def join(self, terms: Terms) -> Record:
+    def join(self, terms: MatchTerms) -> Record:
         """Agree to the terms."""
         anchor = self.commit(terms, 0)
         return self.sign(SeatTaken(terms.th, self.seat, self.key.public, anchor, self.x.public, self.name))

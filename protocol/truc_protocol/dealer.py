@@ -50,7 +50,7 @@ from truc_protocol.ledger import (
 )
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Record, body_hash, encode_own, parse
-from truc_protocol.setup import Opts, Terms, own_terms
+from truc_protocol.setup import MatchTerms, Opts, own_terms
 from truc_rules import Variant, ruled
 
 
@@ -100,7 +100,7 @@ class Dealer:
         encoded = encode_own(body)
         return Record(0, encoded, self._key.sign(encoded))
 
-    def terms(self, variant: Variant, *, seats: int, opts: Opts, name: str, opened: int) -> Terms:
+    def terms(self, variant: Variant, *, seats: int, opts: Opts, name: str, opened: int) -> MatchTerms:
         """Sign the terms of the match; `opened` is the time in Unix seconds.
 
         Raises:
@@ -128,7 +128,7 @@ class Dealer:
         """Seat a guest."""
         return self._signed(guest)
 
-    def match_record(self, terms: Terms, seats: tuple[Record, ...]) -> Record:
+    def match_record(self, terms: MatchTerms, seats: tuple[Record, ...]) -> Record:
         """Close the set of seats."""
         return self._signed(MatchStart(terms.th, tuple(body_hash(record) for record in seats)))
 

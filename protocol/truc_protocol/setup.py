@@ -51,7 +51,7 @@ class Opts(NamedTuple):
 GONE_FORFEIT, GONE_SUBSTITUTE, GONE_WAIT = 0, 1, 2
 
 
-class Terms(NamedTuple):
+class MatchTerms(NamedTuple):
     """A table record and its rule document, checked; `th` is the hash that everything later binds to."""
 
     document: bytes
@@ -62,10 +62,10 @@ class Terms(NamedTuple):
     th: bytes
 
 
-class Setup(NamedTuple):
+class MatchSetup(NamedTuple):
     """A closed setup: who sits where under which terms. `mid` names the match from here on."""
 
-    terms: Terms
+    terms: MatchTerms
     seats: tuple[SeatTaken | Guest, ...]
     records: tuple[Record, ...]
     mid: bytes
@@ -88,7 +88,7 @@ def check_signature(public: bytes, record: Record) -> None:
         raise CheckError("C3", message)
 
 
-def open_terms(document: bytes, record: Record) -> Terms:
+def open_terms(document: bytes, record: Record) -> MatchTerms:
     """Check a table record against its rule document.
 
     Raises:
@@ -104,7 +104,7 @@ def open_terms(document: bytes, record: Record) -> Terms:
     return terms
 
 
-def own_terms(document: bytes, record: Record, table: Table) -> Terms:
+def own_terms(document: bytes, record: Record, table: Table) -> MatchTerms:
     """Check what a table record says that we have just signed ourselves; its keys and signature are not checked.
 
     Raises:
@@ -114,7 +114,7 @@ def own_terms(document: bytes, record: Record, table: Table) -> Terms:
         raise CheckError("C5", "the rule document is not the one whose hash the table record signs")
     variant = read_document(document)
     _check_table(table, variant)
-    return Terms(document, record, table, variant, read_opts(table.opts), body_hash(record))
+    return MatchTerms(document, record, table, variant, read_opts(table.opts), body_hash(record))
 
 
 @lru_cache(KEPT)
@@ -177,7 +177,7 @@ def check_box_key(public: bytes, culprit: str | None) -> None:
         raise CheckError("C7", f"the X25519 key {public.hex()} is not admissible", culprit)
 
 
-def check_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
+def check_seat(terms: MatchTerms, record: Record) -> SeatTaken | Guest:
     """Check one seat or guest record by itself, signature included.
 
     Raises:
@@ -188,7 +188,7 @@ def check_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
     return seat
 
 
-def read_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
+def read_seat(terms: MatchTerms, record: Record) -> SeatTaken | Guest:
     """Check one seat or guest record by itself, except for its box key, which `check_seats` checks last.
 
     Raises:
@@ -221,7 +221,7 @@ def _author(seat: SeatTaken | Guest) -> str | None:
     return "server" if isinstance(seat, Guest) else None
 
 
-def check_seats(terms: Terms, seats: tuple[SeatTaken | Guest, ...]) -> None:
+def check_seats(terms: MatchTerms, seats: tuple[SeatTaken | Guest, ...]) -> None:
     """Check the seats against each other; `seats` may be the first few of them.
 
     Raises:
@@ -258,7 +258,7 @@ def commitments(seat: SeatTaken | Guest | Sub) -> tuple[tuple[str, bytes], ...]:
             return () if seat.x is None else (("box key", seat.x),)
 
 
-def close_setup(terms: Terms, seats: tuple[Record, ...], start: Record) -> Setup:
+def close_setup(terms: MatchTerms, seats: tuple[Record, ...], start: Record) -> MatchSetup:
     """Check the closed set of seats.
 
     Raises:
@@ -274,4 +274,4 @@ def close_setup(terms: Terms, seats: tuple[Record, ...], start: Record) -> Setup
     check_signature(terms.table.spk, start)
     if body.th != terms.th or body.seats != tuple(body_hash(record) for record in seats):
         raise CheckError("C8", "the match record does not list this table and these seats")
-    return Setup(terms, taken, (terms.record, *seats, start), body_hash(start))
+    return MatchSetup(terms, taken, (terms.record, *seats, start), body_hash(start))

@@ -18,7 +18,7 @@ from truc_protocol.crypto.keys import SealError, unseal_at_rest
 from truc_protocol.dealer import Dealer
 from truc_protocol.documents import read_document
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.setup import Setup, close_setup, open_terms
+from truc_protocol.setup import MatchSetup, close_setup, open_terms
 from truc_server.identity.key_files import IdentityError
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game, RebuildError
@@ -160,7 +160,9 @@ def _rebuild(backing: Backing, lobby: Lobby, found: StoredTable) -> Table:
     return table
 
 
-def _chosen(settings: Settings, catalogue: VariantCatalogue, row: SaveTable, setup: Setup | None) -> Chosen:
+def _chosen(
+    settings: Settings, catalogue: VariantCatalogue, row: SaveTable, setup: MatchSetup | None
+) -> Chosen:
     defaults = Defaults.of(settings.match)
     if setup is not None:
         return kept(setup.terms.variant, setup.terms.opts, row.options, defaults)
@@ -170,7 +172,7 @@ def _chosen(settings: Settings, catalogue: VariantCatalogue, row: SaveTable, set
     return kept(read_document(row.document), opts, row.options, defaults)
 
 
-def _setup(match: RunningMatch | None) -> Setup | None:
+def _setup(match: RunningMatch | None) -> MatchSetup | None:
     if match is None:
         return None
     terms = open_terms(match.document, match.setup[0])

@@ -15,7 +15,7 @@ from truc_protocol.documents import rule_document
 from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, missing, start
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
 from truc_protocol.records import Phase, Record, encode, parse, unsigned
-from truc_protocol.setup import Opts, Setup, close_setup, open_terms
+from truc_protocol.setup import MatchSetup, Opts, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind, Seat, Variant, deciders, legal, move_line, preset
 from truc_server.matches.choices import may_show
@@ -56,7 +56,7 @@ class Table:
         self.players = {seat: Puppet(seat, seed) for seat in range(seats) if seat not in guests}
         self.guest_keys = {seat: keys.box_key(secret(f"guest {seat}", seed)) for seat in guests}
         taken = tuple(self._seat(seat, boxed=boxed_guests) for seat in range(seats))
-        self.setup: Setup = close_setup(self.terms, taken, self.dealer.match_record(self.terms, taken))
+        self.setup: MatchSetup = close_setup(self.terms, taken, self.dealer.match_record(self.terms, taken))
         self.ledger = start(self.setup)
         self.records: list[Record] = list(self.setup.records)
 

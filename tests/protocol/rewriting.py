@@ -12,7 +12,7 @@ from protocol.peers import Table
 from truc_protocol.bodies import AnyBody
 from truc_protocol.ledger import start
 from truc_protocol.records import Binding, Record, body_hash, kind_of, link, parse
-from truc_protocol.setup import Setup
+from truc_protocol.setup import MatchSetup
 from truc_protocol.transcript import Transcript
 
 HONEST = 0
@@ -50,7 +50,7 @@ class Place(NamedTuple):
         return self._replace(k=k, head=head, parallel=self.parallel if at_once else (k, head))
 
 
-def start_of(setup: Setup) -> Place:
+def start_of(setup: MatchSetup) -> Place:
     return Place(setup.mid, 0, setup.mid, (0, setup.mid))
 
 

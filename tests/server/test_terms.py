@@ -9,17 +9,17 @@ from truc_protocol.bodies import Ack, SeatTaken
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.records import Record, encode
-from truc_protocol.setup import Terms, open_terms
+from truc_protocol.setup import MatchTerms, open_terms
 
 
-async def under_terms(server, **fields) -> tuple[list[Seat], Terms]:
+async def under_terms(server, **fields) -> tuple[list[Seat], MatchTerms]:
     """Return the players of a table whose terms are out, and the terms."""
     seats = await server.match(2, **fields)
     terms = [await seat.client.until("terms") for seat in seats]
     return seats, open_terms(terms[0]["doc"], Record(*terms[0]["record"]))
 
 
-def seat_body(player: Seat, terms: Terms, **fields) -> SeatTaken:
+def seat_body(player: Seat, terms: MatchTerms, **fields) -> SeatTaken:
     chain = Chain(player.key.public, terms.table.tn, token_bytes(32), first=0, count=terms.table.links)
     body = {
         "th": terms.th,

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code
-from truc_protocol.messages import Refusal, TableState
-from truc_protocol.messages import Terms as TermsMessage
-from truc_protocol.setup import Opts, Terms, read_opts
+from truc_protocol.messages import Refusal, TableState, Terms
+from truc_protocol.setup import MatchTerms, Opts, read_opts
 
 _OPEN: Final = ("open", "over")
 _WHAT_NOW: Final = (
@@ -35,15 +34,15 @@ class Agreement:
         self._shown: TableState | None = None
         self._agreed: TableState | None = None
         self._vacancy: TableState | None = None
-        self._unsigned: TermsMessage | None = None
-        self._newest: TermsMessage | None = None
+        self._unsigned: Terms | None = None
+        self._newest: Terms | None = None
         self.waits = False
 
-    def offer(self, terms: TermsMessage) -> None:
+    def offer(self, terms: Terms) -> None:
         """Take the server's terms."""
         self._unsigned = self._newest = terms
 
-    def to_sign(self) -> TermsMessage | None:
+    def to_sign(self) -> Terms | None:
         """Return the terms that are to be signed now, once; None if there are none, or the player has not agreed.
 
         On a return they come before the table is shown, and wait for that.
@@ -53,7 +52,7 @@ class Agreement:
         terms, self._unsigned = self._unsigned, None
         return terms if self.stands else None
 
-    def is_lapse(self, refusal: Refusal, terms: TermsMessage | None) -> bool:
+    def is_lapse(self, refusal: Refusal, terms: Terms | None) -> bool:
         """Tell whether what was sent for these terms, if any, is refused because they have lapsed meanwhile."""
         is_out = terms is not None and terms == self._newest and self._shows_terms
         return refusal.code in _GONE and not is_out
@@ -103,7 +102,7 @@ class Agreement:
             return False
         return any(each.vacant and each.seat == seat for each in shown.seats)
 
-    def check(self, terms: Terms, keys: Collection[bytes]) -> None:
+    def check(self, terms: MatchTerms, keys: Collection[bytes]) -> None:
         """Check that signed terms are those of the server and table that the player agreed to.
 
         `keys` are the keys under which the server may have signed them: the present one, and for a running match also
@@ -131,7 +130,7 @@ class Agreement:
                 )
 
 
-def _terms(terms: Terms, agreed: TableState) -> Iterator[tuple[str, Any, Any]]:
+def _terms(terms: MatchTerms, agreed: TableState) -> Iterator[tuple[str, Any, Any]]:
     table = terms.table
     yield "variant", agreed.variant, terms.variant.name
     yield "rules", agreed.rules, table.rules

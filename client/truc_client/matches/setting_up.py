@@ -33,9 +33,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import box_key, generate_box_key
 from truc_protocol.messages import Setup, Terms
 from truc_protocol.records import Record, body_hash
-from truc_protocol.setup import GONE_SUBSTITUTE, close_setup, open_terms
-from truc_protocol.setup import Setup as ClosedSetup
-from truc_protocol.setup import Terms as ServerTerms
+from truc_protocol.setup import GONE_SUBSTITUTE, MatchSetup, MatchTerms, close_setup, open_terms
 from truc_words import Sentence
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ class MatchMaker:
         first_spk = self._session.first_spk
         return SeatKey(self._account.key(first_spk), first_spk, self._code, seat, self._session.name)
 
-    def _check_nonce(self, terms: ServerTerms) -> None:
+    def _check_nonce(self, terms: MatchTerms) -> None:
         """Check that no other table of this server has the nonce; both records together show who is to blame."""
         known = self._store.joined_with(self._session.first_spk, terms.table.tn)
         if known is None or known.th == terms.th:
@@ -124,7 +122,7 @@ class MatchMaker:
         file = create(self._path(message.match, seat), message.doc, alone=seat is None)
         return self._follow(file, seat, records, intent), kept.aside
 
-    def _check_signed(self, message: Setup, setup: ClosedSetup, seat: int | None) -> None:
+    def _check_signed(self, message: Setup, setup: MatchSetup, seat: int | None) -> None:
         """Check that the setup, if this client signed for it, is the one it signed, and the only one."""
         records, th, store = setup.records, setup.terms.th, self._store
         joined, kept = store.joined(th), store.statement(th, Slot("seat"))
@@ -150,7 +148,7 @@ class MatchMaker:
         closed = (at for at, record in enumerate(kept.records, 1) if body_hash(record) == mid)
         return kept.records[: next(closed, 0)]
 
-    def _check_accepted(self, setup: ClosedSetup, agreement: Agreement) -> None:
+    def _check_accepted(self, setup: MatchSetup, agreement: Agreement) -> None:
         """Check that a match is played under the terms agreed to; terms signed with a key were checked when signed.
 
         Raises:
@@ -165,7 +163,7 @@ class MatchMaker:
         except CheckError as error:
             self._stop(error, Evidence(setup.terms.document, setup.records))
 
-    def _check_server(self, terms: ServerTerms, mid: bytes) -> None:
+    def _check_server(self, terms: MatchTerms, mid: bytes) -> None:
         """Check that a match belongs to the server of this connection; nobody is to blame if it does not.
 
         Raises:
@@ -189,7 +187,7 @@ class MatchMaker:
         """Drop the secrets for terms of this table that never became a match: the table was left or has closed."""
         self._store.drop_unbegun(self._session.first_spk, self._code)
 
-    def _check_seat(self, setup: ClosedSetup, seat: int | None, intent: Intent) -> None:
+    def _check_seat(self, setup: MatchSetup, seat: int | None, intent: Intent) -> None:
         """Check that this player may be the one to play the seat, as far as the setup and the store tell.
 
         Raises:

@@ -22,7 +22,7 @@ from truc_protocol.crypto.keys import SigningKey, generate_box_key, verify
 from truc_protocol.ledger import Ledger, is_gone, missing, must_end
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.records import SERVER, Phase, Record, encode, tag_of
-from truc_protocol.setup import GONE_SUBSTITUTE, Terms
+from truc_protocol.setup import GONE_SUBSTITUTE, MatchTerms
 from truc_words import Sentence
 
 _REKEY: Final = "truc play --rekey"
@@ -316,7 +316,7 @@ def _is_open(ledger: Ledger) -> bool:
     return ledger.phase is Phase.BETWEEN and not ledger.pause.active and not must_end(ledger)
 
 
-def join_terms(terms: Terms, own: SeatKey, store: HomeStore) -> Statement:
+def join_terms(terms: MatchTerms, own: SeatKey, store: HomeStore) -> Statement:
     """Return the seat record that accepts a table record, stored with its fresh secrets.
 
     Raises:
@@ -343,7 +343,7 @@ def new_chain(first: int, *, after_loss: bool = False) -> HeldChain:
     return HeldChain(x.public, first, secrets.token_bytes(LINK_BYTES), x.secret, after_loss)
 
 
-def links_of(held: HeldChain, public: bytes, terms: Terms) -> Chain:
+def links_of(held: HeldChain, public: bytes, terms: MatchTerms) -> Chain:
     """Return the links of a chain of the player with the key `public`."""
     table = terms.table
     return Chain(public, table.tn, held.root, first=held.first, count=table.links)

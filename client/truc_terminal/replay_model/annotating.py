@@ -44,7 +44,7 @@ from truc_protocol.dealing import Opening
 from truc_protocol.facts import means
 from truc_protocol.ledger import Ledger
 from truc_protocol.records import SERVER, Phase, Record, parse, tag_of
-from truc_protocol.setup import Terms
+from truc_protocol.setup import MatchTerms
 from truc_protocol.transcript import read_document_item, read_records
 from truc_rules import View, view
 
@@ -167,7 +167,7 @@ class Annotator:
         self.unreadable: Refutation | None = None
 
     @property
-    def terms(self) -> Terms | None:
+    def terms(self) -> MatchTerms | None:
         """The terms of the table, with its rules; None before the first record."""
         return self._auditor.terms
 

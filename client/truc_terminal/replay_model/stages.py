@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from truc_client.happenings import Fact
 from truc_protocol.audit import Refutation, Verdict
-from truc_protocol.setup import Terms
+from truc_protocol.setup import MatchTerms
 from truc_terminal.replay_model.annotating import (
     Annotated,
     Annotator,
@@ -109,7 +109,7 @@ class ReplayedMatch(NamedTuple):
 
     stages: tuple[MatchStage, ...]
     hands: tuple[PlayedHand, ...]
-    terms: Terms | None
+    terms: MatchTerms | None
     verdict: Verdict
     unreadable: Refutation | None = None
 

@@ -18,7 +18,7 @@ from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Folded, Ledger, box_public, check_place, fold, start
 from truc_protocol.records import SERVER, Phase, Record, parse, place_of, tag_of
 from truc_protocol.setup import (
-    Terms,
+    MatchTerms,
     check_key,
     check_seats,
     check_signature,
@@ -56,7 +56,7 @@ class Auditor:
         self._own_keys = {} if own is None else {own.x.public: own.x}
         self._accepted = accepted
         self._setup: tuple[Record, ...] = ()
-        self._terms: Terms | None = None
+        self._terms: MatchTerms | None = None
         self._seats: tuple[SeatTaken | Guest, ...] = ()
         self._ledger: Ledger | None = None
         self._signed: Ledger | None = None
@@ -75,7 +75,7 @@ class Auditor:
         return self._ledger
 
     @property
-    def terms(self) -> Terms | None:
+    def terms(self) -> MatchTerms | None:
         """The table record, once it has been checked."""
         return self._terms
 

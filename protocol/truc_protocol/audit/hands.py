@@ -20,7 +20,7 @@ from truc_protocol.ledger import (
     replayed,
     side_scores,
 )
-from truc_protocol.setup import Setup
+from truc_protocol.setup import MatchSetup
 from truc_rules import Card, Event, Match, RulesError, is_hand_over
 
 Events = tuple[Event, ...]
@@ -81,7 +81,7 @@ def untold(happened: Events, told: Events) -> Events:
     return tuple(found)
 
 
-def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
+def open_hand(setup: MatchSetup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
     """Recompute every card of a hand closed before, and compare what all of them prove with its close.
 
     Raises:
@@ -99,12 +99,14 @@ def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
     return hand._replace(dealt=dealt)
 
 
-def _opened(setup: Setup, log: HandLog, server_link: bytes) -> tuple[tuple[DealtCards, ...], Match, Events]:
+def _opened(
+    setup: MatchSetup, log: HandLog, server_link: bytes
+) -> tuple[tuple[DealtCards, ...], Match, Events]:
     dealt = _recompute(setup, log, server_link)
     return dealt, *_replay(log, dealt)
 
 
-def _recompute(setup: Setup, log: HandLog, server_link: bytes) -> tuple[DealtCards, ...]:
+def _recompute(setup: MatchSetup, log: HandLog, server_link: bytes) -> tuple[DealtCards, ...]:
     call, table = log.call, setup.terms.table
     seed = dealing.seed(setup.mid, call.j, ((0, server_link), *log.links))
     order = dealing.deck_order(seed, size=table.deck, cut=call.cut)
@@ -125,7 +127,7 @@ def _recompute(setup: Setup, log: HandLog, server_link: bytes) -> tuple[DealtCar
     return tuple(opened)
 
 
-def _compare(setup: Setup, body: Deal, cards: DealtCards) -> None:
+def _compare(setup: MatchSetup, body: Deal, cards: DealtCards) -> None:
     leaves = dealing.leaves(setup.mid, j=body.j, d=body.d, hands=cards.hands)
     for seat, (expected, came) in enumerate(zip(leaves, body.leaves, strict=True)):
         if tuple(expected) != came:
@@ -146,7 +148,7 @@ def _replay(log: HandLog, dealt: tuple[DealtCards, ...]) -> tuple[Match, Events]
         raise CheckError("C25", message, "server") from error
 
 
-def check_boxes(setup: Setup, hand: ClosedHand, secret: BoxKey) -> None:
+def check_boxes(setup: MatchSetup, hand: ClosedHand, secret: BoxKey) -> None:
     """Make every box of a hand again with the server's X25519 secret and compare the bytes.
 
     Raises:
@@ -167,7 +169,7 @@ def check_boxes(setup: Setup, hand: ClosedHand, secret: BoxKey) -> None:
         _check_share(setup, share, public and secret.exchange(public), hand.dealt[share.d])
 
 
-def _check_share(setup: Setup, share: Share, key: bytes | None, cards: DealtCards) -> None:
+def _check_share(setup: MatchSetup, share: Share, key: bytes | None, cards: DealtCards) -> None:
     sealed = (
         b""
         if key is None

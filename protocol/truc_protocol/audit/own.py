@@ -10,7 +10,7 @@ from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger, box_public, deal_public, learn
 from truc_protocol.records import body_hash
-from truc_protocol.setup import Setup, Terms
+from truc_protocol.setup import MatchSetup, MatchTerms
 from truc_rules import CardError
 
 _SERVER = "server"
@@ -44,7 +44,7 @@ class Accepted(NamedTuple):
     seat_hash: bytes | None = None
 
 
-def check_terms(accepted: Accepted, terms: Terms) -> None:
+def check_terms(accepted: Accepted, terms: MatchTerms) -> None:
     """Check that a table record is the one accepted.
 
     Raises:
@@ -58,7 +58,7 @@ def check_terms(accepted: Accepted, terms: Terms) -> None:
         raise CheckError("C9", "the table record or its nonce has served another match", _SERVER)
 
 
-def check_setup(accepted: Accepted, setup: Setup, own: OwnSeat | None) -> None:
+def check_setup(accepted: Accepted, setup: MatchSetup, own: OwnSeat | None) -> None:
     """Check that the closed set of seats is one the user accepts, with the own seat in its place.
 
     Raises:

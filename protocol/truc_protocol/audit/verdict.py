@@ -6,7 +6,7 @@ from typing import NamedTuple, assert_never
 from truc_protocol.bodies import AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
 from truc_protocol.ledger import Ledger, is_exhausted, score
-from truc_protocol.setup import Terms
+from truc_protocol.setup import MatchTerms
 from truc_rules import Variant, preset, presets
 
 
@@ -184,7 +184,11 @@ class Verdict(NamedTuple):
 
 
 def describe(
-    result: Result, refutation: Refutation | None, terms: Terms | None, signed: Ledger | None, words: Words
+    result: Result,
+    refutation: Refutation | None,
+    terms: MatchTerms | None,
+    signed: Ledger | None,
+    words: Words,
 ) -> Verdict:
     """Put together what is known of a match; `signed` is its ledger after the last signed record."""
     variant = terms.variant.name if terms else None

@@ -12,7 +12,7 @@ import msgspec
 from truc_protocol.bodies import Call, Deal, Guest, Open, SeatTaken, Share, SideScore
 from truc_protocol.checks import CheckError
 from truc_protocol.records import Phase
-from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, Setup, commitments
+from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, MatchSetup, commitments
 from truc_rules import (
     Action,
     Match,
@@ -141,7 +141,7 @@ class Ledger(msgspec.Struct, frozen=True):
         streaks: per seat, `move` rulings since it last acted.
     """
 
-    setup: Setup
+    setup: MatchSetup
     k: int
     head: bytes
     parallel: Place
@@ -174,7 +174,7 @@ class Ledger(msgspec.Struct, frozen=True):
         return self.setup.terms.table.policy == "hand"
 
 
-def start(setup: Setup) -> Ledger:
+def start(setup: MatchSetup) -> Ledger:
     """Return the ledger of a match that has only its setup."""
     table = setup.terms.table
     server = Contributor(table.spk, table.x, 0, (0, table.anchor))

@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from truc_protocol.bodies import End, SeatTaken
 from truc_protocol.crypto.keys import fingerprint, seal_at_rest
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.setup import Setup
+from truc_protocol.setup import MatchSetup
 from truc_server.storage import EndMatch, RatedPlayer, RateMatch, SaveSecrets
 from truc_server.timing.clock import now_ms
 
 
-def ending(setup: Setup, end: End, *, is_rated: bool) -> tuple[EndMatch | RateMatch, ...]:
+def ending(setup: MatchSetup, end: End, *, is_rated: bool) -> tuple[EndMatch | RateMatch, ...]:
     """Return what is stored beside the last record."""
     result = _result(setup, end) if is_rated else ()
     return (EndMatch(setup.mid, end.reason, now_ms()), *result)
 
 
-def _result(setup: Setup, end: End) -> tuple[RateMatch, ...]:
+def _result(setup: MatchSetup, end: End) -> tuple[RateMatch, ...]:
     """Return for whom a match counts; nobody if it has no winner, or a guest began it."""
     players = tuple(_players(setup))
     if end.winner is None or len(players) < len(setup.seats):
@@ -31,7 +31,7 @@ def _result(setup: Setup, end: End) -> tuple[RateMatch, ...]:
     return (RateMatch(setup.mid, setup.terms.variant.name, len(players), *sides),)
 
 
-def _players(setup: Setup) -> Iterator[RatedPlayer]:
+def _players(setup: MatchSetup) -> Iterator[RatedPlayer]:
     for seat in setup.seats:
         if isinstance(seat, SeatTaken):
             yield RatedPlayer(seat.pk, fingerprint(seat.pk), seat.name.decode())

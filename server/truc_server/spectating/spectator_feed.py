@@ -18,8 +18,7 @@ from truc_protocol.bodies import AnyBody
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import ServerMessage, TableClosed, TableState
 from truc_protocol.records import Phase, Record, parse_own
-from truc_protocol.setup import Setup as MatchSetup
-from truc_protocol.setup import close_setup, open_terms
+from truc_protocol.setup import MatchSetup, close_setup, open_terms
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.net.peer import Peer
 from truc_server.spectating.audience import Audience

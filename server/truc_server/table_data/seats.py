@@ -6,8 +6,7 @@ from typing import Literal, NamedTuple
 from truc_protocol.crypto.keys import admissible_box_public
 from truc_protocol.errors import Code
 from truc_protocol.messages import Setup, Terms
-from truc_protocol.setup import Setup as MatchSetup
-from truc_protocol.setup import Terms as MatchTerms
+from truc_protocol.setup import MatchSetup, MatchTerms
 from truc_server.net.peer import Player, RefusedError
 from truc_server.storage import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat
 from truc_server.table_data.options import Chosen, Options

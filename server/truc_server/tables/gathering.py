@@ -16,7 +16,7 @@ from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
 from truc_protocol.match_secrets import MatchSecrets, new_secrets
 from truc_protocol.records import Record, body_hash
-from truc_protocol.setup import Setup, Terms, check_seat, check_seats, commitments, open_terms
+from truc_protocol.setup import MatchSetup, MatchTerms, check_seat, check_seats, commitments, open_terms
 from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import RefusedBodyError, check_name, code_of, parsed
 from truc_server.matches.stored import save_secrets
@@ -41,10 +41,10 @@ class SeatRecord(NamedTuple):
 
 
 class Gathering:
-    """Terms that wait for the signatures of the keyed seats."""
+    """MatchTerms that wait for the signatures of the keyed seats."""
 
     def __init__(
-        self, at_rest: bytes, table: str, terms: Terms, dealer: Dealer, seats: Sequence[Seated | None]
+        self, at_rest: bytes, table: str, terms: MatchTerms, dealer: Dealer, seats: Sequence[Seated | None]
     ) -> None:
         self._at_rest = at_rest
         self._table = table
@@ -115,7 +115,7 @@ class Gathering:
         used.update(("box key", guest.x) for guest in self._guests.values() if guest.x is not None)
         return used
 
-    def close(self) -> Setup:
+    def close(self) -> MatchSetup:
         """Return the setup; nobody may be missing. Each seat's keys were looked at when it sat down or signed."""
         seats = tuple(
             self._signed[seat] if seat in self._keyed else self._guest(seat)
@@ -124,7 +124,7 @@ class Gathering:
         bodies, records = tuple(seat.body for seat in seats), tuple(seat.record for seat in seats)
         check_seats(self.terms, bodies)
         start = self.dealer.match_record(self.terms, records)
-        return Setup(self.terms, bodies, (self.terms.record, *records, start), body_hash(start))
+        return MatchSetup(self.terms, bodies, (self.terms.record, *records, start), body_hash(start))
 
     def _guest(self, seat: int) -> SeatRecord:
         name, x = self._guests[seat]

@@ -16,7 +16,7 @@ from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver, TableClosed
 from truc_protocol.records import Phase, Record
-from truc_protocol.setup import Setup
+from truc_protocol.setup import MatchSetup
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
 from truc_server.matches.deadlines import AGAIN_S, vacant
@@ -300,7 +300,7 @@ class Table:
         self._signing.set(None)
         self._begin(setup, gathering.dealer)
 
-    def _begin(self, setup: Setup, dealer: Dealer) -> None:
+    def _begin(self, setup: MatchSetup, dealer: Dealer) -> None:
         self.board.state, self.board.match = "playing", setup.mid
         self._journal.write(*match_rows(self.made, setup, self.board.seats), self.row())
         named = {"table": label(self.code), "match": setup.mid.hex()}
