@@ -25,13 +25,21 @@ async def test_bad_signature_stops_the_match(scripted, player, autojump_clock) -
     assert (await caught(server, player)).check == "C3"
 
 
-async def test_wrong_head_stops_the_match(scripted, player, autojump_clock) -> None:
+async def test_wrong_head_stops_the_match_and_the_evidence_is_a_transcript_refuted_at_the_same_check_alone(
+    scripted, player, autojump_clock
+) -> None:
     server = scripted()
     server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
-    assert (await caught(server, player)).check == "C10"
+    stopped = await caught(server, player)
+    verdict = verify_file(stopped.evidence)
+    assert stopped.check == "C10"
+    assert (verdict.result, verdict.refutation.check) == (Result.REFUTED, "C10")
+    assert len(stopped.kept.files) == 1  # no secret stands beside it
 
 
-async def test_box_of_other_cards_stops_the_match(scripted, player) -> None:
+async def test_box_of_other_cards_stops_the_match_and_leaves_a_complaint_that_shows_it(
+    scripted, player
+) -> None:
     server = scripted()
 
     def swap(message: MatchRecord) -> MatchRecord:
@@ -39,7 +47,11 @@ async def test_box_of_other_cards_stops_the_match(scripted, player) -> None:
         return resigned(server, message, boxes=tuple(reversed(boxes)))
 
     server.bend = on_record("deal", swap)
-    assert (await caught(server, player)).check == "C18"
+    stopped = await caught(server, player)
+    (complaint,) = read_evidence(stopped.evidence.with_suffix(".evidence").read_bytes())
+    seat_record = parse(Record(*server.setup.records[1]))
+    assert (stopped.check, complaint.k) == ("C18", 7)
+    assert keys.box_key(complaint.secret).public == seat_record.x
 
 
 async def test_card_swapped_under_its_commitment_is_found_at_the_close(scripted, player) -> None:
@@ -57,16 +69,6 @@ async def test_card_swapped_under_its_commitment_is_found_at_the_close(scripted,
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table, choose=lambda turn: turn.options[-1])  # concede, before a card is played
     assert (stopped.value.check, stopped.value.culprit) == ("C25", "server")
-
-
-async def test_evidence_is_a_transcript_that_is_refuted_at_the_same_check(
-    scripted, player, autojump_clock
-) -> None:
-    server = scripted()
-    server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
-    stopped = await caught(server, player)
-    verdict = verify_file(stopped.evidence)
-    assert (verdict.result, verdict.refutation.check) == (Result.REFUTED, "C10")
 
 
 async def test_option_that_would_sign_another_move_is_refused(scripted, player, autojump_clock) -> None:
@@ -202,27 +204,6 @@ async def test_nothing_about_the_player_is_said_to_another_server(scripted, play
         async with connect(wrong, player, dial=server.dial):
             pass
     assert [type(message).__name__ for message in server.received] == ["ClientHello"]
-
-
-async def test_garbled_hand_leaves_a_complaint_that_shows_it(scripted, player) -> None:
-    server = scripted()
-
-    def swap(message: MatchRecord) -> MatchRecord:
-        boxes = parse(Record(message.signer, message.body, message.sig)).boxes
-        return resigned(server, message, boxes=tuple(reversed(boxes)))
-
-    server.bend = on_record("deal", swap)
-    stopped = await caught(server, player)
-    (complaint,) = read_evidence(stopped.evidence.with_suffix(".evidence").read_bytes())
-    seat_record = parse(Record(*server.setup.records[1]))
-    assert complaint.k == 7
-    assert keys.box_key(complaint.secret).public == seat_record.x
-
-
-async def test_no_secret_stands_beside_what_other_checks_show(scripted, player, autojump_clock) -> None:
-    server = scripted()
-    server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
-    assert len((await caught(server, player)).kept.files) == 1
 
 
 async def test_stopped_match_takes_no_choice(scripted, player) -> None:

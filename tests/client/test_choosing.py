@@ -1,6 +1,7 @@
 import pytest
 from client.playing import at_table, pick, play_on
 from msgspec.structs import replace
+from rows import each_row
 
 from truc_client import Choice, ChoiceError, RefusedError, YourTurn
 from truc_client.happenings import Happening
@@ -27,29 +28,23 @@ def opened() -> Record:
     return Record(0, encode(Open(*PLACE, 0, 1, ((0, 3, b"s" * 16),))), bytes(64))
 
 
-@pytest.mark.parametrize("between", [(), (act("pause"),), (act("resume", Proxy),), (opened(),)], ids=len)
+@each_row("between", [(), (act("pause"),), (act("resume", Proxy),), (opened(),)])
 def test_choice_stands_when_nothing_was_decided_in_between(between) -> None:
     assert same_decision(PLAY, 4, Offered(6, 4, (PLAY,)), between)
 
 
-@pytest.mark.parametrize(
-    "between", [(act("raise"),), (act("pause"), act("accept"))], ids=["raise", "pause and accept"]
+@each_row(
+    "offered, between",
+    [
+        (Offered(6, 4, (PLAY,)), (act("raise"),)),
+        (Offered(6, 4, (PLAY,)), (act("pause"), act("accept"))),
+        (Offered(6, 4, (PLAY,)), (Record(2, encode(Release(*PLACE, 1, b"v" * 32)), bytes(64)),)),
+        (Offered(6, 5, (PLAY,)), ()),
+        (Offered(6, 4, ()), ()),
+    ],
 )
-def test_choice_does_not_stand_after_another_decision(between) -> None:
-    assert not same_decision(PLAY, 4, Offered(6, 4, (PLAY,)), between)
-
-
-def test_choice_does_not_stand_for_another_offer() -> None:
-    assert not same_decision(PLAY, 4, Offered(6, 5, (PLAY,)), ())
-
-
-def test_choice_does_not_stand_when_it_is_no_longer_offered() -> None:
-    assert not same_decision(PLAY, 4, Offered(6, 4, ()), ())
-
-
-def test_choice_does_not_stand_after_a_record_that_is_no_decision_of_the_list() -> None:
-    release = Record(2, encode(Release(*PLACE, 1, b"v" * 32)), bytes(64))
-    assert not same_decision(PLAY, 4, Offered(6, 4, (PLAY,)), (release,))
+def test_choice_does_not_stand_after_another_decision_or_for_another_offer(offered, between) -> None:
+    assert not same_decision(PLAY, 4, offered, between)
 
 
 async def test_choice_that_is_not_offered_is_refused(scripted, player) -> None:
@@ -100,7 +95,7 @@ def refuse_next(server, *, evidence: bool) -> None:
     server.act = refuse
 
 
-async def test_another_choice_may_be_signed_after_a_signed_refusal(scripted, player) -> None:
+async def test_another_choice_may_be_signed_after_a_refusal_only_if_that_was_signed(scripted, player) -> None:
     server = scripted()
     async with at_table(server, player) as table:
         turn = (await play_on(table, until=with_alternatives))[-1]
@@ -108,12 +103,7 @@ async def test_another_choice_may_be_signed_after_a_signed_refusal(scripted, pla
         with pytest.raises(RefusedError):
             await table.choose(turn.options[0])
         await table.choose(turn.options[1])
-    assert len(server.records) > turn.at
-
-
-async def test_no_other_choice_is_signed_after_a_refusal_without_evidence(scripted, player) -> None:
-    server = scripted()
-    async with at_table(server, player) as table:
+        assert len(server.records) > turn.at
         turn = (await play_on(table, until=with_alternatives))[-1]
         refuse_next(server, evidence=False)
         with pytest.raises(RefusedError):

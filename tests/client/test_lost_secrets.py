@@ -55,28 +55,19 @@ def signed_since(server, start: int) -> list:
     return [parse(Record(1, message.body, message.sig)) for message in later]
 
 
-async def test_home_without_the_secrets_names_the_way_on(scripted, player, elsewhere) -> None:
+async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_proven_end(
+    scripted, player, elsewhere
+) -> None:
     server = scripted(target=6)
     await play_until(server, player, my_turn)
     with pytest.raises(ClientError, match=r"secrets are not here.*truc play --rekey"):
         await go_on(server, elsewhere, rekey=False)
-
-
-async def test_match_goes_on_with_a_new_chain_to_a_proven_end(scripted, player, elsewhere) -> None:
-    server = scripted(target=6)
-    await play_until(server, player, my_turn)
+    await go_on(server, elsewhere, until=lambda happening: isinstance(happening, Waiting))
+    asked = [message.match for message in server.received if isinstance(message, WantRekey)]
+    assert asked == [server.setup.match]
     seen = await go_on(server, elsewhere)
     assert seen[-1].verdict.result is Result.PROVEN
     assert any(my_turn(happening) for happening in seen)
-
-
-async def test_time_is_asked_for_at_once(scripted, player, elsewhere) -> None:
-    server = scripted(target=6)
-    await play_until(server, player, my_turn)
-    await go_on(server, elsewhere, until=lambda happening: isinstance(happening, Waiting))
-    assert [message.match for message in server.received if isinstance(message, WantRekey)] == [
-        server.setup.match
-    ]
 
 
 async def test_nothing_but_a_rekey_is_signed_before_the_next_call(scripted, player, elsewhere) -> None:
@@ -154,23 +145,17 @@ async def test_second_process_between_rekey_and_call_still_signs_nothing(scripte
     assert {type(body) for body in signed_since(server, start)} == {Rekey}
 
 
-async def test_first_home_stops_with_a_sentence_and_no_evidence(scripted, player, elsewhere) -> None:
+async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_evidence(
+    scripted, player, elsewhere
+) -> None:
     server = scripted(target=6)
     await play_until(server, player, my_turn)
     await go_on(server, elsewhere, until=my_turn)
     with pytest.raises(ClientError, match="another machine with your key"):
         await go_on(server, player, rekey=False)
-    assert list(player.home.evidence.iterdir()) == []
-
-
-async def test_first_home_keeps_its_transcript(scripted, player, elsewhere) -> None:
-    server = scripted(target=6)
-    await play_until(server, player, my_turn)
-    await go_on(server, elsewhere, until=my_turn)
-    with pytest.raises(ClientError):
-        await go_on(server, player, rekey=False)
     (transcript,) = player.home.transcripts.iterdir()
     assert transcript.stat().st_size > 0
+    assert list(player.home.evidence.iterdir()) == []
 
 
 async def test_first_home_comes_back_by_a_chain_of_its_own(scripted, player, elsewhere) -> None:

@@ -108,14 +108,12 @@ async def substituted(server, player) -> None:
             await play_on(table, until=lambda _happening: False)
 
 
-async def test_player_whose_seat_a_substitute_took_keeps_no_secrets(scripted, player) -> None:
-    await substituted(scripted(target=10), player)
-    assert chains_of(player) == 0
-
-
-async def test_player_whose_seat_was_taken_is_told_so_after_a_restart_too(scripted, player) -> None:
+async def test_player_whose_seat_a_substitute_took_keeps_no_secrets_and_is_told_so_after_a_restart_too(
+    scripted, player
+) -> None:
     server = scripted(target=10)
     await substituted(server, player)
+    assert chains_of(player) == 0
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])
         with pytest.raises(ClientError, match="a substitute has taken this seat"):
@@ -199,14 +197,10 @@ def test_chain_stored_again_after_a_loss_is_marked_so_in_the_store(store) -> Non
     assert store.chains(TH) == (lost,)
 
 
-def test_secrets_of_a_match_stay_when_terms_of_the_next_come(store) -> None:
-    store.join(Joined(TH, TN, SERVER, "TABLE", 0), CHAIN, STATEMENT)
-    store.begin(TH, MID)
-    store.join(Joined(OTHER_TH, OTHER_TN, SERVER, "TABLE", 0), CHAIN, STATEMENT)
-    assert (store.chains(TH), store.chains(OTHER_TH)) == ((CHAIN,), (CHAIN,))
-
-
-def test_secrets_for_terms_of_another_table_stay(store) -> None:
+def test_secrets_of_a_match_or_of_another_table_stay_when_terms_of_the_next_match_come(store) -> None:
     store.join(Joined(TH, TN, SERVER, "TABLE", 0), CHAIN, STATEMENT)
     store.join(Joined(OTHER_TH, OTHER_TN, SERVER, "OTHER", 0), CHAIN, STATEMENT)
-    assert store.chains(TH) == (CHAIN,)
+    assert (store.chains(TH), store.chains(OTHER_TH)) == ((CHAIN,), (CHAIN,))
+    store.begin(TH, MID)
+    store.join(Joined(b"\x08" * 32, b"\x09" * 32, SERVER, "TABLE", 0), CHAIN, STATEMENT)
+    assert (store.chains(TH), store.chains(b"\x08" * 32)) == ((CHAIN,), (CHAIN,))
