@@ -7,28 +7,8 @@ names a card that is not open. `openings` does, for the seat it is asked for alo
 
 from typing import NamedTuple
 
-from truc_protocol import boxes, dealing
+from truc_protocol import bodies, boxes, dealing
 from truc_protocol.acts import write_args
-from truc_protocol.bodies import (
-    AnyBody,
-    Args,
-    Body,
-    Call,
-    Close,
-    Deal,
-    Draw,
-    End,
-    Guest,
-    MatchStart,
-    Open,
-    Proxy,
-    Refuse,
-    Rekey,
-    Rule,
-    Share,
-    Table,
-    Void,
-)
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import SigningKey, box_key
@@ -57,7 +37,7 @@ from truc_rules import Variant, ruled
 class Shuffled(NamedTuple):
     """What one deal index has given so far, kept until the next; (call, links) tell it from others."""
 
-    call: Call
+    call: bodies.Call
     links: tuple[tuple[int, bytes], ...]
     seed: bytes
     order: bytes
@@ -96,7 +76,7 @@ class Dealer:
         self.secrets = self.secrets._replace(later=(*later, (first, root)))
         return chain
 
-    def _signed(self, body: Body) -> Record:
+    def _signed(self, body: bodies.Body) -> Record:
         encoded = encode_own(body)
         return Record(0, encoded, self._key.sign(encoded))
 
@@ -107,7 +87,7 @@ class Dealer:
             CheckError: C5, these terms cannot be played.
         """
         document = rule_document(variant)
-        table = Table(
+        table = bodies.Table(
             spk=self._key.public,
             tn=self._tn,
             rules=sha256(document),
@@ -124,13 +104,13 @@ class Dealer:
         )
         return own_terms(document, self._signed(table), table)
 
-    def guest_record(self, guest: Guest) -> Record:
+    def guest_record(self, guest: bodies.Guest) -> Record:
         """Seat a guest."""
         return self._signed(guest)
 
     def match_record(self, terms: MatchTerms, seats: tuple[Record, ...]) -> Record:
         """Close the set of seats."""
-        return self._signed(MatchStart(terms.th, tuple(body_hash(record) for record in seats)))
+        return self._signed(bodies.MatchStart(terms.th, tuple(body_hash(record) for record in seats)))
 
     def next_record(self, ledger: Ledger) -> Record | None:
         """Return the record that is due from the server; None while it waits for players.
@@ -167,7 +147,7 @@ class Dealer:
         link = self._link(ledger)
         links = ((0, link), *ledger.released)
         first = dealing.first_dealer(ledger.setup.mid, ledger.deal_index, links, ledger.seats)
-        return self._signed(Draw(*_place(ledger), ledger.deal_index, link, first))
+        return self._signed(bodies.Draw(*_place(ledger), ledger.deal_index, link, first))
 
     def _cards(self, ledger: Ledger, deals: int) -> tuple[DealtCards, ...]:
         """Return the open index's deals 0 to `deals` - 1; kept until the index changes."""
@@ -202,7 +182,7 @@ class Dealer:
         leaves = dealing.leaves(mid, j=call.j, d=d, hands=cards.hands)
         sealed = tuple(self._box(ledger, seat, d, cards) for seat in range(ledger.seats))
         called = (call.j, d, call.dealer, call.ncards, call.cut)
-        return self._signed(Deal(*_place(ledger), *called, up=cards.up, leaves=leaves, boxes=sealed))
+        return self._signed(bodies.Deal(*_place(ledger), *called, up=cards.up, leaves=leaves, boxes=sealed))
 
     def _box(self, ledger: Ledger, seat: int, d: int, cards: DealtCards) -> bytes:
         public = deal_public(ledger, seat)
@@ -246,7 +226,7 @@ class Dealer:
                 hand=self.openings(ledger, giver),
             )
         )
-        return self._signed(Share(*_place(ledger), ledger.deal_index, d, giver, receiver, box))
+        return self._signed(bodies.Share(*_place(ledger), ledger.deal_index, d, giver, receiver, box))
 
     def _open(self, ledger: Ledger) -> Record:
         owed = next_open(ledger)
@@ -256,12 +236,12 @@ class Dealer:
         cards = self.openings(ledger, seat)
         openings = tuple((slot, *cards[slot]) for slot in slots)
         d = len(ledger.hand.deals) - 1
-        return self._signed(Open(*_place(ledger), ledger.deal_index, d, seat, openings))
+        return self._signed(bodies.Open(*_place(ledger), ledger.deal_index, d, seat, openings))
 
     def _close(self, ledger: Ledger) -> Record:
         reason = "hand" if ledger.outcome is None else "ended"
         return self._signed(
-            Close(*_place(ledger), ledger.deal_index, self._policy_link(ledger), score(ledger), reason)
+            bodies.Close(*_place(ledger), ledger.deal_index, self._policy_link(ledger), score(ledger), reason)
         )
 
     def _end(self, ledger: Ledger) -> Record:
@@ -272,7 +252,9 @@ class Dealer:
             (chain.first, chain.link(min(index, chain.last))) for chain in self._chains if chain.first < index
         )
         winner, reason = ledger.outcome
-        return self._signed(End(*_place(ledger), index, links, self._x.secret, score(ledger), winner, reason))
+        return self._signed(
+            bodies.End(*_place(ledger), index, links, self._x.secret, score(ledger), winner, reason)
+        )
 
     def openings(self, ledger: Ledger, seat: int) -> tuple[Opening, ...]:
         """Return a seat's cards and salts of the newest deal, if a hand is open: for that seat alone."""
@@ -286,7 +268,7 @@ class Dealer:
         """
         body = parse(record)
         folded = fold(ledger, record, body).ledger
-        return self.know_deal(folded) if isinstance(body, Deal) else folded
+        return self.know_deal(folded) if isinstance(body, bodies.Deal) else folded
 
     def know_deal(self, ledger: Ledger) -> Ledger:
         """Tell the ledger every card of the deal it has just taken."""
@@ -319,46 +301,50 @@ class Dealer:
         """End the pause."""
         return self._rule(ledger, "resume", None, None, ())
 
-    def _rule(self, ledger: Ledger, ruling: str, seat: int | None, kind: str | None, args: Args) -> Record:
+    def _rule(
+        self, ledger: Ledger, ruling: str, seat: int | None, kind: str | None, args: bodies.Args
+    ) -> Record:
         word = None if kind is None else str(kind)
-        return self._signed(Rule(*_place(ledger), ledger.deal_index, ruling, seat, word, args))
+        return self._signed(bodies.Rule(*_place(ledger), ledger.deal_index, ruling, seat, word, args))
 
     def void(self, ledger: Ledger) -> Record:
         """Void the open call because of the seats that have not released."""
         return self._signed(
-            Void(*_place(ledger), ledger.deal_index, "silent", missing(ledger), self._policy_link(ledger))
+            bodies.Void(
+                *_place(ledger), ledger.deal_index, "silent", missing(ledger), self._policy_link(ledger)
+            )
         )
 
     def rekey(self, ledger: Ledger, root: bytes) -> Record:
         """Start a new chain where the old one is exhausted; `root` is stored, sealed, before the record leaves."""
         chain = self.add_chain(ledger.deal_index, root)
-        return self._signed(Rekey(*_place(ledger), 0, chain.first, chain.anchor, None))
+        return self._signed(bodies.Rekey(*_place(ledger), 0, chain.first, chain.anchor, None))
 
-    def gives(self, ledger: Ledger, record: Record, body: AnyBody) -> bool:
+    def gives(self, ledger: Ledger, record: Record, body: bodies.AnyBody) -> bool:
         """Tell whether the secrets give a stored deal or rekey of the server again; any other record passes."""
         match body:
-            case Deal():
+            case bodies.Deal():
                 return self.next_record(ledger) == record
-            case Rekey(role=0, first=first, anchor=anchor):
+            case bodies.Rekey(role=0, first=first, anchor=anchor):
                 return (first, anchor) in ((chain.first, chain.anchor) for chain in self._chains)
             case _:
                 return True
 
     def refuse(self, mid: bytes, body: bytes, code: str) -> Record:
         """Sign that a validly signed body was not taken, for the error reply."""
-        return self._signed(Refuse(mid, sha256(body), code))
+        return self._signed(bodies.Refuse(mid, sha256(body), code))
 
 
-def proxy(ledger: Ledger, seat: int, kind: str, args: Args) -> Proxy:
+def proxy(ledger: Ledger, seat: int, kind: str, args: bodies.Args) -> bodies.Proxy:
     """Return a guest's decision as the server writes it down."""
-    return Proxy(*_place(ledger), ledger.deal_index, seat, kind, args)
+    return bodies.Proxy(*_place(ledger), ledger.deal_index, seat, kind, args)
 
 
 def _place(ledger: Ledger) -> tuple[bytes, int, bytes]:
     return ledger.setup.mid, ledger.k, ledger.head
 
 
-def _open_call(ledger: Ledger) -> Call:
+def _open_call(ledger: Ledger) -> bodies.Call:
     if ledger.call is None:
         raise ValueError("no deal index is open")
     return ledger.call

@@ -9,26 +9,7 @@ import re
 from functools import cache
 from typing import Any, Final
 
-from truc_protocol import dealing
-from truc_protocol.bodies import (
-    Ack,
-    Act,
-    AnyBody,
-    Call,
-    Close,
-    Deal,
-    Draw,
-    End,
-    Open,
-    Proxy,
-    Rekey,
-    Release,
-    Resign,
-    Rule,
-    Share,
-    Sub,
-    Void,
-)
+from truc_protocol import bodies, dealing
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Ledger, missing, score
 from truc_protocol.records import Phase
@@ -106,14 +87,14 @@ _LOCKED: Final = {REST: "game", TRUT: TRUT}
 
 
 def means(
-    body: AnyBody, after: Ledger, events: tuple[Event, ...], dealt: DealtCards | None = None
+    body: bodies.AnyBody, after: Ledger, events: tuple[Event, ...], dealt: DealtCards | None = None
 ) -> list[Fact]:
     """Return what a record means; `dealt` are the newest cards of the hand it opens, if it opens one."""
     pack = after.setup.terms.variant.pack
     facts = [_event_fact(event, pack) for event in events]
     fact = _record_fact(body, pack)
     if fact is not None:
-        facts.insert(0 if isinstance(body, Rule) else len(facts), fact)
+        facts.insert(0 if isinstance(body, bodies.Rule) else len(facts), fact)
     if dealt is not None:
         opened = [[pack[opening.card] for opening in hand] for hand in dealt.hands]
         facts.append(_fact("hands_opened", opened))
@@ -141,50 +122,50 @@ def _fact(what: str, *values: Any) -> Fact:
     return {"what": what, **dict(zip(fields, values, strict=True))}
 
 
-def _record_fact(body: AnyBody, pack: tuple[str, ...]) -> Fact | None:
-    if isinstance(body, Act | Proxy):  # first, as most records are moves
+def _record_fact(body: bodies.AnyBody, pack: tuple[str, ...]) -> Fact | None:
+    if isinstance(body, bodies.Act | bodies.Proxy):  # first, as most records are moves
         return _fact(_ASIDES[body.kind], body.seat) if body.kind in _ASIDES else None
     match body:
-        case Call():
+        case bodies.Call():
             return _fact("called", body.j, body.dealer, body.ncards)
-        case Release():
+        case bodies.Release():
             return _fact("released", body.seat)
-        case Draw():
+        case bodies.Draw():
             return _fact("first_dealer_drawn", body.first)
-        case Deal():
+        case bodies.Deal():
             return _fact("hands_committed", _digests(body))
-        case Open():
+        case bodies.Open():
             return _fact("cards_opened", body.seat, [pack[card] for _, card, _ in body.openings])
-        case Share():
+        case bodies.Share():
             return _fact("hand_shared", body.giver, body.receiver)
-        case Rule():
+        case bodies.Rule():
             return _fact("ruled", body.ruling, body.seat, body.kind)
-        case Void():
+        case bodies.Void():
             return _fact("deal_voided", list(body.seats))
-        case Close():
+        case bodies.Close():
             return _fact("hand_closed", body.reason)
-        case End():
+        case bodies.End():
             return _fact("match_ended", body.winner, body.reason)
         case _:
             return _seat_fact(body)
 
 
-def _seat_fact(body: AnyBody) -> Fact | None:
+def _seat_fact(body: bodies.AnyBody) -> Fact | None:
     """Return what a seat did besides its moves, which the rules' events tell."""
     match body:
-        case Resign():
+        case bodies.Resign():
             return _fact("resigned", body.seat)
-        case Rekey():
+        case bodies.Rekey():
             return _fact("rekeyed", body.role)
-        case Sub():
+        case bodies.Sub():
             return _fact("seat_substituted", body.seat)
-        case Ack():
+        case bodies.Ack():
             return _fact("acked", body.seat)
         case _:
             return None
 
 
-def _digests(body: Deal) -> list[bytes]:
+def _digests(body: bodies.Deal) -> list[bytes]:
     return [
         dealing.hand_digest(body.mid, j=body.j, d=body.d, seat=seat, leaves=leaves)
         for seat, leaves in enumerate(body.leaves)

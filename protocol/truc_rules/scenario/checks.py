@@ -25,7 +25,7 @@ _UNLISTED = (Kind.ORDER, Kind.SHOW)
 _LOCKED = MappingProxyType({REST: "game", TRUT: TRUT})
 
 
-class Scene(NamedTuple):
+class ScenarioState(NamedTuple):
     """How far a scenario has come."""
 
     match: Match
@@ -41,7 +41,7 @@ class Scene(NamedTuple):
     """The result of the newest hand, or in pica-pica of the newest duel."""
 
 
-def read_action(stage: Scene, line: ScenarioLine, seat: str, move: Sequence[str]) -> Action:
+def read_action(stage: ScenarioState, line: ScenarioLine, seat: str, move: Sequence[str]) -> Action:
     """Read a move.
 
     Raises:
@@ -55,7 +55,7 @@ def read_action(stage: Scene, line: ScenarioLine, seat: str, move: Sequence[str]
         raise ScenarioError(line.number, str(error)) from None
 
 
-def try_move(stage: Scene, line: ScenarioLine, seat: str, move: Sequence[str]) -> None:
+def try_move(stage: ScenarioState, line: ScenarioLine, seat: str, move: Sequence[str]) -> None:
     """Try a move or a sign, without keeping its result.
 
     Raises:
@@ -71,7 +71,7 @@ def try_move(stage: Scene, line: ScenarioLine, seat: str, move: Sequence[str]) -
         apply(stage.match, read_action(stage, line, seat, move))
 
 
-def _check_refused(stage: Scene, line: ScenarioLine) -> None:
+def _check_refused(stage: ScenarioState, line: ScenarioLine) -> None:
     if len(line.words) < len(("!", "SEAT", "MOVE")):
         raise line.error("`! SEAT MOVE`, and perhaps an error code")
     *move, last = line.words[2:]
@@ -93,7 +93,7 @@ def _is_like_a_code(word: str) -> bool:
     return "_" in word or bool(nearest(word, CODES))
 
 
-def _check_options(stage: Scene, line: ScenarioLine) -> None:
+def _check_options(stage: ScenarioState, line: ScenarioLine) -> None:
     if len(line.words) < len(("?", "SEAT", "MOVE")):
         raise line.error("`? SEAT MOVE; MOVE ...`, or `? SEAT -`")
     variant, seat = stage.match.variant, number(line, line.words[1])
@@ -120,7 +120,7 @@ def _same(line: ScenarioLine, expected: object, got: object) -> None:
         raise line.error(str(expected), str(got))
 
 
-def _check_next(stage: Scene, line: ScenarioLine) -> None:
+def _check_next(stage: ScenarioState, line: ScenarioLine) -> None:
     seats = [] if line.words[1:] == (NOTHING,) else [number(line, word) for word in line.words[1:]]
     if len(line.words) == 1:
         raise line.error("`next SEAT...`, or `next -`")
@@ -128,7 +128,7 @@ def _check_next(stage: Scene, line: ScenarioLine) -> None:
     _same(line, f"next {' '.join(map(str, sorted(seats))) or NOTHING}", f"next {waiting or NOTHING}")
 
 
-def _check_trick(stage: Scene, line: ScenarioLine) -> None:
+def _check_trick(stage: ScenarioState, line: ScenarioLine) -> None:
     _same(line, _one_of(line, ("0", "1", "tie")), stage.trick or "no trick yet")
 
 
@@ -139,7 +139,7 @@ def _one_of(line: ScenarioLine, allowed: Sequence[str]) -> str:
     return word
 
 
-def _check_stake(stage: Scene, line: ScenarioLine) -> None:
+def _check_stake(stage: ScenarioState, line: ScenarioLine) -> None:
     bets = stage.match.hand.bets
     (word,) = words(line, "stake N", 1)
     if word not in _LOCKED.values():
@@ -147,11 +147,11 @@ def _check_stake(stage: Scene, line: ScenarioLine) -> None:
     _same(line, f"stake {word}", f"stake {bets.stake if bets.locked is None else _LOCKED[bets.locked]}")
 
 
-def _check_hand(stage: Scene, line: ScenarioLine) -> None:
+def _check_hand(stage: ScenarioState, line: ScenarioLine) -> None:
     _same(line, f"hand {_one_of(line, ('0', '1', 'draw', 'open'))}", f"hand {stage.result}")
 
 
-def _check_points(stage: Scene, line: ScenarioLine) -> None:
+def _check_points(stage: ScenarioState, line: ScenarioLine) -> None:
     ours, theirs = words(line, "points SIDE-0 SIDE-1", 2)
     _same(
         line,
@@ -160,7 +160,7 @@ def _check_points(stage: Scene, line: ScenarioLine) -> None:
     )
 
 
-def _check_score(stage: Scene, line: ScenarioLine) -> None:
+def _check_score(stage: ScenarioState, line: ScenarioLine) -> None:
     variant, score = stage.match.variant, stage.match.score
     if read_score(line, variant) != score:
         has_units = variant.scoring.points_per_unit > 0
@@ -168,11 +168,11 @@ def _check_score(stage: Scene, line: ScenarioLine) -> None:
         raise line.error(line.text, f"score {got}")
 
 
-def _check_game(stage: Scene, line: ScenarioLine) -> None:
+def _check_game(stage: ScenarioState, line: ScenarioLine) -> None:
     _check_won(line, stage.match.game_winner)
 
 
-def _check_match(stage: Scene, line: ScenarioLine) -> None:
+def _check_match(stage: ScenarioState, line: ScenarioLine) -> None:
     _check_won(line, stage.match.winner)
 
 
@@ -181,7 +181,7 @@ def _check_won(line: ScenarioLine, winner: Side | None) -> None:
     _same(line, f"{line.words[0]} {wanted}", f"{line.words[0]} {'open' if winner is None else winner}")
 
 
-def _check_shown(stage: Scene, line: ScenarioLine) -> None:
+def _check_shown(stage: ScenarioState, line: ScenarioLine) -> None:
     match = stage.match
     if match.variant.reveal != "match":
         raise line.error("`rule reveal match` before the first move")
@@ -209,7 +209,7 @@ def _shown(match: Match, seat: Seat) -> set[Card]:
     return opened | {card for owner, card in dealt.shown if owner == seat}
 
 
-ASSERTIONS: Mapping[str, Callable[[Scene, ScenarioLine], None]] = MappingProxyType(
+ASSERTIONS: Mapping[str, Callable[[ScenarioState, ScenarioLine], None]] = MappingProxyType(
     {
         "!": _check_refused,
         "?": _check_options,

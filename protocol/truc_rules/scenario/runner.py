@@ -15,7 +15,7 @@ from truc_rules.errors import IllegalActionError, RulesError
 from truc_rules.match.match import apply, awaits_deal, deal, is_hand_over, next_hand
 from truc_rules.positions.events import Event, HandDrawn, HandWon, PointsScored, TrickTied, TrickWon
 from truc_rules.positions.match import Match
-from truc_rules.scenario.checks import ASSERTIONS, SIGN, Scene, read_action, try_move
+from truc_rules.scenario.checks import ASSERTIONS, SIGN, ScenarioState, read_action, try_move
 from truc_rules.scenario.setup import DEALS, SETUP, read_cards, set_up
 from truc_rules.scenario.text import (
     Scenario,
@@ -44,7 +44,7 @@ def run(scenario: Scenario, folder: Path = HERE) -> None:
         ScenarioError: A line does not hold or cannot be read.
     """
     match, lines = set_up(scenario, folder)
-    stage = Scene(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
+    stage = ScenarioState(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
     for line in lines:
         try:
             stage = _read(stage, line)
@@ -53,7 +53,7 @@ def run(scenario: Scenario, folder: Path = HERE) -> None:
     _dealt(stage, scenario.title)
 
 
-def _read(stage: Scene, line: ScenarioLine) -> Scene:
+def _read(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
     first = line.words[0]
     if first in DEALS:
         return _give(stage, line)
@@ -68,18 +68,18 @@ def _read(stage: Scene, line: ScenarioLine) -> Scene:
     raise line.error("a move, an assertion or a deal")
 
 
-def _give(stage: Scene, line: ScenarioLine) -> Scene:
+def _give(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
     """Note cards for the next deal; if the hand is over, this begins the next one."""
     if is_hand_over(stage.match):
         try:
             match = next_hand(stage.match)
         except RulesError:
             raise line.error("a match that is not won") from None
-        stage = Scene(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
+        stage = ScenarioState(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
     return _turn(stage, line) if line.words[0] == "turn" else _cards(stage, line)
 
 
-def _turn(stage: Scene, line: ScenarioLine) -> Scene:
+def _turn(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
     variant = stage.match.variant
     if not variant.turn_count:
         raise line.error(f"a variant that turns a card up, as {variant.name} does not")
@@ -88,7 +88,7 @@ def _turn(stage: Scene, line: ScenarioLine) -> Scene:
     return stage._replace(turn=read_cards(line, variant, words(line, "turn CARD", variant.turn_count)))
 
 
-def _cards(stage: Scene, line: ScenarioLine) -> Scene:
+def _cards(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
     match, given = stage.match, stage.given
     if len(line.words) < len(("deal", "SEAT", "CARD")):
         raise line.error("`deal SEAT CARD...`")
@@ -99,7 +99,7 @@ def _cards(stage: Scene, line: ScenarioLine) -> Scene:
     return stage._replace(given=MappingProxyType({**given, Seat(seat): cards}))
 
 
-def _dealt(stage: Scene, line: ScenarioLine) -> Scene:
+def _dealt(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
     """Deal the cards noted, if the hand waits for cards; the cards of seats without a line stay unknown."""
     match = stage.match
     if not awaits_deal(match):
@@ -121,7 +121,7 @@ def _dealt(stage: Scene, line: ScenarioLine) -> Scene:
     return _after(stage._replace(given=NOTHING_GIVEN, turn=()), match, events)
 
 
-def _after(stage: Scene, match: Match, events: Sequence[Event]) -> Scene:
+def _after(stage: ScenarioState, match: Match, events: Sequence[Event]) -> ScenarioState:
     points, trick, result = list(stage.points), stage.trick, stage.result
     for event in events:
         match event:
@@ -140,7 +140,7 @@ def _after(stage: Scene, match: Match, events: Sequence[Event]) -> Scene:
     return stage._replace(match=match, points=(points[0], points[1]), trick=trick, result=result)
 
 
-def _move(stage: Scene, line: ScenarioLine) -> Scene:
+def _move(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
     seat, *move = line.words
     if not move:
         raise line.error("`SEAT MOVE`")
