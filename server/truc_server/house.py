@@ -14,7 +14,7 @@ from truc_server.net.outbox import Flusher
 from truc_server.net.sanctions import Sanctions
 from truc_server.net.verifying import Verifier
 from truc_server.operation.disk import Disk
-from truc_server.operation.drain import Drain
+from truc_server.operation.drain import ServerDrain
 from truc_server.operation.figures import Figures
 from truc_server.requests.means import Means
 from truc_server.settings.in_force import InForce
@@ -71,7 +71,7 @@ class House:
         self.pages = Pages()
         self.pace = Pace(settings.limits)
         self.sanctions_in_force = InForce(Sanctions.of(settings.access))
-        self.drain = Drain()
+        self.drain = ServerDrain()
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None

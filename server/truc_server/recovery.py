@@ -38,8 +38,8 @@ from truc_server.storage import (
 from truc_server.storage.backups import Restored
 from truc_server.storage.sql import Store
 from truc_server.table_data.codes import label
-from truc_server.table_data.options import Chosen, Defaults, choose, kept, played, terms
-from truc_server.table_data.seats import Lineup, Made, Seated
+from truc_server.table_data.options import ChosenGame, Defaults, choose, kept, played, terms
+from truc_server.table_data.seats import Blueprint, Lineup, Seated
 from truc_server.tables.gathering import Gathering, gather_again
 from truc_server.tables.table import Backing, Table
 from truc_server.timing.timers import Alarm
@@ -144,7 +144,7 @@ def _rebuild(backing: Backing, lobby: Lobby, found: StoredTable) -> Table:
     """Return a table as it was, with nothing set going yet."""
     row, setup = found.row, _setup(found.match)
     chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
-    made = Made(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
+    made = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
     table = Table(backing, made, lobby)
     for seat in found.seats:
         player = Player(seat.kind, seat.player, seat.name)
@@ -162,7 +162,7 @@ def _rebuild(backing: Backing, lobby: Lobby, found: StoredTable) -> Table:
 
 def _chosen(
     settings: Settings, catalogue: VariantCatalogue, row: SaveTable, setup: MatchSetup | None
-) -> Chosen:
+) -> ChosenGame:
     defaults = Defaults.of(settings.match)
     if setup is not None:
         return kept(setup.terms.variant, setup.terms.opts, row.options, defaults)

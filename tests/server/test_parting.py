@@ -11,15 +11,15 @@ from truc_rules import preset
 from truc_server.net.peer import SNAPSHOT
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.spectator_feed import SpectatorFeed
-from truc_server.table_data.board import Board
+from truc_server.table_data.board import TableBoard
 from truc_server.table_data.options import Defaults, choose
-from truc_server.table_data.seats import Made
+from truc_server.table_data.seats import Blueprint
 from truc_server.timing.timers import Timers
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600, "outbox_bytes": 40_000})
 GONE = TableClosed(table="ABCDE", reason="empty")
 CHOSEN = choose(preset("truc-french"), 2, {"spectators": 1}, Defaults.of(QUICK.match))[0]
-MADE = Made("ABCDE", CHOSEN, 2, {}, private=False, creator=b"creator", created_ms=0)
+MADE = Blueprint("ABCDE", CHOSEN, 2, {}, private=False, creator=b"creator", created_ms=0)
 SNAPSHOT_SENT = broadcast_frame(GONE)
 """What stands for the table's state here."""
 
@@ -75,7 +75,7 @@ class Outbox:
         """Nothing is dropped anyway."""
 
 
-class Stood(Board):
+class Stood(TableBoard):
     """A table of which only one thing is told."""
 
     def notice(self, **_):

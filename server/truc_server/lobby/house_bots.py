@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from truc_protocol.messages import BotWanted, PlayersWanted
 from truc_server.lobby.online_players import OnlinePlayers
 from truc_server.net.peer import Peer, Player
-from truc_server.operation.drain import Drain
+from truc_server.operation.drain import ServerDrain
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind
@@ -90,7 +90,9 @@ def _call(peer: Peer, table: "Table") -> None:
 class Filling:
     """The tables that wait, and when the bots are called to each."""
 
-    def __init__(self, settings: InForce[Settings], timers: "Timers", drain: Drain, calls: BotCalls) -> None:
+    def __init__(
+        self, settings: InForce[Settings], timers: "Timers", drain: ServerDrain, calls: BotCalls
+    ) -> None:
         self._settings = settings
         self._timers = timers
         self._drain = drain

@@ -28,8 +28,8 @@ from truc_server.operation.disk import Disk
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
-from truc_server.table_data.options import Chosen, Defaults, Options, choose, played
-from truc_server.table_data.seats import Made, admits
+from truc_server.table_data.options import ChosenGame, Defaults, Options, choose, played
+from truc_server.table_data.seats import Blueprint, admits
 from truc_server.tables.substitutes import SeatChange, substitute
 from truc_server.tables.table import Backing, Table
 from truc_server.timing.clock import now_ms
@@ -127,7 +127,7 @@ class Lobby:
         self._check_room(player)
         self.made.pay(player, network)
         code = self._fresh_code(PRIVATE_CODE if wanted.private else PUBLIC_CODE)
-        made = Made(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
+        made = Blueprint(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
         table = Table(self._backing, made, self)
         self._backing.journal.write(table.row())
         self.add(table, network)
@@ -156,7 +156,7 @@ class Lobby:
         fresh = Create(id=wanted.id, variant=wanted.variant, seats=wanted.seats, options=wanted.options)
         return self.create(player, fresh, network)
 
-    def _choose(self, game: Variant, seats: int | None, options: Options) -> tuple[Chosen, int]:
+    def _choose(self, game: Variant, seats: int | None, options: Options) -> tuple[ChosenGame, int]:
         return choose(game, seats, options, self._defaults)
 
     def check_may_begin(self) -> None:

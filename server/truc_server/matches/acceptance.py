@@ -21,7 +21,7 @@ from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import Binding, Record, kind_of, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.matches.choices import args_of
-from truc_server.matches.game import Chosen, Game, Turn
+from truc_server.matches.game import Game, GuestChoice, Turn
 from truc_server.net.peer import Player, RefusedError
 from truc_server.storage import Write
 
@@ -269,7 +269,7 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
         raise RefusedError(code_of(error), str(error)) from error
 
 
-def chosen(choice: GuestAct) -> Chosen:
+def chosen(choice: GuestAct) -> GuestChoice:
     """Return what tells a guest's choice from others, to know it again."""
     return choice.at, choice.choose, choice.p
 

@@ -245,7 +245,7 @@ def cards_message(
     )
 
 
-class Asked(NamedTuple):
+class SeatFrames(NamedTuple):
     """What is sent at a position where seats have a choice: a frame to each seat, and what everybody else is told."""
 
     to_seats: tuple[tuple[int, bytes], ...]
@@ -282,7 +282,7 @@ class Asking:
 
     def ask(
         self, here: Position, waiting: Waiting | None, offer: int, window: Window | None, seats: Iterable[int]
-    ) -> Asked:
+    ) -> SeatFrames:
         """Ask seats; those that need not answer are told whom the match waits for."""
         ledger = here.ledger
         notice = None if waiting is None else broadcast_frame(waiting)
@@ -301,25 +301,34 @@ class Asking:
                 to_seats.append((seat, broadcast_frame(self._options(here, moment, seat, actions))))
             if notice is not None and (is_secret or not actions):
                 to_seats.append((seat, notice))
-        return Asked(tuple(to_seats), notice)
+        return SeatFrames(tuple(to_seats), notice)
 
     def _options(
         self, here: Position, moment: Moment, seat: int, actions: tuple[Action, ...]
     ) -> ServerMessage:
         """Return the options of a seat; a box may hold none."""
-        ledger, (table, match, at, offer, holding, left) = here.ledger, moment
-        must = seat in holding
+        ledger, must = here.ledger, seat in moment.holders
         secret = _WAITS if not must and seat in here.holders else ()
         rules = _rules(ledger)
         cut = self.cut(ledger) if ledger.hand is None else 0
         if box_public(ledger, seat) is None:
-            choices = _choices(rules, actions, secret)
             return OpenOptions(
-                table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, choices=choices
+                table=moment.table,
+                match=moment.match,
+                at=moment.at,
+                offer=moment.offer,
+                must=must,
+                deadline_ms=moment.deadline_ms,
+                choices=_choices(rules, actions, secret),
             )
         openings = self._dealer.openings(ledger, seat)
         options = options_of(rules, actions, openings, cut=cut, also=secret)
-        box = self._sealer.seal(ledger, seat, moment, options)
         return BoxedOptions(
-            table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, box=box
+            table=moment.table,
+            match=moment.match,
+            at=moment.at,
+            offer=moment.offer,
+            must=must,
+            deadline_ms=moment.deadline_ms,
+            box=self._sealer.seal(ledger, seat, moment, options),
         )

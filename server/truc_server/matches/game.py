@@ -20,7 +20,7 @@ from truc_protocol.match_secrets import new_root
 from truc_protocol.messages import Away
 from truc_protocol.records import Phase, Record, parse, parse_own
 from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
-from truc_server.matches.choices import Asked, Asking, Position, Sealer, Window, position, window
+from truc_server.matches.choices import Asking, Position, Sealer, SeatFrames, Window, position, window
 from truc_server.matches.deadlines import Clocks, Wait, Waits, owes_chain, vacant
 from truc_server.matches.presence import AwayNews, RollCall
 from truc_server.matches.restore_hold import Hold
@@ -30,10 +30,10 @@ from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.spectating.recent_records import Item, Tail, packed_facts, record_frame
 from truc_server.storage import AddRecord, Write
-from truc_server.table_data.seats import Lineup, Made
+from truc_server.table_data.seats import Blueprint, Lineup
 from truc_server.timing.clock import now_ms
 
-Chosen = tuple[int, str, int | None]
+GuestChoice = tuple[int, str, int | None]
 """A guest's choice: its position, its move line, and where it cuts."""
 
 _BETWEEN, _ENDED = Phase.BETWEEN, Phase.ENDED  # a lookup in an Enum is slow
@@ -91,7 +91,7 @@ class Game:
 
     def __init__(
         self,
-        made: Made,
+        made: Blueprint,
         lineup: Lineup,
         dealer: Dealer,
         settings: InForce[Settings],
@@ -103,7 +103,7 @@ class Game:
         self.mid = self.setup.mid
         self.ledger: Ledger = start(self.setup)
         self.tail = Tail()
-        self.chosen: dict[int, Chosen] = {}
+        self.chosen: dict[int, GuestChoice] = {}
         self.dealer = dealer
         self.is_calm = False
         self.beyond: tuple[int, ...] = ()
@@ -257,7 +257,7 @@ class Game:
         self.is_calm = self.roll.is_calm and not self.ledger.silent
         return news
 
-    def ask(self, seats: Iterable[int]) -> Asked:
+    def ask(self, seats: Iterable[int]) -> SeatFrames:
         """Return what seats that have all records are sent at this position."""
         waits = self.waits
         opened = self._window if waits.is_window else None

@@ -1,7 +1,7 @@
 """Whether the server is about to be stopped, and by when; what follows from it is decided where it matters."""
 
 
-class Drain:
+class ServerDrain:
     """The drain of one server.
 
     Attributes:

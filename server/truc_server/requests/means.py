@@ -7,7 +7,7 @@ from truc_server.net.floods import Pace
 from truc_server.net.grease import Grease
 from truc_server.net.sanctions import Sanctions
 from truc_server.net.verifying import Verifier
-from truc_server.operation.drain import Drain
+from truc_server.operation.drain import ServerDrain
 from truc_server.operation.figures import Figures
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
@@ -36,5 +36,5 @@ class Means(NamedTuple):
     verifier: Verifier
     pace: Pace
     figures: Figures
-    drain: Drain
+    drain: ServerDrain
     grease: Grease | None

@@ -28,7 +28,7 @@ from truc_server.spectating.shown_match import ShownMatch, age
 from truc_server.storage import AddRecord, PastMatch
 from truc_server.storage.page_reader import PAGE, Pages
 from truc_server.storage.sql import Store
-from truc_server.table_data.board import Board
+from truc_server.table_data.board import TableBoard
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import HAND, LATE
 from truc_server.table_data.seats import Lineup, setup_message
@@ -76,7 +76,7 @@ class SpectatorFeed:
 
     def __init__(
         self,
-        board: Board,
+        board: TableBoard,
         store: Store,
         pages: Pages,
         timers: Timers,

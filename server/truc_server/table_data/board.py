@@ -14,12 +14,12 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import SeatState, TableState
 from truc_server.net.peer import Player, RefusedError
 from truc_server.storage import PlayerKind, SaveSeat, SaveTable
-from truc_server.table_data.seats import Made, Seated, State, seat_row
+from truc_server.table_data.seats import Blueprint, Seated, State, seat_row
 
 SEATS_MAY_CHANGE: Final = ("open", "over")
 
 
-class Board:
+class TableBoard:
     """One table as it stands.
 
     Attributes:
@@ -31,7 +31,7 @@ class Board:
         expires: the moment of Trio's clock at which it goes, if nobody does anything.
     """
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, made: Blueprint) -> None:
         self.made = made
         self.seats: list[Seated | None] = [None] * made.seats
         self.state: State = "open"

@@ -58,7 +58,7 @@ class Defaults(NamedTuple):
         return cls(Opts(*match.opts()), match.transcript, match.claim)
 
 
-class Chosen(NamedTuple):
+class ChosenGame(NamedTuple):
     """A game with its options, its terms, who may read its records, and who ends it against a side that is gone."""
 
     variant: Variant
@@ -85,7 +85,9 @@ def wrong_seats(variant: Variant, count: int) -> RefusedError:
     return RefusedError(Code.BAD_OPTION, f"seats: expected {numbers}, got {count}", field="seats")
 
 
-def choose(variant: Variant, seats: int | None, options: Options, defaults: Defaults) -> tuple[Chosen, int]:
+def choose(
+    variant: Variant, seats: int | None, options: Options, defaults: Defaults
+) -> tuple[ChosenGame, int]:
     """Return what `options` make of a game, and the number of seats.
 
     Raises:
@@ -98,14 +100,14 @@ def choose(variant: Variant, seats: int | None, options: Options, defaults: Defa
     return kept(_house_rules(variant, options), opts, options, defaults), count
 
 
-def kept(variant: Variant, opts: Opts, options: Options, defaults: Defaults) -> Chosen:
+def kept(variant: Variant, opts: Opts, options: Options, defaults: Defaults) -> ChosenGame:
     """Return a game and its terms with what the table keeps beside them.
 
     Raises:
         RefusedError: A word that such an option does not take.
     """
     transcript = _word(options, TRANSCRIPT, READERS, defaults.transcript)
-    return Chosen(variant, opts, transcript, _word(options, CLAIM, CLAIMS, defaults.claim))
+    return ChosenGame(variant, opts, transcript, _word(options, CLAIM, CLAIMS, defaults.claim))
 
 
 def _word(options: Options, option: str, words: tuple[_Word, ...], default: _Word) -> _Word:

@@ -9,17 +9,17 @@ from truc_protocol.messages import Setup, Terms
 from truc_protocol.setup import MatchSetup, MatchTerms
 from truc_server.net.peer import Player, RefusedError
 from truc_server.storage import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat
-from truc_server.table_data.options import Chosen, Options
+from truc_server.table_data.options import ChosenGame, Options
 from truc_server.timing.clock import now_ms
 
 State = Literal["open", "terms", "playing", "over"]
 
 
-class Made(NamedTuple):
+class Blueprint(NamedTuple):
     """What never changes about a table."""
 
     code: str
-    chosen: Chosen
+    chosen: ChosenGame
     seats: int
     options: Options
     private: bool
@@ -106,7 +106,7 @@ def seat_row(code: str, seat: int, seated: Seated) -> SaveSeat:
 
 
 def match_rows(
-    made: Made, setup: MatchSetup, seats: Sequence[Seated | None]
+    made: Blueprint, setup: MatchSetup, seats: Sequence[Seated | None]
 ) -> tuple[SaveMatch | DropTerms | AddPlayer, ...]:
     """Return what is stored of a match that begins, in place of its terms: the match, and who plays it."""
     terms, readers = setup.terms, made.chosen.transcript

@@ -23,7 +23,7 @@ from truc_server.matches.stored import save_secrets
 from truc_server.net.peer import RefusedError
 from truc_server.settings.settings import Settings
 from truc_server.storage import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
-from truc_server.table_data.seats import Made, Seated
+from truc_server.table_data.seats import Blueprint, Seated
 
 
 class GuestSeat(NamedTuple):
@@ -132,7 +132,9 @@ class Gathering:
         return SeatRecord(self.dealer.guest_record(guest), guest)
 
 
-def gather(identity: Identity, settings: Settings, made: Made, seats: Sequence[Seated | None]) -> Gathering:
+def gather(
+    identity: Identity, settings: Settings, made: Blueprint, seats: Sequence[Seated | None]
+) -> Gathering:
     """Return fresh terms for a match of these seats, under secrets of its own."""
     dealer = Dealer(identity.key, new_secrets(), links=settings.match.links)
     terms = dealer.terms(
@@ -146,7 +148,7 @@ def gather(identity: Identity, settings: Settings, made: Made, seats: Sequence[S
 
 
 def gather_again(
-    identity: Identity, made: Made, document: bytes, seats: Sequence[Seated | None], stored: StoredTerms
+    identity: Identity, made: Blueprint, document: bytes, seats: Sequence[Seated | None], stored: StoredTerms
 ) -> Gathering:
     """Return the terms that were out when the server stopped, with what was signed.
 

@@ -15,7 +15,7 @@ from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import PlayerKind
-from truc_server.table_data.board import Board
+from truc_server.table_data.board import TableBoard
 from truc_server.table_data.options import LATE
 
 MOST: Final = 8  # stand by at one table; the next to come takes the place of the first
@@ -34,7 +34,7 @@ class Standins:
         self._is_late = spectators > LATE
         self.seats: dict[Peer, int] = {}
 
-    def stand_by(self, game: Game, board: Board, peer: Peer, player: Player, wanted: int | None) -> int:
+    def stand_by(self, game: Game, board: TableBoard, peer: Peer, player: Player, wanted: int | None) -> int:
         """Let a connection stand by for the vacant seat that it wants, or for any; return the seat.
 
         Raises:

@@ -22,7 +22,7 @@ from truc_server.identity.identity import Identity
 from truc_server.matches.deadlines import AGAIN_S, vacant
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.operation.drain import Drain
+from truc_server.operation.drain import ServerDrain
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.spectating.spectator_feed import SpectatorFeed
@@ -40,11 +40,11 @@ from truc_server.storage import (
 from truc_server.storage.journal import Journal, JournalStoppedError, Starts
 from truc_server.storage.page_reader import Pages
 from truc_server.storage.sql import Store
-from truc_server.table_data.board import Board
+from truc_server.table_data.board import TableBoard
 from truc_server.table_data.codes import label
 from truc_server.table_data.seats import (
+    Blueprint,
     Lineup,
-    Made,
     Seated,
     check_box_key,
     check_guest,
@@ -100,16 +100,16 @@ class Backing(NamedTuple):
     journal: Journal
     starts: Starts
     timers: Timers
-    drain: Drain
+    drain: ServerDrain
 
 
 class Table:
     """One table and everybody at it."""
 
-    def __init__(self, backing: Backing, made: Made, register: Register) -> None:
+    def __init__(self, backing: Backing, made: Blueprint, register: Register) -> None:
         self.made = made
         self.code = made.code
-        self.board = Board(made)
+        self.board = TableBoard(made)
         self.feed = SpectatorFeed(
             self.board,
             backing.store,

@@ -1,6 +1,6 @@
 """Stopping without cutting a hand off: what is under way may end, and nothing else begins before the next start.
 
-While the server drains, `Drain` keeps new tables, matches, hands and newcomers out; here is how long that
+While the server drains, `ServerDrain` keeps new tables, matches, hands and newcomers out; here is how long that
 lasts, and what the next start has to know. Invariant: even if that knowledge is lost, every match goes on.
 """
 
@@ -15,7 +15,7 @@ import trio
 from truc_protocol.records import Phase
 from truc_server.lobby.lobby import Lobby
 from truc_server.operation import notify
-from truc_server.operation.drain import Drain
+from truc_server.operation.drain import ServerDrain
 from truc_server.settings.folder import Folder, write_private
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
@@ -28,7 +28,7 @@ log = structlog.get_logger()
 
 
 async def drain_when_asked(
-    settings: InForce[Settings], drain: Drain, lobby: Lobby, *, asked: trio.Event, stop: trio.Event
+    settings: InForce[Settings], drain: ServerDrain, lobby: Lobby, *, asked: trio.Event, stop: trio.Event
 ) -> None:
     """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s."""
     await asked.wait()
