@@ -33,9 +33,10 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.health import why_behind
 from truc_server.net.connections import Connections
 from truc_server.net.peer import Peer, RefusedError
+from truc_server.net.sanctions import imposed_now, setting_naming
 from truc_server.settings.folder import Folder
 from truc_server.settings.subjects import Subjects, normal_subject
-from truc_server.storage import Sanction, SanctionKind
+from truc_server.storage import SanctionKind
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining
@@ -117,7 +118,6 @@ def _has(text: str, *words: object) -> bool:
     return not text or any(text.lower() in str(word).lower() for word in words if word is not None)
 
 
-_HOUR_MS: Final = 3_600_000
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
 
 
@@ -141,12 +141,20 @@ class Desk(NamedTuple):
             StoreError: The store has not taken it.
         """
         match request:
-            case Who() | FindTables() | Status():
-                return self._show(request)
-            case Ban() | Mute() | Unban() | Unmute():
-                return await self._sanction(request)
+            case Who(text):
+                return page(connections(self.connections.everybody(), text))
+            case FindTables(text):
+                return page(tables(self.lobby, text))
             case Kick(subject):
                 return self._kick(_subject(subject))
+            case Ban(subject, hours):
+                return await self._impose(SanctionKind.BAN, _subject(subject), hours)
+            case Mute(subject, hours):
+                return await self._impose(SanctionKind.MUTE, _subject(subject), hours)
+            case Unban(subject):
+                return await self._lift(SanctionKind.BAN, _subject(subject))
+            case Unmute(subject):
+                return await self._lift(SanctionKind.MUTE, _subject(subject))
             case CloseTable(table):
                 return self._close(table)
             case Drain():
@@ -155,45 +163,25 @@ class Desk(NamedTuple):
                 return await reloading.reload(
                     self.house, self.lobby, self.connections, self.upkeep, self.control, folder=self.folder
                 )
-
-    def _show(self, request: Who | FindTables | Status) -> Answer:
-        match request:
-            case Who(text):
-                return page(connections(self.connections.everybody(), text))
-            case FindTables(text):
-                return page(tables(self.lobby, text))
             case Status():
                 return self._status()
 
-    async def _sanction(self, request: Ban | Mute | Unban | Unmute) -> Answer:
-        subject = _subject(request.subject)
-        match request:
-            case Ban(hours=hours):
-                return await self._impose(SanctionKind.BAN, subject, hours)
-            case Mute(hours=hours):
-                return await self._impose(SanctionKind.MUTE, subject, hours)
-            case Unban():
-                return await self._lift(SanctionKind.BAN, subject)
-            case Unmute():
-                return await self._lift(SanctionKind.MUTE, subject)
-
     async def _impose(self, kind: SanctionKind, subject: str, hours: int | None) -> Answer:
-        now = now_ms()
-        until = None if hours is None else now + hours * _HOUR_MS
+        sanction = imposed_now(subject, kind, hours)
         met = sum(_is_met(Subjects.of([subject]), peer) for peer in self.connections.everybody())
-        await trio.to_thread.run_sync(self.house.store.impose, Sanction(subject, kind, now, until))
+        await trio.to_thread.run_sync(self.house.store.impose, sanction)
         await self.upkeep.look()
-        return {"subject": subject, "until_ms": until, "connections": met}
+        return {"subject": subject, "until_ms": sanction.until_ms, "connections": met}
 
     async def _lift(self, kind: SanctionKind, subject: str) -> Answer:
-        access = self.house.settings.access
         was_imposed = await trio.to_thread.run_sync(self.house.store.lift, subject, kind)
         await self.upkeep.look()
-        name, listed = ("banned", access.banned) if kind is SanctionKind.BAN else ("muted", access.muted)
-        if subject in map(normal_subject, listed):
-            raise AdminError(f"{subject} stands in access.{name}: take it out of the settings, then reload")
+        if named := setting_naming(self.house.settings.access, subject, kind):
+            raise AdminError(f"{subject} stands in {named}: take it out of the settings, then reload")
         if not was_imposed:
-            raise AdminError(f"{subject} was not {name} by command")
+            raise AdminError(
+                f"{subject} was not {'banned' if kind is SanctionKind.BAN else 'muted'} by command"
+            )
         return {"subject": subject}
 
     def _kick(self, subject: str) -> Answer:

@@ -22,65 +22,69 @@ Named = Annotated[str, Meta(min_length=1, max_length=_TEXT)]
 Hours = Annotated[int, Meta(ge=1, le=_MOST_HOURS)]
 
 
-class Who(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="who"):
-    """List connections; with `text` those whose name, tag or address has it."""
+class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command"):
+    """What can be asked for; `truc-server admin` takes the fields as arguments, and shows the docstring as its help."""
+
+
+class Who(_Request, frozen=True, tag="who"):
+    """List connections; with TEXT those whose name, tag or address has it."""
 
     text: Text = ""
 
 
-class FindTables(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="tables"):
-    """List tables; with `text` those whose code, state, variant or name of a player has it."""
+class FindTables(_Request, frozen=True, tag="tables"):
+    """List tables; with TEXT those whose code, state, variant or player has it. A private table's code is its invite."""
 
     text: Text = ""
 
 
-class Kick(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="kick"):
-    """End every connection of a subject, who may come back."""
+class Kick(_Request, frozen=True, tag="kick"):
+    """End every connection of SUBJECT, who keeps their seats and may come back."""
 
     subject: Named
 
 
-class Ban(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="ban"):
-    """Shut a subject out."""
+class Ban(_Request, frozen=True, tag="ban"):
+    """Shut SUBJECT out, at once."""
 
     subject: Named
     hours: Hours | None = None
 
 
-class Mute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="mute"):
-    """Let a subject play but not talk."""
+class Mute(_Request, frozen=True, tag="mute"):
+    """Let SUBJECT play but not talk, at once."""
 
     subject: Named
     hours: Hours | None = None
 
 
-class Unban(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="unban"):
-    """Let a subject in again."""
+class Unban(_Request, frozen=True, tag="unban"):
+    """Let SUBJECT in again, at once."""
 
     subject: Named
 
 
-class Unmute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="unmute"):
-    """Let a subject talk again."""
+class Unmute(_Request, frozen=True, tag="unmute"):
+    """Let SUBJECT talk again, at once."""
 
     subject: Named
 
 
-class CloseTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="close"):
-    """Close a table; a match under way ends without a winner."""
+class CloseTable(_Request, frozen=True, tag="close"):
+    """Close TABLE; a match under way ends without a winner."""
 
     table: Named
 
 
-class Drain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="drain"):
-    """Let hands under way end, then stop."""
+class Drain(_Request, frozen=True, tag="drain"):
+    """Let hands under way end, begin nothing new, then stop the server."""
 
 
-class Reload(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="reload"):
-    """Read the settings again."""
+class Reload(_Request, frozen=True, tag="reload"):
+    """Read the settings and the certificate again, and go by what can change while the server runs."""
 
 
-class Status(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="status"):
+class Status(_Request, frozen=True, tag="status"):
     """Show the state of the server."""
 
 

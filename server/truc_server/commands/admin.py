@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from truc_server.admin.requests import AdminError, check_length
+from truc_server.admin import requests
 from truc_server.commands.command_line import (
     CommandError,
     WrongSettingsError,
@@ -39,114 +39,37 @@ def _to_server(command: _Command) -> _Command:
     return settings_option(data_option(as_json(command)))
 
 
-@click.group(short_help="Look into the running server, and change it.")
-def admin() -> None:
-    """Look into the running server and change it, without stopping it."""
+def _command(
+    request: type[requests.AdminRequest],
+    lines: Callable[[_Answer], Iterator[str]],
+    short_help: str | None = None,
+) -> click.Command:
+    """Return the command that makes a request: the request's fields are its arguments, and its docstring is the help."""
 
+    def ask(*, file: Path | None, data: str | None, as_json: bool, **given: Any) -> None:
+        hours = span_hours(given.pop("days", None), given.pop("hours", None))
+        asked = request(**given if hours is None else {**given, "hours": hours})
+        _ask(asked, lines, _folder(file, data), as_json=as_json)
 
-@admin.command()
-@_to_server
-@click.argument("text", default="")
-def who(text: str, **given: Any) -> None:
-    """List connections; with TEXT those whose name, tag or address has it."""
-    _ask({"command": "who", "text": text}, _who_lines, **given)
-
-
-@admin.command(short_help="List the tables; with TEXT those that contain it.")
-@_to_server
-@click.argument("text", default="")
-def tables(text: str, **given: Any) -> None:
-    """List tables; with TEXT those whose code, state, variant or player has it. A private table's code is its invite."""
-    _ask({"command": "tables", "text": text}, _table_lines, **given)
-
-
-@admin.command(short_help="End every connection of SUBJECT, who may come back.")
-@_to_server
-@click.argument("subject")
-def kick(subject: str, **given: Any) -> None:
-    """End every connection of SUBJECT, who keeps their seats and may come back."""
-    _ask({"command": "kick", "subject": subject}, _kick_lines, **given)
-
-
-@admin.command()
-@_to_server
-@for_a_while
-@click.argument("subject")
-def ban(subject: str, days: int | None, hours: int | None, **given: Any) -> None:
-    """Shut SUBJECT out, at once."""
-    _ask({"command": "ban", "subject": subject, **_span(days, hours)}, _imposed("shut out"), **given)
-
-
-@admin.command()
-@_to_server
-@for_a_while
-@click.argument("subject")
-def mute(subject: str, days: int | None, hours: int | None, **given: Any) -> None:
-    """Let SUBJECT play but not talk, at once."""
-    _ask({"command": "mute", "subject": subject, **_span(days, hours)}, _imposed("muted"), **given)
-
-
-@admin.command()
-@_to_server
-@click.argument("subject")
-def unban(subject: str, **given: Any) -> None:
-    """Let SUBJECT in again, at once."""
-    _ask({"command": "unban", "subject": subject}, _lifted("shut out"), **given)
-
-
-@admin.command()
-@_to_server
-@click.argument("subject")
-def unmute(subject: str, **given: Any) -> None:
-    """Let SUBJECT talk again, at once."""
-    _ask({"command": "unmute", "subject": subject}, _lifted("muted"), **given)
-
-
-@admin.command()
-@_to_server
-@click.argument("table")
-def close(table: str, **given: Any) -> None:
-    """Close TABLE; a match under way ends without a winner."""
-    _ask({"command": "close", "table": table}, _close_lines, **given)
-
-
-@admin.command()
-@_to_server
-def drain(**given: Any) -> None:
-    """Let hands under way end, begin nothing new, then stop the server."""
-    _ask({"command": "drain"}, _drain_lines, **given)
-
-
-@admin.command(short_help="Read the settings and the certificate again.")
-@_to_server
-def reload(**given: Any) -> None:
-    """Read the settings and the certificate again, and go by what can change while the server runs."""
-    _ask({"command": "reload"}, _reload_lines, **given)
-
-
-@admin.command()
-@_to_server
-def status(**given: Any) -> None:
-    """Show the state of the server."""
-    _ask({"command": "status"}, _status_lines, **given)
-
-
-def _span(days: int | None, hours: int | None) -> dict[str, int]:
-    """Return the hours as they are asked for; nothing is for ever."""
-    span = span_hours(days, hours)
-    return {} if span is None else {"hours": span}
+    for field in msgspec.structs.fields(request):
+        if field.name == "hours":
+            ask = for_a_while(ask)
+        else:
+            default = None if field.required else field.default
+            ask = click.argument(field.name, required=field.required, default=default)(ask)
+    name = str(request.__struct_config__.tag)
+    return click.command(name, short_help=short_help, help=request.__doc__)(_to_server(ask))
 
 
 def _ask(
-    request: Mapping[str, object],
+    request: requests.AdminRequest,
     lines: Callable[[_Answer], Iterator[str]],
+    folder: Folder,
     *,
-    file: Path | None,
     as_json: bool,
-    **flags: object,
 ) -> None:
     """Ask the server of a data folder, and print its answer."""
-    received = _answer(_folder(file, flags), request)
+    received = _answer(folder, request)
     answer: _Answer = msgspec.json.decode(received)
     if as_json:
         click.echo(received.decode())
@@ -159,15 +82,15 @@ def _ask(
         click.echo(line)
 
 
-def _folder(file: Path | None, flags: Mapping[str, object]) -> Folder:
+def _folder(file: Path | None, data: str | None) -> Folder:
     """Return where the server runs, whatever else the settings for its next start say."""
     try:
-        return Folder(data_root(load_settings(file, flags, needs={"data"})))
+        return Folder(data_root(load_settings(file, {"data": data}, needs={"data"})))
     except WrongSettingsError as error:
         raise WrongSettingsError(f"{error}; with --data FOLDER no settings are read") from error
 
 
-def _answer(folder: Folder, request: Mapping[str, object]) -> bytes:
+def _answer(folder: Folder, request: requests.AdminRequest) -> bytes:
     """Return the line that a running server answers with.
 
     Raises:
@@ -175,13 +98,13 @@ def _answer(folder: Folder, request: Mapping[str, object]) -> bytes:
     """
     path = folder.admin_socket
     try:
-        check_length(path)
+        requests.check_length(path)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stream:
             stream.settimeout(_PATIENCE_S)
             stream.connect(str(path))
             stream.sendall(msgspec.json.encode(request) + b"\n")
             return _line(stream)
-    except AdminError as error:
+    except requests.AdminError as error:
         raise CommandError(str(error)) from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
         raise CommandError(f"no server is running in {folder.root}: nobody answers at {path}") from error
@@ -311,3 +234,23 @@ def _status_lines(answer: _Answer) -> Iterator[str]:
     yield f"store: {answer['store']}"
     if answer["draining"]:
         yield "draining: nothing new begins, and the server stops"
+
+
+admin: Final = click.Group(
+    "admin",
+    short_help="Look into the running server, and change it.",
+    help="Look into the running server and change it, without stopping it.",
+    commands=[
+        _command(requests.Who, _who_lines),
+        _command(requests.FindTables, _table_lines, "List the tables; with TEXT those that contain it."),
+        _command(requests.Kick, _kick_lines, "End every connection of SUBJECT, who may come back."),
+        _command(requests.Ban, _imposed("shut out")),
+        _command(requests.Mute, _imposed("muted")),
+        _command(requests.Unban, _lifted("shut out")),
+        _command(requests.Unmute, _lifted("muted")),
+        _command(requests.CloseTable, _close_lines),
+        _command(requests.Drain, _drain_lines),
+        _command(requests.Reload, _reload_lines, "Read the settings and the certificate again."),
+        _command(requests.Status, _status_lines),
+    ],
+)

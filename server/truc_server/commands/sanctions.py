@@ -23,7 +23,7 @@ from truc_server.commands.command_line import (
     span_hours,
     stored,
 )
-from truc_server.net.sanctions import in_force
+from truc_server.net.sanctions import imposed_now, in_force, setting_naming
 from truc_server.settings.folder import used_folder
 from truc_server.settings.settings import AccessSettings
 from truc_server.settings.subjects import normal_subject
@@ -31,7 +31,6 @@ from truc_server.storage import Sanction, SanctionKind
 from truc_server.timing.clock import now_ms
 
 _LISTS: Final = ("access.banned", "access.muted")
-_HOUR_MS: Final = 3_600_000
 _WIDTH: Final = 26  # of a fingerprint and the tag of a guest
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
@@ -46,14 +45,14 @@ def _on_subject(command: _Command) -> _Command:
 @for_a_while
 def ban(**given: Any) -> None:
     """Shut SUBJECT out: a fingerprint or key, the tag of a guest, an address or a network."""
-    _impose("ban", "shut out", **given)
+    _impose(SanctionKind.BAN, "shut out", **given)
 
 
 @click.command()
 @_on_subject
 def unban(**given: Any) -> None:
     """Let SUBJECT, whom `ban` has shut out, in again."""
-    _lift("ban", "shut out", **given)
+    _lift(SanctionKind.BAN, "shut out", **given)
 
 
 @click.command(short_help="Let a player play but not talk.")
@@ -61,14 +60,14 @@ def unban(**given: Any) -> None:
 @for_a_while
 def mute(**given: Any) -> None:
     """Let SUBJECT play but not talk: a fingerprint or key, the tag of a guest, an address or a network."""
-    _impose("mute", "muted", **given)
+    _impose(SanctionKind.MUTE, "muted", **given)
 
 
 @click.command()
 @_on_subject
 def unmute(**given: Any) -> None:
     """Let SUBJECT, whom `mute` has muted, talk again."""
-    _lift("mute", "muted", **given)
+    _lift(SanctionKind.MUTE, "muted", **given)
 
 
 @click.command()
@@ -84,7 +83,7 @@ def sanctions(file: Path | None, **flags: object) -> None:
 
 
 def _impose(
-    kind: str,
+    kind: SanctionKind,
     state: str,
     *,
     file: Path | None,
@@ -93,26 +92,22 @@ def _impose(
     hours: int | None,
     **flags: object,
 ) -> None:
-    whom, hours, now = _subject(subject), span_hours(days, hours), now_ms()
-    until = None if hours is None else now + hours * _HOUR_MS
+    sanction = imposed_now(_subject(subject), kind, span_hours(days, hours))
     with stored(file, flags) as (_, store):
-        store.impose(Sanction(whom, SanctionKind(kind), now, until))
-    click.echo(f"{whom} is {state}" + ("" if until is None else f" until {minute(until)}"))
+        store.impose(sanction)
+    end = "" if sanction.until_ms is None else f" until {minute(sanction.until_ms)}"
+    click.echo(f"{sanction.subject} is {state}{end}")
 
 
-def _lift(kind: str, state: str, *, file: Path | None, subject: str, **flags: object) -> None:
+def _lift(kind: SanctionKind, state: str, *, file: Path | None, subject: str, **flags: object) -> None:
     whom = _subject(subject)
     with stored(file, flags, *_LISTS) as (settings, store):
-        was_imposed = store.lift(whom, SanctionKind(kind))
+        was_imposed = store.lift(whom, kind)
     if not was_imposed:
-        raise CommandError(f"{whom} is not {state} by command{_hint(whom, settings.access, kind)}")
+        named = setting_naming(settings.access, whom, kind)
+        hint = "" if named is None else f": it stands in {named}"
+        raise CommandError(f"{whom} is not {state} by command{hint}")
     click.echo(f"{whom} is not {state} any more")
-
-
-def _hint(whom: str, access: AccessSettings, kind: str) -> str:
-    """Return where a subject is to be taken out of the settings, if it is listed there."""
-    name, listed = ("banned", access.banned) if kind == "ban" else ("muted", access.muted)
-    return f": it stands in access.{name}" if whom in map(normal_subject, listed) else ""
 
 
 def _subject(written: str) -> str:

@@ -3,7 +3,8 @@
 Both are made on the first start. The format of the files is in key_files.py. Invariants: neither is ever replaced
 silently: if one is missing although the folder shows that the server has run, that is an error, because players know the
 server by the first and running matches need the second. The present key is the one that the last rotation leads to,
-whatever a killed rotation has left undone: there is never a second truth.
+whatever a killed rotation has left undone: there is never a second truth. A rotation happens when its statement is stored,
+after both keys are on the disk: if it is killed before, there was none; if after, whoever opens the folder next finishes it.
 """
 
 from collections.abc import Iterator

@@ -4,11 +4,14 @@ A value: what is in force at one moment. upkeep/sanction_watch.py reads it again
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from truc_server.settings.settings import AccessSettings
-from truc_server.settings.subjects import Subjects
+from truc_server.settings.subjects import Subjects, normal_subject
 from truc_server.storage import Sanction, SanctionKind
+from truc_server.timing.clock import now_ms
+
+_HOUR_MS: Final = 3_600_000
 
 
 class Sanctions(NamedTuple):
@@ -33,6 +36,18 @@ class Sanctions(NamedTuple):
     def is_muted(self, *, tag: str, address: str) -> bool:
         """Tell whether a player may not talk, by their tag or by the address they come from."""
         return tag in self.muted.tags or self.muted.has_address(address)
+
+
+def imposed_now(subject: str, kind: SanctionKind, hours: int | None) -> Sanction:
+    """Return what is imposed on a subject from now on, for so many hours; None is for ever."""
+    now = now_ms()
+    return Sanction(subject, kind, now, None if hours is None else now + hours * _HOUR_MS)
+
+
+def setting_naming(access: AccessSettings, subject: str, kind: SanctionKind) -> str | None:
+    """Return the setting that imposes the same on a subject, so that lifting it by command is not enough; or None."""
+    name, listed = ("banned", access.banned) if kind is SanctionKind.BAN else ("muted", access.muted)
+    return f"access.{name}" if subject in map(normal_subject, listed) else None
 
 
 def in_force(imposed: Iterable[Sanction], at_ms: int) -> tuple[Sanction, ...]:
