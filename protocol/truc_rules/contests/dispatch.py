@@ -19,8 +19,6 @@ from truc_rules.positions.match import (
     Match,
     Saying,
     Step,
-    with_dealt,
-    with_hand,
 )
 
 
@@ -89,7 +87,7 @@ def unseen(match: Match) -> Match:
         )
         for seat, held in enumerate(dealt.cards)
     )
-    return with_hand(match, with_dealt(match.hand, dealt._replace(cards=cards)))
+    return match._replace(hand=match.hand._replace(dealt=dealt._replace(cards=cards)))
 
 
 def is_window(match: Match) -> bool:

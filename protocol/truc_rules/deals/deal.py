@@ -9,7 +9,7 @@ from truc_rules.deals import pica, redeal
 from truc_rules.errors import CardError, MatchError
 from truc_rules.positions import events
 from truc_rules.positions.actions import Action, Kind
-from truc_rules.positions.match import Hand, HandCards, HandPhase, Match, Row, Step, with_dealt
+from truc_rules.positions.match import Hand, HandCards, HandPhase, Match, Row, Step
 from truc_rules.signs import orders
 from truc_rules.stakes import last_point
 
@@ -97,7 +97,7 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
             )
         learnt[seat][slot] = card
         out.add(card)
-    return with_dealt(hand, dealt._replace(cards=tuple(map(tuple, learnt)))) if learnt else hand
+    return hand._replace(dealt=dealt._replace(cards=tuple(map(tuple, learnt)))) if learnt else hand
 
 
 def named(match: Match, action: Action) -> Action:

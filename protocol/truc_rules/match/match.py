@@ -14,7 +14,7 @@ from truc_rules.errors import MatchError
 from truc_rules.match import machines, refusals
 from truc_rules.positions.actions import Action
 from truc_rules.positions.events import Event, GameWon, MatchWon
-from truc_rules.positions.match import Hand, HandPhase, Match, Score, Step, with_hand
+from truc_rules.positions.match import Hand, HandPhase, Match, Score, Step
 from truc_rules.scoring.score import counted, ended, more_duels
 from truc_rules.stakes import stake
 from truc_rules.variants.variant import Scoring, Variant
@@ -150,7 +150,7 @@ def carry_out(match: Match, step: Step) -> Outcome:
     # within a hand only a side bet scores, and then the contests have changed
     # once it is over only cards are shown: game and match are as they were
     if before.phase is _OVER or (hand.phase is not _OVER and hand.contests is before.contests):
-        return with_hand(match, hand), events
+        return _with_hand(match, hand), events
     events, score, winner = counted(match, hand, events)
     if winner is not None:
         return _game_won(match, hand, events, score, winner)
@@ -158,6 +158,13 @@ def carry_out(match: Match, step: Step) -> Outcome:
         hand = pica.next_duel(match, hand, stake.opening_bets(match.variant))
         events = (*events, *pica.begun(hand.row, match.seats))
     return match._replace(score=score, hand=hand), events
+
+
+def _with_hand(match: Match, hand: Hand) -> Match:
+    """Return `match` with another state of its hand, which changes nothing around it."""
+    # unpacked, as one field by its name costs a third as much as all of them: this is done with every move
+    variant, seats, dealer, games, score, number, _, game_winner, winner = match
+    return _new(Match, (variant, seats, dealer, games, score, number, hand, game_winner, winner))
 
 
 def _game_won(
@@ -203,7 +210,7 @@ def know(match: Match, seat: Seat, slot: int, card: Card) -> Match:
 def know_all(match: Match, known: Iterable[KnownCard]) -> Match:
     """Return the match in which all these cards are known, as `know` does for one."""
     hand = with_cards_known(match, known)
-    return match if hand is match.hand else with_hand(match, hand)
+    return match if hand is match.hand else _with_hand(match, hand)
 
 
 def settled(match: Match) -> Outcome:

@@ -13,8 +13,6 @@ from truc_rules.positions.actions import Kind
 from truc_rules.positions.events import Event
 from truc_rules.variants.variant import Variant
 
-_new = tuple.__new__  # builds a NamedTuple without calling its constructor: a hand is made with every move
-
 
 class HandPhase(Enum):
     """What the hand waits for when no offer is open."""
@@ -254,11 +252,6 @@ Step = tuple[Hand, tuple[Event, ...]]
 """What a machine returns: the next hand, and what happened."""
 
 
-def with_dealt(hand: Hand, dealt: HandCards) -> Hand:
-    """Return `hand` with other cards, or with more of them known."""
-    return hand._replace(dealt=dealt)
-
-
 def with_offers(hand: Hand, offers: tuple[Offer, ...], contests: Contests) -> Hand:
     """Return `hand` with other open offers and contests, which is all that most moves of a side bet change."""
     rest = (contests, hand.orders, hand.proven)
@@ -268,13 +261,6 @@ def with_offers(hand: Hand, offers: tuple[Offer, ...], contests: Contests) -> Ha
 def players(row: Row, seats: int) -> tuple[Seat, ...]:
     """Return the seats that play this row of tricks, eldest first, in order of play."""
     return seats_from(row.eldest, row.stride, seats)
-
-
-def with_hand(match: Match, hand: Hand) -> Match:
-    """Return `match` with another state of its hand, which changes nothing around it."""
-    # unpacked, as one field by its name costs a third as much as all of them: this is done with every move
-    variant, seats, dealer, games, score, number, _, game_winner, winner = match
-    return _new(Match, (variant, seats, dealer, games, score, number, hand, game_winner, winner))
 
 
 def governor(match: Match, side: Side) -> Seat:

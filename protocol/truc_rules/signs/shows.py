@@ -14,7 +14,7 @@ from truc_rules.cards.seats import Seat
 from truc_rules.contests.values import envido_cards, envido_value, is_flor, may_be_flor
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import CardsShown
-from truc_rules.positions.match import Contests, Hand, HandPhase, Match, Step, with_dealt
+from truc_rules.positions.match import Contests, Hand, HandPhase, Match, Step
 from truc_rules.variants.variant import Variant
 
 Cards = tuple[Card | None, ...]
@@ -170,4 +170,4 @@ def show(match: Match, action: Action) -> Step:
     """Show cards."""
     hand = match.hand
     shown = (*hand.dealt.shown, *((action.seat, card) for card in action.cards))
-    return with_dealt(hand, hand.dealt._replace(shown=shown)), (CardsShown(action.seat, action.cards),)
+    return hand._replace(dealt=hand.dealt._replace(shown=shown)), (CardsShown(action.seat, action.cards),)
