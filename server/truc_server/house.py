@@ -12,7 +12,6 @@ from truc_server.net.floods import Pace
 from truc_server.net.grease import Grease
 from truc_server.net.outbox import Flusher
 from truc_server.net.sanctions import Sanctions
-from truc_server.net.verifying import Verifier
 from truc_server.operation.disk import Disk
 from truc_server.operation.drain import ServerDrain
 from truc_server.operation.figures import Figures
@@ -38,7 +37,6 @@ class House:
         drain: whether the server is about to be stopped.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         figures: what has happened so far, for whoever watches the server.
-        verifier: checks signatures beside the main thread.
         tokens: finds guests by their tokens.
         starts: what to do when a batch of the journal is durable.
         failure: why the store has stopped taking writes.
@@ -66,7 +64,6 @@ class House:
         self.flusher = Flusher()
         self.starts = Starts()
         self.journal = Journal(store, on_durable=self._release, on_failure=self._fail)
-        self.verifier = Verifier()
         self.tokens = Tokens(store)
         self.pages = Pages()
         self.pace = Pace(settings.limits)
@@ -110,7 +107,6 @@ class House:
             self.store,
             self.journal,
             self.tokens,
-            self.verifier,
             self.pace,
             self.figures,
             self.drain,

@@ -143,7 +143,6 @@ async def _start_inside(house: House, tasks: trio.Nursery) -> None:
         house.timers,
         house.journal,
         house.pages,
-        house.verifier,
         house.tokens,
     ):
         tasks.start_soon(part.run)

@@ -12,8 +12,6 @@ from server.rawclient import RawClient
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
-from truc_server.net import verifying
-from truc_server.net.verifying import MOST, Verifier
 
 
 class Gate:
@@ -149,38 +147,3 @@ async def test_act_with_the_signature_of_another_key_is_refused(server):
     mover, _ = holder_of(await in_hand(server))
     reply = await hand_in(mover, act(mover, "stand"), key=keys.generate_signing_key())
     assert reply["code"] == "bad_signature"
-
-
-async def test_each_is_answered_for_their_own_bytes(nursery):
-    verifier, key = Verifier(), keys.generate_signing_key()
-    found: dict[int, bool] = {}
-
-    async def ask(i: int) -> None:
-        body = bytes([i % 256, i // 256])
-        found[i] = await verifier.is_sound(key.public, body, key.sign(body if i % 3 else b"other"))
-
-    nursery.start_soon(verifier.run)
-    async with trio.open_nursery() as askers:
-        for i in range(3 * MOST):
-            askers.start_soon(ask, i)
-    nursery.cancel_scope.cancel()
-    assert found == {i: bool(i % 3) for i in range(3 * MOST)}
-
-
-async def test_many_go_at_one_hop_and_none_waits_for_more_than_so_many(nursery, monkeypatch):
-    hops: list[int] = []
-
-    def counted(taken) -> None:
-        hops.append(len(taken))
-        check_all(taken)
-
-    check_all = verifying._check_all
-    monkeypatch.setattr(verifying, "_check_all", counted)
-    verifier = Verifier()
-    async with trio.open_nursery() as askers:
-        for _ in range(2 * MOST + 1):
-            askers.start_soon(verifier.is_sound, bytes(32), b"", bytes(64))
-        await wait_all_tasks_blocked()
-        nursery.start_soon(verifier.run)
-    nursery.cancel_scope.cancel()
-    assert hops == [MOST, MOST, 1]

@@ -75,9 +75,9 @@ class Outbox:
         self._drained: trio.Event | None = None  # while somebody waits for room
 
     @property
-    def gate(self) -> int | None:
-        """The batch that the oldest frame waits for; None when nothing waits."""
-        return self._frames[0][0] if self._frames else None
+    def gate(self) -> int:
+        """The batch that the oldest frame waits for; 0, which waits for nothing, if there is none."""
+        return self._frames[0][0] if self._frames else 0
 
     def push(self, frame: bytes, gate: int, *, is_loose: bool = False) -> bool:
         """Queue a frame, which may be dropped if it is loose; False if the outbox is full and did not take it."""
@@ -90,7 +90,7 @@ class Outbox:
         self._frames.append((gate, frame, is_loose))
         self.size = after
         if not before:  # one that holds something is known to the flusher
-            self._flusher.touch(self)
+            self._flusher.note(self, gate)
         return True
 
     def forget(self) -> None:
@@ -113,8 +113,8 @@ class Outbox:
         """Let nothing that waits be dropped any more: its receiver could not get it again."""
         self._frames = [(gate, frame, False) for gate, frame, _ in self._frames]
 
-    def take(self, durable: int) -> bytes:
-        """Return, joined, every frame that may leave now."""
+    def flush(self, durable: int) -> bytes:
+        """Write, joined, every frame that may leave now; return what the kernel does not take, sealed if need be."""
         frames = []
         for gate, frame, _ in self._frames:
             if gate > durable:
@@ -123,10 +123,7 @@ class Outbox:
         del self._frames[: len(frames)]
         joined = b"".join(frames)
         self.size -= len(joined)
-        return joined
-
-    def write(self, joined: bytes) -> bytes:
-        """Write what has been taken; return what the kernel does not take now, sealed if the connection is encrypted."""
+        self._flusher.sent += len(joined)
         try:
             sealed = joined if self.encrypted is None else self.encrypted.seal(joined)
             return sealed[_write(self.wire, sealed) :]
@@ -137,7 +134,8 @@ class Outbox:
     def settle(self) -> None:
         """Wake whoever waits for room; end the stream if this was the last."""
         if self.size <= LOW_BYTES:
-            self._wake()
+            if self._drained is not None:
+                self._wake()
             on_low, self.on_low = self.on_low, None
             if on_low is not None:
                 on_low()
@@ -208,13 +206,16 @@ class Flusher:
         self._held: defaultdict[int, set[Outbox]] = defaultdict(set)  # by the batch that they wait for
 
     def touch(self, outbox: Outbox) -> None:
-        """Look at an outbox to which something has happened, such as that it is no longer empty."""
-        gate = outbox.gate
-        if gate is not None and gate > self._durable:
+        """Look at an outbox to which something has happened, even if it is empty."""
+        self.note(outbox, outbox.gate)
+
+    def note(self, outbox: Outbox, gate: int) -> None:
+        """Look at an outbox, the oldest frame of which waits for a batch, as soon as that is durable."""
+        if gate > self._durable:
             self._held[gate].add(outbox)
-            return
-        self._ready.add(outbox)
-        self._wake.set()
+        else:
+            self._ready.add(outbox)
+            self._wake.set()
 
     def release(self, durable: int) -> None:
         """Write what has waited for batches up to `durable`."""
@@ -243,10 +244,8 @@ class Flusher:
     def _flush(self, outbox: Outbox) -> None:
         if self._is_over or outbox.is_draining or outbox.is_broken:
             return
-        joined = outbox.take(self._durable)
-        if joined:
-            self.sent += len(joined)
-            rest = outbox.write(joined)
+        if outbox.gate <= self._durable and outbox.size:
+            rest = outbox.flush(self._durable)
             if rest:
                 outbox.is_draining = True
                 self._tasks.start_soon(self._drain, outbox, rest)

@@ -255,7 +255,9 @@ class Peer:
         if self.is_open:
             if self._grease is not None:
                 self._push_grease(self._grease)
-            self._push(self.connection.send(message))
+            frame = self.connection.send(message)
+            if not self.outbox.push(frame, self._house.journal.gate):
+                self._make_room(frame)
 
     def send_frame(self, frame: bytes) -> None:
         """Queue a frame that goes to many; it reaches only those who are logged in."""
@@ -263,7 +265,8 @@ class Peer:
             if self._grease is not None:
                 self._push_grease(self._grease)
                 frame = self._grease.frame(frame)
-            self._push(frame)
+            if not self.outbox.push(frame, self._house.journal.gate):
+                self._make_room(frame)
 
     def offer_frame(self, frame: bytes) -> None:
         """Queue a frame that goes to many and that nobody needs, if there is room for it."""
@@ -324,8 +327,8 @@ class Peer:
     def _push_grease(self, grease: "Grease") -> None:
         if self.connection.is_ready:
             between = grease.between()
-            if between:
-                self._push(between)
+            if between and not self.outbox.push(between, self._house.journal.gate):
+                self._make_room(between)
 
     def ok(self, request: Request, **fields: Any) -> None:
         """Answer a request."""
@@ -398,9 +401,8 @@ class Peer:
         for watched in self.watched:
             watched.unwatch(self)
 
-    def _push(self, frame: bytes) -> None:
-        if self.outbox.push(frame, self._house.journal.gate):
-            return
+    def _make_room(self, frame: bytes) -> None:
+        """Queue a frame for which there was no room, instead of what may be dropped; or end the connection."""
         self._skip()
         if not self.outbox.push(frame, self._house.journal.gate):
             self._cut()
@@ -412,10 +414,12 @@ class Peer:
         self.dismiss(Code.SLOW_CONSUMER, "more waits for this connection than it may")
 
     def _finish_with(self, frame: bytes) -> None:
+        has_room = self.outbox.push(frame, self._house.journal.gate)
         if self.connection.state is not State.CLOSED:
-            self._push(frame)
+            if not has_room:
+                self._make_room(frame)
             return
-        if not self.outbox.push(frame, self._house.journal.gate):
+        if not has_room:
             self.outbox.forget()  # what waits can be had again; why the connection ends cannot
             self.outbox.push(frame, self._house.journal.gate)
         self.outbox.finishing = True

@@ -101,7 +101,9 @@ class Dispatch:
             peer.answer(item)
             return
         try:
-            if self._is_let_in(peer, item):
+            if isinstance(item, SignedAct | GuestAct):
+                await self._take_act(peer, item)
+            elif self._is_let_in(peer, item):
                 await self._take(peer, item)
         except Exception as error:
             self._fail(peer, item, error)
@@ -131,31 +133,15 @@ class Dispatch:
 
     def _is_let_in(self, peer: Peer, message: AnyMessage) -> bool:
         """Let a message pay, and check that the server has what it asks for; False if it came too soon and was told so."""
-        wait_ms = self._wait_ms(peer, message)
-        if wait_ms:
-            request = message.id if isinstance(message, Request) else None
-            refused = refusal(Code.RATE_LIMITED, "too many requests in a short time", re=request)
-            peer.refuse(replace(refused, retry_after_ms=wait_ms))
-            return False
+        if isinstance(message, Request):
+            wait_ms = self._charge(peer) or (_BEHIND_MS if self._means.journal.is_behind else 0)
+            if wait_ms:
+                _refuse_for_now(peer, message, wait_ms)
+                return False
         capability = BROUGHT_BY.get(tag_of(message))
         if capability is not None and capability not in self._info.caps:  # the host has turned it off
             raise RefusedError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
         return True
-
-    def _wait_ms(self, peer: Peer, message: AnyMessage) -> int:
-        """Let a request pay; return after how many milliseconds it may come again, 0 if it is taken now.
-
-        A legal act pays nothing: one that is refused, or was taken before, pays later. But if nothing could be stored for a
-        long time, not even acts are taken.
-        """
-        journal = self._means.journal
-        match message:
-            case SignedAct() | GuestAct():
-                return _BEHIND_MS if journal.is_full else 0
-            case Request():
-                return self._charge(peer) or (_BEHIND_MS if journal.is_behind else 0)
-            case _:
-                return 0
 
     def _charge(self, peer: Peer) -> int:
         """Take the price of a request; return after how many milliseconds it could be paid, 0 if it was."""
@@ -183,20 +169,32 @@ class Dispatch:
             return {"table": label(table.code), "k": table.game and table.game.ledger.k}
         return {}
 
+    async def _take_act(self, peer: Peer, message: SignedAct | GuestAct) -> None:
+        """Take an act. A new one pays nothing; one that is refused or was taken before is charged for.
+
+        But if nothing could be stored for a long time, not even acts are taken.
+        """
+        if self._means.journal.is_full:
+            _refuse_for_now(peer, message, _BEHIND_MS)
+            return
+        player = _player(peer)
+        if isinstance(message, SignedAct):
+            is_new = await acts.sign(self._lobby, peer, player, message)
+        else:
+            is_new = acts.choose(self._lobby, peer, player, message)
+        if is_new:
+            self._means.figures.note_act(player.kind, peer.heard, self._means.journal.gate)
+        else:
+            self._charge(peer)
+
     async def _take(self, peer: Peer, message: AnyMessage) -> None:
-        means, lobby = self._means, self._lobby
         match message:
-            case SignedAct():
-                is_new = await acts.sign(means.verifier, lobby, peer, _player(peer), message)
-                self._note(peer, is_new=is_new)
-            case GuestAct():
-                self._note(peer, is_new=acts.choose(lobby, peer, _player(peer), message))
             case Ping() | Pong():
                 self._charge(peer)
                 if isinstance(message, Ping):
                     peer.send(Pong(n=message.n, now_ms=now_ms()))
             case ClientHello():
-                login.greet(means, peer, message, self._info)
+                login.greet(self._means, peer, message, self._info)
             case KeyLogin() | GuestLogin() | GuestReturn():
                 await self._enter(peer, message)
             case _:
@@ -231,13 +229,6 @@ class Dispatch:
             case _:
                 raise RefusedError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
 
-    def _note(self, peer: Peer, *, is_new: bool) -> None:
-        """Count an act; one that was taken before is charged for."""
-        if is_new:
-            self._means.figures.note_act(_player(peer).kind, peer.heard, self._means.journal.gate)
-        else:
-            self._charge(peer)
-
     async def _enter(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
         means, lobby = self._means, self._lobby
         try:
@@ -254,6 +245,11 @@ class Dispatch:
             log.info("login_refused", address=peer.address, code=str(error.code))
             self._admission.note_refused(peer.network, error.code)
             raise
+
+
+def _refuse_for_now(peer: Peer, message: Request, wait_ms: int) -> None:
+    refused = refusal(Code.RATE_LIMITED, "too many requests in a short time", re=message.id)
+    peer.refuse(replace(refused, retry_after_ms=wait_ms))
 
 
 def _player(peer: Peer) -> Player:

@@ -6,7 +6,6 @@ from truc_server.identity.identity import Identity
 from truc_server.net.floods import Pace
 from truc_server.net.grease import Grease
 from truc_server.net.sanctions import Sanctions
-from truc_server.net.verifying import Verifier
 from truc_server.operation.drain import ServerDrain
 from truc_server.operation.figures import Figures
 from truc_server.settings.in_force import InForce
@@ -33,7 +32,6 @@ class Means(NamedTuple):
     store: Store
     journal: Journal
     tokens: Tokens
-    verifier: Verifier
     pace: Pace
     figures: Figures
     drain: ServerDrain
