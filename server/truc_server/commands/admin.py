@@ -15,12 +15,11 @@ from truc_server.admin import requests
 from truc_server.commands.command_line import (
     CommandError,
     WrongSettingsError,
-    data_option,
     data_root,
     for_a_while,
     load_settings,
     minute,
-    settings_option,
+    on_server,
     span_hours,
 )
 from truc_server.settings.folder import Folder
@@ -36,7 +35,7 @@ def _to_server(command: _Command) -> _Command:
     as_json = click.option(
         "--json", "as_json", is_flag=True, help="Print the server's answer as it is, in JSON."
     )
-    return settings_option(data_option(as_json(command)))
+    return on_server(as_json(command))
 
 
 def _command(

@@ -10,11 +10,10 @@ import click
 from truc_server.commands.command_line import (
     STORED,
     WrongSettingsError,
-    data_option,
     data_root,
     failures,
     load_settings,
-    settings_option,
+    on_server,
     settings_path,
 )
 from truc_server.settings.folder import locked, open_folder, used_folder
@@ -31,8 +30,7 @@ _MEANS: Final[dict[OpenMatches, str]] = {
 
 
 @click.command(short_help="Copy all that makes this server what it is.")
-@settings_option
-@data_option
+@on_server
 @click.option(
     "--final", "is_final", is_flag=True, help="The server is stopped, and its tables move with this backup."
 )
@@ -60,8 +58,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
 
 
 @click.command(short_help="Restore a backup into an empty data folder.")
-@settings_option
-@data_option
+@on_server
 @click.option(
     "--open-matches",
     "wanted",

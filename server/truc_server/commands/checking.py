@@ -19,12 +19,11 @@ import click
 
 from truc_server.admin.requests import MAX_PATH
 from truc_server.commands.command_line import (
-    data_option,
     data_root,
     is_any,
     is_local,
     load_settings,
-    settings_option,
+    on_server,
 )
 from truc_server.identity.certificate import look_at_certificate
 from truc_server.identity.identity import (
@@ -274,8 +273,7 @@ def _look_at_clock(identity: PublicIdentity, now: int) -> Iterator[CheckResult]:
 
 
 @click.command(short_help="Say what is wrong, and what to do; change nothing.")
-@settings_option
-@data_option
+@on_server
 def check(file: Path | None, **flags: object) -> None:
     """Say what is wrong with settings, certificate, data folder, variants, keys, ports, database, disk and limits, and what to do; change nothing."""
     settings = load_settings(file, flags)

@@ -8,16 +8,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_origin
 
 import click
 
+from truc_commands.completion import Known
 from truc_protocol.crypto.keys import KeyFileError
 from truc_protocol.wire.transport import scheme
 from truc_server.identity.certificate import TlsError
 from truc_server.identity.key_files import IdentityError
 from truc_server.settings.folder import Folder, FolderError, default_root, used_folder
-from truc_server.settings.setting_keys import KEYS
+from truc_server.settings.setting_keys import KEYS, plain, words_of
 from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.settings_file import FILE_VARIABLE, load
 from truc_server.settings.subjects import normal_key
@@ -25,6 +26,9 @@ from truc_server.storage import StoreError
 
 if TYPE_CHECKING:
     from truc_server.storage.sql import Store
+
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 class CommandError(click.ClickException):
@@ -47,26 +51,55 @@ def refused(error: OSError) -> CommandError:
 
 
 class Flag(NamedTuple):
-    """A flag of the command line, and the setting it overrides."""
+    """A flag of the command line, the setting it overrides, and its line in the help."""
 
     flag: str
     key: str
+    line: str
 
 
 _FLAGS: Final = {
-    "data": Flag("--data", "data"),
-    "hosts": Flag("--host", "listen.hosts"),
-    "port": Flag("--port", "listen.port"),
-    "public_host": Flag("--public-host", "listen.public_host"),
-    "name": Flag("--name", "name"),
-    "tls": Flag("--tls", "listen.tls"),
-    "log_format": Flag("--log-format", "log.format"),
-    "log_level": Flag("--log-level", "log.level"),
-    "grease": Flag("--grease", "grease"),
-    "members": Flag("--members", "access.members"),
-    "metrics_port": Flag("--metrics-port", "metrics.port"),
-    "passphrase_file": Flag("--passphrase-file", "store.passphrase_file"),
+    "data": Flag("--data", "data", "Data folder."),
+    "hosts": Flag("--host", "listen.hosts", "Address to listen on; may be given several times."),
+    "port": Flag("--port", "listen.port", "TCP port; 0 takes a free one."),
+    "public_host": Flag("--public-host", "listen.public_host", "Name or address that players use."),
+    "name": Flag("--name", "name", "Name of the server."),
+    "tls": Flag("--tls", "listen.tls", "Encrypt connections; a certificate is made if there is none."),
+    "log_format": Flag("--log-format", "log.format", "human or json."),
+    "log_level": Flag("--log-level", "log.level", "debug, info, warning or error."),
+    "grease": Flag("--grease", "grease", "Send what no client knows yet, to test clients."),
+    "members": Flag("--members", "access.members", "Who may log in: anyone, keys or invite."),
+    "metrics_port": Flag(
+        "--metrics-port", "metrics.port", "HTTP port of /metrics and /health, on this machine."
+    ),
+    "passphrase_file": Flag(
+        "--passphrase-file",
+        "store.passphrase_file",
+        "File whose first line is a passphrase: the keys are sealed with it.",
+    ),
 }
+
+
+def overriding(*names: str) -> Callable[[_Command], _Command]:
+    """Return what gives a command flags that override settings, in this order."""
+
+    def decorate(command: _Command) -> _Command:
+        for name in reversed(names):
+            command = _option(name, _FLAGS[name])(command)
+        return command
+
+    return decorate
+
+
+def _option(name: str, flag: Flag) -> Callable[[_Command], _Command]:
+    """Return the option of a flag, which takes what its setting does; what is in range, the settings say."""
+    kind = plain(KEYS[flag.key].type)
+    if kind is bool:
+        return click.option(flag.flag, name, is_flag=True, default=None, help=flag.line)
+    if words := words_of(flag.key):
+        return click.option(flag.flag, name, type=Known(lambda: words, or_file=False), help=flag.line)
+    is_list = get_origin(kind) is tuple
+    return click.option(flag.flag, name, type=int if kind is int else str, multiple=is_list, help=flag.line)
 
 
 STORED: Final = frozenset({"data", "store.url", "store.passphrase_file"})
@@ -79,13 +112,15 @@ def _folder(_context: click.Context, _parameter: click.Parameter, named: str | N
     return named
 
 
-settings_option = click.option(
-    "--settings",
-    "file",
-    type=click.Path(path_type=Path),
-    help="Settings file [truc.toml in the data folder].",
-)
-data_option = click.option("--data", callback=_folder, help="Data folder.")
+def on_server(command: _Command) -> _Command:
+    """Give a command the options that say which server is meant, by its settings file or its data folder."""
+    settings = click.option(
+        "--settings",
+        "file",
+        type=click.Path(path_type=Path),
+        help="Settings file [truc.toml in the data folder].",
+    )
+    return settings(click.option("--data", callback=_folder, help=_FLAGS["data"].line)(command))
 
 
 def data_root(settings: Settings) -> Path:
@@ -187,8 +222,6 @@ def _default_file(data: object) -> Path | None:
 
 _DAY_HOURS: Final = 24
 _MOST_DAYS: Final = 3_650
-
-_Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 def for_a_while(command: _Command) -> _Command:

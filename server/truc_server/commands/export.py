@@ -18,10 +18,9 @@ from truc_protocol.documents import game_of
 from truc_protocol.transcript import file_name, write_transcript
 from truc_server.commands.command_line import (
     CommandError,
-    data_option,
     database_url,
     minute,
-    settings_option,
+    on_server,
     used,
 )
 from truc_server.settings.folder import FolderError, move
@@ -121,8 +120,7 @@ class Exported(NamedTuple):
 
 
 @click.command(short_help="Write the matches that are over as transcripts.")
-@settings_option
-@data_option
+@on_server
 @click.argument("dest", type=click.Path(path_type=Path))
 @click.option(
     "--match", "named", multiple=True, metavar="ID", help="Only this match; may be given several times."

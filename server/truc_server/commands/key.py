@@ -24,12 +24,11 @@ from truc_protocol.wire.handshake import revoke as give_up
 from truc_server.commands.command_line import (
     STORED,
     CommandError,
-    data_option,
     data_root,
     database_url,
     failures,
     load_settings,
-    settings_option,
+    on_server,
     used,
 )
 from truc_server.identity.identity import (
@@ -57,8 +56,7 @@ _COLUMN: Final = 13
 
 
 @click.command(short_help="Print fingerprint, key, and every change of the key.")
-@settings_option
-@data_option
+@on_server
 def show(file: Path | None, **flags: object) -> None:
     """Print fingerprint, key and serial, every change of the key, and whether a running match needs a key before it."""
     with used(file, flags) as (settings, folder):
@@ -154,8 +152,7 @@ key.add_command(show)
 
 
 @key.command(short_help="Give the server a new key, signed by the present one.")
-@settings_option
-@data_option
+@on_server
 def roll(file: Path | None, **flags: object) -> None:
     """Give the server a new key, which the present one signs; the server must be stopped.
 
@@ -175,8 +172,7 @@ def roll(file: Path | None, **flags: object) -> None:
 
 
 @key.command(short_help="Write the statement that gives up the key.")
-@settings_option
-@data_option
+@on_server
 @click.argument("out", type=click.Path(path_type=Path, allow_dash=True))
 def revocation(file: Path | None, out: Path, **flags: object) -> None:
     """Write to the new file OUT, or with - to standard output, the statement that gives up the server's present key.
@@ -198,8 +194,7 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
 
 
 @key.command(short_help="Heed a revocation, from the next start on.")
-@settings_option
-@data_option
+@on_server
 @click.argument("given", metavar="FILE", type=click.File("rb"))
 def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
     """Heed the revocation in FILE, or in - for standard input, from the next start on.
@@ -218,8 +213,7 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
 
 
 @key.command(short_help="Seal the key files with a passphrase, or remove it.")
-@settings_option
-@data_option
+@on_server
 @click.option(
     "--new",
     type=click.Path(path_type=Path, allow_dash=True),

@@ -13,14 +13,14 @@ from truc_server.commands.command_line import (
     CommandError,
     WrongSettingsError,
     address,
-    data_option,
     data_root,
     failures,
     is_local,
     load_settings,
     minute,
+    on_server,
+    overriding,
     read_fingerprint,
-    settings_option,
     stored,
 )
 from truc_server.identity.identity import check_in_force, read_public
@@ -38,9 +38,8 @@ _MARK_CHARS: Final = 8  # of the hash of an invite, by which it is named
 
 
 @click.command(short_help="Print the address to give to players.")
-@settings_option
-@data_option
-@click.option("--public-host", help="Name or address that players use.")
+@on_server
+@overriding("public_host")
 @click.option("--uses", type=click.IntRange(1, _MOST_USES), help="How many keys it makes members [1].")
 @click.option("--days", type=click.IntRange(1, _MOST_DAYS), help=f"How long it is good [{_DAYS}].")
 def invite(file: Path | None, uses: int | None, days: int | None, **flags: object) -> None:
@@ -84,8 +83,7 @@ def invites() -> None:
 
 
 @invites.command("list", short_help="Print every invite that is good.")
-@settings_option
-@data_option
+@on_server
 def list_invites(file: Path | None, **flags: object) -> None:
     """Print the mark of every invite that is good, for how many keys it is and until when; nobody can see its code again."""
     with stored(file, flags) as (_, store):
@@ -95,8 +93,7 @@ def list_invites(file: Path | None, **flags: object) -> None:
 
 
 @invites.command("withdraw", short_help="Withdraw an invite.")
-@settings_option
-@data_option
+@on_server
 @click.argument("mark")
 def withdraw_invite(file: Path | None, mark: str, **flags: object) -> None:
     """Withdraw the invite with this MARK, or the first characters of it; who has come with it stays a member."""
@@ -122,8 +119,7 @@ def members() -> None:
 
 
 @members.command("list")
-@settings_option
-@data_option
+@on_server
 def list_members(file: Path | None, **flags: object) -> None:
     """Print the fingerprint of every member, and since when."""
     with stored(file, flags) as (_, store):
@@ -133,8 +129,7 @@ def list_members(file: Path | None, **flags: object) -> None:
 
 
 @members.command("add", short_help="Admit a key.")
-@settings_option
-@data_option
+@on_server
 @click.argument("key")
 def add_member(file: Path | None, key: str, **flags: object) -> None:
     """Admit KEY: its fingerprint, as the player's client shows it, or the key itself in 64 hexadecimal digits."""
@@ -147,8 +142,7 @@ def add_member(file: Path | None, key: str, **flags: object) -> None:
 
 
 @members.command("remove", short_help="End a membership.")
-@settings_option
-@data_option
+@on_server
 @click.argument("key")
 def remove_member(file: Path | None, key: str, **flags: object) -> None:
     """End the membership of KEY; whoever is connected with it stays until they leave."""

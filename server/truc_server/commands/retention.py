@@ -17,12 +17,11 @@ from truc_server.commands.command_line import (
     STORED,
     CommandError,
     WrongSettingsError,
-    data_option,
     data_root,
     failures,
     load_settings,
     minute,
-    settings_option,
+    on_server,
     stored,
 )
 from truc_server.operation import disk
@@ -33,8 +32,7 @@ _TIMES: Final = 2  # more copies of the database take room while it is written a
 
 
 @click.command(short_help="Delete the matches that are older than so many days.")
-@settings_option
-@data_option
+@on_server
 @click.option("--older-than", "days", type=click.IntRange(1, _MOST_DAYS), required=True, metavar="DAYS")
 @click.option("--dry-run", is_flag=True, help="Say how many there are, and delete nothing.")
 def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> None:
@@ -56,8 +54,7 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
 
 
 @click.command(short_help="Make the database of a stopped server smaller.")
-@settings_option
-@data_option
+@on_server
 def compact(file: Path | None, **flags: object) -> None:
     """Write the database anew without what was deleted, while the server is stopped."""
     settings = load_settings(file, flags, needs=STORED)

@@ -13,29 +13,27 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 import structlog
 import trio
 
-from truc_commands.completion import complete_values
 from truc_server.commands.command_line import (
     WrongSettingsError,
     address,
-    data_option,
     data_root,
     database_url,
     failures,
     load_settings,
-    settings_option,
+    on_server,
+    overriding,
 )
 from truc_server.identity.identity import Identity, load_identity
 from truc_server.identity.passphrases import passphrase_of
 from truc_server.operation import logs
 from truc_server.operation.process import collect_when_grown, needed_files, raise_file_limit
 from truc_server.settings.folder import Folder, locked, open_folder
-from truc_server.settings.setting_keys import words_of
 from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.variants import VariantCatalogue, VariantsError, read_catalogue
 from truc_server.storage.backups import check_may_start
@@ -46,23 +44,9 @@ if TYPE_CHECKING:
     from truc_server.storage.sql import Store
 
 
-_WORDS: Final = {"log_format": "log.format", "log_level": "log.level"}
-"""Parameters that take the words of a setting."""
-
-
 @click.command(short_help="Run the server.")
-@settings_option
-@data_option
-@click.option("--host", "hosts", multiple=True, help="Address to listen on; may be given several times.")
-@click.option("--port", type=int, help="TCP port; 0 takes a free one.")
-@click.option("--public-host", help="Name or address that players use.")
-@click.option("--name", help="Name of the server.")
-@click.option(
-    "--tls", is_flag=True, default=None, help="Encrypt connections; a certificate is made if there is none."
-)
-@click.option("--log-format", help="human or json.")
-@click.option("--log-level", help="debug, info, warning or error.")
-@click.option("--grease", is_flag=True, default=None, help="Send what no client knows yet, to test clients.")
+@on_server
+@overriding("hosts", "port", "public_host", "name", "tls", "log_format", "log_level", "grease")
 def run(file: Path | None, **flags: object) -> None:
     """Run the server. SIGTERM lets hands under way end before it stops; SIGINT and SIGHUP stop it at once."""
     # Slow to import, and needed by `run` alone.
@@ -83,9 +67,6 @@ def run(file: Path | None, **flags: object) -> None:
                 reread = partial(_reread, file, flags)
                 serve = partial(_serve, settings, folder, store, identity, catalogue=catalogue, reread=reread)
                 trio.run(serve, clock=RunningClock())
-
-
-complete_values(run, {flag: partial(words_of, name) for flag, name in _WORDS.items()})
 
 
 def _fill_streams() -> None:

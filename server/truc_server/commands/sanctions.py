@@ -14,12 +14,11 @@ import click
 from truc_server.admin.audit import AdminLogEntry, Caller, note
 from truc_server.commands.command_line import (
     CommandError,
-    data_option,
     data_root,
     for_a_while,
     minute,
+    on_server,
     read_fingerprint,
-    settings_option,
     span_hours,
     stored,
 )
@@ -37,7 +36,7 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 def _on_subject(command: _Command) -> _Command:
-    return settings_option(data_option(click.argument("subject")(command)))
+    return on_server(click.argument("subject")(command))
 
 
 @click.command(short_help="Shut a player or an address out.")
@@ -71,8 +70,7 @@ def unmute(**given: Any) -> None:
 
 
 @click.command()
-@settings_option
-@data_option
+@on_server
 def sanctions(file: Path | None, **flags: object) -> None:
     """List who is shut out or muted, by command and by the settings."""
     with stored(file, flags, *_LISTS) as (settings, store):
@@ -134,8 +132,7 @@ def _times(sanction: Sanction) -> str:
 
 
 @click.command(short_help="Take a player off every leaderboard.")
-@settings_option
-@data_option
+@on_server
 @click.argument("key")
 def unrate(file: Path | None, key: str, **flags: object) -> None:
     """Take KEY off every leaderboard: its fingerprint, as players see it, or the key itself in 64 hexadecimal digits.

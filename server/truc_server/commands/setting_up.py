@@ -15,12 +15,12 @@ import msgspec
 
 from truc_server.commands.command_line import (
     CommandError,
-    data_option,
     data_root,
     failures,
     load_settings,
     new_settings,
-    settings_option,
+    on_server,
+    overriding,
 )
 from truc_server.identity.identity import Identity, load_identity
 from truc_server.identity.passphrases import passphrase_of
@@ -41,17 +41,10 @@ _STEPS: Final = (
 
 
 @click.command(short_help="Set a new server up: data folder, settings, keys.")
-@settings_option
-@data_option
-@click.option("--name", help="Name of the server.")
-@click.option("--public-host", help="Name or address that players use.")
-@click.option("--host", "hosts", multiple=True, help="Address to listen on; may be given several times.")
-@click.option("--port", type=int, help="TCP port; 0 takes a free one.")
-@click.option("--tls", is_flag=True, default=None, help="Encrypt connections.")
-@click.option("--members", help="Who may log in: anyone, keys or invite.")
-@click.option("--metrics-port", type=int, help="HTTP port of /metrics and /health, on this machine.")
-@click.option("--passphrase-file", help="File whose first line is a passphrase: the keys are sealed with it.")
-@click.option("--log-format", help="human or json.")
+@on_server
+@overriding(
+    "name", "public_host", "hosts", "port", "tls", "members", "metrics_port", "passphrase_file", "log_format"
+)
 def init(file: Path | None, **flags: object) -> None:
     """Set a new server up: make the data folder, a settings file with these values, and the keys; nothing is overwritten."""
     if flags["passphrase_file"]:
@@ -72,8 +65,7 @@ def init(file: Path | None, **flags: object) -> None:
 
 
 @click.command("settings", short_help="Print what is in force as a settings file.")
-@settings_option
-@data_option
+@on_server
 def print_settings(file: Path | None, **flags: object) -> None:
     """Print what is in force, from file, environment and flags, as a settings file with every setting explained."""
     click.echo(settings_text(load_settings(file, flags)), nl=False)

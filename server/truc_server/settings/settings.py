@@ -69,10 +69,25 @@ def _is_spectators(value: object) -> bool:
     return isinstance(value, str) and spectators(value) is not None
 
 
-_SUBJECTS: Final = {
-    "takes": "a list of at most 1000 fingerprints, tags of guests, addresses and networks",
-    "each": is_subject,
-}
+# What several settings take.
+Count = Annotated[int, Meta(ge=1, le=1_000_000)]
+SmallCount = Annotated[int, Meta(ge=1, le=10_000)]
+UpTo100 = Annotated[int, Meta(ge=0, le=100)]
+UpToAMinuteMs = Annotated[int, Meta(ge=0, le=60_000)]
+UpToAnHourS = Annotated[int, Meta(ge=0, le=3_600)]
+UpToADayMs = Annotated[int, Meta(ge=0, le=86_400_000)]
+Port = Annotated[int, Meta(ge=0, le=65_535)]
+FilePath = Annotated[str, Meta(extra={"max_bytes": 4_096})]
+SubjectList = Annotated[
+    tuple[str, ...],
+    Meta(
+        max_length=1_000,
+        extra={
+            "takes": "a list of at most 1000 fingerprints, tags of guests, addresses and networks",
+            "each": is_subject,
+        },
+    ),
+]
 
 
 class ListenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,7 +101,7 @@ class ListenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="Addresses to listen on: IPv4, IPv6, or names that resolve to them.",
         ),
     ] = ("0.0.0.0", "::")
-    port: Annotated[int, Meta(ge=0, le=65535, description="TCP port; 0 takes a free one.")] = 7373
+    port: Annotated[Port, Meta(description="TCP port; 0 takes a free one.")] = 7373
     public_host: Annotated[
         str,
         Meta(
@@ -102,25 +117,21 @@ class ListenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         False
     )
     certificate: Annotated[
-        str,
+        FilePath,
         Meta(
-            extra={"max_bytes": 4_096},
-            description="PEM file of your own certificate, chain included; empty: one is made, which your key vouches for.",
+            description="PEM file of your own certificate, chain included; empty: one is made, which your key vouches for."
         ),
     ] = ""
-    certificate_key: Annotated[
-        str,
-        Meta(extra={"max_bytes": 4_096}, description="PEM file of the key of your own certificate."),
-    ] = ""
+    certificate_key: Annotated[FilePath, Meta(description="PEM file of the key of your own certificate.")] = (
+        ""
+    )
 
 
 class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one player, one address and everybody together may use."""
 
-    connections: Annotated[int, Meta(ge=1, le=1_000_000, description="Open connections in all.")] = 10_000
-    connections_per_address: Annotated[
-        int, Meta(ge=1, le=1_000_000, description="Open connections from one address.")
-    ] = 20
+    connections: Annotated[Count, Meta(description="Open connections in all.")] = 10_000
+    connections_per_address: Annotated[Count, Meta(description="Open connections from one address.")] = 20
     idle_s: Annotated[
         int,
         Meta(ge=5, le=3_600, description="Seconds of silence before a ping; cut after half as many again."),
@@ -128,31 +139,29 @@ class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     login_s: Annotated[int, Meta(ge=1, le=120, description="Seconds from connecting to being logged in.")] = (
         10
     )
-    tables: Annotated[int, Meta(ge=1, le=1_000_000, description="Tables in all.")] = 4_096
-    tables_per_player: Annotated[
-        int, Meta(ge=1, le=10_000, description="Tables that one player may open.")
-    ] = 5
+    tables: Annotated[Count, Meta(description="Tables in all.")] = 4_096
+    tables_per_player: Annotated[SmallCount, Meta(description="Tables that one player may open.")] = 5
     seats_per_player: Annotated[
         int, Meta(ge=1, le=MAX_SEATS, description="Tables at which one player may sit, their own included.")
     ] = 20
-    requests_per_s: Annotated[int, Meta(ge=1, le=10_000, description="Requests a second, on average.")] = 10
-    burst: Annotated[int, Meta(ge=1, le=10_000, description="Requests at once.")] = 20
+    requests_per_s: Annotated[SmallCount, Meta(description="Requests a second, on average.")] = 10
+    burst: Annotated[SmallCount, Meta(description="Requests at once.")] = 20
     outbox_bytes: Annotated[
         int,
         Meta(ge=65_536, le=1 << 26, description="Bytes waiting for a slow connection before it is cut."),
     ] = 262_144
     connects_per_min: Annotated[
-        int, Meta(ge=1, le=1_000_000, description="Connections that one address may open in a minute.")
+        Count, Meta(description="Connections that one address may open in a minute.")
     ] = 600
     failed_logins_per_min: Annotated[
-        int, Meta(ge=1, le=1_000_000, description="Logins of one address that may fail in a minute.")
+        Count, Meta(description="Logins of one address that may fail in a minute.")
     ] = 5
     tables_per_min: Annotated[
-        int, Meta(ge=1, le=10_000, description="Tables that one player may open in a minute.")
+        SmallCount, Meta(description="Tables that one player may open in a minute.")
     ] = 5
-    tables_per_address: Annotated[
-        int, Meta(ge=1, le=1_000_000, description="Open tables that were made from one address.")
-    ] = 100
+    tables_per_address: Annotated[Count, Meta(description="Open tables that were made from one address.")] = (
+        100
+    )
 
 
 class TableSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -168,31 +177,25 @@ class TableSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = 1_800
     company_s: Annotated[
-        int, Meta(ge=0, le=3_600, description="Seconds until your bots join somebody who waits; 0 is never.")
+        UpToAnHourS, Meta(description="Seconds until your bots join somebody who waits; 0 is never.")
     ] = 20
     between_hands_ms: Annotated[
-        int,
+        UpToAMinuteMs,
         Meta(
-            ge=0,
-            le=60_000,
             description="Pause between hands at a table without keyed seats, "
             "and the time to show cards where only the end of the match opens them; 0 is none.",
         ),
     ] = 2_000
     window_ms: Annotated[
-        int,
+        UpToAMinuteMs,
         Meta(
-            ge=0,
-            le=60_000,
-            description="Time after a flor in which nobody is told whether another seat has one to answer with.",
+            description="Time after a flor in which nobody is told whether another seat has one to answer with."
         ),
     ] = 2_000
     drain_s: Annotated[
-        int,
+        UpToAnHourS,
         Meta(
-            ge=0,
-            le=3_600,
-            description="Seconds that hands under way have to end when the server is told to stop; 0 is none.",
+            description="Seconds that hands under way have to end when the server is told to stop; 0 is none."
         ),
     ] = 60
 
@@ -200,18 +203,12 @@ class TableSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The terms of a match, unless the table's creator chooses others."""
 
-    decision_ms: Annotated[
-        int, Meta(ge=0, le=86_400_000, description="Time for one decision; 0 is no limit.")
-    ] = 30_000
-    bank_ms: Annotated[int, Meta(ge=0, le=86_400_000, description="Extra time, for a seat and game.")] = (
-        120_000
-    )
+    decision_ms: Annotated[UpToADayMs, Meta(description="Time for one decision; 0 is no limit.")] = 30_000
+    bank_ms: Annotated[UpToADayMs, Meta(description="Extra time, for a seat and game.")] = 120_000
     release_ms: Annotated[
         int, Meta(ge=1_000, le=86_400_000, description="Time for a client to contribute to the next deal.")
     ] = 60_000
-    voids: Annotated[
-        int, Meta(ge=0, le=100, description="Deals that may fail before a match is given up.")
-    ] = 1
+    voids: Annotated[UpTo100, Meta(description="Deals that may fail before a match is given up.")] = 1
     when_gone: Annotated[
         Literal["forfeit", "substitute", "wait"],
         Meta(description="What happens when a seat is gone: forfeit, substitute or wait."),
@@ -223,8 +220,8 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = "server"
     guests: Annotated[int, Meta(ge=0, le=6, description="Seats of a table that guests may take.")] = 0
-    rekeys: Annotated[int, Meta(ge=0, le=100, description="How often a seat may start a new chain.")] = 3
-    pause_ms: Annotated[int, Meta(ge=0, le=86_400_000, description="Longest pause.")] = 600_000
+    rekeys: Annotated[UpTo100, Meta(description="How often a seat may start a new chain.")] = 3
+    pause_ms: Annotated[UpToADayMs, Meta(description="Longest pause.")] = 600_000
     spectators: Annotated[
         str,
         Meta(
@@ -241,8 +238,8 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="Who may download a match that is over: seats (who has played), watchers or all."),
     ] = "seats"
     absences: Annotated[
-        int,
-        Meta(ge=0, le=100, description="Decisions missed in a row after which a seat is gone; 0 is never."),
+        UpTo100,
+        Meta(description="Decisions missed in a row after which a seat is gone; 0 is never."),
     ] = 3
     links: Annotated[
         int,
@@ -275,19 +272,13 @@ class AccessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = "anyone"
     banned: Annotated[
-        tuple[str, ...],
-        Meta(
-            max_length=1_000,
-            extra=_SUBJECTS,
-            description="Who is shut out: fingerprints of keys, tags of guests, addresses and networks.",
-        ),
+        SubjectList,
+        Meta(description="Who is shut out: fingerprints of keys, tags of guests, addresses and networks."),
     ] = ()
     muted: Annotated[
-        tuple[str, ...],
+        SubjectList,
         Meta(
-            max_length=1_000,
-            extra=_SUBJECTS,
-            description="Who may play but not talk: fingerprints of keys, tags of guests, addresses and networks.",
+            description="Who may play but not talk: fingerprints of keys, tags of guests, addresses and networks."
         ),
     ] = ()
     bots: Annotated[
@@ -338,9 +329,7 @@ class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MetricsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the server publishes figures about itself."""
 
-    port: Annotated[
-        int, Meta(ge=0, le=65535, description="HTTP port of /metrics and /health; 0 is none.")
-    ] = 0
+    port: Annotated[Port, Meta(description="HTTP port of /metrics and /health; 0 is none.")] = 0
     host: Annotated[
         str,
         Meta(
@@ -378,11 +367,7 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(ge=0, le=36_500, description="Days after which a match that is over is deleted; 0 is never."),
     ] = 0
     passphrase_file: Annotated[
-        str,
-        Meta(
-            extra={"max_bytes": 4_096},
-            description="File whose first line opens the server's key, if that has a passphrase.",
-        ),
+        FilePath, Meta(description="File whose first line opens the server's key, if that has a passphrase.")
     ] = ""
 
 
@@ -390,10 +375,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything a host can set."""
 
     data: Annotated[
-        str,
-        Meta(
-            extra={"max_bytes": 4_096}, description="The data folder; empty: the user's own folder for data."
-        ),
+        FilePath,
+        Meta(description="The data folder; empty: the user's own folder for data."),
     ] = ""
     name: Annotated[
         str,

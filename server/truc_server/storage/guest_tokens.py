@@ -4,6 +4,7 @@ When a line fails everybody comes back at the same moment, and reading for each 
 logins. Invariant: a question is answered from a state of the store that is no older than itself.
 """
 
+from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
@@ -17,16 +18,14 @@ MOST: Final = 256  # looked for at once
 log = structlog.get_logger()
 
 
+@dataclass(slots=True, eq=False)
 class TokenLookup:
     """The hash of a token, and whose it is once that is known, or why that cannot be told."""
 
-    __slots__ = ("answered", "failure", "guest", "token_hash")
-
-    def __init__(self, token_hash: bytes) -> None:
-        self.token_hash = token_hash
-        self.guest: SaveGuest | None = None
-        self.failure: str | None = None
-        self.answered = trio.Event()
+    token_hash: bytes
+    guest: SaveGuest | None = None
+    failure: str | None = None
+    answered: trio.Event = field(default_factory=trio.Event)
 
 
 class Tokens:
