@@ -13,6 +13,7 @@ from truc_protocol.ledger.state import (
     Contributor,
     HandLog,
     Ledger,
+    Taken,
     awaits_substitutes,
     check_index,
     deal_public,
@@ -25,7 +26,6 @@ from truc_protocol.records import SERVER, Phase
 from truc_protocol.setup import GONE_SUBSTITUTE, check_box_key, commitments, is_text
 from truc_rules import (
     Card,
-    Event,
     Match,
     Seat,
     awaits_deal,
@@ -34,8 +34,6 @@ from truc_rules import (
     know_all,
     new_match,
 )
-
-Events = tuple[Event, ...]
 
 
 def next_call(ledger: Ledger) -> Call:
@@ -168,7 +166,7 @@ def _check_complete(ledger: Ledger) -> None:
         raise CheckError("C15", f"releases of seats {list(waiting)} are missing", "server")
 
 
-def take_deal(ledger: Ledger, body: Deal) -> tuple[Ledger, Events]:
+def take_deal(ledger: Ledger, body: Deal) -> Taken:
     """Take the commitments of a deal; its cards are unknown until somebody learns them.
 
     Raises:

@@ -8,15 +8,24 @@ from truc_protocol.crypto import chains, keys
 from truc_protocol.ledger.deals import server_link
 from truc_protocol.ledger.opens import check_shown
 from truc_protocol.ledger.replay import is_unsure, known_hands, replayed
-from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Pause, check_index, score, side_scores
+from truc_protocol.ledger.state import (
+    Events,
+    HandLog,
+    Ledger,
+    Outcome,
+    Pause,
+    Taken,
+    check_index,
+    score,
+    side_scores,
+)
 from truc_protocol.records import Phase
-from truc_rules import Event, Match, RulesError, Score, is_hand_over, next_hand
+from truc_rules import Match, RulesError, Score, is_hand_over, next_hand
 
-Events = tuple[Event, ...]
 _SERVER = "server"
 
 
-def close(ledger: Ledger, body: Close) -> tuple[Ledger, Events]:
+def close(ledger: Ledger, body: Close) -> Taken:
     """Take the end of a hand; the next one begins with the score that its known cards prove.
 
     The events are all those of the hand, as these cards tell it; none if every card was known from the first.

@@ -33,11 +33,10 @@ from truc_protocol.bodies import (
 )
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.ledger import deals, ends, opens, play, rulings
-from truc_protocol.ledger.state import Ledger, must_end, next_share
+from truc_protocol.ledger.state import Ledger, Taken, must_end, next_share
 from truc_protocol.records import Binding, Phase, Record, kind_of, link, tag_of
 from truc_rules import Event, Kind
 
-Taken = tuple[Ledger, tuple[Event, ...]]
 SilentBody = Call | Release | Draw | Void | Rekey | Sub | Share | Resign | End | Ack
 """Records that bring no event of the rules."""
 MatchBody = SilentBody | Deal | Act | Proxy | Rule | Open | Close

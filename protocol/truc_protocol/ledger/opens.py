@@ -19,19 +19,19 @@ from truc_protocol.ledger.state import (
     Ledger,
     LoggedMove,
     Shown,
+    Taken,
     box_public,
     check_index,
     next_open,
     next_share,
     unseen_slot,
 )
-from truc_rules import Event, Match, is_hand_over, owed_shows, settled, unproven
+from truc_rules import Match, is_hand_over, owed_shows, settled, unproven
 
-Events = tuple[Event, ...]
 _SERVER = "server"
 
 
-def open_cards(ledger: Ledger, body: Open) -> tuple[Ledger, Events]:
+def open_cards(ledger: Ledger, body: Open) -> Taken:
     """Take cards that the rules force a seat to show, or one that it plays unseen.
 
     Raises:
@@ -60,7 +60,7 @@ def _shown(body: Open) -> Shown:
     return body.seat, tuple(slot for slot, _, _ in body.openings)
 
 
-def _unseen(ledger: Ledger, match: Match, body: Open, step: LoggedMove) -> tuple[Ledger, Events]:
+def _unseen(ledger: Ledger, match: Match, body: Open, step: LoggedMove) -> Taken:
     if _shown(body) != unseen_slot(step):
         raise CheckError("C23", f"expected {_text(unseen_slot(step))}, got {_text(_shown(body))}", _SERVER)
     hand, match = open_slots(ledger.hand, match, body.seat, _openings(body), _SERVER)

@@ -9,13 +9,12 @@ from truc_protocol.acts import Move, SlotOpening, read_act
 from truc_protocol.bodies import Act, Deal, Proxy
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
-from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Outcome, check_index
+from truc_protocol.ledger.state import HandLog, Ledger, LoggedMove, Outcome, Taken, check_index
 from truc_protocol.records import Phase
 from truc_rules import (
     Action,
     Card,
     CardError,
-    Event,
     IllegalActionError,
     Kind,
     Match,
@@ -26,13 +25,12 @@ from truc_rules import (
     named,
 )
 
-Events = tuple[Event, ...]
 # looked up once: an Enum lookup is expensive
 _CUT, _BLIND, _COVER, _RESIGN = Kind.CUT, Kind.BLIND, Kind.COVER, Kind.RESIGN
 _PAUSES = frozenset({Kind.PAUSE, Kind.RESUME})
 
 
-def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
+def act(ledger: Ledger, body: Act | Proxy) -> Taken:
     """Take a seat's decision; if it fails, the seat is to blame, or nobody for a proxy, which is unsigned.
 
     Raises:
@@ -73,7 +71,7 @@ def _ask_pause(ledger: Ledger, action: Action, author: str | None) -> Ledger:
     return replace(ledger, pause=replace(pause, asked=pause.asked | {action.seat}, spent=spent))
 
 
-def _decide(ledger: Ledger, move: Move, author: str | None) -> tuple[Ledger, Events]:
+def _decide(ledger: Ledger, move: Move, author: str | None) -> Taken:
     action = move.action
     if ledger.pause.active:
         raise CheckError("C29", "the match is paused", author)

@@ -8,11 +8,10 @@ complete.
 from collections.abc import Iterator, Sequence
 
 from truc_protocol.bodies import Deal
-from truc_protocol.ledger.state import HandLog, LoggedMove
+from truc_protocol.ledger.state import Events, HandLog, LoggedMove
 from truc_rules import (
     Action,
     Card,
-    Event,
     Kind,
     Match,
     MatchError,
@@ -30,7 +29,6 @@ from truc_rules import (
     side_of,
 )
 
-Events = tuple[Event, ...]
 Told = tuple[Match, Events]
 Hands = Sequence[Sequence[Card | None]]
 

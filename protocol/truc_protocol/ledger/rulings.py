@@ -13,19 +13,19 @@ from truc_protocol.ledger.state import (
     LoggedMove,
     Outcome,
     Pause,
+    Taken,
     check_index,
     is_exhausted,
     is_gone,
 )
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_WAIT
-from truc_rules import Event, Kind, Match, RulesError, deciders
+from truc_rules import Kind, Match, RulesError, deciders
 
-Events = tuple[Event, ...]
 _SERVER = "server"
 
 
-def rule(ledger: Ledger, body: Rule) -> tuple[Ledger, Events]:
+def rule(ledger: Ledger, body: Rule) -> Taken:
     """Take a ruling.
 
     Raises:
@@ -96,7 +96,7 @@ def may_abandon(ledger: Ledger, kind: str) -> bool:
             return False
 
 
-def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> tuple[Ledger, Events]:
+def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> Taken:
     if ledger.pause.active:
         raise CheckError("C29", "a ruled move: the match is paused", _SERVER)
     if not ledger.setup.terms.opts.decision_ms:
@@ -125,7 +125,7 @@ def _check_fixed(match: Match, move: Move) -> None:
         )
 
 
-def _told(ledger: Ledger, hand: HandLog | None, match: Match, step: LoggedMove) -> tuple[Ledger, Events]:
+def _told(ledger: Ledger, hand: HandLog | None, match: Match, step: LoggedMove) -> Taken:
     try:
         decided, events = told(match, step)
     except RulesError as error:

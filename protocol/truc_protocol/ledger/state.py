@@ -15,6 +15,7 @@ from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, MatchSetup, commitments
 from truc_rules import (
     Action,
+    Event,
     Match,
     Seat,
     awaits_deal,
@@ -28,6 +29,8 @@ from truc_rules import (
 _NOBODY: Final[frozenset[int]] = frozenset()
 # looked up once: an Enum lookup is expensive
 _HAND, _BETWEEN, _CALLED, _OVER = Phase.HAND, Phase.BETWEEN, Phase.CALLED, Phase.OVER
+Events = tuple[Event, ...]
+"""What happened in the rules, in order."""
 Place = tuple[int, bytes]
 Links = tuple[tuple[int, bytes], ...]
 Shown = tuple[int, tuple[int, ...]]
@@ -172,6 +175,10 @@ class Ledger(msgspec.Struct, frozen=True):
     def opens_at_close(self) -> bool:
         """Whether close and void open the server's link (reveal = hand)."""
         return self.setup.terms.table.policy == "hand"
+
+
+Taken = tuple[Ledger, Events]
+"""What comes of a record: the ledger after it, and what happened in the rules."""
 
 
 def start(setup: MatchSetup) -> Ledger:
