@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from vectors.handshake import contact_of, message_of, proved
-
 from truc_protocol.acts import read_act
 from truc_protocol.audit import compare
 from truc_protocol.audit.evidence import weigh
@@ -11,11 +9,20 @@ from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.codec import dec, enc, sha256
 from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.evidence_file import read_evidence
-from truc_protocol.messages import KeyLogin
+from truc_protocol.messages import KeyLogin, ServerHello
 from truc_protocol.messages.wire import Direction, decode
 from truc_protocol.records import Binding, Record, kind_of, link, parse, signer_of
 from truc_protocol.transcript import Transcript, unpack_record
-from truc_protocol.wire.handshake import Challenge, Signed, check_login, check_revoke, make_roll
+from truc_protocol.wire.handshake import (
+    Challenge,
+    Contact,
+    Pin,
+    Signed,
+    check_login,
+    check_revoke,
+    check_server_hello,
+    make_roll,
+)
 
 h = bytes.fromhex
 Fields = dict[str, Any]
@@ -74,6 +81,39 @@ def record(group: Fields, test: Fields) -> bool:
 def args(group: Fields, test: Fields) -> bool:
     move = read_act(0, test["kind"], value(test["args"]), deck=group["deck"])
     return str(move.action.kind) == test["kind"]
+
+
+def message_of(fields: Fields) -> ServerHello:
+    """Return what a client was sent."""
+    parts = {name: h(fields[name]) for name in ("body", "sig", "info")}
+    rolls = tuple(tuple(map(h, roll)) for roll in fields["rolls"])
+    return ServerHello(re=1, rolls=rolls, **parts)
+
+
+def contact_of(fields: Fields) -> Contact:
+    """Return what the client of a test knows."""
+    match fields["known"]:
+        case None:
+            known: Any = None
+        case {"fingerprint": text}:
+            known = text
+        case pin:
+            known = Pin(h(pin["first"]), h(pin["present"]), pin["serial"])
+    return Contact(
+        h(fields["client_frame"]),
+        tuple(fields["offered"]),
+        known,
+        fields["now"],
+        fields["cert"] and h(fields["cert"]),
+        {h(key) for key in fields["revoked"]},
+    )
+
+
+def proved(hello: ServerHello, contact: Contact) -> Fields:
+    """Return what a hello proves."""
+    server = check_server_hello(hello, contact)
+    pin = {"first": server.pin.first.hex(), "present": server.pin.present.hex(), "serial": server.pin.serial}
+    return {"sn": server.sn.hex(), "pin": pin, "trust": server.trust.name.lower().replace("_", " ")}
 
 
 def hello(_group: Fields, test: Fields) -> bool:

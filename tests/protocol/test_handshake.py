@@ -1,12 +1,22 @@
 """The handshake beyond what tests/vectors/handshake.json pins, and attacks on it with every key the attacker holds (C37 to C40)."""
 
 import pytest
-from vectors.handshake import CERT, CN, INFO, LAST, NEXT, NOW, PLAYER, SERVER, SMALL_ORDER, SN, STRANGER
 
 from truc_protocol.codec import enc, pack, sha256, unpack
-from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import ClientHello, Direction, KeyLogin, MessageError, ServerHello, decode, encode
+from truc_protocol.messages import (
+    ClientHello,
+    Direction,
+    Info,
+    KeyLogin,
+    Limits,
+    MessageError,
+    ServerHello,
+    decode,
+    encode,
+    encode_info,
+)
 from truc_protocol.records import encode as body_of
 from truc_protocol.wire.handshake import (
     Auth,
@@ -31,6 +41,21 @@ from truc_protocol.wire.handshake import (
     server_hello,
 )
 
+SERVER, NEXT, LAST, PLAYER, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in range(1, 6))
+SMALL_ORDER = b"\x01" + bytes(31)
+CN, SN, CERT = b"\xc1" * 32, b"\x51" * 32, b"\xce" * 32
+NOW = 1_790_000_000
+INFO = encode_info(
+    Info(
+        name="Casa",
+        software="truc 0.1.0",
+        caps={},
+        limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
+        variants=(),
+        guests=True,
+        now_ms=NOW * 1000,
+    )
+)
 CLIENT_HELLO = ClientHello(id=1, proto=(1,), cn=CN)
 CLIENT_FRAME = encode(CLIENT_HELLO)
 ROLL_1 = make_roll(SERVER, NEXT, serial=1, not_before=NOW)

@@ -1,11 +1,17 @@
-"""Make records.json: a body of every kind, and for each the ways in which it can be no body of that kind (C1, C2)."""
+"""Add a new kind of record to records.json: its body, and the ways in which it can be no body of that kind (C1, C2).
 
+    PYTHONPATH=tests:protocol:server python -m vectors.records
+
+The kind must stand in a kept transcript.
+"""
+
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from vectors.links import record_fields
-from vectors.shape import Group, Test, Vectors, projected, projected_body, test, vectors
+from vectors.shape import Group, Test, Vectors, projected_body, test, text_of
 from vectors.transcripts.make import FOLDER, SCRIPTS
 
 from truc_protocol.bodies import Proxy
@@ -13,23 +19,8 @@ from truc_protocol.checks import CheckError
 from truc_protocol.codec import dec, enc
 from truc_protocol.records import KINDS, Record, kind_of, parse, signer_of
 from truc_protocol.transcript import read_transcript
-from truc_rules import KINDS as ACTS
 
-HEADER = (
-    "Records of every kind, judged by themselves: no place, no key, no rules.",
-    "check says which check refuses an invalid one. The signatures of altered bodies are not theirs (that would be C3).",
-)
-NOTES = {
-    "NotCanonical": "The body is not in the profile.",
-    "Tag": "No tag of a record, or that of another kind.",
-    "Arity": "A field too many or too few.",
-    "Type": "A field of another type, or bytes of another length.",
-    "Signer": "A role that may not sign this kind, or not this body.",
-    "Signature": "Not the length of this kind's signature.",
-    "Args": "Args of another shape than the act's kind has.",
-}
-SALT = bytes(range(16))
-DECK = 40
+FILE = Path(__file__).with_name("records.json")
 
 
 def kept_records() -> list[Record]:
@@ -74,6 +65,11 @@ def _broken_fields(record: Record) -> Iterator[Test]:
                 yield _invalid(f"{tag}: {name} is {word}", record._replace(body=body), "C2", "Type")
 
 
+def record_fields(record: Record) -> Test:
+    """Return a record's three fields, bytes in hex."""
+    return {"signer": record.signer, "body": record.body.hex(), "sig": record.sig.hex()}
+
+
 def _invalid(comment: str, record: Record, check: str, flag: str) -> Test:
     try:
         parse(record)
@@ -83,7 +79,8 @@ def _invalid(comment: str, record: Record, check: str, flag: str) -> Test:
     raise ValueError(f"{comment}: expected {check}")
 
 
-def _of_kind(record: Record) -> Group:
+def of_kind(record: Record) -> Group:
+    """Return the tests of a record's kind."""
     body = parse(record)
     tag, *values = dec(record.body)
     unsigned = isinstance(body, Proxy)
@@ -120,85 +117,17 @@ def _other_version(tag: str) -> str:
     return tag.replace("truc/1/", "truc/2/")
 
 
-def _no_records() -> Group:
-    bodies = {
-        "no array": enc("truc/1/call"),
-        "an empty array": enc([]),
-        "a tag nobody knows": enc(["truc/1/gift", 0]),
-        "a tag that never stands in a transcript": enc(["truc/1/refuse", bytes(32), bytes(32), "x"]),
-        "a number for the tag": enc([1, 2]),
-    }
-    tests = [_invalid(comment, Record(0, body, bytes(64)), "C2", "Tag") for comment, body in bodies.items()]
-    no_body = _invalid("no bytes", Record(0, b"", bytes(64)), "C1", "NotCanonical")
-    return Group("record", [*tests, no_body], {"kind": None, "role": 0})
+def added() -> Vectors:
+    """Return the file with a group for every kind that has none yet, numbered on; what stands there stays as it is."""
+    file: Vectors = json.loads(FILE.read_text(encoding="utf-8"))
+    known = {group["kind"] for group in file["testGroups"] if group["type"] == "record"}
+    for made in map(of_kind, kept_records()):
+        if made.fields["kind"] not in known:
+            numbered = [{"tcId": n, **each} for n, each in enumerate(made.tests, file["numberOfTests"] + 1)]
+            file["testGroups"].append({"type": made.type, **made.fields, "tests": numbered})
+            file["numberOfTests"] += len(numbered)
+    return file
 
 
-GOOD_ARGS: dict[str, list[Any]] = {
-    "NONE": [[]],
-    "PLAY": [[0, 39, SALT, None], [2, 0, SALT, 3], [1, 7, SALT, "rest"], [1, 7, SALT, "trut"]],
-    "SHOW": [[[[0, 39, SALT]]], [[[0, 1, SALT], [2, 3, SALT]]]],
-    "CUT": [[1], [39]],
-    "STAKE": [[2], ["rest"], ["trut"]],
-    "COVER": [[0]],
-    "SLOT": [[2]],
-    "NUMBER": [[33]],
-    "SEAT": [[1]],
-    "COUNT": [[3], [1]],
-    "ORDER": [["low"], ["7"]],
-}
-BAD_ARGS: dict[str, list[Any]] = {
-    "NONE": [[0], [None]],
-    "PLAY": [
-        [],
-        [0, 39, SALT],
-        [0, 40, SALT, None],
-        [0, 39, SALT[1:], None],
-        [0, 39, "s" * 16, None],
-        [True, 39, SALT, None],
-        [0, 39, SALT, "all"],
-        [0, 39, SALT, True],
-        [0, 39, SALT, None, 0],
-    ],
-    "SHOW": [
-        [],
-        [[]],
-        [[0, 39, SALT]],
-        [[[2, 3, SALT], [0, 1, SALT]]],
-        [[[0, 1, SALT], [0, 3, SALT]]],
-        [[[0, 40, SALT]]],
-        [[[0, 39, SALT, None]]],
-    ],
-    "CUT": [[], [40], [True], [1, 2]],
-    "STAKE": [[], [None], ["all"], [True]],
-    "COVER": [[], [None], ["0"], [0, 0]],
-    "SLOT": [[], [True]],
-    "NUMBER": [[], [None], ["33"]],
-    "SEAT": [[], [None]],
-    "COUNT": [[], ["3"], [True]],
-    "ORDER": [[], [7], [None], ["low", "low"]],
-}
-
-
-def _args() -> Group:
-    tests = [each for kind, shape in ACTS.items() for each in _args_of(str(kind), shape.name)]
-    return Group("args", [*tests, _bad_args("fold", [])], {"deck": DECK})
-
-
-def _args_of(kind: str, shape: str) -> Iterator[Test]:
-    for args in GOOD_ARGS[shape]:
-        yield test(f"{kind}: {_said(args)}", "valid", kind=kind, args=projected(args))
-    for args in BAD_ARGS[shape]:
-        yield _bad_args(kind, args)
-
-
-def _bad_args(kind: str, args: list[Any]) -> Test:
-    return test(f"{kind}: {_said(args)}", "invalid", "Args", kind=kind, args=projected(args), check="C2")
-
-
-def _said(args: list[Any]) -> str:
-    return repr(args).replace(repr(SALT), "salt").replace(repr(SALT[1:]), "15 bytes of salt")
-
-
-def made() -> Vectors:
-    """Return the file."""
-    return vectors(HEADER, NOTES, [*map(_of_kind, kept_records()), _no_records(), _args()])
+if __name__ == "__main__":
+    FILE.write_text(text_of(added()), encoding="utf-8")
