@@ -30,7 +30,7 @@ from truc_server.admin.requests import (
 )
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.metrics.health import why_behind
+from truc_server.metrics.measures import why_behind
 from truc_server.net.connections import Connections
 from truc_server.net.peer import Peer, RefusedError
 from truc_server.net.sanctions import imposed_now, setting_naming

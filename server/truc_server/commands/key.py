@@ -109,7 +109,7 @@ def _earlier(identity: PublicIdentity, public: bytes, needs: Mapping[bytes | Non
 def _whose(identity: PublicIdentity, public: bytes) -> str:
     if public == identity.key:
         return "this server's present key: it does not start"
-    if any(public == rotation.change.old for rotation in identity.rotations):
+    if _was_own(identity, public):
         return "an earlier key of this server"
     return "somebody else's"
 

@@ -124,12 +124,6 @@ class Identity(NamedTuple):
         """The newest rotations, as the server's hello carries them."""
         return tuple(rotation.roll for rotation in self.rotations[-MAX_ROLLS:])
 
-    @property
-    def public(self) -> PublicIdentity:
-        """The public side of it."""
-        earlier = tuple(key.public for key in self.earlier)
-        return PublicIdentity(self.key.public, self.rotations, earlier, self.revoked)
-
     def key_of(self, public: bytes) -> SigningKey:
         """Return the identity key that a match was begun under.
 
@@ -168,7 +162,7 @@ def settled_identity(folder: Folder, passphrase: str | None) -> Identity:
     """
     settle_passphrase(folder)
     identity = read_identity(folder, passphrase)
-    check_in_force(identity.public)
+    check_in_force(read_public(folder))
     if folder.next_identity.exists():
         if public_key(folder.next_identity) == identity.key.public:
             move(folder.next_identity, folder.identity)

@@ -1,4 +1,4 @@
-"""Every metric of the server's own: its name, what it says, and where it is read.
+"""Whether the server does what it is there for, and every metric of its own: its name, what it says, where it is read.
 
 The page at /metrics is made from this table; docs/hosting/watching.md has a row for each, which a test compares.
 Invariant: no label tells of a person, an address, a table or a key, and the values of each are known beforehand.
@@ -9,15 +9,57 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
 from typing import Final, NamedTuple, get_args
 
+import trio
+
 from truc_protocol.errors import Code
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.metrics.health import health
 from truc_server.net.admission import Reason
 from truc_server.operation.figures import Shape, Spread
 from truc_server.storage import PlayerKind
-from truc_server.storage.journal import MAX_WAITING
+from truc_server.storage.journal import MAX_WAITING, SLOW_S, Journal
 from truc_server.table_data.seats import State
+
+EVERY_S: Final = 0.25  # between two looks at how late the loop is
+
+
+class Health(NamedTuple):
+    """Whether all is well, and if not, in a few words what is wrong."""
+
+    is_well: bool
+    text: str
+
+
+def health(house: House) -> Health:
+    """Return how the server is."""
+    journal = house.journal
+    if house.failure is not None:
+        return Health(is_well=False, text="failed: the store takes no more writes")
+    if journal.is_closed:
+        return Health(is_well=False, text="stopping")
+    if house.drain.is_on:
+        return Health(is_well=False, text="draining: hands under way end, and nothing else begins")
+    behind = why_behind(journal)
+    return Health(is_well=behind is None, text=behind or "ok")
+
+
+def why_behind(journal: Journal) -> str | None:
+    """Return how the store does not keep up; None if it does."""
+    if journal.is_behind:
+        return f"behind: {journal.waiting} writes wait for the store"
+    took = journal.commit_s(trio.current_time())
+    return f"behind: a commit has been under way for {took:.0f} s" if took > SLOW_S else None
+
+
+async def watch(late_s: Spread) -> None:
+    """Note how late the loop is, again and again."""
+    moment = trio.current_time()
+    while True:
+        moment += EVERY_S
+        await trio.sleep_until(moment)
+        now = trio.current_time()
+        late_s.add(now - moment)
+        moment = max(moment, now)
 
 
 class Seen(NamedTuple):

@@ -15,8 +15,7 @@ import trio
 
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.metrics.health import health, watch
-from truc_server.metrics.measures import Seen, read
+from truc_server.metrics.measures import Seen, health, read, watch
 from truc_server.metrics.scrape import CONTENT_TYPE, text_of
 from truc_server.net.listening import CHUNK, accept, read_out
 from truc_server.operation.figures import SECONDS as BOUNDS

@@ -189,10 +189,7 @@ def locked(folder: Folder) -> Iterator[None]:
     Raises:
         FolderLockedError: Another process is in it.
     """
-    try:
-        descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except PermissionError as error:
-        raise FolderError(f"{folder.lock} is not this user's: {error.strerror}") from error
+    descriptor = _open_lock(folder, os.O_RDWR | os.O_CREAT)
     try:
         _take(folder, descriptor)
         with _naming(folder.lock):
@@ -212,10 +209,7 @@ def lock_holder(folder: Folder) -> FolderLockedError | None:
     """
     if not folder.lock.exists():
         return None
-    try:
-        descriptor = os.open(folder.lock, os.O_RDONLY | os.O_CLOEXEC)
-    except PermissionError as error:
-        raise FolderError(f"{folder.lock} is not this user's: {error.strerror}") from error
+    descriptor = _open_lock(folder, os.O_RDONLY)
     try:
         _take(folder, descriptor)
     except FolderLockedError as error:
@@ -223,6 +217,13 @@ def lock_holder(folder: Folder) -> FolderLockedError | None:
     finally:
         os.close(descriptor)
     return None
+
+
+def _open_lock(folder: Folder, flags: int) -> int:
+    try:
+        return os.open(folder.lock, flags | os.O_CLOEXEC, 0o600)
+    except PermissionError as error:
+        raise FolderError(f"{folder.lock} is not this user's: {error.strerror}") from error
 
 
 def _take(folder: Folder, descriptor: int) -> None:

@@ -81,14 +81,10 @@ _DROP: Final = delete(ratings).where(*_ONE)
 def rate(connection: Connection, matches: Iterable[RateMatch]) -> None:
     """Change the skills of all who have played these matches, one after the other."""
     for match in matches:
-        _rate(connection, match)
-
-
-def _rate(connection: Connection, match: RateMatch) -> None:
-    winners, losers = (_ratings(connection, match, side) for side in (match.winners, match.losers))
-    won, lost = after_match(_skills(winners), _skills(losers))
-    for rating, skill in zip(winners + losers, won + lost, strict=True):
-        _save(connection, _counted(rating, skill, won=rating in winners))
+        winners, losers = (_ratings(connection, match, side) for side in (match.winners, match.losers))
+        won, lost = after_match(_skills(winners), _skills(losers))
+        for rating, skill in zip(winners + losers, won + lost, strict=True):
+            _save(connection, _counted(rating, skill, won=rating in winners))
 
 
 def board(

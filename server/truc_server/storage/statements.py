@@ -24,31 +24,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from truc_protocol.codec import enc
-from truc_server.storage import (
-    KEPT_LINES,
-    AddPlayer,
-    AddRecord,
-    ClearSeat,
-    DropIgnored,
-    DropSecrets,
-    DropTable,
-    DropTerms,
-    EndMatch,
-    ForgetPlayer,
-    Lease,
-    RateMatch,
-    SaveChat,
-    SaveGuest,
-    SaveIgnored,
-    SaveMatch,
-    SaveSeat,
-    SaveSecrets,
-    SaveTable,
-    SaveTerms,
-    StoreLostError,
-    Write,
-    schema,
-)
+from truc_server import storage
+from truc_server.storage import AddRecord, Lease, StoreLostError, Write, schema
 from truc_server.storage import ratings as standings
 from truc_server.storage.schema import (
     chat,
@@ -131,14 +108,14 @@ Name = str | bytes
 Rows = list[dict[str, Any]]
 
 _UPSERTS: Final[Mapping[type[Write], Table]] = {
-    SaveTable: schema.tables,
-    SaveSeat: schema.seats,
-    SaveGuest: schema.guests,
-    SaveSecrets: schema.secrets,
-    SaveTerms: schema.terms,
-    AddPlayer: schema.match_players,
-    SaveChat: schema.chat,
-    SaveIgnored: schema.ignored,
+    storage.SaveTable: schema.tables,
+    storage.SaveSeat: schema.seats,
+    storage.SaveGuest: schema.guests,
+    storage.SaveSecrets: schema.secrets,
+    storage.SaveTerms: schema.terms,
+    storage.AddPlayer: schema.match_players,
+    storage.SaveChat: schema.chat,
+    storage.SaveIgnored: schema.ignored,
 }
 """The writes that set a row, whose fields are the columns of a table."""
 
@@ -150,26 +127,28 @@ _GONE: Final[BindParameter[bytes]] = bindparam(
 _EMPTIED: Final = {"player": b"", "tag": "", "name": "", "seat": None, "text": "", "at_ms": 0}
 _PLAYED: Final = select(match_players.c.mid).where(match_players.c.player == _GONE)
 _STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
-    DropTable: (
+    storage.DropTable: (
         delete(seats).where(seats.c.table == _CODE),
         delete(terms).where(terms.c.table == _CODE),
         delete(chat).where(chat.c.table == _CODE),
         delete(tables).where(tables.c.code == _CODE),
     ),
-    ClearSeat: (delete(seats).where(seats.c.table == bindparam("table"), seats.c.seat == bindparam("seat")),),
-    DropSecrets: (delete(secrets).where(secrets.c.th == bindparam("th")),),
-    DropTerms: (delete(terms).where(terms.c.table == bindparam("table")),),
-    SaveMatch: (insert(matches),),
-    EndMatch: (update(matches).where(matches.c.mid == bindparam("ended")),),
-    SaveChat: (
+    storage.ClearSeat: (
+        delete(seats).where(seats.c.table == bindparam("table"), seats.c.seat == bindparam("seat")),
+    ),
+    storage.DropSecrets: (delete(secrets).where(secrets.c.th == bindparam("th")),),
+    storage.DropTerms: (delete(terms).where(terms.c.table == bindparam("table")),),
+    storage.SaveMatch: (insert(matches),),
+    storage.EndMatch: (update(matches).where(matches.c.mid == bindparam("ended")),),
+    storage.SaveChat: (
         delete(chat).where(
-            chat.c.table == bindparam("table"), chat.c.n <= bindparam("n", type_=Integer) - KEPT_LINES
+            chat.c.table == bindparam("table"), chat.c.n <= bindparam("n", type_=Integer) - storage.KEPT_LINES
         ),
     ),
-    DropIgnored: (
+    storage.DropIgnored: (
         delete(ignored).where(ignored.c.player == bindparam("player"), ignored.c.tag == bindparam("tag")),
     ),
-    ForgetPlayer: (
+    storage.ForgetPlayer: (
         delete(guests).where(guests.c.id == _GONE),
         update(chat).where(chat.c.player == _GONE).values(_EMPTIED),
         delete(ignored).where(ignored.c.player == _GONE),
@@ -182,13 +161,23 @@ _STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
 """What else a write does; its fields are the parameters."""
 
 _FENCED: Final[Mapping[type[Write], str]] = {
-    **dict.fromkeys((SaveTable, DropTable), "code"),
-    **dict.fromkeys((SaveSeat, ClearSeat, SaveChat, SaveTerms, DropTerms, SaveMatch), "table"),
-    **dict.fromkeys((AddRecord, EndMatch, AddPlayer, RateMatch), "mid"),
+    **dict.fromkeys((storage.SaveTable, storage.DropTable), "code"),
+    **dict.fromkeys(
+        (
+            storage.SaveSeat,
+            storage.ClearSeat,
+            storage.SaveChat,
+            storage.SaveTerms,
+            storage.DropTerms,
+            storage.SaveMatch,
+        ),
+        "table",
+    ),
+    **dict.fromkeys((AddRecord, storage.EndMatch, storage.AddPlayer, storage.RateMatch), "mid"),
 }
 """The field that names the table or the match whose owner alone may write this; the other writes belong to no table."""
 
-_CREATED: Final[Mapping[type[Write], str]] = {SaveTable: "code", SaveMatch: "mid"}
+_CREATED: Final[Mapping[type[Write], str]] = {storage.SaveTable: "code", storage.SaveMatch: "mid"}
 _TABLE_HOLDERS: Final = (
     select(tables.c.code, tables.c.owner, tables.c.epoch)
     .where(tables.c.code.in_(bindparam("names", expanding=True)))
@@ -242,8 +231,8 @@ def apply(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None
     if kind is AddRecord:
         _add_records(connection, writes)
         return
-    if kind is RateMatch:
-        standings.rate(connection, [write for write in writes if isinstance(write, RateMatch)])
+    if kind is storage.RateMatch:
+        standings.rate(connection, [write for write in writes if isinstance(write, storage.RateMatch)])
         return
     rows = _rows(kind, lease, writes)
     if kind in _UPSERTS:
@@ -255,13 +244,13 @@ def apply(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None
 def _rows(kind: type[Write], lease: Lease, writes: Sequence[Write]) -> Rows:
     """Return the fields of writes as their statements take them."""
     rows = [write._asdict() for write in writes]
-    if kind is SaveTable:
+    if kind is storage.SaveTable:
         return [{**row, **lease._asdict(), "lease_until_ms": None} for row in rows]
-    if kind is SaveMatch:
+    if kind is storage.SaveMatch:
         return [{**row, "setup": enc(row["setup"])} for row in rows]
-    if kind is EndMatch:
+    if kind is storage.EndMatch:
         return [{"ended": row.pop("mid"), **row} for row in rows]
-    return [{"forgotten": row["player"]} for row in rows] if kind is ForgetPlayer else rows
+    return [{"forgotten": row["player"]} for row in rows] if kind is storage.ForgetPlayer else rows
 
 
 def _add_records(connection: Connection, writes: Sequence[Write]) -> None:
