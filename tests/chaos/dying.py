@@ -13,8 +13,8 @@ import click
 from chaos.faulty_store import Fault, FaultyStore, Point, die
 
 from truc_server import main as server
-from truc_server import storage as store
 from truc_server.net.connections import Connections
+from truc_server.storage import sql as store
 
 GOODBYE = "goodbye"
 

@@ -6,8 +6,7 @@ read, nobody is answered. A row that is not as it was written keeps nobody else 
 
 from collections import deque
 from collections.abc import Callable
-from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import structlog
 import trio
@@ -18,8 +17,7 @@ from truc_server.storage import StoreError
 PAGE: Final = 64  # records read at once
 AGAIN_S: Final = 1.0  # after a read that has failed
 
-Answer = Callable[[], None]
-Read = TypeVar("Read")
+Found = TypeVar("Found")
 
 log = structlog.get_logger()
 
@@ -28,42 +26,41 @@ class Pages:
     """The pages that are still to be read."""
 
     def __init__(self) -> None:
-        self._asked: deque[Callable[[], Answer]] = deque()
-        self._wake = trio.Event()
+        self._asked: deque[tuple[Callable[[], Any], Callable[[Any], None]]] = deque()
+        self._more = trio.lowlevel.ParkingLot()
         self._complaints = Seldom()
 
-    def ask(self, read: Callable[[], Read], take: Callable[[Read], None]) -> None:
+    def ask(self, read: Callable[[], Found], take: Callable[[Found], None]) -> None:
         """Ask for what `read`, which blocks, returns; `take` is called with it."""
-        self._asked.append(lambda: partial(take, read()))
-        self._wake.set()
+        self._asked.append((read, take))
+        self._more.unpark()
 
     async def run(self) -> None:
         """Read what is asked for."""
         while True:
-            while not self._asked:
-                self._wake = trio.Event()
-                await self._wake.wait()
-            try:
-                answer = await trio.to_thread.run_sync(self._asked[0])
-            except StoreError as error:
-                if self._complaints.is_due(trio.current_time()):
-                    log.warning("page_not_read", reason=str(error))
-                await trio.sleep(AGAIN_S)
-                continue
-            except Exception:  # it is theirs who have asked, and nobody else's
-                log.exception("internal", incident="page")
-                answer = _nothing
-            self._asked.popleft()
-            _give(answer)
-            del answer  # holds the table, which may be gone
+            if self._asked:
+                await self._answer(*self._asked[0])
+            else:
+                await self._more.park()
+
+    async def _answer(self, read: Callable[[], Found], take: Callable[[Found], None]) -> None:
+        """Answer the first of those who have asked; if the store cannot be read they stay the first."""
+        try:
+            found = await trio.to_thread.run_sync(read)
+        except StoreError as error:
+            if self._complaints.is_due(trio.current_time()):
+                log.warning("page_not_read", reason=str(error))
+            await trio.sleep(AGAIN_S)
+            return
+        except Exception:  # it is theirs who have asked, and nobody else's
+            log.exception("internal", incident="page")
+        else:
+            _hand_on(found, take)
+        self._asked.popleft()
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
-def _give(answer: Answer) -> None:
+def _hand_on(found: Found, take: Callable[[Found], None]) -> None:
     try:
-        answer()
+        take(found)
     except Exception:
         log.exception("internal", incident="page")
