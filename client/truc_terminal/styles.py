@@ -1,20 +1,25 @@
-"""The styles of bot that the command line offers, by name, and how each makes a chooser for its table.
+"""The styles of bot that the command line offers, by name, and what the best of them would advise a player.
 
 `careless` and `careful` look at the options alone; `sharp` looks at the match as its seat knows it, with the rules that
 truc_bots builds on. What sharp cannot read, such as a guest's match or an option newer than its rules, it leaves to
 careful.
+
+Advice is what sharp would do in a player's place, and how that fared in the hands it imagined. The same position gets
+the same thought again, as far as the time for it is the same.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 import click
+import trio
 
-from truc_bots import Sharp
+from truc_bots import LIVE, Effort, Sharp, Tried
 from truc_client.bots import Chooser, careful, careless
 from truc_client.happenings import Choice, YourTurn
 from truc_client.table import Table
+from truc_rules import Match
 
 Style = Callable[[int, Table], Chooser]
 """Makes a chooser from a seed, for a table."""
@@ -25,13 +30,21 @@ def sharp(seed: int, table: Table) -> Chooser:
     player, simpler = Sharp(seed), careful(seed)
 
     def choose(turn: YourTurn) -> Choice:
-        match = None if table.match is None else table.match.ledger.match
-        if match is None or table.seat is None:
-            return simpler(turn)
-        place = player.choose(match, table.seat, [choice.line for choice in turn.options])
+        known = _known(table)
+        place = None if known is None else player.choose(*known, _lines(turn))
         return simpler(turn) if place is None else turn.options[place]
 
     return choose
+
+
+def _known(table: Table) -> tuple[Match, int] | None:
+    """Return the match as the player's seat knows it, and the seat; None where there is nothing to think about."""
+    match = None if table.match is None else table.match.ledger.match
+    return None if match is None or table.seat is None else (match, table.seat)
+
+
+def _lines(turn: YourTurn) -> list[str]:
+    return [choice.line for choice in turn.options]
 
 
 STYLES: Final[Mapping[str, Style]] = MappingProxyType(
@@ -52,3 +65,24 @@ def style_option(default: str) -> Callable[[Callable[..., None]], Callable[..., 
         show_default=True,
         help="How bots play: careless takes any option, careful looks at its options alone, sharp imagines the hidden cards.",
     )
+
+
+class Advice(NamedTuple):
+    """The options of a turn that are worth comparing, best first, and how each fared; none where sharp cannot tell."""
+
+    turn: YourTurn
+    compared: tuple[tuple[Choice, Tried], ...]
+
+
+Advise = Callable[[Table, YourTurn], Awaitable[Advice]]
+"""Thinks about a turn; it may be cancelled meanwhile."""
+
+
+async def sharp_advice(table: Table, turn: YourTurn, effort: Effort = LIVE) -> Advice:
+    """Return what sharp thinks of the options of a table's newest turn; it thinks in a worker thread."""
+    known = _known(table)
+    if known is None:
+        return Advice(turn, ())
+    compare = Sharp(turn.at, effort).compare
+    tried = await trio.to_thread.run_sync(compare, *known, _lines(turn), abandon_on_cancel=True)
+    return Advice(turn, tuple((turn.options[place], each) for place, each in tried.items()))

@@ -7,7 +7,7 @@ from rules.played import dealt, options
 
 from truc_bots import Effort
 from truc_client.happenings import Choice, YourTurn
-from truc_terminal.advice import sharp_advice
+from truc_terminal.styles import sharp_advice
 
 QUICK = Effort(32, inf)
 OWN = "2e 3c 11b"

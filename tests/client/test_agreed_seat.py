@@ -13,7 +13,7 @@ from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, Ready, SeatHeld, SignedAct, refusal
 from truc_protocol.records import Record, parse
-from truc_terminal.commands.stepping_in import find_vacant
+from truc_terminal.commands.bot import find_vacant
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from protocol.peers import Table
 from rows import each_row
 
 from truc_rules import preset, with_options
-from truc_terminal.commands.common import FailedError
+from truc_terminal.commands.output import FailedError
 from truc_terminal.main import main
 from truc_words.rules_page import games
 

@@ -51,8 +51,8 @@ from truc_protocol.messages import SeatState, TableState
 from truc_protocol.setup import Opts
 from truc_protocol.wire.handshake import Pin, revoke
 from truc_rules import preset
-from truc_terminal.commands.company import tell_waiting
-from truc_terminal.commands.listing import columns
+from truc_terminal.commands.in_person import tell_waiting
+from truc_terminal.commands.tables import columns
 from truc_terminal.main import main
 from truc_terminal.screen.explaining import word_expected
 from truc_terminal.screen.screen import Screen

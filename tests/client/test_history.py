@@ -18,7 +18,7 @@ from truc_client.home.home import Home, open_home
 from truc_client.paging import list_matches
 from truc_protocol.messages import Ok, PlayedMatch
 from truc_protocol.transcript import MAGIC
-from truc_terminal.kept_matches import find_transcript, one_match
+from truc_terminal.commands.kept_matches import find_transcript, one_match
 from truc_terminal.main import main
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"

@@ -9,7 +9,7 @@ from rich.console import Console
 from rows import each_row
 
 from truc_rules import preset
-from truc_terminal.commands.common import asked
+from truc_terminal.commands.terminal import asked
 from truc_terminal.main import main
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen

@@ -19,12 +19,12 @@ from truc_bots import Tried
 from truc_client import careful, connect, play_match
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, YourTurn
 from truc_rules import preset
-from truc_terminal.advice import Advice
 from truc_terminal.replay_model.board import Board, Laid, LaidTrick
 from truc_terminal.replay_model.faces import faces_of
 from truc_terminal.screen.drawing import Setting
 from truc_terminal.screen.lessons import Teacher, teaching_at
 from truc_terminal.screen.screen import Screen
+from truc_terminal.styles import Advice
 from truc_words import LANGUAGES, Speech
 from truc_words.house_variants import read_variant
 from truc_words.primer import Primer

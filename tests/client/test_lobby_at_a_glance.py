@@ -16,18 +16,9 @@ from truc_conform.shown import table_state
 from truc_protocol.messages import SeatState
 from truc_protocol.setup import Opts
 from truc_rules import preset
-from truc_terminal.commands.company import is_here_alone, told_of_waiting
-from truc_terminal.commands.listing import (
-    Listing,
-    TableClock,
-    age,
-    columns,
-    in_order,
-    listed,
-    read_clock,
-    table_line,
-)
-from truc_terminal.commands.play import Another, another
+from truc_terminal.commands.in_person import Another, another, is_here_alone, told_of_waiting
+from truc_terminal.commands.table_options import TableClock, read_clock
+from truc_terminal.commands.tables import Listing, age, columns, in_order, listed, table_line
 from truc_terminal.main import main
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen

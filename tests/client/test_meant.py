@@ -11,7 +11,7 @@ from rich.console import Console
 from rows import each_row
 
 from truc_client.home.home import open_home
-from truc_terminal.commands.common import tell_commands
+from truc_terminal.commands.terminal import tell_commands
 from truc_terminal.main import main
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES

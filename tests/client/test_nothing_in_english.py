@@ -10,7 +10,7 @@ from rows import each_row
 
 import truc_protocol
 from truc_client import errors
-from truc_terminal.commands.listing import Listed
+from truc_terminal.commands.tables import Listed
 from truc_words import catalogue
 from truc_words.catalogue import Catalogue
 
@@ -36,7 +36,7 @@ TOLD_OTHERWISE = {
 }
 """Modules whose texts are not of these catalogues."""
 SAYS = {
-    *("echo", "say", "print", "tell", "complain", "notice"),
+    *("echo", "say", "print", "tell", "notice"),
     *("FailedError", "UnusableError", "UsageError", "BadParameter", "usage_error"),
     *(name for name in vars(errors) if name.endswith("Error")),
 }
@@ -47,8 +47,8 @@ FOR_PROGRAMS = {
 }
 LINES_FOR_PROGRAMS = {
     "truc_terminal/commands/bot.py": ["table "],
-    "truc_terminal/commands/house_bot.py": ["key ", "called  seat  ", "over  ", "called  seat  "],
-    "truc_terminal/commands/common.py": ["truc: "],
+    "truc_terminal/commands/house_bot.py": ["key ", "called  seat  ", "over  "],
+    "truc_terminal/commands/output.py": ["truc: "],
 }
 """What a program reads that started the command: words that never change."""
 _WORD = re.compile("[A-Za-z]{2,}")

@@ -11,8 +11,7 @@ from protocol.forge import small
 from protocol.peers import Table
 from rich.console import Console
 
-from truc_terminal.commands.common import FailedError, tell
-from truc_terminal.commands.output import say
+from truc_terminal.commands.output import FailedError, say, tell
 from truc_terminal.main import main
 
 

@@ -15,10 +15,10 @@ from rows import each_row
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
 from truc_protocol.errors import Code
-from truc_terminal.advice import Advice
 from truc_terminal.screen.person import Lines, Person, Typed
 from truc_terminal.screen.questions import find_choice, numbered
 from truc_terminal.screen.screen import Screen
+from truc_terminal.styles import Advice
 from truc_words.house_variants import preset_called
 
 

@@ -29,9 +29,9 @@ from truc_protocol.messages import (
     Unwatch,
     Watch,
 )
-from truc_terminal.commands.common import asked
-from truc_terminal.commands.listing import table_line
 from truc_terminal.commands.play import Seating, Wish, _farewell, _sit_down, _step_in
+from truc_terminal.commands.tables import table_line
+from truc_terminal.commands.terminal import asked
 from truc_terminal.main import main
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen

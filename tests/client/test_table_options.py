@@ -2,7 +2,7 @@
 
 import pytest
 
-from truc_terminal.commands.common import table_options
+from truc_terminal.commands.table_options import table_options
 
 
 @pytest.mark.parametrize("value", ["²", "٣", "9" * 5_000, "+1", "1_0", "", "on"])

@@ -13,8 +13,7 @@ from rich.console import Console
 from truc_client import connect
 from truc_client.happenings import MEANWHILE, ChatSaid, Interrupted, LobbyChanged, TableChanged, TableClosed
 from truc_protocol.messages import LobbyState
-from truc_terminal.commands.listing import columns
-from truc_terminal.commands.tables import FollowedTables, follow_lines, follow_list
+from truc_terminal.commands.tables import FollowedTables, columns, follow_lines, follow_list
 
 OPEN = state("K7PQA", NORTH, FREE, age_ms=60_000, expires_ms=600_000)
 FULL = state("K7PQA", NORTH, replace(SOUTH, name="south"), age_ms=120_000)

@@ -22,7 +22,7 @@ from rich.console import Console
 from vectors.retold import Decision, happenings
 
 from truc_rules import Seat
-from truc_terminal.commands.common import tell_commands
+from truc_terminal.commands.terminal import tell_commands
 from truc_terminal.screen.screen import Screen
 
 SEED = "5"

@@ -1,39 +1,33 @@
 """`truc bot`: a bot with its own key, at a server."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import click
+import trio
 
 from truc_client.bots import play_match
-from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
-from truc_client.happenings import Happening, MatchEnded
+from truc_client.happenings import MatchEnded
 from truc_client.home.home import Home, open_home, sole_use
 from truc_client.table import Table
 from truc_protocol.errors import Code
-from truc_terminal.commands.common import (
-    OPTION_HELP,
-    FailedError,
-    lang_option,
-    own_home,
-    run,
-    table_options,
-    tell,
-    told_player,
-    usage_error,
-)
-from truc_terminal.commands.house_bot import result_of, serve, tell_trouble, until_ended
+from truc_protocol.messages import TableState
+from truc_terminal.commands.house_bot import BotPlay, result_of, serve_until_ended, stand_by, tell_trouble
+from truc_terminal.commands.open_tables import has_free_seat, tables_at, vacant_seats
+from truc_terminal.commands.output import FailedError, lang_option, tell, usage_error
+from truc_terminal.commands.player import at_server, own_home, run, told_player
 from truc_terminal.commands.server_lookup import server_meant
-from truc_terminal.commands.stepping_in import find_vacant
-from truc_terminal.styles import STYLES, style_option
+from truc_terminal.commands.table_options import Options, options_option, table_options
+from truc_terminal.styles import style_option
 from truc_words import Sentence
 
-_MOST_BOTS = 1000
-_GONE = frozenset({Code.TABLE_FULL, Code.TABLE_NOT_OPEN, Code.NO_SUCH_TABLE})
+_MOST_BOTS: Final = 1000
+_LOOK_S: Final = 3.0  # between two looks for a vacant seat
+_GONE: Final = frozenset({Code.TABLE_FULL, Code.TABLE_NOT_OPEN, Code.NO_SUCH_TABLE})
 
 
 class Work(NamedTuple):
@@ -42,13 +36,11 @@ class Work(NamedTuple):
     code: str | None
     variant: str | None
     seats: int | None
-    options: dict[str, int | str]
+    options: Options
     private: bool
     matches: int
     substitute: bool
-    style: str
-    seed: int
-    patience_s: float
+    play: BotPlay
 
 
 @click.command(short_help="Play as a bot.")
@@ -56,7 +48,7 @@ class Work(NamedTuple):
 @click.option("--table", "code", help="Sit down at the table with this code.")
 @click.option("--create", "variant", help="Open a table of this game; see `truc rules`.")
 @click.option("--seats", type=int, help="Number of seats of a new table.")
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help=OPTION_HELP)
+@options_option
 @click.option("--private", is_flag=True, help="Keep a new table out of the list.")
 @click.option("--substitute", is_flag=True, help="Wait for a match that has lost a player, and step in.")
 @click.option("--house", is_flag=True, help="Wait to be called by the server, as one of its host's own bots.")
@@ -106,19 +98,15 @@ def bot(
     where = server_meant(address)
     code = code or where.table
     sits = (code and code.upper(), variant, seats, table_options(options), private)
-    work = Work(*sits, matches, substitute, style, seed, patience_s)
+    play = BotPlay(style, seed, patience_s)
+    work = Work(*sits, matches, substitute, play)
     _check_usage(work, is_called=house)
     with _bot_home(name) as home:
-        player = told_player(home, home.root.name)
-
-        async def main() -> None:
-            if house:
-                await until_ended(partial(serve, where, player, partial(_play, work)))
-                return
-            async with connect(where, player) as connection:
-                await _work(connection, work)
-
-        run(main, lambda: Sentence("commands.start_bot_again"))
+        player, again = told_player(home, home.root.name), partial(Sentence, "commands.start_bot_again")
+        if house:
+            run(lambda: serve_until_ended(where, player, play), again)
+        else:
+            at_server(where, player, lambda connection: _work(connection, work), again)
 
 
 def _check_usage(work: Work, *, is_called: bool) -> None:
@@ -159,11 +147,11 @@ async def _work(connection: Connection, work: Work) -> None:
         return
     table = await _sit_down(connection, work)
     _tell(table)
-    choose = STYLES[work.style](work.seed, table)
+    choose = work.play.chooser(table)
     for number in range(work.matches):
         if number:
             await table.ready()
-        ended = await play_match(table, choose, tell_trouble, patience_s=work.patience_s)
+        ended = await play_match(table, choose, tell_trouble, patience_s=work.play.patience_s)
         tell(result_of(_played(ended)))
     await table.leave()
 
@@ -175,7 +163,8 @@ async def _step_in(connection: Connection, work: Work) -> None:
         table = await find_vacant(connection, work.code)
         _tell(table)
         try:
-            ended = await _play(work, table, tell_trouble)
+            choose = work.play.chooser(table)
+            ended = await play_match(table, choose, tell_trouble, patience_s=work.play.patience_s)
         except NotPlayedError:
             continue
         if table.plays:
@@ -185,10 +174,29 @@ async def _step_in(connection: Connection, work: Work) -> None:
         table.close()  # the match ended before the seat was taken over
 
 
-async def _play(work: Work, table: Table, show: Callable[[Happening], None]) -> MatchEnded | None:
-    """Play a match in this bot's style."""
-    choose = STYLES[work.style](work.seed, table)
-    return await play_match(table, choose, show, patience_s=work.patience_s)
+async def find_vacant(connection: Connection, code: str | None) -> Table:
+    """Wait until a public table wants a substitute, and agree to be one; with `code`, only at that table.
+
+    Raises:
+        RefusedError: There is no such table.
+    """
+    while True:
+        for state in await _shown(connection, code):
+            for seat in vacant_seats(state):
+                table = await stand_by(connection, state.table, seat)
+                if table is not None:
+                    return table
+        await trio.sleep(_LOOK_S)
+
+
+async def _shown(connection: Connection, code: str | None) -> tuple[TableState, ...]:
+    """Return the tables to look at; a private one may show itself only once it wants a substitute."""
+    try:
+        return await tables_at(connection, code)
+    except RefusedError as error:
+        if error.code == Code.NO_SUCH_TABLE:
+            raise
+        return ()
 
 
 def _played(ended: MatchEnded | None) -> MatchEnded:
@@ -227,7 +235,7 @@ async def join_any(connection: Connection) -> Table:
         ClientError: There is none.
     """
     for state in await connection.tables():
-        if state.state == "open" and any(seat.kind == "empty" for seat in state.seats):
+        if state.state == "open" and has_free_seat(state):
             try:
                 return await connection.join(state.table)
             except RefusedError as error:

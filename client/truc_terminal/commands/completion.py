@@ -12,9 +12,8 @@ from click.shell_completion import CompletionItem
 from truc_client.errors import ClientError, HomeError
 from truc_commands.completion import Values, complete_values
 from truc_protocol.setup import Opts
-from truc_terminal.commands.match_lookup import own_transcripts
+from truc_terminal.commands.kept_matches import KeptFile, kept_files, own_transcripts
 from truc_terminal.commands.server_lookup import known_servers
-from truc_terminal.kept_matches import KeptFile, kept_files
 from truc_words import LANGUAGES
 from truc_words.rules_page import games, table_rules
 

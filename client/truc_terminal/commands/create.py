@@ -4,10 +4,16 @@ from typing import Final, Unpack
 
 import click
 
-from truc_terminal.commands.common import OPTION_HELP, spoken, table_options, usage_error
-from truc_terminal.commands.listing import TableClock, read_clock
+from truc_terminal.commands.output import spoken, usage_error
 from truc_terminal.commands.play import Seating, Wish, play_at
 from truc_terminal.commands.server_lookup import game_meant, table_meant
+from truc_terminal.commands.table_options import (
+    Options,
+    TableClock,
+    options_option,
+    read_clock,
+    table_options,
+)
 from truc_terminal.commands.terminal import Manner, manner_options
 from truc_words import Sentence, told
 
@@ -37,7 +43,7 @@ def _clock(_context: click.Context, _option: click.Parameter, given: str | None)
     type=click.Choice(["hand", "match"]),
     help="When the cards are opened: after each hand, or the match.",
 )
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help=OPTION_HELP)
+@options_option
 @manner_options
 def create(
     *,
@@ -64,11 +70,9 @@ def create(
     play_at(where, wish, **manner)
 
 
-def _chosen(
-    clock: TableClock | None, reveal: str | None, options: dict[str, int | str]
-) -> dict[str, int | str]:
+def _chosen(clock: TableClock | None, reveal: str | None, options: Options) -> Options:
     """Return all table options, including those given by an option of the command."""
-    named: dict[str, int | str] = {} if clock is None else {**clock._asdict()}
+    named: Options = {} if clock is None else {**clock._asdict()}
     if reveal is not None:
         named["reveal"] = reveal
     for name in named.keys() & options.keys():

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,8 +25,8 @@ from truc_client.home.account import Player
 from truc_client.home.home import Home, open_home
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
-from truc_terminal.advice import sharp_advice
-from truc_terminal.commands.common import FailedError, lang_option, own_home, player_name, run, tell_commands
+from truc_terminal.commands.output import FailedError, lang_option
+from truc_terminal.commands.player import own_home, player_name, run
 from truc_terminal.commands.rules import game_called
 from truc_terminal.commands.terminal import (
     color_option,
@@ -33,11 +34,12 @@ from truc_terminal.commands.terminal import (
     lines_of,
     own_screen,
     plain_option,
+    tell_commands,
 )
 from truc_terminal.screen.lessons import teaching_at
 from truc_terminal.screen.person import Person
 from truc_terminal.screen.screen import Screen
-from truc_terminal.styles import STYLES, Style, style_option
+from truc_terminal.styles import STYLES, Style, sharp_advice, style_option
 from truc_words import Sentence
 
 _START_S: Final = 30.0
@@ -106,7 +108,7 @@ def demo(
                     _verify(played, keep, screen)
 
     with ended_as_by_ctrl_c():
-        run(main, lambda: Sentence("commands.demo_stopped"))
+        run(main, partial(Sentence, "commands.demo_stopped"))
 
 
 def _add_game(data: Path, text: str) -> None:

@@ -5,21 +5,13 @@ from contextlib import closing
 import click
 
 from truc_client.address import Address
-from truc_client.connecting import connect
+from truc_client.connection import Connection
 from truc_client.home.home import Home, has_seed
 from truc_client.home.store import HomeStore
-from truc_terminal.commands.common import (
-    FailedError,
-    confirmed,
-    lang_option,
-    own_home,
-    player_name,
-    run,
-    spoken,
-    tell,
-    told_player,
-)
+from truc_terminal.commands.output import FailedError, lang_option, spoken, tell
+from truc_terminal.commands.player import at_server, own_home, own_player
 from truc_terminal.commands.server_lookup import server_meant
+from truc_terminal.commands.terminal import confirmed
 from truc_words import Sentence
 
 
@@ -36,18 +28,17 @@ def forget(server: str | None, *, guest: bool, yes: bool) -> None:
 
     With one server known no SERVER is needed.
     """
-    where, home = server_meant(server), own_home()
-    _check_known(where, home, is_guest=guest)
+    where = server_meant(server)
+    _check_known(where, own_home(), is_guest=guest)
     if not yes and not confirmed(Sentence("asked.forget", server=where.server), spoken()):
         raise FailedError(Sentence("asked.nothing_done"))
-    player = told_player(home, player_name(None, home), is_guest=guest)
+    name = at_server(where, own_player(is_guest=guest), _forget)
+    tell(Sentence("commands.forgotten", server=where.server, name=name))
 
-    async def main() -> None:
-        async with connect(where, player) as connection:
-            await connection.forget()
-            tell(Sentence("commands.forgotten", server=where.server, name=connection.name))
 
-    run(main)
+async def _forget(connection: Connection) -> str:
+    await connection.forget()
+    return connection.name
 
 
 def _check_known(where: Address, home: Home, *, is_guest: bool) -> None:

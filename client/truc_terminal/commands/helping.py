@@ -71,7 +71,7 @@ class SpokenGroup(Program):
         except Exception as error:
             # Slow to import, and imported by whatever has raised a ClientError.
             from truc_client.errors import ClientError
-            from truc_terminal.commands.common import FailedError
+            from truc_terminal.commands.output import FailedError
 
             if isinstance(error, ClientError):
                 raise FailedError(str(error)) from error
@@ -79,7 +79,7 @@ class SpokenGroup(Program):
 
     def refused(self, error: OSError) -> click.ClickException:
         """Return the error for a command that the system refuses something, such as room on a full disk."""
-        from truc_terminal.commands.common import FailedError  # slow to import
+        from truc_terminal.commands.output import FailedError  # slow to import
 
         return FailedError(Sentence("commands.refused_by_system", reason=error.strerror or str(error)))
 

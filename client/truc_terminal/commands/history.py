@@ -13,27 +13,33 @@ from typing import Final
 import click
 from rich.console import Console
 
-from truc_client.address import Address
-from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, HomeError
-from truc_client.home.account import Player
 from truc_client.home.home import Home
 from truc_client.home.transcripts import path_of
 from truc_client.paging import is_given_out
-from truc_protocol.audit import Result
+from truc_protocol.audit import Result, Verdict
 from truc_protocol.messages import PlayedMatch
-from truc_terminal.commands.common import lang_option, own_home, own_player, run, spoken, tell, usage_error
-from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say
+from truc_terminal.commands.kept_matches import KeptFile, checked, kept_file, kept_files, one_match
+from truc_terminal.commands.output import (
+    FindingCommand,
+    Output,
+    UnusableError,
+    lang_option,
+    say,
+    spoken,
+    tell,
+    usage_error,
+)
+from truc_terminal.commands.player import at_server, own_home, own_player
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.verify import severest, verify
-from truc_terminal.kept_matches import HistoryRow, KeptFile, checked, kept_file, kept_files, one_match, row_of
 from truc_terminal.plain_values import verdict_facts
-from truc_terminal.verdicts import EXIT_CODES, quoted_name
+from truc_terminal.verdicts import EXIT_CODES, game_name, quoted_name, side_score
 from truc_words import Sentence, Speech, side_name
 
 _NEWEST: Final = 20
-_STYLES: Final = {Result.PROVEN.value: "green", Result.REFUTED.value: "red"}
+_STYLES: Final = {Result.PROVEN: "green", Result.REFUTED: "red"}
 _ID: Final = 16
 _ID_DIGITS: Final = 64
 
@@ -81,12 +87,15 @@ def history(
     if as_json:
         raise usage_error(Sentence("history.json_here"))
     where, player = server_meant(server), own_player()
-    if wanted is None:
-        raise click.exceptions.Exit(
-            _judge(_ask(where, player, most, speech, is_fetching=is_fetching), speech)
-        )
-    files = _get(where, player, wanted)
-    click.get_current_context().invoke(verify, files=tuple(map(str, files)), as_json=False)
+    if wanted is not None:
+        files = at_server(where, player, lambda connection: _get(connection, wanted))
+        tell(Sentence("history.fetched", file=files[-1]))
+        click.get_current_context().invoke(verify, files=tuple(map(str, files)), as_json=False)
+        return
+    fetched = at_server(
+        where, player, lambda connection: _ask(connection, most, speech, is_fetching=is_fetching)
+    )
+    raise click.exceptions.Exit(_judge(fetched, speech))
 
 
 def _list(home: Home, most: int | None, speech: Speech, *, as_json: bool) -> None:
@@ -100,45 +109,66 @@ def _list(home: Home, most: int | None, speech: Speech, *, as_json: bool) -> Non
             facts = {"file": str(each.path), "written": each.written.isoformat(timespec="seconds")}
             click.echo(json.dumps(facts | verdict_facts(checked(each.path))))
         return
-    _print(shown, Output(), speech)
+    console = Output()
+    for each in shown:
+        _print(each, checked(each.path), console, speech)  # at once: checking the next one takes a while
     if not kept:
         tell(Sentence("history.none", folder=home.transcripts))
     elif len(shown) < len(kept):
         tell(speech.say("history.more", n=len(kept) - len(shown), command="truc history --all"))
 
 
-def _print(files: Iterable[KeptFile], console: Console, speech: Speech) -> None:
-    """Print each match as soon as its transcript is checked: as two lines on a terminal, else as one."""
-    for each in files:
-        _print_row(row_of(each, checked(each.path), speech), console)
-
-
-def _print_row(row: HistoryRow, console: Console) -> None:
-    *head, result = row
+def _print(kept: KeptFile, verdict: Verdict, console: Console, speech: Speech) -> None:
+    """Print a match of this home: as two lines on a terminal, else as one."""
+    written, result = kept.written.strftime("%Y-%m-%d %H:%M"), verdict.result
+    has_begun = verdict.level is not None
+    game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech) if has_begun else "-"
+    head = "  ".join((written, kept.match, game, result.value))
+    ended = _result(verdict, speech) if has_begun else "-"
     if not console.is_terminal:
-        say(console, "  ".join(row))
+        say(console, f"{head}  {ended}")
         return
-    say(console, "  ".join(head), _STYLES.get(row.verdict, "yellow"))
-    say(console, f"    {result}")
+    say(console, head, _STYLES.get(result, "yellow"))
+    say(console, f"    {ended}")
 
 
-def _ask(
-    where: Address, player: Player, most: int | None, speech: Speech, *, is_fetching: bool
+def _result(verdict: Verdict, speech: Speech) -> str:
+    """Return who played whom, how it ended, and the scores, in the order in which the sides are named."""
+    said, first = speech.catalogue.history, verdict.winner or 0
+    names = [quoted_name(name, seat) for seat, name in enumerate(verdict.players)]
+    scores = [side_score(games, points, speech) for games, _upper, points in verdict.score]
+    return said[_ending(verdict)].format(
+        one=side_name(first, names, speech),
+        other=side_name(1 - first, names, speech),
+        how=_how(verdict, speech),
+        score=scores[first],
+        rest=scores[1 - first],
+    )
+
+
+def _ending(verdict: Verdict) -> str:
+    """Return the catalogue key for how a match ended."""
+    if verdict.reason is None:
+        return "no_result"
+    return "no_winner" if verdict.winner is None else "beat"
+
+
+def _how(verdict: Verdict, speech: Speech) -> str:
+    reason = speech.reason(verdict.reason or "")
+    return speech.say("history.by_ruling", reason=reason) if verdict.by_ruling else reason
+
+
+async def _ask(
+    connection: Connection, most: int | None, speech: Speech, *, is_fetching: bool
 ) -> tuple[Path, ...]:
     """List the matches of a player that a server has; return the files of those fetched."""
-
-    async def main() -> tuple[Path, ...]:
-        async with connect(where, player) as connection:
-            if "matches" in connection.capabilities:
-                listed = await _list_there(connection, most, speech)
-            elif is_fetching:
-                raise ClientError(Sentence("history.lists_none", server=where.server))
-            else:
-                listed = ()
-                await _ask_for_each(connection, most, speech)
-            return tuple([path async for path in _fetched(connection, listed)]) if is_fetching else ()
-
-    return run(main)
+    if "matches" in connection.capabilities:
+        listed = await _list_there(connection, most, speech)
+        return tuple([path async for path in _fetched(connection, listed)]) if is_fetching else ()
+    if is_fetching:
+        raise ClientError(Sentence("history.lists_none", server=connection.address.server))
+    await _ask_for_each(connection, most, speech)
+    return ()
 
 
 async def _list_there(connection: Connection, most: int | None, speech: Speech) -> tuple[PlayedMatch, ...]:
@@ -207,7 +237,7 @@ def _judge(files: Iterable[Path], speech: Speech) -> int:
         tell(Sentence("history.fetched", file=path))
         verdict = checked(path)
         codes.add(EXIT_CODES[verdict.result])
-        _print_row(row_of(kept_file(path), verdict, speech), Output())
+        _print(kept_file(path), verdict, Output(), speech)
     return severest(codes)
 
 
@@ -229,19 +259,12 @@ def _played(connection: Connection) -> tuple[bytes, ...]:
     return session.account.store.played(session.first_spk)
 
 
-def _get(where: Address, player: Player, wanted: str) -> tuple[Path, ...]:
+async def _get(connection: Connection, wanted: str) -> tuple[Path, ...]:
     """Fetch a match; return the file, after the one kept here, if there is one."""
-
-    async def main() -> tuple[Path, ...]:
-        async with connect(where, player) as connection:
-            match = await _meant(wanted, connection)
-            kept = path_of(player.home.transcripts, match)
-            known = (kept,) if kept.exists() else ()
-            return (*known, await connection.transcript(match))
-
-    got = run(main)
-    tell(Sentence("history.fetched", file=got[-1]))
-    return got
+    match = await _meant(wanted, connection)
+    kept = path_of(connection.session.account.home.transcripts, match)
+    known = (kept,) if kept.exists() else ()
+    return (*known, await connection.transcript(match))
 
 
 async def _meant(wanted: str, connection: Connection) -> bytes:

@@ -8,16 +8,17 @@ What a bot prints: the result of a match on standard output, trouble on standard
 """
 
 import signal
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Callable
+from contextlib import closing
 from math import inf
 from random import SystemRandom
-from typing import Final
+from typing import Final, NamedTuple
 
 import click
 import trio
 
 from truc_client.address import Address
+from truc_client.bots import Chooser, play_match
 from truc_client.connecting import WANT, connect
 from truc_client.connection import Connection
 from truc_client.errors import (
@@ -42,25 +43,37 @@ from truc_client.home.account import Player
 from truc_client.reports import HOUSE_BOTS
 from truc_client.table import Table
 from truc_protocol.crypto.keys import fingerprint
-from truc_protocol.messages import SeatHeld
-from truc_terminal.commands.common import spoken, tell
-from truc_terminal.commands.stepping_in import is_alone, sit_by, stand_by
+from truc_protocol.messages import SeatHeld, TableState
+from truc_terminal.commands.open_tables import WAITING, vacant_seats
+from truc_terminal.commands.output import spoken, tell
+from truc_terminal.styles import STYLES
 from truc_terminal.verdicts import result_line
 from truc_words import Sentence, Speech, shown_name
 
+_AGAIN_S: Final = 5.0  # before an unreachable server is tried again, or up to twice as long
+_PATIENCE_S: Final = 300.0  # how long a seat is kept at a table where no match begins
+_DICE: Final = SystemRandom()
 
-def complain(text: str) -> None:
-    """Print what went wrong."""
-    tell(text, err=True)
+
+class BotPlay(NamedTuple):
+    """How a bot plays: its style, the seed of its choices, and how long it leaves an answer to its partners."""
+
+    style: str
+    seed: int
+    patience_s: float
+
+    def chooser(self, table: Table) -> Chooser:
+        """Return what chooses for this bot at a table."""
+        return STYLES[self.style](self.seed, table)
 
 
 def tell_trouble(happening: Happening) -> None:
     """Print what went wrong at a table without ending it."""
     match happening:
         case Interrupted(reason):
-            complain(Sentence("connecting.connecting_again", reason=reason))
+            tell(Sentence("connecting.connecting_again", reason=reason), err=True)
         case TranscriptSetAside(path, reason):
-            complain(Sentence("connecting.set_aside", reason=reason, path=path))
+            tell(Sentence("connecting.set_aside", reason=reason, path=path), err=True)
         case _:
             pass
 
@@ -74,18 +87,13 @@ def result_of(ended: MatchEnded) -> str:
     return Sentence("commands.bot_result", told=line, **found).told(spoken())
 
 
-_AGAIN_S: Final = 5.0  # before an unreachable server is tried again, or up to twice as long
-_PATIENCE_S: Final = 300.0  # how long a seat is kept at a table where no match begins
-_DICE: Final = SystemRandom()
+async def serve_until_ended(address: Address, player: Player, play: BotPlay) -> None:
+    """Answer every call of a server, which may come and go, until SIGTERM or Ctrl-C tells the process to end.
 
-
-Step = Callable[[], Awaitable[None]]
-Play = Callable[[Table, Callable[[Happening], None]], Awaitable[MatchEnded | None]]
-"""Plays a match at a table as a bot does, and reports what happens."""
-
-
-async def until_ended(main: Step) -> None:
-    """Run until SIGTERM or Ctrl-C tells the process to end; raises an error that ends it earlier."""
+    Raises:
+        ServerKeyError: The server is not the one known.
+        ClientError: It does not let this bot in, or the bot's home cannot be used.
+    """
     failure: ClientError | OSError | None = None
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as told:
         async with trio.open_nursery() as nursery:
@@ -96,21 +104,15 @@ async def until_ended(main: Step) -> None:
 
             nursery.start_soon(listen)
             try:
-                await main()
+                await _serve(address, player, play)
             except (ClientError, OSError) as error:
-                failure = error
+                failure = error  # raised outside the nursery, which would wrap it in a group
             nursery.cancel_scope.cancel()
     if failure is not None:
         raise failure
 
 
-async def serve(address: Address, player: Player, play: Play) -> None:
-    """Answer every call of a server, which may come and go; never return.
-
-    Raises:
-        ServerKeyError: The server is not the one known.
-        ClientError: It does not let this bot in, or the bot's home cannot be used.
-    """
+async def _serve(address: Address, player: Player, play: BotPlay) -> None:
     while True:
         try:
             async with connect(address, player, want=(*WANT, HOUSE_BOTS), patience_s=inf) as connection:
@@ -119,7 +121,7 @@ async def serve(address: Address, player: Player, play: Play) -> None:
         except ServerKeyError:
             raise
         except (ConnectError, LostError) as error:
-            complain(Sentence("connecting.trying_again", error=str(error)))
+            tell(Sentence("connecting.trying_again", error=str(error)), err=True)
         await trio.sleep(_AGAIN_S * _DICE.uniform(1, 2))
 
 
@@ -128,18 +130,17 @@ def _introduce(connection: Connection) -> None:
     account = connection.session.account
     click.echo(f"key {fingerprint(account.key(connection.session.first_spk).public)}")
     if HOUSE_BOTS not in connection.capabilities:
-        complain(Sentence("commands.no_calls_yet"))
+        tell(Sentence("commands.no_calls_yet"), err=True)
 
 
 class OnCall:
-    """One bot on one connection; `play` plays a match at a table."""
+    """One bot on one connection."""
 
-    def __init__(self, connection: Connection, play: Play) -> None:
+    def __init__(self, connection: Connection, play: BotPlay) -> None:
         self._connection = connection
-        self._play = play
-        self._at: dict[
-            str, Called | None
-        ] = {}  # each table it is at, with the newest call that has come meanwhile
+        self._play_as = play
+        self._at: dict[str, Called | None] = {}
+        """Each table it is at, with the newest call that has come from there meanwhile."""
 
     async def serve(self) -> None:
         """Go on with every seat held, and answer every call.
@@ -149,8 +150,7 @@ class OnCall:
         """
         async with trio.open_nursery() as nursery:
             for held in self._connection.held:
-                self._at[held.table] = None
-                nursery.start_soon(self._attend, held.table, partial(self._go_on, held))
+                self._begin(held, nursery)
             failure = await self._listen(nursery)
             nursery.cancel_scope.cancel()
         raise failure
@@ -162,35 +162,37 @@ class OnCall:
                 if call.table in self._at:
                     self._at[call.table] = call
                 else:
-                    self._at[call.table] = None
-                    nursery.start_soon(self._attend, call.table, partial(self._answer, call))
+                    self._begin(call, nursery)
         except ClientError as error:
             return error
         return LostError(Sentence("failures.calls_ended"))
 
-    async def _attend(self, code: str, step: Step) -> None:
-        """Take a step at a table, then answer the newest call that has come from there meanwhile."""
-        await self._survive(code, step)
-        while (call := self._at[code]) is not None:
-            self._at[code] = None
-            await self._survive(code, partial(self._answer, call))
-        del self._at[code]
+    def _begin(self, seat: SeatHeld | Called, nursery: trio.Nursery) -> None:
+        self._at[seat.table] = None
+        nursery.start_soon(self._attend, seat)
 
-    async def _survive(self, code: str, step: Step) -> None:
-        """Take a step at a table; an error there ends nothing else."""
+    async def _attend(self, first: SeatHeld | Called) -> None:
+        """Take a seat at a table, then answer the newest call that has come from there meanwhile."""
+        seat: SeatHeld | Called | None = first
+        while seat is not None:
+            await self._take(seat)
+            seat, self._at[first.table] = self._at[first.table], None
+        del self._at[first.table]
+
+    async def _take(self, seat: SeatHeld | Called) -> None:
+        """Play with a seat that is held or called for, if it is still available; an error there ends nothing else."""
         try:
-            await step()
+            match seat:
+                case SeatHeld():
+                    await self._go_on(seat)
+                case Called(match=None):
+                    await self._sit_down(seat)
+                case Called():
+                    await self._step_in(seat)
         except NotPlayedError:
             pass  # somebody was quicker, or the player is back
         except ClientError as error:
-            complain(Sentence("commands.at_table", table=code, error=str(error)))
-
-    async def _answer(self, call: Called) -> None:
-        """Take the seat of a call, if it is still available, and play the match."""
-        if call.match is None:
-            await self._sit_down(call)
-        else:
-            await self._step_in(call)
+            tell(Sentence("commands.at_table", table=seat.table, error=str(error)), err=True)
 
     async def _sit_down(self, call: Called) -> None:
         """Join somebody who waits for players; if no match begins, or everybody else leaves, give the seat up."""
@@ -198,20 +200,20 @@ class OnCall:
             table = await sit_by(self._connection, call.table, call.seat)
         except RefusedError:
             return  # somebody was quicker
-        with trio.move_on_after(_PATIENCE_S) as patience:
+        with trio.move_on_after(_PATIENCE_S) as patience, closing(table):
 
             def show(happening: Happening) -> None:
                 tell_trouble(happening)
                 match happening:
                     case MatchStarted():
                         patience.deadline = inf
-                        click.echo(f"called {call.table} seat {call.seat} {call.variant}")
+                        _tell_called(call)
                     case TableChanged(state) if is_alone(state, table.seat):
                         patience.cancel()
                     case _:
                         pass
 
-            await self._play_on(table, show, is_own=lambda: True)
+            await _leave_over(table, await self._play(table, show))
         if patience.cancelled_caught:
             await table.leave()
 
@@ -224,26 +226,76 @@ class OnCall:
         def show(happening: Happening) -> None:
             tell_trouble(happening)
             if isinstance(happening, Substituted) and happening.seat == table.seat and table.plays:
-                click.echo(f"called {call.table} seat {call.seat} {call.variant}")
+                _tell_called(call)
 
-        await self._play_on(table, show, is_own=lambda: table.plays)
+        with closing(table):
+            ended = await self._play(table, show)
+            if table.plays:  # the match may have ended before the seat was taken over
+                await _leave_over(table, ended)
 
     async def _go_on(self, held: SeatHeld) -> None:
         """Play on with a seat held from before; one without a match is given up."""
         table = await self._connection.resume(held)
         if held.match is None:
             await table.leave()
-        else:
-            await self._play_on(table, tell_trouble, is_own=lambda: True)
+            return
+        with closing(table):
+            await _leave_over(table, await self._play(table, tell_trouble))
 
-    async def _play_on(
-        self, table: Table, show: Callable[[Happening], None], *, is_own: Callable[[], bool]
-    ) -> None:
-        """Play a match to its end, then leave the seat, if it `is_own` by then."""
-        try:
-            ended = await self._play(table, show)
-            if ended is not None and is_own():
-                click.echo(f"over {table.code} {result_of(ended)}")
-                await table.leave()
-        finally:
-            table.close()
+    async def _play(self, table: Table, show: Callable[[Happening], None]) -> MatchEnded | None:
+        choose = self._play_as.chooser(table)
+        return await play_match(table, choose, show, patience_s=self._play_as.patience_s)
+
+
+def _tell_called(call: Called) -> None:
+    click.echo(f"called {call.table} seat {call.seat} {call.variant}")
+
+
+async def _leave_over(table: Table, ended: MatchEnded | None) -> None:
+    """Say how a match has ended, and leave the table; None if the table or the seat was lost before."""
+    if ended is not None:
+        click.echo(f"over {table.code} {result_of(ended)}")
+        await table.leave()
+
+
+async def sit_by(connection: Connection, code: str, seat: int) -> Table:
+    """Take a free seat of an open table, and agree to what is shown there.
+
+    Raises:
+        RefusedError: It is not available.
+    """
+    table = await connection.join(code, seat)
+    await _wait_shown(table)
+    try:
+        await table.ready()
+    except RefusedError:
+        await table.leave()
+        raise
+    return table
+
+
+def is_alone(state: TableState, seat: int | None) -> bool:
+    """Tell whether nobody else sits at a table, and no match is on."""
+    others = (each for each in state.seats if each.seat != seat)
+    return state.state in WAITING and all(each.kind == "empty" for each in others)
+
+
+async def stand_by(connection: Connection, code: str, seat: int) -> Table | None:
+    """Agree to take over a vacant seat; None if it is not available."""
+    try:
+        table = await connection.join(code, seat)
+        await _wait_shown(table)
+        if table.state is None or seat not in vacant_seats(table.state):
+            await table.leave()
+            return None
+        await table.ready()
+    except (RefusedError, NotPlayedError):
+        return None  # somebody was quicker, or this player has been in that match before
+    return table
+
+
+async def _wait_shown(table: Table) -> None:
+    """Wait until a table is shown: only what was shown can be agreed to."""
+    async for happening in table:
+        if isinstance(happening, TableChanged):
+            return

@@ -1,9 +1,15 @@
-"""Commands that print what they find in files: what cannot be read or written is never taken for a finding.
+"""What every command says, and in which language: lines for people, failures, and findings in files.
 
-A failure to read or write has status 2 and one line on standard error; no line if the reader of the output has gone.
+The language is that of `--lang`, else of the locale; everything that a command prints is in it.
+
+Invariant: what cannot be read or written is never taken for a finding. Such a failure has status 2 and one line on
+standard error; no line if the reader of the output has gone.
 """
 
+import os
 import sys
+from shutil import get_terminal_size
+from typing import IO, Any, Final
 
 import click
 from rich.console import Console
@@ -12,9 +18,66 @@ from rich.text import Text
 from truc_client.errors import HomeError
 from truc_client.verifying import trouble
 from truc_commands.output import OneLineCommand
-from truc_terminal.commands.common import FailedError
 from truc_terminal.screen.wrapping import wrapped
-from truc_words import Sentence, printable
+from truc_words import LANGUAGES, LanguageError, Sentence, chosen_language, printable, told
+
+_KEPT: Final = "truc_client.lang"
+
+
+def spoken() -> str:
+    """Return the language spoken now."""
+    context = click.get_current_context(silent=True)
+    kept: str | None = None if context is None else context.meta.get(_KEPT)
+    return kept or chosen_language(None, os.environ)
+
+
+class FailedError(click.ClickException):
+    """An error that ends the command: one line on standard error, in the language spoken, and exit status 1."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(told(message, spoken())))
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the line; always on standard error."""
+        tell(f"truc: {self.message}", err=True)
+
+
+def tell(text: str, *, err: bool = False) -> None:
+    """Print a line in the language spoken, wrapped between words on a terminal, which nothing in it can control."""
+    line, stream = printable(told(text, spoken())), sys.stderr if err else sys.stdout
+    parts = wrapped(line, get_terminal_size().columns) if stream.isatty() else [line]
+    click.echo("\n".join(parts), err=err)
+
+
+def usage_error(sentence: Sentence) -> click.UsageError:
+    """Return the error for a command that was called wrongly, in the language spoken."""
+    return click.UsageError(told(sentence, spoken()))
+
+
+def _keep(context: click.Context, _option: click.Parameter, given: str | None) -> None:
+    """Note the language for everything that the command says, including errors in its other options.
+
+    Raises:
+        FailedError: There are no texts in the language given.
+    """
+    if context.resilient_parsing:
+        return
+    try:
+        context.meta[_KEPT] = chosen_language(given, os.environ)
+    except LanguageError as error:
+        wanted = {"langs": ", ".join(LANGUAGES), "got": repr(given)}
+        raise FailedError(Sentence("commands.language_expected", **wanted)) from error
+
+
+lang_option: Final = click.option(
+    "--lang",
+    metavar="|".join(LANGUAGES),
+    help="Language of the output; by default that of the locale.",
+    is_eager=True,
+    expose_value=False,
+    callback=_keep,
+)
+"""The language that `spoken` returns."""
 
 
 class UnusableError(FailedError):

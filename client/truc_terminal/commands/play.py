@@ -1,27 +1,18 @@
 """`truc play`: sit down at a table, in person.
 
-After a match it asks for another one. Meanwhile the player is told who leaves and who has said yes.
-
-Invariant: only a no gives the seat up; a player who leaves without an answer finds it again.
-
-Before, it comes back to a seat that is the player's: which one first, whether it can be played from here, and which seats others have taken.
-
-Taking a seat ends the session of whoever plays it, which may be another home with the same key. Invariant: no seat is
-taken before it was looked at, and none for a home that cannot play it.
+A seat that is the player's comes first. Taking it ends the session of whoever plays it, which may be another home with
+the same key. Invariant: no seat is taken before it was looked at, and none for a home that cannot play it.
 """
 
-import sys
-from enum import Enum, auto
+from enum import Enum
 from typing import Final, NamedTuple, Unpack
 
 import click
-import trio
 
 from truc_client.address import Address
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
-from truc_client.happenings import SeatTakenOver, TableClosed
 from truc_client.home.home import keep_name
 from truc_client.home.store import Joined
 from truc_client.home.transcripts import path_of
@@ -31,25 +22,15 @@ from truc_client.table_preview import TablePreview
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatHeld, TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
-from truc_terminal.commands.common import (
-    OPTION_HELP,
-    asked,
-    lang_option,
-    own_home,
-    player_name,
-    run,
-    spoken,
-    table_options,
-    tell_commands,
-    tell_first_use,
-    told_player,
-    usage_error,
-)
-from truc_terminal.commands.company import has_free_seat, tell_invite, told_of_waiting
+from truc_terminal.commands.in_person import agrees_to_step_in, look_on, play_matches, show_terms, tell_invite
+from truc_terminal.commands.open_tables import has_free_seat, vacant_seats
+from truc_terminal.commands.output import lang_option, spoken, usage_error
+from truc_terminal.commands.player import own_player, run
 from truc_terminal.commands.server_lookup import server_meant
-from truc_terminal.commands.stepping_in import agrees_to_step_in, look_on, show_terms, wanted
+from truc_terminal.commands.table_options import Options, options_option, table_options
 from truc_terminal.commands.terminal import (
     Manner,
+    asked,
     color_option,
     ended_as_by_ctrl_c,
     guest_option,
@@ -60,60 +41,10 @@ from truc_terminal.commands.terminal import (
     teach_option,
 )
 from truc_terminal.screen.lessons import teaching_at
-from truc_terminal.screen.person import Lines, Person
+from truc_terminal.screen.person import Lines
 from truc_terminal.screen.screen import Screen
 from truc_terminal.verdicts import quoted
 from truc_words import Sentence, Speech, shown_name
-
-
-class Another(Enum):
-    """The outcome of the question."""
-
-    YES = auto()
-    NO = auto()
-    LEFT = auto()
-    """The input has ended: the seat stays the player's."""
-    CLOSED = auto()
-    """The table was closed, or the seat taken over, before there was an answer."""
-
-
-_ANSWERS: Final = {True: Another.YES, False: Another.NO, None: Another.LEFT}
-
-
-async def another(table: Table, screen: Screen, lines: Lines) -> Another:
-    """Ask whether to play another match at a table."""
-    answer = Another.CLOSED
-    async with trio.open_nursery() as nursery:
-
-        async def follow() -> None:
-            await _follow(table, screen)
-            nursery.cancel_scope.cancel()
-
-        nursery.start_soon(follow)
-        answer = _ANSWERS[await asked(screen, lines, "another", default=True)]
-        nursery.cancel_scope.cancel()
-    return answer
-
-
-async def _follow(table: Table, screen: Screen) -> None:
-    """Tell what happens at a table, until the player no longer has a seat there."""
-    told: frozenset[int] = frozenset()
-    async for happening in table:
-        screen.show(happening)
-        if isinstance(happening, TableClosed | SeatTakenOver):
-            return
-        told |= _tell_ready(table, screen, told)
-
-
-def _tell_ready(table: Table, screen: Screen, told: frozenset[int]) -> frozenset[int]:
-    """Tell which of the others have newly agreed to another match; return their seats."""
-    if table.state is None or table.state.state == "playing":
-        return frozenset()
-    others = (seat for seat in table.state.seats if seat.ready and seat.seat != table.seat)
-    new = {seat.seat: shown_name(seat.name or "", seat.seat) for seat in others if seat.seat not in told}
-    for name in new.values():
-        screen.note("wants_another", "dim", name=name)
-    return frozenset(new)
 
 
 class HeldPlace(NamedTuple):
@@ -224,7 +155,7 @@ class Wish(NamedTuple):
     code: str | None
     variant: str | None
     seats: int | None
-    options: dict[str, int | str]
+    options: Options
     private: bool
     rekey: bool
     seating: Seating = Seating.ANY
@@ -247,7 +178,7 @@ class _LeftError(Exception):
     "--quick", metavar="VARIANT", help="Let the server find you a seat at a table of this game, or make one."
 )
 @click.option("--seats", type=int, help="Number of seats of a new table.")
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help=OPTION_HELP)
+@options_option
 @click.option("--private", is_flag=True, help="Keep a new table out of the list; invite by its link.")
 @name_option
 @guest_option
@@ -300,11 +231,8 @@ def play(
 
 def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
     """Connect, sit down as wished, and play until the player leaves."""
-    name, guest, home = manner["name"], manner["guest"], own_home()
-    shown = player_name(name, home)
-    if not guest:
-        tell_first_use(home)
-    player = told_player(home, shown, is_guest=guest)
+    name, guest = manner["name"], manner["guest"]
+    player = own_player(name, is_guest=guest)
     command = f"truc play {'--guest ' if guest else ''}{where._replace(table=None, invite=None)}"
     here: Connection | None = None
 
@@ -319,7 +247,7 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
         async with connect(where, player) as connection:
             here = connection
             if name is not None:
-                keep_name(home, name)
+                keep_name(player.home, name)
             _greet(connection, screen, is_guest=guest)
             async with lines_of(screen) as lines:
                 table = await _sit_down(connection, wish, screen, lines)
@@ -462,9 +390,11 @@ async def _seek(connection: Connection, wish: Wish) -> Table:
 
 async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
     """Offer every seat whose player is gone from a match; None if the player takes none."""
-    for code in await wanted(connection, wish.variant, wish.seats):
+    for state in await connection.tables(wish.variant):
+        if not vacant_seats(state) or wish.seats not in (None, state.n):
+            continue
         try:
-            table = await connection.join(code)
+            table = await connection.join(state.table)
         except RefusedError:
             continue  # somebody was quicker, or this player has been in that match before
         try:
@@ -487,22 +417,3 @@ async def _open_table(connection: Connection, wish: Wish) -> str | None:
 
 def _admits_guest(state: TableState) -> bool:
     return read_opts(state.opts).guests > sum(seat.kind == "guest" for seat in state.seats)
-
-
-async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
-    """Play match after match as long as the player wants; tell whether they left with a seat still theirs."""
-    while True:
-        person = Person(table, screen, lines)
-        async with told_of_waiting(table, screen):
-            ended = await person.play()
-        if ended is None:
-            return not person.has_lost_seat
-        screen.say(Sentence("commands.transcript", path=ended.transcript))
-        tell_commands(screen, ended.transcript)
-        answer = await another(table, screen, lines) if sys.stdin.isatty() else Another.NO
-        if answer is Another.NO:
-            await table.leave()
-        if answer is not Another.YES:
-            return answer is Another.LEFT
-        show_terms(table, screen)
-        await table.ready()

@@ -7,8 +7,8 @@ import click
 from truc_client.connection import Connection
 from truc_client.home.home import has_seed
 from truc_protocol.messages import Standing
-from truc_terminal.commands.common import FailedError, home_as_is, lang_option, spoken, tell
-from truc_terminal.commands.reading import asked
+from truc_terminal.commands.output import FailedError, lang_option, spoken, tell
+from truc_terminal.commands.player import ask, home_as_is
 from truc_terminal.commands.server_lookup import game_meant, player_meant
 from truc_words import ENGLISH, Sentence, Speech, printable
 
@@ -38,7 +38,7 @@ def leaderboard(address: str | None, game: str | None, *, seats: int | None, top
         count = seats or _fewest(connection, game)
         return await connection.leaderboard(game, count, top=top), connection.tag, count
 
-    found, own, count = asked(where.place, best)
+    found, own, count = ask(where.place, best)
     width = max((len(_name(standing)) for standing in found), default=0)
     for standing in found:
         tell(place_line(standing, own, speech, width=width))
@@ -58,7 +58,7 @@ def profile(address: str | None, player: str | None) -> None:
     (where, player), speech = player_meant(address, player), Speech(spoken())
     if player is None and not has_seed(home_as_is()):
         raise FailedError(Sentence("ratings.no_key"))
-    found = asked(where.place, lambda connection: connection.profile(player))
+    found = ask(where.place, lambda connection: connection.profile(player))
     width = max((len(standing.variant) for standing in found), default=0)
     for standing in found:
         tell(_game_line(standing, speech, width=width))

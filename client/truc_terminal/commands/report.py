@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 
 from truc_protocol.audit import Result
-from truc_terminal.commands.common import lang_option, spoken, tell
-from truc_terminal.commands.match_lookup import transcript_meant
-from truc_terminal.commands.output import FindingCommand, Output, say, unusable
+from truc_terminal.commands.kept_matches import transcript_meant
+from truc_terminal.commands.output import FindingCommand, Output, lang_option, say, spoken, tell, unusable
 from truc_terminal.replay_model.stages import replay_of
 from truc_terminal.verdicts import EXIT_CODES, shortened, verdict_lines
 from truc_words import Speech

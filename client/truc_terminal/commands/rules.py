@@ -13,8 +13,8 @@ from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.messages import VariantOffer
 from truc_protocol.transcript import MAX_FILE, read_document_item
-from truc_terminal.commands.common import FailedError, lang_option, spoken
-from truc_terminal.commands.reading import asked
+from truc_terminal.commands.output import FailedError, lang_option, spoken
+from truc_terminal.commands.player import ask
 from truc_words import ENGLISH, Sentence, printable, told
 from truc_words.house_variants import HouseVariantError, preset_called, read_variant
 from truc_words.rules_page import games, rules_page, summary
@@ -88,7 +88,7 @@ def _games() -> str:
 
 
 def _games_of(address: str) -> str:
-    return "\n".join(map(_offered, asked(address, _offers)))
+    return "\n".join(map(_offered, ask(address, _offers)))
 
 
 def _offered(offer: VariantOffer) -> str:
@@ -99,7 +99,7 @@ def _offered(offer: VariantOffer) -> str:
 def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
     try:
         if address is not None:
-            variant = read_document(asked(address, lambda connection: connection.rules(game)))
+            variant = read_document(ask(address, lambda connection: connection.rules(game)))
         elif game.endswith(VARIANT_FILE):
             variant = read_variant(read_text(game), game)
         elif game.endswith(_TRANSCRIPT):

@@ -11,7 +11,8 @@ from typing import Final
 from truc_client.address import Address, parse_address
 from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import FINGERPRINT_CHARACTERS
-from truc_terminal.commands.common import FailedError, home_as_is, tell, usage_error
+from truc_terminal.commands.output import FailedError, tell, usage_error
+from truc_terminal.commands.player import home_as_is
 from truc_words import Sentence
 
 _OF_ADDRESSES: Final = frozenset(":/.")

@@ -8,9 +8,8 @@ import click
 from rich.console import Console
 
 from truc_protocol.audit import Result
-from truc_terminal.commands.common import lang_option, spoken
-from truc_terminal.commands.match_lookup import transcript_meant
-from truc_terminal.commands.output import FindingCommand, Output, say
+from truc_terminal.commands.kept_matches import transcript_meant
+from truc_terminal.commands.output import FindingCommand, Output, lang_option, say, spoken
 from truc_terminal.plain_values import refutation_facts
 from truc_terminal.replay_model.annotating import Annotated, Annotator, Commitment
 from truc_terminal.replay_model.retelling import Telling

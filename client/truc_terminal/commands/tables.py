@@ -1,32 +1,147 @@
-"""`truc tables`: what is open at a server.
+"""`truc tables`: what is open at a server, at a glance.
 
-With --follow the tables are told as they change: one list kept up to date on a terminal, else a line for each change.
-
-Between two changes, ages advance by this machine's clock.
+A person at a terminal sees columns, a script gets one line for each table. Tables with a seat to take come first. With
+--follow one list is kept up to date on a terminal, and a script gets a line for each change; between two changes, ages
+advance by this machine's clock.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 import click
 import trio
 from msgspec.structs import replace
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
+from rich.measure import Measurement
+from rich.table import Table as Columns
 from rich.text import Text
 
-from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.happenings import Interrupted, LobbyHappening, TableChanged, TableClosed
 from truc_client.lobby import Lobby
-from truc_protocol.messages import TableState
-from truc_terminal.commands.common import lang_option, own_player, run, spoken, usage_error
-from truc_terminal.commands.listing import Listing, has_seat, in_order, table_line
+from truc_protocol.messages import SeatState, TableState
+from truc_protocol.setup import read_opts
+from truc_terminal.commands.open_tables import has_seat, tables_at, taken_seats, vacant_seats
+from truc_terminal.commands.output import lang_option, spoken, usage_error
+from truc_terminal.commands.player import at_server, own_player
 from truc_terminal.commands.server_lookup import server_meant
+from truc_terminal.commands.table_options import TableClock
 from truc_terminal.commands.terminal import ended_as_by_ctrl_c
-from truc_words import Sentence, Speech, printable
+from truc_terminal.screen.wrapping import wrapped
+from truc_words import ENGLISH, Sentence, Speech, printable, shown_name
 
 _TICK_S: Final = 20.0
+_MINUTE_MS: Final = 60_000
+_HOUR_MIN: Final = 60
+_ANY_WIDTH: Final = 10_000
+
+
+class Listed(NamedTuple):
+    """A table in the list, one text for each column."""
+
+    table: str
+    game: str
+    seats: str
+    state: str
+    age: str
+    clock: str
+    options: str
+    players: str
+
+
+def listed(state: TableState, speech: Speech = ENGLISH) -> Listed:
+    """Return the columns of a table."""
+    opts = read_opts(state.opts)
+    chosen = (f"{name}={value}" for name, value in state.options.items() if name not in TableClock._fields)
+    return Listed(
+        state.table,
+        state.variant,
+        f"{taken_seats(state)}/{state.n}",
+        _stage(state, speech),
+        age(state),
+        str(TableClock(opts.decision_ms, opts.bank_ms)),
+        printable(" ".join(chosen)),
+        printable(_players(state, speech)),
+    )
+
+
+def in_order(states: Iterable[TableState]) -> list[TableState]:
+    """Return tables, those with a seat to take first, in the order of `_readiness`."""
+    return sorted(states, key=_readiness)
+
+
+def columns(states: Iterable[TableState], speech: Speech = ENGLISH) -> Columns:
+    """Return tables for a terminal, in order."""
+    heads = (speech.catalogue.listing[name] for name in Listed._fields)
+    shown = Columns(*heads, box=None, padding=(0, 2, 0, 0))
+    for state in in_order(states):
+        shown.add_row(*map(Text, listed(state, speech)), style="" if has_seat(state) else "dim")
+    return shown
+
+
+class Listing(NamedTuple):
+    """Tables for a terminal: in columns, or one after the other where there is no room for the words in them."""
+
+    states: tuple[TableState, ...]
+    speech: Speech = ENGLISH
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield what fits the width."""
+        shown = columns(self.states, self.speech)
+        needed = Measurement.get(console, options.update_width(_ANY_WIDTH), shown).minimum
+        yield shown if needed <= options.max_width else self._lines(options.max_width)
+
+    def _lines(self, width: int) -> Text:
+        lines = Text()
+        for state in in_order(self.states):
+            told = "  ".join(filter(None, listed(state, self.speech)))
+            for line in wrapped(told, width):
+                lines.append(f"{line}\n", "" if has_seat(state) else "dim")
+        lines.rstrip()
+        return lines
+
+
+def table_line(state: TableState) -> str:
+    """Return a table as one line, always in English, as it is for programs."""
+    wanted = "substitute wanted" if vacant_seats(state) else ""
+    seats = f"{taken_seats(state)}/{state.n} seats"
+    told = (state.table, state.variant, seats, state.state, _players(state), wanted, age(state))
+    return printable("  ".join(filter(None, told)))
+
+
+def age(state: TableState) -> str:
+    """Return how long a table has waited or its match has been on; nothing if the server does not say."""
+    if state.age_ms is None:
+        return ""
+    hours, minutes = divmod(state.age_ms // _MINUTE_MS, _HOUR_MIN)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
+
+
+def _readiness(state: TableState) -> tuple[bool, bool, int, int, str]:
+    """Return the sort key of a table: a seat to take, no running match, few players missing, a long wait come first."""
+    missing = state.n - taken_seats(state)
+    return not has_seat(state), bool(vacant_seats(state)), missing, -(state.age_ms or 0), state.table
+
+
+def _stage(state: TableState, speech: Speech) -> str:
+    """Return what goes on at a table, and when it closes if nobody starts a match."""
+    if vacant_seats(state):
+        return speech.say("listing.substitute_wanted")
+    stage = speech.say(f"listing.state_{state.state}")
+    if state.expires_ms is None:
+        return stage
+    minutes = round(state.expires_ms / _MINUTE_MS)
+    return speech.say("listing.minutes_left" if minutes else "listing.closes_now", state=stage, n=minutes)
+
+
+def _players(state: TableState, speech: Speech = ENGLISH) -> str:
+    return ", ".join(_player(seat, speech) for seat in state.seats if seat.name is not None)
+
+
+def _player(seat: SeatState, speech: Speech) -> str:
+    name = shown_name(seat.name or "", seat.seat)
+    return name if seat.online else speech.say("listing.away", name=name)
 
 
 class TableSeen(NamedTuple):
@@ -125,15 +240,14 @@ def tables(address: str | None, variant: str | None, *, follow: bool) -> None:
     if follow and where.table is not None:
         raise usage_error(Sentence("commands.follow_one", command="truc watch ADDRESS/TABLE"))
 
-    async def main() -> None:
-        async with connect(where, player) as connection:
-            if follow:
-                await _follow(connection, FollowedTables(variant, spoken()), where.place)
-            else:
-                _show(await _tables(connection, where.table, variant), where.place)
+    async def show(connection: Connection) -> None:
+        if follow:
+            await _follow(connection, FollowedTables(variant, spoken()), where.place)
+        else:
+            _show(await tables_at(connection, where.table, variant), where.place)
 
     with ended_as_by_ctrl_c():
-        run(main)
+        at_server(where, player, show)
 
 
 async def _follow(connection: Connection, followed: FollowedTables, place: str) -> None:
@@ -162,16 +276,3 @@ def _listed(found: tuple[TableState, ...], place: str) -> RenderableType:
     if any(map(has_seat, found)):
         told.insert(0, Text(speech.say("listing.to_sit_down", command=f"truc join {place} TABLE")))
     return Group(Listing(found, speech), *told)
-
-
-async def _tables(connection: Connection, code: str | None, variant: str | None) -> tuple[TableState, ...]:
-    """Return the public tables, or the one that a link leads to."""
-    if code is None:
-        return await connection.tables(variant)
-    preview = await connection.preview(code)
-    if preview.state is not None:
-        return (preview.state,)
-    public = tuple(state for state in await connection.tables() if state.table == code)
-    if not public and preview.refused is not None:
-        raise preview.refused
-    return public

@@ -1,6 +1,6 @@
-"""The terminal of a player: its options (`--plain`, `--no-color`), where lines come from, and leaving it as it was.
+"""The terminal of a player: its options, where lines come from, yes-or-no questions, and leaving it as it was.
 
-How a player comes to a table and is spoken to: the options shared by every command that sits down in person.
+A question is in the player's language, and `y` and `n` are valid answers in every one.
 """
 
 import os
@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
@@ -15,15 +16,17 @@ import click
 import trio
 from rich.console import Console
 
-from truc_terminal.commands.common import lang_option, spoken
-from truc_terminal.screen.person import Lines, Typed, typed_lines
+from truc_terminal.commands.output import lang_option, spoken
+from truc_terminal.screen.person import QUIT, Lines, Typed, typed_lines
 from truc_terminal.screen.screen import Screen
+from truc_words import Sentence, catalogue, told
 
 if TYPE_CHECKING:
     from truc_terminal.screen.prompt import Prompt
 
 _ENDING: Final = ("SIGHUP", "SIGTERM")  # Windows lacks the first
 _TYPED_AHEAD: Final = 100  # lines; more must be an accidental paste, and is dropped
+_ID_DIGITS: Final = 6  # of a match's id: enough to find it in a home, few enough for a line of 80 columns
 
 plain_option = click.option(
     "--plain", is_flag=True, help="Print plain text line by line: for a screen reader or a script."
@@ -136,3 +139,44 @@ teach_option: Final = click.option(
 def manner_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command all of those options."""
     return name_option(guest_option(lang_option(plain_option(color_option(teach_option(command))))))
+
+
+def meant(text: str, lang: str) -> bool | None:
+    """Return whether an answer means yes; None if it means neither yes nor no."""
+    words, answer = catalogue(lang), text.strip().casefold()
+    if answer in ("y", *words.yes):
+        return True
+    return False if answer in ("n", *words.no) else None
+
+
+async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **values: object) -> bool | None:
+    """Ask until the answer is yes or no; an empty line means the default; None if the player leaves."""
+    while True:
+        screen.note(key, "bold", **values)
+        text = (await lines.receive()).text
+        if not text:
+            return default if text is not None else None
+        if text.strip().casefold() in QUIT:
+            return None
+        answer = meant(text, screen.lang)
+        if answer is not None:
+            return answer
+        screen.note("y_or_n", "red")
+
+
+def confirmed(question: Sentence, lang: str) -> bool:
+    """Ask on standard input, before there is a screen; an empty line means no, end of input ends the command."""
+    while True:
+        text = click.prompt(told(question, lang), default="", show_default=False, prompt_suffix=" ", err=True)
+        answer = meant(text, lang) if text else False
+        if answer is not None:
+            return answer
+        click.echo(told(Sentence("screen.y_or_n"), lang), err=True)
+
+
+def tell_commands(screen: Screen, transcript: Path) -> None:
+    """Name the commands that show the match of a transcript kept in the home."""
+    match = transcript.name[:_ID_DIGITS]
+    screen.note(
+        "look_again", "dim", replay=f"truc replay {match}", report=f"truc report {match} -o {match}.html"
+    )

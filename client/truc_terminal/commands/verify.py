@@ -12,9 +12,8 @@ from rich.text import Text
 
 from truc_client.verifying import examine_files
 from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
-from truc_terminal.commands.common import lang_option, spoken, tell
-from truc_terminal.commands.match_lookup import file_meant
-from truc_terminal.commands.output import FindingCommand, Output, say, unusable
+from truc_terminal.commands.kept_matches import file_meant
+from truc_terminal.commands.output import FindingCommand, Output, lang_option, say, spoken, tell, unusable
 from truc_terminal.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
 from truc_terminal.verdicts import (
     EXIT_CODES,

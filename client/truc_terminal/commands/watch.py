@@ -6,10 +6,9 @@ from contextlib import asynccontextmanager
 
 import click
 
-from truc_client.address import Address
-from truc_client.connecting import connect
-from truc_client.home.account import Player
-from truc_terminal.commands.common import lang_option, own_player, run, tell_commands
+from truc_client.connection import Connection
+from truc_terminal.commands.output import lang_option
+from truc_terminal.commands.player import at_server, own_player
 from truc_terminal.commands.server_lookup import table_meant
 from truc_terminal.commands.terminal import (
     color_option,
@@ -17,6 +16,7 @@ from truc_terminal.commands.terminal import (
     lines_of,
     own_screen,
     plain_option,
+    tell_commands,
 )
 from truc_terminal.screen.person import Lines
 from truc_terminal.screen.screen import Screen
@@ -49,19 +49,18 @@ def watch(address: str, code: str | None, *, follow: bool, plain: bool, no_color
     where, table = table_meant(address, code)
     player, screen = own_player(), own_screen(plain=plain, no_color=no_color)
     with ended_as_by_ctrl_c():
-        run(lambda: _watch(where, table, player, screen, follow=follow))
+        at_server(where, player, lambda connection: _watch(connection, table, screen, follow=follow))
 
 
-async def _watch(where: Address, code: str, player: Player, screen: Screen, *, follow: bool) -> None:
-    async with connect(where, player) as connection:
-        table = await connection.watch(code)
-        async with _typed(screen) as lines:
-            watcher = Watcher(table, screen, lines)
-            while ended := await watcher.watch():
-                watcher.tell_transcript(ended)
-                tell_commands(screen, ended.transcript)
-                if not follow:
-                    return
+async def _watch(connection: Connection, code: str, screen: Screen, *, follow: bool) -> None:
+    table = await connection.watch(code)
+    async with _typed(screen) as lines:
+        watcher = Watcher(table, screen, lines)
+        while ended := await watcher.watch():
+            watcher.tell_transcript(ended)
+            tell_commands(screen, ended.transcript)
+            if not follow:
+                return
 
 
 @asynccontextmanager

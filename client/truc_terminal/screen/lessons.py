@@ -12,10 +12,10 @@ from typing import Final
 from truc_bots import Tried
 from truc_client.happenings import Choice, Fact, MatchStarted, YourTurn
 from truc_client.table import Table
-from truc_terminal.advice import Advice
 from truc_terminal.replay_model.board import Board, Laid
 from truc_terminal.screen.drawing import Setting, short_label
 from truc_terminal.screen.questions import numbered, option_label
+from truc_terminal.styles import Advice
 from truc_words import move_meaning
 from truc_words.primer import Primer
 

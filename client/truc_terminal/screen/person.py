@@ -15,10 +15,10 @@ import trio
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import Happening, MatchEnded, RecordSeen, SeatTakenOver, TableClosed, YourTurn
 from truc_client.table import Table
-from truc_terminal.advice import Advise
 from truc_terminal.screen.questions import find_choice
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.speaking import TALK, claim, spelled, talk
+from truc_terminal.styles import Advise
 from truc_words.rules_page import chapter_texts
 
 ASKS = "?"

@@ -1,7 +1,7 @@
-"""The matches of a home: its transcripts, each checked again, found by the first digits of a match's id.
+"""Which match a command is about: a file, or one of this home's by the first digits of its id.
 
-A transcript has no date: the time its file was last written stands for when the match was played. No earlier check is
-trusted: every verdict is made anew from the file.
+A file comes first. A transcript has no date: the time its file was last written stands for when the match was played.
+It may still be growing: then its whole items count. No earlier check is trusted: every verdict is made anew.
 """
 
 import re
@@ -16,8 +16,9 @@ from truc_client.home.transcripts import read_kept
 from truc_client.verifying import read_file, verify_file
 from truc_protocol.audit import Verdict, verify
 from truc_protocol.transcript import write_transcript
-from truc_terminal.verdicts import game_name, quoted_name, side_score
-from truc_words import ENGLISH, Sentence, Speech, side_name
+from truc_terminal.commands.output import UnusableError, unusable
+from truc_terminal.commands.player import home_as_is
+from truc_words import Sentence
 
 _FEWEST: Final = 4
 _DIGITS: Final = re.compile(rf"[0-9a-f]{{{_FEWEST},64}}")
@@ -75,51 +76,6 @@ def checked(path: Path) -> Verdict:
         return verify_file(path)
 
 
-class HistoryRow(NamedTuple):
-    """What a list of matches says of one match."""
-
-    written: str
-    match: str
-    game: str
-    verdict: str
-    result: str
-
-
-def row_of(kept: KeptFile, verdict: Verdict, speech: Speech = ENGLISH) -> HistoryRow:
-    """Return the row of a match in a list."""
-    written = kept.written.strftime("%Y-%m-%d %H:%M")
-    if verdict.level is None:
-        return HistoryRow(written, kept.match, "-", verdict.result.value, "-")
-    game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
-    return HistoryRow(written, kept.match, game, verdict.result.value, _result(verdict, speech))
-
-
-def _result(verdict: Verdict, speech: Speech) -> str:
-    """Return who played whom, how it ended, and the scores, in the order in which the sides are named."""
-    said, first = speech.catalogue.history, verdict.winner or 0
-    names = [quoted_name(name, seat) for seat, name in enumerate(verdict.players)]
-    scores = [side_score(games, points, speech) for games, _upper, points in verdict.score]
-    return said[_ending(verdict)].format(
-        one=side_name(first, names, speech),
-        other=side_name(1 - first, names, speech),
-        how=_how(verdict, speech),
-        score=scores[first],
-        rest=scores[1 - first],
-    )
-
-
-def _ending(verdict: Verdict) -> str:
-    """Return the catalogue key for how a match ended."""
-    if verdict.reason is None:
-        return "no_result"
-    return "no_winner" if verdict.winner is None else "beat"
-
-
-def _how(verdict: Verdict, speech: Speech) -> str:
-    reason = speech.reason(verdict.reason or "")
-    return speech.say("history.by_ruling", reason=reason) if verdict.by_ruling else reason
-
-
 def find_transcript(folder: Path, digits: str) -> Path:
     """Return the transcript of the match whose id begins with some digits; of several transcripts, the longest.
 
@@ -166,3 +122,46 @@ def one_match(digits: str, known: Iterable[str]) -> str:
                     matches=", ".join(fitting),
                 )
             )
+
+
+def own_transcripts() -> Path:
+    """Return the folder of the transcripts of this home, without creating it."""
+    return home_as_is().transcripts
+
+
+def file_meant(text: str) -> Path:
+    """Return the file that a text means.
+
+    Raises:
+        UnusableError: There is no such file, and the text does not mean exactly one match.
+    """
+    if _is_file(text):
+        return Path(text)
+    try:
+        return find_transcript(own_transcripts(), text)
+    except HomeError as error:
+        why = Sentence("replay.no_such", why=str(error))
+        raise UnusableError(Sentence("failures.cannot_read", path=text, reason=why)) from error
+
+
+def transcript_meant(text: str | None) -> tuple[Path, bytes]:
+    """Return the transcript that a text means, and its content; without a text, that of the newest match.
+
+    Raises:
+        UnusableError: There is none, or it cannot be read.
+    """
+    try:
+        if text is not None and _is_file(text):
+            return Path(text), read_file(Path(text))
+        path = newest(own_transcripts()) if text is None else file_meant(text)
+        return path, whole_part(path)
+    except (HomeError, OSError) as error:
+        raise unusable("cannot_read", text or Sentence("replay.newest"), error) from error
+
+
+def _is_file(text: str) -> bool:
+    """Tell whether there is such a file, or only reading it can tell."""
+    try:
+        return Path(text).exists()
+    except OSError:
+        return True

@@ -1,0 +1,118 @@
+"""Who a command acts as, and its way to a server.
+
+Invariant: only a command that acts as the player makes a key; one that merely asks leaves nothing behind.
+"""
+
+import getpass
+import os
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+import click
+import trio
+
+from truc_client.address import Address
+from truc_client.connecting import connect
+from truc_client.connection import Connection
+from truc_client.home.account import Delay, NewKey, Player
+from truc_client.home.home import Home, default_root, has_seed, kept_name, master_seed, open_home
+from truc_terminal.commands.output import FailedError, tell
+from truc_words import Sentence
+
+T = TypeVar("T")
+
+_INTERRUPTED: Final = 130
+_NAME_BYTES: Final = 64
+
+
+def own_home() -> Home:
+    """Return the player's home.
+
+    Raises:
+        HomeError: It cannot be used.
+    """
+    return open_home(home_as_is().root)
+
+
+def home_as_is() -> Home:
+    """Return the player's home without creating it: it may not exist."""
+    return Home(default_root(os.environ))
+
+
+def tell_first_use(home: Home) -> None:
+    """Make the player's key at the first use, and say what losing it means."""
+    if not has_seed(home):
+        master_seed(home)
+        tell(Sentence("connecting.key_made", path=home.seed), err=True)
+
+
+def own_player(name: str | None = None, *, is_guest: bool = False) -> Player:
+    """Return the player of this home, whose key is made at the first use, unless a guest plays.
+
+    Raises:
+        FailedError: The name is too long.
+        HomeError: The home cannot be used.
+    """
+    home = own_home()
+    shown = player_name(name, home)
+    if not is_guest:
+        tell_first_use(home)
+    return told_player(home, shown, is_guest=is_guest)
+
+
+def told_player(home: Home, name: str, *, is_guest: bool = False) -> Player:
+    """Return a player who is told of new keys and delays; on standard error, so as not to disturb programs."""
+
+    def say(news: NewKey | Delay) -> None:
+        tell(str(news), err=True)
+
+    return Player(home, name, is_guest, on_new_key=say, on_delay=say)
+
+
+def player_name(given: str | None, home: Home) -> str:
+    """Return the name to show: the one given, the one kept, or the system user's."""
+    try:
+        name = given or kept_name(home) or getpass.getuser()
+    except (KeyError, OSError):
+        name = "player"
+    if len(name.encode()) > _NAME_BYTES:
+        raise FailedError(Sentence("commands.name_too_long", most=_NAME_BYTES))
+    return name
+
+
+def run(main: Callable[[], Awaitable[T]], farewell: Callable[[], str] = str) -> T:
+    """Run a command under Trio, and return its result; on Ctrl-C print the farewell and exit with status 130."""
+    try:
+        return trio.run(main)
+    except KeyboardInterrupt:
+        if words := farewell():
+            click.echo(err=True)
+            tell(words, err=True)
+        raise click.exceptions.Exit(_INTERRUPTED) from None
+
+
+def at_server(
+    address: str | Address,
+    player: Player,
+    use: Callable[[Connection], Awaitable[T]],
+    farewell: Callable[[], str] = str,
+) -> T:
+    """Run a command at a server, connected as a player; return its result."""
+
+    async def main() -> T:
+        async with connect(address, player) as connection:
+            return await use(connection)
+
+    return run(main, farewell)
+
+
+def ask(address: str, question: Callable[[Connection], Awaitable[T]]) -> T:
+    """Ask a server one thing, as the player of this home; without a key, as a guest of whom nothing is kept."""
+    home = home_as_is()
+    name = player_name(None, home)
+    if has_seed(home):
+        return at_server(address, told_player(open_home(home.root), name), question)
+    with tempfile.TemporaryDirectory(prefix="truc-reader-") as folder:
+        return at_server(address, Player(open_home(Path(folder)), name, is_guest=True), question)

@@ -1,0 +1,68 @@
+"""What a table is asked to have: the options of a new one, and its clock in short.
+
+`30+120` is 30 seconds for a decision and 120 in the bank.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+import click
+
+from truc_terminal.commands.output import FailedError
+from truc_words import Sentence
+
+_MOST_DIGITS: Final = 6
+_FORM: Final = re.compile(r"(?P<decision>[0-9]{1,5})(\+(?P<bank>[0-9]{1,5}))?")
+_NONE: Final = "none"
+_SECOND: Final = 1000
+_LONGEST_S: Final = 86_400
+
+
+Options = dict[str, int | str]
+
+options_option: Final = click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A table option of a new table, such as target=24; may be given several times.",
+)
+
+
+def table_options(pairs: tuple[str, ...]) -> Options:
+    """Read NAME=VALUE pairs."""
+    options: Options = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise FailedError(Sentence("commands.option_expected", got=repr(pair)))
+        is_number = value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS
+        options[name] = int(value) if is_number else value
+    return options
+
+
+class TableClock(NamedTuple):
+    """The times of a table, under the names of its options; 0 for a decision means no limit."""
+
+    decision_ms: int
+    bank_ms: int
+
+    def __str__(self) -> str:
+        if not self.decision_ms:
+            return _NONE
+        return "+".join(f"{ms / _SECOND:g}" for ms in self if ms)
+
+
+def read_clock(text: str) -> TableClock:
+    """Read a clock.
+
+    Raises:
+        ValueError: The text is no clock; the message says what was expected.
+    """
+    if text == _NONE:
+        return TableClock(0, 0)
+    if found := _FORM.fullmatch(text):
+        decision, bank = int(found["decision"]), int(found["bank"] or 0)
+        if 0 < decision <= _LONGEST_S and bank <= _LONGEST_S:
+            return TableClock(decision * _SECOND, bank * _SECOND)
+    raise ValueError(Sentence("commands.clock_expected", most=_LONGEST_S, none=_NONE, got=repr(text)))
