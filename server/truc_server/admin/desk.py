@@ -10,24 +10,8 @@ from typing import Final, NamedTuple
 import trio
 
 from truc_protocol.errors import Code
-from truc_server.admin import reloading
-from truc_server.admin.requests import (
-    MOST_ROWS,
-    AdminError,
-    AdminRequest,
-    Answer,
-    Ban,
-    CloseTable,
-    Drain,
-    FindTables,
-    Kick,
-    Mute,
-    Reload,
-    Status,
-    Unban,
-    Unmute,
-    Who,
-)
+from truc_server.admin import reloading, requests
+from truc_server.admin.requests import MOST_ROWS, AdminError, Answer
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.measures import why_behind
@@ -133,7 +117,7 @@ class Desk(NamedTuple):
     port: int
     since_ms: int
 
-    async def do(self, request: AdminRequest) -> Answer:
+    async def do(self, request: requests.AdminRequest) -> Answer:
         """Do what the host asks, and return the answer.
 
         Raises:
@@ -141,29 +125,29 @@ class Desk(NamedTuple):
             StoreError: The store has not taken it.
         """
         match request:
-            case Who(text):
+            case requests.Who(text):
                 return page(connections(self.connections.everybody(), text))
-            case FindTables(text):
+            case requests.FindTables(text):
                 return page(tables(self.lobby, text))
-            case Kick(subject):
+            case requests.Kick(subject):
                 return self._kick(_subject(subject))
-            case Ban(subject, hours):
+            case requests.Ban(subject, hours):
                 return await self._impose(SanctionKind.BAN, _subject(subject), hours)
-            case Mute(subject, hours):
+            case requests.Mute(subject, hours):
                 return await self._impose(SanctionKind.MUTE, _subject(subject), hours)
-            case Unban(subject):
+            case requests.Unban(subject):
                 return await self._lift(SanctionKind.BAN, _subject(subject))
-            case Unmute(subject):
+            case requests.Unmute(subject):
                 return await self._lift(SanctionKind.MUTE, _subject(subject))
-            case CloseTable(table):
+            case requests.CloseTable(table):
                 return self._close(table)
-            case Drain():
+            case requests.Drain():
                 return self._drain()
-            case Reload():
+            case requests.Reload():
                 return await reloading.reload(
                     self.house, self.lobby, self.connections, self.upkeep, self.control, folder=self.folder
                 )
-            case Status():
+            case requests.Status():
                 return self._status()
 
     async def _impose(self, kind: SanctionKind, subject: str, hours: int | None) -> Answer:

@@ -31,6 +31,7 @@ from truc_server.commands.command_line import (
     on_server,
     used,
 )
+from truc_server.identity import passphrases
 from truc_server.identity.identity import (
     PublicIdentity,
     accept_revocation,
@@ -40,15 +41,6 @@ from truc_server.identity.identity import (
     unsealed_files,
 )
 from truc_server.identity.identity import roll as give_new_key
-from truc_server.identity.passphrases import (
-    change_passphrase,
-    checked,
-    first_line,
-    is_at_terminal,
-    passphrase_of,
-    read_passphrase,
-    sealing_passphrase,
-)
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.settings import Settings
 
@@ -162,7 +154,7 @@ def roll(file: Path | None, **flags: object) -> None:
     with used(file, flags) as (settings, folder):
         read_public(folder)
         with locked(folder):
-            identity = give_new_key(folder, int(time.time()), passphrase_of(settings, folder))
+            identity = give_new_key(folder, int(time.time()), passphrases.passphrase_of(settings, folder))
     before = fingerprint(identity.rotations[-1].change.old)
     click.echo(f"{before} -> {identity.fingerprint}, serial {identity.serial}")
     click.echo(
@@ -181,7 +173,7 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
     """
     with used(file, flags) as (settings, folder):
         read_public(folder)
-        identity = read_identity(folder, passphrase_of(settings, folder))
+        identity = read_identity(folder, passphrases.passphrase_of(settings, folder))
         text = revocation_text(give_up(identity.key))
         if out == _STANDARD_STREAM:
             click.echo(text, nl=False)
@@ -230,11 +222,11 @@ def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: objec
     with used(file, flags) as (settings, folder):
         read_public(folder)
         with locked(folder):
-            before = sealing_passphrase(settings, folder)
+            before = passphrases.sealing_passphrase(settings, folder)
             if remove and before is None:
                 raise CommandError(f"the keys in {folder.root} have no passphrase")
             after = None if remove else _new_passphrase(new)
-            change_passphrase(folder, before, after)
+            passphrases.change_passphrase(folder, before, after)
     if after is None:
         click.echo("The keys have no passphrase any more; take store.passphrase_file out of the settings.")
         return
@@ -248,14 +240,14 @@ def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: objec
 
 def _new_passphrase(new: Path | None) -> str:
     if new == _STANDARD_STREAM:
-        return first_line(sys.stdin.buffer, "standard input")
+        return passphrases.first_line(sys.stdin.buffer, "standard input")
     if new is not None:
-        return read_passphrase(new)
-    if not is_at_terminal():
+        return passphrases.read_passphrase(new)
+    if not passphrases.is_at_terminal():
         raise CommandError("the new passphrase: expected --new FILE, or a terminal to ask at")
     answer: str = click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
     try:
-        return checked(answer)
+        return passphrases.checked(answer)
     except ValueError as error:
         raise CommandError(str(error)) from error
 

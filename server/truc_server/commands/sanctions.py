@@ -7,7 +7,7 @@ Invariant: matches and their transcripts stay as they are.
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import click
 
@@ -39,34 +39,52 @@ def _on_subject(command: _Command) -> _Command:
     return on_server(click.argument("subject")(command))
 
 
-@click.command(short_help="Shut a player or an address out.")
-@_on_subject
-@for_a_while
-def ban(**given: Any) -> None:
-    """Shut SUBJECT out: a fingerprint or key, the tag of a guest, an address or a network."""
-    _impose(SanctionKind.BAN, "shut out", **given)
+def _imposing(kind: SanctionKind, state: str, *, does: str, short_help: str) -> click.Command:
+    """Return the command that imposes a sanction."""
+    whom = "a fingerprint or key, the tag of a guest, an address or a network"
+
+    @click.command(str(kind), help=f"{does}: {whom}.", short_help=short_help)
+    @_on_subject
+    @for_a_while
+    def impose(file: Path | None, subject: str, days: int | None, hours: int | None, **flags: object) -> None:
+        sanction = imposed_now(_subject(subject), kind, span_hours(days, hours))
+        with stored(file, flags) as (_, store):
+            store.impose(sanction)
+        end = "" if sanction.until_ms is None else f" until {minute(sanction.until_ms)}"
+        click.echo(f"{sanction.subject} is {state}{end}")
+
+    return impose
 
 
-@click.command()
-@_on_subject
-def unban(**given: Any) -> None:
-    """Let SUBJECT, whom `ban` has shut out, in again."""
-    _lift(SanctionKind.BAN, "shut out", **given)
+def _lifting(kind: SanctionKind, state: str, *, does: str) -> click.Command:
+    """Return the command that lifts a sanction."""
+
+    @click.command(f"un{kind}", help=does)
+    @_on_subject
+    def lift(file: Path | None, subject: str, **flags: object) -> None:
+        whom = _subject(subject)
+        with stored(file, flags, *_LISTS) as (settings, store):
+            was_imposed = store.lift(whom, kind)
+        if not was_imposed:
+            named = setting_naming(settings.access, whom, kind)
+            hint = "" if named is None else f": it stands in {named}"
+            raise CommandError(f"{whom} is not {state} by command{hint}")
+        click.echo(f"{whom} is not {state} any more")
+
+    return lift
 
 
-@click.command(short_help="Let a player play but not talk.")
-@_on_subject
-@for_a_while
-def mute(**given: Any) -> None:
-    """Let SUBJECT play but not talk: a fingerprint or key, the tag of a guest, an address or a network."""
-    _impose(SanctionKind.MUTE, "muted", **given)
-
-
-@click.command()
-@_on_subject
-def unmute(**given: Any) -> None:
-    """Let SUBJECT, whom `mute` has muted, talk again."""
-    _lift(SanctionKind.MUTE, "muted", **given)
+ban = _imposing(
+    SanctionKind.BAN, "shut out", does="Shut SUBJECT out", short_help="Shut a player or an address out."
+)
+mute = _imposing(
+    SanctionKind.MUTE,
+    "muted",
+    does="Let SUBJECT play but not talk",
+    short_help="Let a player play but not talk.",
+)
+unban = _lifting(SanctionKind.BAN, "shut out", does="Let SUBJECT, whom `ban` has shut out, in again.")
+unmute = _lifting(SanctionKind.MUTE, "muted", does="Let SUBJECT, whom `mute` has muted, talk again.")
 
 
 @click.command()
@@ -78,34 +96,6 @@ def sanctions(file: Path | None, **flags: object) -> None:
             click.echo(_line(sanction.kind, sanction.subject, _times(sanction)))
     for line in _listed(settings.access):
         click.echo(line)
-
-
-def _impose(
-    kind: SanctionKind,
-    state: str,
-    *,
-    file: Path | None,
-    subject: str,
-    days: int | None,
-    hours: int | None,
-    **flags: object,
-) -> None:
-    sanction = imposed_now(_subject(subject), kind, span_hours(days, hours))
-    with stored(file, flags) as (_, store):
-        store.impose(sanction)
-    end = "" if sanction.until_ms is None else f" until {minute(sanction.until_ms)}"
-    click.echo(f"{sanction.subject} is {state}{end}")
-
-
-def _lift(kind: SanctionKind, state: str, *, file: Path | None, subject: str, **flags: object) -> None:
-    whom = _subject(subject)
-    with stored(file, flags, *_LISTS) as (settings, store):
-        was_imposed = store.lift(whom, kind)
-    if not was_imposed:
-        named = setting_naming(settings.access, whom, kind)
-        hint = "" if named is None else f": it stands in {named}"
-        raise CommandError(f"{whom} is not {state} by command{hint}")
-    click.echo(f"{whom} is not {state} any more")
 
 
 def _subject(written: str) -> str:
