@@ -131,7 +131,7 @@ class ClientHarness(ScriptedServer):
         """Note what is not a message, or not one allowed now, and answer it."""
         self.blame(failure.code, failure.message)
         if self._connection is not None and self._stream is not None:
-            await self._stream.send_all(self._connection.answer(failure))
+            await self.write_whole(self._connection.answer(failure))
             if failure.closes:
                 await self._stream.aclose()
 
@@ -161,12 +161,16 @@ class ClientHarness(ScriptedServer):
 
     async def write(self, frame: bytes) -> None:
         """Let a frame leave, in the pieces that the script cuts."""
-        async with self._writing:
-            for piece in self.cut(frame):
-                await super().write(piece)
+        await self.write_whole(*self.cut(frame))
         if self.is_cut_off:
             self.is_cut_off = False
             await self.drop()
+
+    async def write_whole(self, *pieces: bytes) -> None:
+        """Let pieces leave one after the other: the puppets play on, and may have something to say meanwhile."""
+        async with self._writing:
+            for piece in pieces:
+                await super().write(piece)
 
     async def overhear(self, seconds: float) -> bytes:
         """Return what the client sends of its own accord within some time."""
@@ -179,7 +183,7 @@ class ClientHarness(ScriptedServer):
         """Break the connection, after some more bytes."""
         if self._stream is not None:
             if first:
-                await self._stream.send_all(first)
+                await self.write_whole(first)
             await self._stream.aclose()
         raise trio.BrokenResourceError
 

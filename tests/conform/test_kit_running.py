@@ -9,8 +9,9 @@ from conform.judging import judge
 
 from truc_conform.client_harness import ClientHarness
 from truc_conform.running import found_from_here
+from truc_protocol.errors import Code
 from truc_protocol.messages import ClientHello, Pong
-from truc_protocol.wire.connection import Connection, Role
+from truc_protocol.wire.connection import Connection, Failure, Role
 
 LOOKS = "import os, sys; print(os.listdir(), os.path.samefile('.', sys.argv[1]))"
 
@@ -60,3 +61,22 @@ async def test_script_of_a_connection_ends_when_the_client_has_come_back(nursery
     back.set()
     await trio.testing.wait_all_tasks_blocked()
     assert not server.sent
+
+
+async def test_failure_is_answered_after_what_the_puppets_are_saying() -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    has_room = trio.Event()
+    ours.send_stream.send_all_hook = has_room.wait
+    harness = ClientHarness()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(harness.serve, ours)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(harness.write, b"a whole frame")
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(harness.fail, Failure(Code.BAD_MESSAGE, "this id was used before", closes=False))
+        await trio.testing.wait_all_tasks_blocked()
+        has_room.set()
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    left = bytes(await theirs.receive_some())
+    assert (left.startswith(b"a whole frame"), b"this id was used before" in left) == (True, True)

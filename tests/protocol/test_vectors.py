@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from protocol.recomputing import value
 from rows import each_row
-from vectors import evidence
 from vectors.records import kept_records, of_kind
-from vectors.shape import text_of
+from vectors.transcripts.tampered import case_tables, forgery_of
 
 from protocol import recomputing
 from truc_protocol import boxes, dealing
@@ -300,8 +299,14 @@ def test_every_kind_of_group_has_a_vector():
     assert used == set(CHECKS)
 
 
-def test_evidence_is_what_its_program_makes():
-    assert text_of(evidence.made()) == (FOLDER / "evidence.json").read_text(encoding="utf-8")
+def test_every_forgery_that_a_seat_alone_sees_has_a_complaint():
+    seen = {
+        name for name, row in case_tables() if row.check == "C18" and getattr(forgery_of(row), "own", None)
+    }
+    groups = read("evidence")["testGroups"]
+    assert seen <= {
+        test["comment"] for group in groups if group["type"] == "complaint" for test in group["tests"]
+    }
 
 
 @each_row("record", kept_records())

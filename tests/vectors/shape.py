@@ -4,12 +4,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from itertools import count
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from truc_protocol.codec import dec
 
-FOLDER = Path(__file__).parent
 _NUMBERS = re.compile(r"\[\s+(\d+(?:,\s+\d+)*)\s+\]")
 Test = dict[str, Any]
 Vectors = dict[str, Any]
