@@ -4,10 +4,7 @@
 killed `compact` leaves the database as it was.
 """
 
-import os
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -25,10 +22,9 @@ from truc_server.commands.command_line import (
     stored,
 )
 from truc_server.operation import disk
-from truc_server.settings.folder import Folder, locked, used_folder
+from truc_server.settings.folder import locked, used_folder
 
 _MOST_DAYS: Final = 36_500
-_TIMES: Final = 2  # more copies of the database take room while it is written anew
 
 
 @click.command(short_help="Delete the matches that are older than so many days.")
@@ -57,6 +53,9 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
 @on_server
 def compact(file: Path | None, **flags: object) -> None:
     """Write the database anew without what was deleted, while the server is stopped."""
+    # Slow to import.
+    from truc_server.storage.sqlite_file import write_anew
+
     settings = load_settings(file, flags, needs=STORED)
     if settings.store.url:
         raise WrongSettingsError("store.url names another database than truc.db: use what belongs to it")
@@ -65,31 +64,8 @@ def compact(file: Path | None, **flags: object) -> None:
         if not folder.database.exists():
             raise CommandError(f"expected a database, there is none at {folder.database}")
         with locked(folder):
-            before, after = _compact(folder)
+            before, after = write_anew(folder.database)
     click.echo(f"{folder.database}: {before / disk.MB:.1f} MB before, {after / disk.MB:.1f} MB now")
-
-
-def _compact(folder: Folder) -> tuple[int, int]:
-    """Write the database anew, and return its size before and after."""
-    os.environ["SQLITE_TMPDIR"] = str(folder.root)  # where there is room for it, and nobody else reads
-    try:
-        with closing(sqlite3.connect(folder.database, isolation_level=None)) as database:
-            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            before = folder.database.stat().st_size
-            _check_room(folder, _TIMES * before)
-            database.execute("VACUUM")
-            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.Error as error:
-        raise CommandError(f"cannot write {folder.database} anew: {error}") from error
-    return before, folder.database.stat().st_size
-
-
-def _check_room(folder: Folder, needed: int) -> None:
-    free = disk.free_bytes(folder.root)
-    if free < needed:
-        raise CommandError(
-            f"expected {needed // disk.MB} MB free on the disk of {folder.root}, got {free // disk.MB} MB"
-        )
 
 
 def _matches(n: int) -> str:

@@ -16,10 +16,12 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection
 
+from truc_server.operation import disk
 from truc_server.storage import StoreError
 from truc_server.storage.schema import REVISION
 
 BUSY_TIMEOUT_MS: Final = 5_000
+_TIMES: Final = 2  # more copies of the database take room while it is written anew
 _OPEN_MATCHES: Final = """
     SELECT mid, (SELECT coalesce(max(k) + 1, 0) FROM records WHERE records.mid = matches.mid)
     FROM matches JOIN tables ON tables.match_id = matches.mid WHERE matches.ended_ms IS NULL
@@ -155,6 +157,33 @@ def open_play(database: Path) -> OpenPlay:
     except sqlite3.Error as error:
         raise StoreError(f"cannot read {database}: {error}") from error
     return OpenPlay(matches, frozenset(th for (th,) in terms))
+
+
+def write_anew(database: Path) -> tuple[int, int]:
+    """Write a database that nobody uses anew, without what was deleted; return its size before and after.
+
+    Raises:
+        StoreError: It cannot be written, or the disk has too little room.
+    """
+    os.environ["SQLITE_TMPDIR"] = str(database.parent)  # where there is room for it, and nobody else reads
+    try:
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            before = database.stat().st_size
+            _check_room(database.parent, _TIMES * before)
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot write {database} anew: {error}") from error
+    return before, database.stat().st_size
+
+
+def _check_room(folder: Path, needed: int) -> None:
+    free = disk.free_bytes(folder)
+    if free < needed:
+        raise StoreError(
+            f"expected {needed // disk.MB} MB free on the disk of {folder}, got {free // disk.MB} MB"
+        )
 
 
 def leave_behind(database: Path, epoch: int) -> None:
