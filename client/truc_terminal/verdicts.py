@@ -57,7 +57,8 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
         )
         yield level_line(verdict.level, speech)
         yield result_line(verdict, names, speech)
-        yield from (line for _, line in sorted(_noted(verdict, speech)))
+        noted = sorted([*_on_the_servers_word(verdict, speech), *_changes(verdict, speech)])
+        yield from (line for _, line in noted)
         yield from _counted(verdict, speech)
 
 
@@ -102,7 +103,7 @@ def _first_line(verdict: Verdict, speech: Speech) -> str:
         case Result.PROVEN:
             return _proven(verdict, speech)
         case Result.REFUTED:
-            failed = refutation_line(verdict.refutation, players_then(verdict), speech)
+            failed = refutation_line(verdict.refutation, _players_then(verdict), speech)
             return speech.say("verdict.refuted", failed=failed)
         case Result.INCOMPLETE:
             return speech.say("verdict.incomplete")
@@ -120,7 +121,7 @@ def _proven(verdict: Verdict, speech: Speech) -> str:
     return speech.say(key, entropy=entropy)
 
 
-def players_then(verdict: Verdict) -> Sequence[str]:
+def _players_then(verdict: Verdict) -> Sequence[str]:
     """Return who sat at the table when the failed record was made."""
     failed = verdict.refutation
     return verdict.players if failed is None or failed.k is None else verdict.players_at(failed.k)
@@ -185,12 +186,6 @@ def _doubts(verdict: Verdict, speech: Speech) -> Iterator[str]:
     lost = 0 if verdict.winner is None else sum(seat % 2 != verdict.winner for seat in seats)
     if lost:
         yield speech.say("verdict.one_move_ruled" if lost == 1 else "verdict.moves_ruled", n=lost)
-
-
-def _noted(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
-    """Yield what a reader should know of single records, each after its position."""
-    yield from _on_the_servers_word(verdict, speech)
-    yield from _changes(verdict, speech)
 
 
 def _on_the_servers_word(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:

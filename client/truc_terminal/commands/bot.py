@@ -25,7 +25,7 @@ from truc_terminal.commands.table_options import Options, options_option, table_
 from truc_terminal.styles import style_option
 from truc_words import Sentence
 
-_MOST_BOTS: Final = 1000
+_MOST_BOTS: Final = 1000  # with one name in one home; more than a machine can run
 _LOOK_S: Final = 3.0  # between two looks for a vacant seat
 _GONE: Final = frozenset({Code.TABLE_FULL, Code.TABLE_NOT_OPEN, Code.NO_SUCH_TABLE})
 

@@ -66,7 +66,7 @@ def create(
     """
     where, game = game_meant(address, variant)
     chosen = _chosen(clock, reveal, table_options(options))
-    wish = Wish(None, game, seats, chosen, private, rekey=False, seating=Seating.NEW)
+    wish = Wish(variant=game, seats=seats, options=chosen, private=private, seating=Seating.NEW)
     play_at(where, wish, **manner)
 
 
@@ -93,5 +93,4 @@ def join(*, link: str, code: str | None, **manner: Unpack[Manner]) -> None:
     With one server known a CODE alone will do.
     """
     where, table = table_meant(link, code)
-    wish = Wish(table, None, None, {}, private=False, rekey=False)
-    play_at(where, wish, **manner)
+    play_at(where, Wish(table), **manner)

@@ -44,7 +44,7 @@ from truc_words import Sentence
 
 _START_S: Final = 30.0
 _STOP_S: Final = 10.0
-_LISTENING: Final = "listening "
+_LISTENING: Final = "listening "  # how the first line begins that a server prints
 _MISSING: Final = "No module named"
 _YOU: Final = 0  # the seat of whoever opens a table
 _BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")

@@ -73,10 +73,7 @@ def _server_key(pin: Pin) -> str:
 @lang_option
 def export_key(out: Path | None) -> None:
     """Print the key as text, to keep it safe or carry it to another machine."""
-    home = own_home()
-    if not has_seed(home):
-        raise FailedError(Sentence("commands.no_key", path=home.root))
-    _hand_over(export_seed(master_seed(home)), out)
+    _hand_over(export_seed(_own_seed(own_home())), out)
 
 
 @keys.command("import", short_help="Take a key that `truc keys export` has printed.")
@@ -119,14 +116,12 @@ def revocation(server: str | None, out: Path | None) -> None:
     With one server known no SERVER is needed.
     """
     home = own_home()
-    if not has_seed(home):
-        raise FailedError(Sentence("commands.no_key", path=home.root))
-    where = server_meant(server)
+    seed, where = _own_seed(home), server_meant(server)
     with closing(HomeStore(home.state)) as store:
         pin = store.pin(where.server)
     if pin is None:
         raise FailedError(Sentence("commands.server_unmet", server=server or where.place))
-    _hand_over(revocation_text(give_up(player_key(master_seed(home), pin.first))), out)
+    _hand_over(revocation_text(give_up(player_key(seed, pin.first))), out)
 
 
 @keys.command("revoke", short_help="Heed the revocation of a server's key.")
@@ -167,6 +162,17 @@ def _check_no_own(home: Home, pins: Mapping[str, Pin], text: str) -> None:
         if player_key(seed, pin.first).public == public:
             own = {"server": server, "key": fingerprint(public)}
             raise FailedError(Sentence("commands.own_revocation", **own))
+
+
+def _own_seed(home: Home) -> bytes:
+    """Return the seed of the player's keys.
+
+    Raises:
+        FailedError: There is none yet.
+    """
+    if not has_seed(home):
+        raise FailedError(Sentence("commands.no_key", path=home.root))
+    return master_seed(home)
 
 
 def _hand_over(text: str, out: Path | None) -> None:

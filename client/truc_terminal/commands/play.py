@@ -4,7 +4,9 @@ A seat that is the player's comes first. Taking it ends the session of whoever p
 the same key. Invariant: no seat is taken before it was looked at, and none for a home that cannot play it.
 """
 
+from collections.abc import Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import Final, NamedTuple, Unpack
 
 import click
@@ -27,7 +29,7 @@ from truc_terminal.commands.open_tables import has_free_seat, vacant_seats
 from truc_terminal.commands.output import lang_option, spoken, usage_error
 from truc_terminal.commands.player import own_player, run
 from truc_terminal.commands.server_lookup import server_meant
-from truc_terminal.commands.table_options import Options, options_option, table_options
+from truc_terminal.commands.table_options import options_option, table_options
 from truc_terminal.commands.terminal import (
     Manner,
     asked,
@@ -152,12 +154,12 @@ class Seating(Enum):
 class Wish(NamedTuple):
     """What kind of table the player wants."""
 
-    code: str | None
-    variant: str | None
-    seats: int | None
-    options: Options
-    private: bool
-    rekey: bool
+    code: str | None = None
+    variant: str | None = None
+    seats: int | None = None
+    options: Mapping[str, int | str] = MappingProxyType({})
+    private: bool = False
+    rekey: bool = False
     seating: Seating = Seating.ANY
 
     @property

@@ -23,8 +23,8 @@ from truc_words import Sentence
 
 T = TypeVar("T")
 
-_INTERRUPTED: Final = 130
-_NAME_BYTES: Final = 64
+_INTERRUPTED: Final = 130  # 128 and the number of SIGINT, as a shell reports it
+_NAME_BYTES: Final = 64  # as many as the record that opens a match has room for
 
 
 def own_home() -> Home:
@@ -41,15 +41,8 @@ def home_as_is() -> Home:
     return Home(default_root(os.environ))
 
 
-def tell_first_use(home: Home) -> None:
-    """Make the player's key at the first use, and say what losing it means."""
-    if not has_seed(home):
-        master_seed(home)
-        tell(Sentence("connecting.key_made", path=home.seed), err=True)
-
-
 def own_player(name: str | None = None, *, is_guest: bool = False) -> Player:
-    """Return the player of this home, whose key is made at the first use, unless a guest plays.
+    """Return the player of this home, whose key is made at the first use, saying so; a guest needs none.
 
     Raises:
         FailedError: The name is too long.
@@ -57,8 +50,9 @@ def own_player(name: str | None = None, *, is_guest: bool = False) -> Player:
     """
     home = own_home()
     shown = player_name(name, home)
-    if not is_guest:
-        tell_first_use(home)
+    if not is_guest and not has_seed(home):
+        master_seed(home)
+        tell(Sentence("connecting.key_made", path=home.seed), err=True)
     return told_player(home, shown, is_guest=is_guest)
 
 

@@ -4,11 +4,18 @@ from pathlib import Path
 
 import click
 
-from truc_protocol.audit import Result
 from truc_terminal.commands.kept_matches import transcript_meant
-from truc_terminal.commands.output import FindingCommand, Output, lang_option, say, spoken, tell, unusable
+from truc_terminal.commands.output import (
+    FindingCommand,
+    Output,
+    UnusableError,
+    lang_option,
+    say,
+    spoken,
+    unusable,
+)
 from truc_terminal.replay_model.stages import replay_of
-from truc_terminal.verdicts import EXIT_CODES, shortened, verdict_lines
+from truc_terminal.verdicts import shortened, verdict_lines
 from truc_words import Speech
 
 
@@ -37,8 +44,7 @@ def report(match: str | None, output: Path | None) -> None:
     file, content = transcript_meant(match)
     replayed = replay_of(content, lang=speech.lang)
     if replayed.unreadable is not None:
-        tell(f"truc: {shortened(str(replayed.unreadable))}", err=True)
-        raise click.exceptions.Exit(EXIT_CODES[Result.UNREADABLE])
+        raise UnusableError(shortened(str(replayed.unreadable)))
     path = output or Path(f"{file.stem}.html")
     try:
         path.write_text(page(replayed, lang=speech.lang), encoding="utf-8")

@@ -75,20 +75,14 @@ _TRANSCRIPT: Final = ".truc"
 @lang_option
 def rules(game: str | None, address: str | None, *, as_toml: bool) -> None:
     """List the games, or print the rules of one: by NAME, from a variant FILE.toml or a transcript FILE.truc."""
-    if game is None:
-        text = _games() if address is None else _games_of(address)
-    else:
+    if game is not None:
         text = _page(game, address, spoken(), as_toml=as_toml)
+    elif address is None:
+        text = "\n".join(f"{name:22} {summary(name)}" for name in games())
+    else:
+        text = "\n".join(map(_offered, ask(address, _offers)))
     for line in text.splitlines():
         click.echo(printable(line))
-
-
-def _games() -> str:
-    return "\n".join(f"{game:22} {summary(game)}" for game in games())
-
-
-def _games_of(address: str) -> str:
-    return "\n".join(map(_offered, ask(address, _offers)))
 
 
 def _offered(offer: VariantOffer) -> str:

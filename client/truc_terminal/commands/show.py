@@ -7,14 +7,13 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from truc_protocol.audit import Result
 from truc_terminal.commands.kept_matches import transcript_meant
-from truc_terminal.commands.output import FindingCommand, Output, lang_option, say, spoken
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, lang_option, say, spoken
 from truc_terminal.plain_values import refutation_facts
 from truc_terminal.replay_model.annotating import Annotated, Annotator, Commitment
 from truc_terminal.replay_model.retelling import Telling
-from truc_terminal.verdicts import EXIT_CODES, refutation_line, shortened, verdict_lines
-from truc_words import Speech, printable, shown_name, told, words_of_check
+from truc_terminal.verdicts import refutation_line, shortened, verdict_lines
+from truc_words import Speech, shown_name, told, words_of_check
 
 _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -40,8 +39,7 @@ def show(match: str | None, as_json: bool) -> None:
         else:
             _print(each, speech, console)
     if annotator.unreadable is not None:
-        click.echo(f"truc: {printable(shortened(str(annotator.unreadable)))}", err=True)
-        raise click.exceptions.Exit(EXIT_CODES[Result.UNREADABLE])
+        raise UnusableError(shortened(str(annotator.unreadable)))
     if not as_json:
         say(console, next(verdict_lines(annotator.verdict(), speech)), "bold")
 

@@ -11,11 +11,11 @@ import click
 from truc_terminal.commands.output import FailedError
 from truc_words import Sentence
 
-_MOST_DIGITS: Final = 6
+_MOST_DIGITS: Final = 6  # of a number; longer ones are handed on as text, which the server refuses
 _FORM: Final = re.compile(r"(?P<decision>[0-9]{1,5})(\+(?P<bank>[0-9]{1,5}))?")
 _NONE: Final = "none"
 _SECOND: Final = 1000
-_LONGEST_S: Final = 86_400
+_LONGEST_S: Final = 86_400  # a day
 
 
 Options = dict[str, int | str]

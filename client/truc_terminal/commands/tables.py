@@ -31,7 +31,7 @@ from truc_terminal.commands.terminal import ended_as_by_ctrl_c
 from truc_terminal.screen.wrapping import wrapped
 from truc_words import ENGLISH, Sentence, Speech, printable, shown_name
 
-_TICK_S: Final = 20.0
+_TICK_S: Final = 20.0  # ages are told in minutes, so three times a minute is often enough
 _MINUTE_MS: Final = 60_000
 _HOUR_MIN: Final = 60
 _ANY_WIDTH: Final = 10_000

@@ -1,8 +1,7 @@
 """`truc watch`: a table as seen by somebody without a seat there."""
 
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
 
 import click
 
@@ -18,7 +17,6 @@ from truc_terminal.commands.terminal import (
     plain_option,
     tell_commands,
 )
-from truc_terminal.screen.person import Lines
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.watching import Watcher
 
@@ -54,20 +52,11 @@ def watch(address: str, code: str | None, *, follow: bool, plain: bool, no_color
 
 async def _watch(connection: Connection, code: str, screen: Screen, *, follow: bool) -> None:
     table = await connection.watch(code)
-    async with _typed(screen) as lines:
+    # Without a terminal nothing is read, so the end of the input ends nothing.
+    async with lines_of(screen) if sys.stdin.isatty() else nullcontext() as lines:
         watcher = Watcher(table, screen, lines)
         while ended := await watcher.watch():
             watcher.tell_transcript(ended)
             tell_commands(screen, ended.transcript)
             if not follow:
                 return
-
-
-@asynccontextmanager
-async def _typed(screen: Screen) -> AsyncIterator[Lines | None]:
-    """Read what a person types; without a terminal nothing is read, and the end of the input ends nothing."""
-    if not sys.stdin.isatty():
-        yield None
-        return
-    async with lines_of(screen) as lines:
-        yield lines
