@@ -175,7 +175,7 @@ def test_standings_say_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeyp
     for rows, call in ((1, "profile"), (0, "profile"), (0, "leaderboard")):
         answer = (bot,) * rows
         found = (answer, None, 2) if call == "leaderboard" else answer
-        monkeypatch.setattr(ratings, "asked", lambda _where, _question, found=found: found)
+        monkeypatch.setattr(ratings, "ask", lambda _where, _question, found=found: found)
         told = truc(
             call, "localhost:1", "put" if call == "leaderboard" else bot.player, "--lang", LANG
         ).output

@@ -25,15 +25,14 @@ from truc_client.home.account import Player
 from truc_client.home.home import Home, open_home
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
-from truc_terminal.commands.output import FailedError, lang_option
+from truc_terminal.commands.output import FailedError
 from truc_terminal.commands.player import own_home, player_name, run
 from truc_terminal.commands.rules import game_called
 from truc_terminal.commands.terminal import (
-    color_option,
     ended_as_by_ctrl_c,
     lines_of,
     own_screen,
-    plain_option,
+    screen_options,
     tell_commands,
 )
 from truc_terminal.screen.lessons import teaching_at
@@ -69,9 +68,7 @@ class DemoOptions(NamedTuple):
     "--teach", is_flag=True, help="Explain why things happen, what each option means, and what to try."
 )
 @style_option("sharp")
-@lang_option
-@plain_option
-@color_option
+@screen_options
 def demo(
     *,
     variant: str,

@@ -26,20 +26,19 @@ from truc_protocol.messages import SeatHeld, TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
 from truc_terminal.commands.in_person import agrees_to_step_in, look_on, play_matches, show_terms, tell_invite
 from truc_terminal.commands.open_tables import has_free_seat, vacant_seats
-from truc_terminal.commands.output import lang_option, spoken, usage_error
+from truc_terminal.commands.output import spoken, usage_error
 from truc_terminal.commands.player import own_player, run
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import options_option, table_options
 from truc_terminal.commands.terminal import (
     Manner,
     asked,
-    color_option,
     ended_as_by_ctrl_c,
     guest_option,
     lines_of,
     name_option,
     own_screen,
-    plain_option,
+    screen_options,
     teach_option,
 )
 from truc_terminal.screen.lessons import teaching_at
@@ -187,9 +186,7 @@ class _LeftError(Exception):
 @click.option(
     "--rekey", is_flag=True, help="Go on with a match whose secrets are not here, from the next deal on."
 )
-@lang_option
-@plain_option
-@color_option
+@screen_options
 @teach_option
 def play(
     *,

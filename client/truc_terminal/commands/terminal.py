@@ -28,12 +28,17 @@ _ENDING: Final = ("SIGHUP", "SIGTERM")  # Windows lacks the first
 _TYPED_AHEAD: Final = 100  # lines; more must be an accidental paste, and is dropped
 _ID_DIGITS: Final = 6  # of a match's id: enough to find it in a home, few enough for a line of 80 columns
 
-plain_option = click.option(
+_plain_option: Final = click.option(
     "--plain", is_flag=True, help="Print plain text line by line: for a screen reader or a script."
 )
-color_option = click.option(
+_color_option: Final = click.option(
     "--no-color", is_flag=True, help="Print without colours, as with $NO_COLOR in the environment."
 )
+
+
+def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say how its screen looks."""
+    return lang_option(_plain_option(_color_option(command)))
 
 
 def own_screen(*, plain: bool, no_color: bool) -> Screen:
@@ -138,7 +143,7 @@ teach_option: Final = click.option(
 
 def manner_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command all of those options."""
-    return name_option(guest_option(lang_option(plain_option(color_option(teach_option(command))))))
+    return name_option(guest_option(screen_options(teach_option(command))))
 
 
 def meant(text: str, lang: str) -> bool | None:

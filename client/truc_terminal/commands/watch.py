@@ -6,15 +6,13 @@ from contextlib import nullcontext
 import click
 
 from truc_client.connection import Connection
-from truc_terminal.commands.output import lang_option
 from truc_terminal.commands.player import at_server, own_player
 from truc_terminal.commands.server_lookup import table_meant
 from truc_terminal.commands.terminal import (
-    color_option,
     ended_as_by_ctrl_c,
     lines_of,
     own_screen,
-    plain_option,
+    screen_options,
     tell_commands,
 )
 from truc_terminal.screen.screen import Screen
@@ -27,9 +25,7 @@ from truc_terminal.screen.watching import Watcher
 @click.option(
     "--follow", is_flag=True, help="Go on with the matches that come after, until the table is gone."
 )
-@lang_option
-@plain_option
-@color_option
+@screen_options
 def watch(address: str, code: str | None, *, follow: bool, plain: bool, no_color: bool) -> None:
     """Watch a table to the end of its match: HOST/TABLE, HOST:PORT/TABLE or a truc:// or trucs:// link.
 
