@@ -28,9 +28,9 @@ from truc_rules import (
 
 SEED = 20_000
 ACTIONS = 20_000
-PLAIN = (60_000, 200_000)
+PLAIN = (100_000, 200_000)
 """What a game without side bets must reach, and the goal: actions a second on one core."""
-WITH_SIDE_BETS = (40_000, 100_000)
+WITH_SIDE_BETS = (80_000, 150_000)
 """The same for games with envido, with flor or without."""
 
 

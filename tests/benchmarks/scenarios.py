@@ -13,11 +13,9 @@ from typing import Any, Final, NamedTuple
 import trio
 from benchmarks import audit as auditing
 from benchmarks import engine as playouts
-from benchmarks import fairness as hands
 from benchmarks import floor, running
 from benchmarks.generator import Plan
 from benchmarks.measuring import signatures_us
-from benchmarks.one_hand import played_hand
 from chaos.postgres import cluster, programs
 
 from truc_rules import preset
@@ -25,7 +23,7 @@ from truc_rules import preset
 Figures = dict[str, Any]
 
 NARROW: Final = {"TRUC_LIMITS_OUTBOX_BYTES": "65536"}  # the least, so that who does not read is cut soon
-PLAYED: Final = (("truc-catalan", 2), ("truco-argentino-flor", 2))
+PLAYED: Final = ("truc-catalan", "truco-argentino-flor")
 
 
 class Scale(NamedTuple):
@@ -203,34 +201,23 @@ async def engine(folder: Path, scale: Scale) -> Figures:
     """Play random hands with the rules engine alone; actions a second."""
     del folder
     return {
-        f"{name} {seats}": statistics.median(
-            [
-                await trio.to_thread.run_sync(playouts.playout, preset(name), seats)
-                for _ in range(scale.rounds)
-            ]
+        name: statistics.median(
+            [await trio.to_thread.run_sync(playouts.playout, preset(name), 2) for _ in range(scale.rounds)]
         )
-        for name, seats in PLAYED
+        for name in PLAYED
     }
 
 
 async def audit(folder: Path, scale: Scale) -> Figures:
-    """Audit a match of forty hands and four seats; milliseconds for forty."""
+    """Audit a match of forty hands and two seats; milliseconds for forty, and for their signatures alone."""
     del folder
     found: Figures = {}
     for name in ("truc-catalan", "truco-argentino"):
-        table = await trio.to_thread.run_sync(partial(auditing.played, name, seats=4, hands=scale.hands))
+        table = await trio.to_thread.run_sync(partial(auditing.played, name, seats=2, hands=scale.hands))
         figures = await trio.to_thread.run_sync(auditing.measure, table, scale.rounds)
-        found[name] = figures.audit * auditing.HANDS / scale.hands
+        forty = auditing.HANDS / scale.hands
+        found[name] = {"audit_ms": figures.audit * forty, "signatures_ms": figures.signatures * forty}
     return found
-
-
-async def fairness(folder: Path, scale: Scale) -> Figures:
-    """Do the fairness work of one hand of two; milliseconds."""
-    del folder
-    hand = await trio.to_thread.run_sync(played_hand, 2)
-    measured = [await trio.to_thread.run_sync(hands.measure_alone, hand) for _ in range(scale.rounds)]
-    figures = hands.Figures(*(statistics.median(each) for each in zip(*measured, strict=True)))
-    return {"server": figures.server, "client": figures.client}
 
 
 async def start(folder: Path, scale: Scale) -> Figures:
@@ -260,6 +247,5 @@ SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
     "postgresql": postgresql,
     "engine": engine,
     "audit": audit,
-    "fairness": fairness,
     "start": start,
 }

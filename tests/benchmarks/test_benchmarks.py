@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from benchmarks import __main__ as whole
-from benchmarks import audit, boards, bots, engine, fairness, flood, floor, reports
+from benchmarks import audit, boards, bots, engine, flood, floor, reports
 from benchmarks.boards import Board, Game, Play, Tally
 from benchmarks.generator import spread
 from benchmarks.loop import Line, Loop
@@ -32,12 +32,6 @@ def printed(main, monkeypatch, capsys, *arguments):
     monkeypatch.setattr(sys, "argv", ["benchmark", *arguments])
     main()
     return [line.split() for line in capsys.readouterr().out.splitlines()]
-
-
-@pytest.mark.slow
-def test_fairness_prints_a_row_for_each_number_of_seats(monkeypatch, capsys):
-    lines = printed(fairness.main, monkeypatch, capsys, "--rounds", "1")
-    assert [int(line[0]) for line in lines[2:]] == [*fairness.SEATS]
 
 
 @pytest.mark.slow
@@ -71,20 +65,6 @@ def test_flood_prints_quiet_and_flooded_rounds_and_their_ratios(monkeypatch, cap
     arguments = ["--rounds", "1", "--seconds", "1", "--tables", "9"]
     lines = printed(flood.main, monkeypatch, capsys, *arguments)
     assert [line[0] for line in lines[1:]] == ["quiet", "flooded", "ratio"]
-
-
-def test_hand_that_is_measured_has_three_cards_a_seat_and_four_bets():
-    hand = fairness.played_hand(2)
-    signed = [step.record.signer for step in hand.steps if step.record.signer > 0]
-    assert len(signed) == 2 + 3 * 2 + 4
-
-
-def test_work_that_is_measured_alone_refuses_a_false_signature():
-    hand = fairness.played_hand(2)
-    release = next(step for step in hand.steps if step.record.signer > 0)
-    forged = release._replace(record=release.record._replace(sig=bytes(64)))
-    with pytest.raises(AssertionError, match="signature"):
-        fairness.check_signature(forged)
 
 
 @pytest.mark.slow
