@@ -31,7 +31,7 @@ from truc_client.happenings import (
     YourTurn,
 )
 from truc_client.line.link import Answer, Build
-from truc_client.matches.agreement import Agreement
+from truc_client.matches.agreement import TableAgreement
 from truc_client.matches.catching_up import CatchingUp
 from truc_client.matches.retry_limit import NextTry, Tries
 from truc_client.matches.seat_match import SeatMatch
@@ -77,7 +77,7 @@ class TableSession:
         self.state: TableState | None = None
         self.match: SeatMatch | None = None
         self.reports = Reports[Happening]()
-        self.agreement = Agreement()
+        self.agreement = TableAgreement()
         self.sending = Sending(code, self._post)
         self._session = session
         self._among = among
@@ -261,7 +261,7 @@ class TableSession:
             match.is_live = True
             match.check_seat()
 
-    def _follow(self, setup: Setup, agreement: Agreement | None, intent: Intent) -> SeatMatch:
+    def _follow(self, setup: Setup, agreement: TableAgreement | None, intent: Intent) -> SeatMatch:
         match, aside = self._maker.begin(setup, self.seat, intent, agreement)
         self._say(*filter(None, [aside]))
         match.is_vacant = self.is_vacant

@@ -11,7 +11,7 @@ import msgspec
 
 from truc_protocol.codec import EncodingError, dec
 from truc_protocol.crypto.keys import KeyFileError, verify
-from truc_protocol.wire.handshake import HandshakeError, KeyRoll, Roll, Signed, check_revoke
+from truc_protocol.wire.handshake import HandshakeError, KeyRoll, Roll, SignedBody, check_revoke
 
 REVOCATION_LIMIT: Final = 4096  # characters; a revocation has about 250
 _REVOCATION_HEAD: Final = "truc revocation 1"
@@ -26,7 +26,7 @@ class Rotation(NamedTuple):
     change: KeyRoll
 
 
-def revocation_text(revocation: Signed) -> str:
+def revocation_text(revocation: SignedBody) -> str:
     """Return a revocation as text."""
     return f"{_REVOCATION_HEAD}\n{revocation.body.hex()}\n{revocation.sig.hex()}\n"
 
@@ -45,10 +45,10 @@ def read_revocation(text: str) -> bytes:
     if head.strip() != _REVOCATION_HEAD:
         raise KeyFileError(f"line 1: expected {_REVOCATION_HEAD!r}, got {head[:40]!r}")
     words = rest.split()
-    if len(words) != len(Signed._fields):
+    if len(words) != len(SignedBody._fields):
         raise KeyFileError(f"expected a body and a signature in hex digits, got {len(words)} words")
     try:
-        return check_revoke(Signed(*map(_hex, words)))
+        return check_revoke(SignedBody(*map(_hex, words)))
     except HandshakeError as error:
         raise KeyFileError(error.message) from error
 

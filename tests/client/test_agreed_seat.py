@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import LostError, RefusedError, Substituted, TableChanged, connect
-from truc_client.matches.agreement import Agreement
+from truc_client.matches.agreement import TableAgreement
 from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, Ready, SeatHeld, SignedAct, refusal
@@ -169,7 +169,7 @@ async def test_agreement_on_return_is_none_to_take_a_seat_over(scripted) -> None
     server = scripted()
     seats = tuple(replace(seat, vacant=True) for seat in server.state().seats)
     state = replace(server.state(), state="playing", match=b"m" * 32, seats=seats)
-    agreement = Agreement()
+    agreement = TableAgreement()
     agreement.agree_on_return()
     agreement.show(state)
     assert (agreement.stands, agreement.has_vacancy(b"m" * 32, 0)) == (True, False)
@@ -181,7 +181,7 @@ async def test_agreement_to_a_vacancy_is_for_that_seat_and_match_alone(scripted)
     state = replace(
         server.state(), state="playing", match=b"m" * 32, seats=(replace(first, vacant=True), second)
     )
-    agreement = Agreement()
+    agreement = TableAgreement()
     agreement.show(state)
     agreement.agree()
     given = [agreement.has_vacancy(mid, seat) for mid in (b"m" * 32, b"n" * 32) for seat in (0, 1)]

@@ -17,7 +17,7 @@ from truc_protocol.wire.handshake import (
     Challenge,
     Contact,
     Pin,
-    Signed,
+    SignedBody,
     check_login,
     check_revoke,
     check_server_hello,
@@ -139,7 +139,7 @@ def roll(_group: Fields, test: Fields) -> bool:
 
 
 def revocation(_group: Fields, test: Fields) -> bool:
-    public = check_revoke(Signed(h(test["body"]), h(test["sig"])))
+    public = check_revoke(SignedBody(h(test["body"]), h(test["sig"])))
     return (public, enc(value(test["value"]))) == (h(test["pk"]), h(test["body"]))
 
 

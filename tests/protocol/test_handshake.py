@@ -29,7 +29,7 @@ from truc_protocol.wire.handshake import (
     Hello,
     KeyRoll,
     Pin,
-    Signed,
+    SignedBody,
     Trust,
     agree,
     authenticate,
@@ -249,7 +249,7 @@ def test_revoked_key_is_not_rolled_through(key):
 def test_revocation_by_another_key_fails_c40():
     body = revoke(SERVER).body
     with pytest.raises(HandshakeError, match="C40: the revocation is not signed"):
-        check_revoke(Signed(body, STRANGER.sign(body)))
+        check_revoke(SignedBody(body, STRANGER.sign(body)))
 
 
 # The client says who it is
@@ -434,4 +434,4 @@ def test_invite_to_a_revoked_key_is_not_followed():
 def test_revocation_that_a_rotation_has_signed_is_none():
     body, by_old, _ = ROLL_1
     with pytest.raises(HandshakeError, match="C40"):
-        check_revoke(Signed(body, by_old))
+        check_revoke(SignedBody(body, by_old))

@@ -23,7 +23,7 @@ _GONE: Final = (Code.TERMS_REFUSED, Code.NOT_NOW, Code.TABLE_NOT_OPEN)
 """How a server refuses what is signed for terms that have lapsed: new ones follow."""
 
 
-class Agreement:
+class TableAgreement:
     """One player's agreement at one table, and the server's terms that are out.
 
     Attributes:

@@ -22,7 +22,7 @@ from truc_client.home.transcripts import (
     set_aside,
     watched_path,
 )
-from truc_client.matches.agreement import Agreement
+from truc_client.matches.agreement import TableAgreement
 from truc_client.matches.live_audit import LiveAudit, Mark
 from truc_client.matches.offers import BoxedReader, ClearReader
 from truc_client.matches.seat_match import SeatMatch
@@ -59,7 +59,7 @@ class MatchMaker:
         self._code = code
         self._aside: dict[Path, Path] = {}
 
-    def accept(self, message: Terms, agreement: Agreement, seat: int) -> Statement:
+    def accept(self, message: Terms, agreement: TableAgreement, seat: int) -> Statement:
         """Store and return the seat record that answers the server's terms.
 
         Raises:
@@ -90,7 +90,7 @@ class MatchMaker:
         self._stop(error, Evidence(terms.document, (terms.record,), first), in_play=in_play)
 
     def begin(
-        self, message: Setup, seat: int | None, intent: Intent, agreement: Agreement | None
+        self, message: Setup, seat: int | None, intent: Intent, agreement: TableAgreement | None
     ) -> tuple[SeatMatch, TranscriptSetAside | None]:
         """Check a closed setup, begin its transcript and return the match, with a transcript that was set aside.
 
@@ -148,7 +148,7 @@ class MatchMaker:
         closed = (at for at, record in enumerate(kept.records, 1) if body_hash(record) == mid)
         return kept.records[: next(closed, 0)]
 
-    def _check_accepted(self, setup: MatchSetup, agreement: Agreement) -> None:
+    def _check_accepted(self, setup: MatchSetup, agreement: TableAgreement) -> None:
         """Check that a match is played under the terms agreed to; terms signed with a key were checked when signed.
 
         Raises:
@@ -286,7 +286,7 @@ class MatchMaker:
         signer = Signer(self._own(seat), audit.ledger, store, intent)
         return SeatMatch(audit, seat, signer, BoxedReader(signer, seat))
 
-    def check_agreed(self, match: SeatMatch, agreement: Agreement) -> None:
+    def check_agreed(self, match: SeatMatch, agreement: TableAgreement) -> None:
         """Check, before stepping in, that a running match is played under the terms that its table was shown with.
 
         A match keeps the key that its server had when it began, which may be older than the present one.

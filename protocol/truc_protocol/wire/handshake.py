@@ -91,7 +91,7 @@ class HandshakeError(RemoteError):
         self.what = what
 
 
-class Signed(NamedTuple):
+class SignedBody(NamedTuple):
     """A body and its signature."""
 
     body: bytes
@@ -235,10 +235,10 @@ def check_server_hello(hello: ServerHello, contact: Contact) -> ServerIdentity:
     return ServerIdentity(pin, trust, body.proto, body.sn, decode_info(hello.info))
 
 
-def authenticate(key: SigningKey, server: ServerIdentity, *, cn: bytes, hello_frame: bytes) -> Signed:
+def authenticate(key: SigningKey, server: ServerIdentity, *, cn: bytes, hello_frame: bytes) -> SignedBody:
     """Return the login of a player's key to a server that has proved itself; `hello_frame` is its hello as received."""
     body = encode(Auth(spk=server.spk, pk=key.public, cn=cn, sn=server.sn, server_hello=sha256(hello_frame)))
-    return Signed(body, key.sign(body))
+    return SignedBody(body, key.sign(body))
 
 
 def check_login(login: KeyLogin, challenge: Challenge) -> bytes:
@@ -267,13 +267,13 @@ def make_roll(old: SigningKey, new: SigningKey, *, serial: int, not_before: int)
     return body, old.sign(body), new.sign(body)
 
 
-def revoke(key: SigningKey) -> Signed:
+def revoke(key: SigningKey) -> SignedBody:
     """Return the statement that gives a key up; it is made in advance and kept offline."""
     body = encode(Revoke(pk=key.public))
-    return Signed(body, key.sign(body))
+    return SignedBody(body, key.sign(body))
 
 
-def check_revoke(revocation: Signed) -> bytes:
+def check_revoke(revocation: SignedBody) -> bytes:
     """Return the key that a revocation gives up.
 
     Raises:
