@@ -21,7 +21,7 @@ from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, StoreError
 from truc_server.storage.guest_tokens import Tokens
-from truc_server.storage.journal import Journal, Starts
+from truc_server.storage.journal import Journal
 from truc_server.storage.page_reader import Pages
 from truc_server.storage.sql import Store
 from truc_server.tables.table import Backing
@@ -38,7 +38,6 @@ class House:
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         figures: what has happened so far, for whoever watches the server.
         tokens: finds guests by their tokens.
-        starts: what to do when a batch of the journal is durable.
         failure: why the store has stopped taking writes.
         failed: set when it has.
     """
@@ -62,8 +61,7 @@ class House:
         self.figures = Figures()
         self.timers = Timers()
         self.flusher = Flusher()
-        self.starts = Starts()
-        self.journal = Journal(store, on_durable=self._release, on_failure=self._fail)
+        self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self._fail)
         self.tokens = Tokens(store)
         self.pages = Pages()
         self.pace = Pace(settings.limits)
@@ -92,7 +90,6 @@ class House:
             self.store,
             self.pages,
             self.journal,
-            self.starts,
             self.timers,
             self.drain,
         )
@@ -119,12 +116,6 @@ class House:
             self.pace.renew(settings.limits)
         self.disk.renew(settings.store)
         self.in_force.now = settings
-
-    def _release(self, durable: int) -> None:
-        """Let out what has waited for a batch, and start the time given to answer it."""
-        self.flusher.release(durable)
-        self.figures.release(durable, trio.current_time())
-        self.starts.release(durable)
 
     def _fail(self, error: StoreError) -> None:
         self.failure = error

@@ -1,7 +1,6 @@
 """No time of a seat runs before the question is stored, nor while nobody is connected; over a restart neither."""
 
 import threading
-from functools import partial
 
 import pytest
 import trio
@@ -12,7 +11,6 @@ from server.calls import rulings
 from server.clocks import ask_pause, come_back, first_told, leave, stand, until_next, wish
 from server.conftest import QUICK, changed, holder_of, in_hand, running
 from server.rawclient import Seat
-from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.ledger import missing
@@ -20,7 +18,6 @@ from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_server.matches.choices import position
 from truc_server.matches.deadlines import Clocks, Waits, decided, full, left_ms
-from truc_server.storage.journal import Starts
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 QUICKLY = {"decision_ms": 1000, "bank_ms": 900}
@@ -246,26 +243,6 @@ async def test_decision_is_ruled_soon_after_the_journal_takes_answers_again(serv
     mock_clock.jump(5.01)
     await until_next([other], 9)
     assert rulings(other) == [("move", mover.seat, "stand")]
-
-
-def test_calls_are_made_when_their_batch_is_durable_and_not_before():
-    starts, made = Starts(), []
-    for batch in (1, 2, 2, 3):
-        starts.after(batch, partial(made.append, batch))
-    starts.release(2)
-    assert made == [1, 2, 2]
-
-
-def test_call_that_fails_stops_no_other():
-    def fail():
-        raise ZeroDivisionError
-
-    starts, made = Starts(), []
-    starts.after(1, fail)
-    starts.after(1, partial(made.append, 1))
-    with capture_logs() as logged:
-        starts.release(1)
-    assert (made, [entry["event"] for entry in logged]) == ([1], ["internal"])
 
 
 OPTS = Opts(decision_ms=1000, bank_ms=500)

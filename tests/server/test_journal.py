@@ -124,6 +124,31 @@ async def test_durable_is_raised_before_the_callback(nursery):
     assert seen == [1]
 
 
+async def test_call_is_made_when_all_written_before_it_is_durable_and_let_out(start, heard):
+    journal, seen = start(store := GatedStore(is_open=False)), []
+    journal.write(guest(1))
+    await wait_all_tasks_blocked()
+    for n in (2, 3):
+        journal.write(guest(n))
+        journal.after(lambda: seen.append(list(heard.durable)))
+    store.let_one_through()
+    await journal.wait_durable(1)
+    assert seen == []
+    store.let_one_through()
+    await journal.wait_durable(2)
+    assert seen == [[1, 2], [1, 2]]
+
+
+async def test_call_that_fails_stops_no_other(start):
+    journal, seen = start(GatedStore()), []
+    number = journal.write(guest(1))
+    journal.after(lambda: 1 / 0)
+    journal.after(lambda: seen.append(1))
+    with capture_logs() as logged:
+        await journal.wait_durable(number)
+    assert (seen, [entry["event"] for entry in logged]) == ([1], ["internal"])
+
+
 async def test_commit_has_at_most_max_batch_writes(start):
     journal = start(store := GatedStore())
     numbers = [journal.write(guest(n)) for n in range(2 * MAX_BATCH + 1)]

@@ -106,15 +106,15 @@ class Lobby:
             )
         return table
 
-    def own_seat(self, table: Table, player: Player) -> int:
-        """Return the seat of a player who must have one at a table.
+    def place(self, code: str, player: Player) -> tuple[Table, int | None]:
+        """Return a table by its code, and the seat of a player there; None if they have none.
 
         Raises:
-            RefusedError: They have none.
+            RefusedError: There is no such table.
         """
+        table = self._tables.get(code) or self.table(code)
         held = self._seats.get(player.id)
-        seat = None if held is None else held.get(table.code)
-        return table.own_seat(player) if seat is None else seat  # the table tells why there is none
+        return table, None if held is None else held.get(table.code)
 
     def create(self, player: Player, wanted: Create, network: str) -> Table:
         """Make a table with its creator on a seat; `network` is where the creator comes from.

@@ -114,22 +114,29 @@ class Outbox:
         self._frames = [(gate, frame, False) for gate, frame, _ in self._frames]
 
     def flush(self, durable: int) -> bytes:
-        """Write, joined, every frame that may leave now; return what the kernel does not take, sealed if need be."""
+        """Write, joined, every frame that may leave now; return what the kernel does not take, sealed if need be.
+
+        If it takes all, whoever waits for room is told.
+        """
         frames = []
         for gate, frame, _ in self._frames:
             if gate > durable:
                 break
             frames.append(frame)
-        del self._frames[: len(frames)]
-        joined = b"".join(frames)
-        self.size -= len(joined)
-        self._flusher.sent += len(joined)
-        try:
-            sealed = joined if self.encrypted is None else self.encrypted.seal(joined)
-            return sealed[_write(self.wire, sealed) :]
-        except OSError:  # errors of TLS too
-            self.breaks()
-            return b""
+        if frames:
+            del self._frames[: len(frames)]
+            joined = b"".join(frames)
+            self.size -= len(joined)
+            self._flusher.sent += len(joined)
+            try:
+                sealed = joined if self.encrypted is None else self.encrypted.seal(joined)
+                if rest := sealed[_write(self.wire, sealed) :]:
+                    return rest
+            except OSError:  # errors of TLS too
+                self.breaks()
+                return b""
+        self.settle()
+        return b""
 
     def settle(self) -> None:
         """Wake whoever waits for room; end the stream if this was the last."""
@@ -244,15 +251,10 @@ class Flusher:
     def _flush(self, outbox: Outbox) -> None:
         if self._is_over or outbox.is_draining or outbox.is_broken:
             return
-        if outbox.gate <= self._durable and outbox.size:
-            rest = outbox.flush(self._durable)
-            if rest:
-                outbox.is_draining = True
-                self._tasks.start_soon(self._drain, outbox, rest)
-            if rest or outbox.is_broken:
-                return
-        outbox.settle()
-        if outbox.size:
+        if rest := outbox.flush(self._durable):
+            outbox.is_draining = True
+            self._tasks.start_soon(self._drain, outbox, rest)
+        elif outbox.size:
             self.touch(outbox)
 
     async def _drain(self, outbox: Outbox, rest: bytes) -> None:

@@ -23,6 +23,7 @@ from truc_server.net.listening import CHUNK
 from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox
 from truc_server.net.sanctions import Sanctions
 from truc_server.operation.figures import Figures
+from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind, SaveGuest
 from truc_server.storage.journal import Journal
@@ -116,7 +117,7 @@ class Surroundings(Protocol):
     """What a connection needs of the running server."""
 
     @property
-    def settings(self) -> Settings:
+    def in_force(self) -> InForce[Settings]:
         """The settings in force."""
         ...
 
@@ -174,7 +175,7 @@ class Peer:
         began: float,
         encrypted: "Encrypted | None" = None,
     ) -> None:
-        limits = house.settings.limits
+        limits = house.in_force.now.limits
         house.figures.connections += 1
         self.number = house.figures.connections
         self.address = address
@@ -204,7 +205,7 @@ class Peer:
     @property
     def is_traced(self) -> bool:
         """Whether every act is logged."""
-        return self._house.settings.log.level == "debug"
+        return self._house.in_force.now.log.level == "debug"
 
     @property
     def certificate(self) -> bytes | None:
@@ -367,13 +368,13 @@ class Peer:
         self.player = player
         self.challenge = None
         self._house.figures.logins[player.kind] += 1
-        self.outbox.limit = self._house.settings.limits.outbox_bytes
+        self.outbox.limit = self._house.in_force.now.limits.outbox_bytes
 
     def look_at_silence(self, now: float) -> None:
         """Ping who is silent; dismiss who stays silent, or does not log in in time."""
         if not self.is_open:
             return
-        limits = self._house.settings.limits
+        limits = self._house.in_force.now.limits
         if self.player is None:
             if now >= self.since + limits.login_s:
                 self.dismiss(Code.TIMEOUT, f"expected a login within {limits.login_s} seconds")

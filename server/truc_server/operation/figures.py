@@ -5,10 +5,12 @@ count never goes down.
 """
 
 from bisect import bisect_left
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+
+import trio
 
 SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 SIZES: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
@@ -74,15 +76,7 @@ class Figures:
     """Connections that were cut because more waited for them than may."""
     certificate_ends: int = 0
     """When the certificate shown now ends, in Unix seconds; 0 without TLS. Not a count."""
-    _waiting: deque[tuple[int, float]] = field(default_factory=deque)
 
-    def note_act(self, kind: str, read: float, gate: int) -> None:
-        """Count an act that was read at moment `read`, and that batch `gate` of the journal makes durable."""
-        self.acts[kind] += 1
-        self._waiting.append((gate, read))
-
-    def release(self, durable: int, now: float) -> None:
-        """Note how long those acts took that are durable now."""
-        waiting = self._waiting
-        while waiting and waiting[0][0] <= durable:
-            self.act_s.add(now - waiting.popleft()[1])
+    def note_let_out(self, read: float) -> None:
+        """Note that an act that was read at moment `read` has been let out."""
+        self.act_s.add(trio.current_time() - read)

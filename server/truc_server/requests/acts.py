@@ -64,9 +64,12 @@ def _place(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestA
     Raises:
         RefusedError: There is no such match for this player, or they act in the other way than their kind does.
     """
-    table = lobby.table(message.table)
+    table, seat = lobby.place(message.table, player)
     standing_by = table.standins.seats.get(peer)
-    seat = lobby.own_seat(table, player) if standing_by is None else standing_by
+    if standing_by is not None:
+        seat = standing_by
+    elif seat is None:
+        seat = table.own_seat(player)  # which tells why there is none
     if player.kind is not _ACTORS[type(message)]:
         raise _acts_otherwise(message)
     game = table.own_game(mid, player if standing_by is None else None)

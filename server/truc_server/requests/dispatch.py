@@ -6,6 +6,7 @@ each request gets exactly one answer, whatever goes wrong.
 """
 
 from contextlib import suppress
+from functools import partial
 from secrets import token_hex
 from typing import Final, assert_never
 
@@ -73,6 +74,7 @@ from truc_server.timing.clock import now_ms
 log = structlog.get_logger()
 
 _BEHIND_MS: Final = 1_000  # to wait when the store does not keep up
+_LOGIN_FIRST: Final = "expected a login first"
 
 
 class Dispatch:
@@ -177,13 +179,16 @@ class Dispatch:
         if self._means.journal.is_full:
             _refuse_for_now(peer, message, _BEHIND_MS)
             return
-        player = _player(peer)
+        if (player := peer.player) is None:
+            raise RefusedError(Code.AUTH_REQUIRED, _LOGIN_FIRST)
         if isinstance(message, SignedAct):
             is_new = await acts.sign(self._lobby, peer, player, message)
         else:
             is_new = acts.choose(self._lobby, peer, player, message)
         if is_new:
-            self._means.figures.note_act(player.kind, peer.heard, self._means.journal.gate)
+            figures = self._means.figures
+            figures.acts[player.kind] += 1
+            self._means.journal.after(partial(figures.note_let_out, peer.heard))
         else:
             self._charge(peer)
 
@@ -198,7 +203,9 @@ class Dispatch:
             case KeyLogin() | GuestLogin() | GuestReturn():
                 await self._enter(peer, message)
             case _:
-                await self._take_request(peer, _player(peer), message)
+                if peer.player is None:
+                    raise RefusedError(Code.AUTH_REQUIRED, _LOGIN_FIRST)
+                await self._take_request(peer, peer.player, message)
 
     async def _take_request(self, peer: Peer, player: Player, message: AnyMessage) -> None:
         means, lobby = self._means, self._lobby
@@ -250,9 +257,3 @@ class Dispatch:
 def _refuse_for_now(peer: Peer, message: Request, wait_ms: int) -> None:
     refused = refusal(Code.RATE_LIMITED, "too many requests in a short time", re=message.id)
     peer.refuse(replace(refused, retry_after_ms=wait_ms))
-
-
-def _player(peer: Peer) -> Player:
-    if peer.player is None:
-        raise RefusedError(Code.AUTH_REQUIRED, "expected a login first")
-    return peer.player

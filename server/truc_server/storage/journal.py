@@ -65,6 +65,7 @@ class Journal:
         self.sizes = Spread(SIZES)
         self._more = trio.lowlevel.ParkingLot()
         self._progress = trio.lowlevel.ParkingLot()
+        self._calls: deque[tuple[int, Callable[[], object]]] = deque()
 
     @property
     def waiting(self) -> int:
@@ -111,6 +112,10 @@ class Journal:
         self._waiting += len(writes)
         self.gate = self._taken + len(self._batches)
         return self.gate
+
+    def after(self, call: Callable[[], object]) -> None:
+        """Ask for a call when all that was written so far is durable, and has been let out."""
+        self._calls.append((self.gate, call))
 
     def renounce(self) -> None:
         """Let what is sent from now on wait for nothing: for goodbyes after the store has failed."""
@@ -171,6 +176,8 @@ class Journal:
             self.durable += 1
             self._progress.unpark_all()
             self._on_durable(self.durable)
+            while self._calls and self._calls[0][0] <= self.durable:
+                _make(self._calls.popleft()[1])
 
     async def _keep_trying(self, batch: list[Write]) -> None:
         """Commit a batch, after some tries if another program holds the store."""
@@ -202,25 +209,9 @@ class Journal:
         self._on_failure(error)
 
 
-class Starts:
-    """Calls to be made when a batch of the journal is durable, asked for in the order of the batches."""
-
-    def __init__(self) -> None:
-        self._calls: deque[tuple[int, Callable[[], None]]] = deque()
-
-    def after(self, batch: int, call: Callable[[], None]) -> None:
-        """Ask for a call when a batch is durable."""
-        self._calls.append((batch, call))
-
-    def release(self, durable: int) -> None:
-        """Make the calls for every batch up to this one."""
-        while self._calls and self._calls[0][0] <= durable:
-            _make(self._calls.popleft()[1])
-
-
-def _make(call: Callable[[], None]) -> None:
+def _make(call: Callable[[], object]) -> None:
     """Make a call; one that fails stops neither the others nor the journal."""
     try:
         call()
     except Exception:
-        log.exception("internal", incident="start")
+        log.exception("internal", incident="durable")

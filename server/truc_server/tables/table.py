@@ -37,7 +37,7 @@ from truc_server.storage import (
     SaveTable,
     Write,
 )
-from truc_server.storage.journal import Journal, JournalStoppedError, Starts
+from truc_server.storage.journal import Journal, JournalStoppedError
 from truc_server.storage.page_reader import Pages
 from truc_server.storage.sql import Store
 from truc_server.table_data.board import TableBoard
@@ -89,7 +89,6 @@ class Backing(NamedTuple):
     Attributes:
         epoch: under which ownership of the store the server runs; no box is sealed twice with one counter.
         pages: reads what is shown late from the store.
-        starts: calls when a batch of the journal is durable.
     """
 
     settings: InForce[Settings]
@@ -98,7 +97,6 @@ class Backing(NamedTuple):
     store: Store
     pages: Pages
     journal: Journal
-    starts: Starts
     timers: Timers
     drain: ServerDrain
 
@@ -339,7 +337,7 @@ class Table:
             game.tail.close_hand(self._journal.durable)
         if gate != self._gate:
             self._gate = gate
-            self._backing.starts.after(gate, self._start)
+            self._journal.after(self._start)
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
