@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from benchmarks.loop import Line
 from benchmarks.seats import GuestSeat, KeyedSeat, Map, Script, Seat, choose, concede
 
-AN_ADDRESS: Final = 20_000  # connections that come from one address of loopback
+AN_ADDRESS: Final = 20_000  # connections that one address of loopback has ports for
 
 
 class Game(NamedTuple):
@@ -52,11 +52,16 @@ MIX: Final = tuple(
 
 
 class Play(NamedTuple):
-    """How tables are played: acts a second of each (0: as fast as it goes), by whom, and to what end."""
+    """How tables are played: acts a second of each (0: as fast as it goes), by whom, to what end, and from how many addresses."""
 
     pace: float = 0.0
     is_keyed: bool = False
     is_brief: bool = False
+    an_address: int = AN_ADDRESS
+
+    def source_of(self, number: int) -> str:
+        """Return the address of loopback that a client comes from."""
+        return f"127.0.4.{number // self.an_address + 1}"
 
 
 class Tally:
@@ -102,7 +107,7 @@ class Board:
         kind = KeyedSeat if play.is_keyed else GuestSeat
         first = number * game.seats
         self.seats: list[Seat] = [
-            kind(line._replace(source=source_of(first + i)), f"p{first + i}", self, i)
+            kind(line._replace(source=play.source_of(first + i)), f"p{first + i}", self, i)
             for i in range(game.seats)
         ]
 
@@ -194,8 +199,3 @@ class Board:
         for fact in facts:
             self.tally.hands += fact["what"] == "hand_closed"
             self.tally.matches += fact["what"] == "match_ended"
-
-
-def source_of(number: int) -> str:
-    """Return the address of loopback that a client comes from: one has no more ports than so many."""
-    return f"127.0.3.{number // AN_ADDRESS + 1}"

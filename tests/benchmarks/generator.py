@@ -8,9 +8,11 @@ import gc
 import json
 import os
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -28,6 +30,7 @@ from benchmarks.secured import SecuredWire
 AT_ONCE: Final = 64  # who comes in, sits down or begins at the same time
 FIRST: Final = 8  # the first eighth pays for what is loaded and kept when anybody comes
 FEW: Final = 5  # acts and hands, without which there is nothing to tell
+LAST: Final = 19  # the lowest priority
 RUN_ON_S: Final = 30.0
 READ_OUT_S: Final = 1.0
 PATIENCE_S: Final = 600.0
@@ -41,10 +44,11 @@ class Plan(NamedTuple):
         port, pid: where the server listens, and its process.
         clients: how many, where nobody plays.
         tables, games: how many tables, and what is played there, in turns.
-        pace, is_keyed, is_brief: as in `Play`; of an echo, the frames a second of each client.
+        pace, is_keyed, is_brief, an_address: as in `Play`; of an echo, the frames a second of each client.
         watchers: who watches and hardly reads, at tables in turns.
         storm: the share of seats that lose their connections at once, in the middle of the measuring.
         is_tls: whether the connections are encrypted.
+        is_flooded: whether garbage floods the server while it is measured.
     """
 
     kind: str
@@ -58,9 +62,11 @@ class Plan(NamedTuple):
     pace: float = 0.0
     is_keyed: bool = False
     is_brief: bool = False
+    an_address: int = AN_ADDRESS
     watchers: int = 0
     storm: float = 0.0
     is_tls: bool = False
+    is_flooded: bool = False
 
 
 class LoadError(Exception):
@@ -167,7 +173,7 @@ def return_(seat: Seat, then: Callable[[], object]) -> None:
 def play(plan: Plan, loop: Loop) -> dict[str, Any]:
     """Let tables be played."""
     tally, games = Tally(), [Game(*game) for game in plan.games]
-    style = Play(plan.pace, plan.is_keyed, plan.is_brief)
+    style = Play(plan.pace, plan.is_keyed, plan.is_brief, plan.an_address)
     boards = [
         Board(Line(loop, plan.port), i, games[i % len(games)], style, tally) for i in range(plan.tables)
     ]
@@ -183,14 +189,31 @@ def play(plan: Plan, loop: Loop) -> dict[str, Any]:
         board.go()
     stages.wait("move", lambda: all(board.is_moving for board in boards))
     window = Window(plan, loop)
-    window.warm_up()
-    memory["rss_playing"] = rss_kib(plan.pid)
-    tally.begin()
-    storm = Storm(plan, loop, seats)
-    measured = window.measure(tally)
+    with _flooding(plan):
+        window.warm_up()
+        memory["rss_playing"] = rss_kib(plan.pid)
+        tally.begin()
+        storm = Storm(plan, loop, seats)
+        measured = window.measure(tally)
     told = _told(tally, boards) | storm.told()
     told |= {"watchers": len(watchers), "watchers_cut": _cut(watchers, loop)}
     return {**measured, **memory, **told, "clients": len(seats), "login_s": login_s, "begin_s": begin_s}
+
+
+@contextmanager
+def _flooding(plan: Plan) -> Iterator[None]:
+    """Flood the server, if the plan says so, from a process on this core which goes last there: what is measured is the server."""
+    if not plan.is_flooded:
+        yield
+        return
+    command = [sys.executable, "-m", "chaos.attacks", str(plan.port), "--seconds", "3600"]
+    flood = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    os.setpriority(os.PRIO_PROCESS, flood.pid, LAST)
+    try:
+        yield
+    finally:
+        flood.kill()
+        flood.wait()
 
 
 def _watch(plan: Plan, loop: Loop, boards: Sequence[Board], stages: Stages) -> list[Watcher]:

@@ -1,7 +1,7 @@
 """What is measured and who measures, each a process with a core of its own.
 
-Invariants: both end with the block that started them; every server has a fresh data folder and plays as fast as it can (QUICK: no
-pauses between hands, no limits that one address would reach).
+Invariants: both end with the block that started them; every server has a fresh data folder and, but in a flood, plays as fast as
+it can (QUICK: no pauses between hands, no limits that one address would reach).
 """
 
 import json
@@ -21,8 +21,8 @@ from chaos.servers import QUICK, ServerProcess, StartError, serving
 
 TESTS: Final = Path(__file__).resolve().parent.parent
 SETTINGS: Final = {**QUICK, "TRUC_LIMITS_CONNECTIONS": "20000", "TRUC_LIMITS_TABLES": "20000"}
-TLS: Final = {"TRUC_LISTEN_TLS": "true"}
-COMPILED: Final = {"PYTHONDONTWRITEBYTECODE": ""}
+TLS: Final = {**SETTINGS, "TRUC_LISTEN_TLS": "true"}
+COMPILED: Final = {**SETTINGS, "PYTHONDONTWRITEBYTECODE": ""}
 """The interpreter keeps bytecode, as it does where nothing is said: then only the first start compiles."""
 PATIENCE_S: Final = 900.0
 
@@ -33,12 +33,12 @@ class BenchmarkError(Exception):
 
 @asynccontextmanager
 async def server(
-    folder: Path, *, settings: Mapping[str, str] = {}, is_pinned: bool = True
+    folder: Path, *, settings: Mapping[str, str] = SETTINGS, is_pinned: bool = True
 ) -> AsyncIterator[ServerProcess]:
     """Run a server on the first core, or on all of them."""
     raise_file_limit()
     data = folder / f"data-{time.monotonic_ns()}"
-    async with _started(data, {**SETTINGS, **settings}) as running:
+    async with _started(data, settings) as running:
         if is_pinned:
             pin(running.pid, cores()[0])
         yield running
@@ -99,9 +99,14 @@ def _told(done: "subprocess.CompletedProcess[bytes]") -> dict[str, Any]:
     return told
 
 
-async def play(
-    folder: Path, *, settings: Mapping[str, str] = {}, is_pinned: bool = True, **wanted: Any
+async def measured(
+    folder: Path,
+    kind: str = "play",
+    *,
+    settings: Mapping[str, str] = SETTINGS,
+    is_pinned: bool = True,
+    **wanted: Any,
 ) -> dict[str, Any]:
-    """Let tables be played at a server of their own; return what came of it."""
+    """Let a plan be carried out at a server of its own; return what came of it."""
     async with server(folder, settings=settings, is_pinned=is_pinned) as running:
-        return await load(Plan("play", running.port, running.pid, **wanted))
+        return await load(Plan(kind, running.port, running.pid, **wanted))

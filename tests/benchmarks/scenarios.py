@@ -16,13 +16,18 @@ from benchmarks import engine as playouts
 from benchmarks import floor, running
 from benchmarks.generator import Plan
 from benchmarks.measuring import signatures_us
+from chaos.flood import SETTINGS as HONEST
+from chaos.flood import TABLES_AN_ADDRESS
 from chaos.postgres import cluster, programs
 
 from truc_rules import preset
 
 Figures = dict[str, Any]
 
-NARROW: Final = {"TRUC_LIMITS_OUTBOX_BYTES": "65536"}  # the least, so that who does not read is cut soon
+NARROW: Final = {
+    **running.SETTINGS,
+    "TRUC_LIMITS_OUTBOX_BYTES": "65536",
+}  # the least, so that who does not read is cut soon
 PLAYED: Final = ("truc-catalan", "truco-argentino-flor")
 
 
@@ -35,6 +40,7 @@ class Scale(NamedTuple):
         tables: of the open loop.
         paces: acts a second of each of these, ascending; the targets look at PACE.
         crowd: tables at human pace.
+        honest: tables at human pace beside a flood.
         idle, idle_s: clients that do nothing, and for how long.
         rounds: of what runs in this process.
         hands: of the match that is audited.
@@ -48,6 +54,7 @@ class Scale(NamedTuple):
     tables: int = 500
     paces: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0)
     crowd: int = 4_000
+    honest: int = 200
     idle: int = 4_000
     idle_s: float = 60.0
     rounds: int = 5
@@ -65,6 +72,7 @@ SHORT: Final = Scale(
     tables=100,
     paces=(PACE,),
     crowd=400,
+    honest=50,
     idle=500,
     idle_s=4.0,
     rounds=1,
@@ -79,6 +87,7 @@ LEAST: Final = Scale(
     tables=8,
     paces=(PACE,),
     crowd=3,
+    honest=9,
     idle=3,
     idle_s=0.3,
     rounds=1,
@@ -109,7 +118,7 @@ def _windows(scale: Scale) -> Mapping[str, float]:
 
 async def acts(folder: Path, scale: Scale) -> Figures:
     """Let guests play as fast as they can, at few tables and at many; and once with hands as short as can be."""
-    play = partial(running.play, folder, **_windows(scale))
+    play = partial(running.measured, folder, **_windows(scale))
     return {
         "few": await play(tables=scale.few),
         "some": await play(tables=scale.some),
@@ -120,7 +129,7 @@ async def acts(folder: Path, scale: Scale) -> Figures:
 
 async def signed(folder: Path, scale: Scale) -> Figures:
     """The same with a key at every seat; and once with both cores for the server, which it shares with the generator."""
-    play = partial(running.play, folder, is_keyed=True, **_windows(scale))
+    play = partial(running.measured, folder, is_keyed=True, **_windows(scale))
     return {
         "few": await play(tables=scale.few),
         "some": await play(tables=scale.some),
@@ -140,7 +149,7 @@ async def latency(folder: Path, scale: Scale) -> Figures:
 async def _paces(folder: Path, scale: Scale, *, is_keyed: bool) -> Any:
     for pace in scale.paces:
         wanted = {"tables": scale.tables, "pace": pace, "is_keyed": is_keyed}
-        figures = await running.play(folder, **wanted, **_windows(scale))
+        figures = await running.measured(folder, **wanted, **_windows(scale))
         yield {"pace": pace, "wanted": pace * scale.tables, **figures}
         if figures["behind"] > scale.tables / 2:
             return
@@ -148,53 +157,71 @@ async def _paces(folder: Path, scale: Scale, *, is_keyed: bool) -> Any:
 
 async def crowd(folder: Path, scale: Scale) -> Figures:
     """Let very many tables play at human pace."""
-    return await running.play(folder, tables=scale.crowd, pace=HUMAN, **_windows(scale))
+    return await running.measured(folder, tables=scale.crowd, pace=HUMAN, **_windows(scale))
 
 
 async def idle(folder: Path, scale: Scale) -> Figures:
     """Let clients be logged in and do nothing."""
-    async with running.server(folder) as server:
-        plan = Plan("idle", server.port, server.pid, scale.idle_s, scale.warm_s, clients=scale.idle)
-        return await running.load(plan)
+    wanted = {"seconds": scale.idle_s, "warm_s": scale.warm_s, "clients": scale.idle}
+    return await running.measured(folder, "idle", **wanted)
 
 
 async def logins(folder: Path, scale: Scale) -> Figures:
     """Let keys log in and go as fast as they can."""
-    async with running.server(folder) as server:
-        plan = Plan("logins", server.port, server.pid, scale.seconds, scale.warm_s, clients=64, is_keyed=True)
-        return await running.load(plan)
+    return await running.measured(folder, "logins", clients=64, is_keyed=True, **_windows(scale))
 
 
 async def readers(folder: Path, scale: Scale) -> Figures:
     """Play with many who watch and hardly read, and without."""
-    play = partial(running.play, folder, settings=NARROW, tables=scale.few, pace=40.0, **_windows(scale))
+    play = partial(running.measured, folder, settings=NARROW, tables=scale.few, pace=40.0, **_windows(scale))
     return {"without": await play(), "with": await play(watchers=4 * scale.few)}
 
 
 async def storm(folder: Path, scale: Scale) -> Figures:
     """Let everybody lose their connection at once, and come back at once."""
-    return await running.play(folder, tables=scale.tables, pace=1.0, storm=1.0, **_windows(scale))
+    return await running.measured(folder, tables=scale.tables, pace=1.0, storm=1.0, **_windows(scale))
 
 
 async def tls(folder: Path, scale: Scale) -> Figures:
     """Play over TLS, as `acts` does without; and log in, which makes the handshake."""
-    async with running.server(folder, settings=running.TLS) as server:
-        wanted = {"tables": scale.few, "is_tls": True, **_windows(scale)}
-        played = await running.load(Plan("play", server.port, server.pid, **wanted))
-    async with running.server(folder, settings=running.TLS) as server:
-        wanted = {"clients": 64, "is_keyed": True, "is_tls": True, **_windows(scale)}
-        came = await running.load(Plan("logins", server.port, server.pid, **wanted))
-    return {"few": played, "logins": came}
+    encrypted = partial(running.measured, folder, settings=running.TLS, is_tls=True, **_windows(scale))
+    return {
+        "few": await encrypted(tables=scale.few),
+        "logins": await encrypted("logins", clients=64, is_keyed=True),
+    }
+
+
+async def flood(folder: Path, scale: Scale) -> Figures:
+    """Play at human pace at a server with its usual limits, quiet and flooded in turns; of each the middle round by its p99."""
+    play = partial(
+        running.measured,
+        folder,
+        settings=HONEST,
+        tables=scale.honest,
+        pace=HUMAN,
+        an_address=2 * TABLES_AN_ADDRESS,
+        **_windows(scale),
+    )
+    rounds = [(await play(), await play(is_flooded=True)) for _ in range(scale.rounds)]
+    quiet, flooded = (sorted(loads, key=_p99)[len(loads) // 2] for loads in zip(*rounds, strict=True))
+    return {"quiet": quiet, "flooded": flooded}
+
+
+def _p99(load: Figures) -> float:
+    return float(load["latency_ms"]["p99"])
 
 
 async def postgresql(folder: Path, scale: Scale) -> Figures:
     """Play as `acts` does at some tables, on the file, and on a PostgreSQL beside the server."""
     if programs() is None:
         raise running.BenchmarkError("needs PostgreSQL (Debian's package postgresql)")
-    play = partial(running.play, folder, tables=scale.some, **_windows(scale))
+    play = partial(running.measured, folder, tables=scale.some, **_windows(scale))
     on_file = await play()
     with cluster() as beside:
-        return {"file": on_file, "beside": await play(settings={"TRUC_STORE_URL": beside.create("truc")})}
+        return {
+            "file": on_file,
+            "beside": await play(settings={**running.SETTINGS, "TRUC_STORE_URL": beside.create("truc")}),
+        }
 
 
 async def engine(folder: Path, scale: Scale) -> Figures:
@@ -244,6 +271,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
     "readers": readers,
     "storm": storm,
     "tls": tls,
+    "flood": flood,
     "postgresql": postgresql,
     "engine": engine,
     "audit": audit,

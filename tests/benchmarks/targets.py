@@ -49,11 +49,13 @@ class Row(NamedTuple):
 
     @property
     def reached(self) -> str:
-        """Which of the two was reached; empty where neither is asked for."""
+        """Which of the two was reached; empty where nothing is asked for."""
         target = self.target
-        if target.must is None or target.goal is None:
+        if target.must is None:
             return ""
-        return "goal" if self.is_within(target.goal) else "must" if self.is_within(target.must) else "no"
+        if target.goal is not None and self.is_within(target.goal):
+            return "goal"
+        return "must" if self.is_within(target.must) else "no"
 
     @property
     def passes(self) -> bool:
@@ -252,6 +254,14 @@ TARGETS: Final = (
         _at("acts few", us_an_act),
     ),
     Target("tls", "logins with a key a second, over TLS", "1/s", _at("tls logins", logins), mutual),
+    Target(
+        "flood",
+        "act to opponent in a flood: p99",
+        "ms",
+        _at("flood flooded", p99),
+        _at("flood quiet", p99),
+        2,
+    ),
     Target(
         "postgresql",
         "acts a second on PostgreSQL, guests, some tables",

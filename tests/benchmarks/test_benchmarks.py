@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from benchmarks import __main__ as whole
-from benchmarks import audit, boards, bots, engine, flood, floor, reports
+from benchmarks import audit, boards, bots, engine, floor, reports
 from benchmarks.boards import Board, Game, Play, Tally
 from benchmarks.generator import spread
 from benchmarks.loop import Line, Loop
@@ -55,16 +55,6 @@ def test_bots_prints_a_row_for_each_pair_of_styles(monkeypatch, capsys):
 
 def test_interval_of_a_rate_is_wilsons():
     assert [round(bound, 3) for bound in bots.Rate(won=81, played=263).interval] == [0.255, 0.366]
-
-
-@pytest.mark.slow
-@LINUX_ALONE
-def test_flood_prints_quiet_and_flooded_rounds_and_their_ratios(monkeypatch, capsys):
-    monkeypatch.setattr(flood, "WARM_UP_S", 0.2)
-    monkeypatch.setattr(flood, "PAUSE_S", 0.2)
-    arguments = ["--rounds", "1", "--seconds", "1", "--tables", "9"]
-    lines = printed(flood.main, monkeypatch, capsys, *arguments)
-    assert [line[0] for line in lines[1:]] == ["quiet", "flooded", "ratio"]
 
 
 @pytest.mark.slow

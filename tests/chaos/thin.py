@@ -5,7 +5,6 @@ wrong on purpose. Invariant: whatever ends a guest's play, and was not asked for
 """
 
 import random
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from secrets import token_bytes
@@ -45,34 +44,16 @@ class Tally:
     Attributes:
         taken: by match, the positions of acts that were acknowledged.
         acts: by table, how many acts were acknowledged.
-        own, others: milliseconds from an act to its record, at the seat that acted and at the others.
         faults: what should not have come.
     """
 
-    def __init__(self, *, is_timed: bool = False) -> None:
+    def __init__(self) -> None:
         self.taken: dict[bytes, list[int]] = {}
         self.acts: Counter[str] = Counter()
         self.hands = 0
         self.matches = 0
-        self.own: list[float] = []
-        self.others: list[float] = []
         self.faults: list[str] = []
-        self._is_timed = is_timed
         self._changed = trio.Event()
-        self._sent: dict[tuple[bytes, int], tuple[float, int]] = {}
-
-    def send(self, match: bytes, at: int, seat: int) -> None:
-        """Note that an act leaves now."""
-        if self._is_timed:
-            self._sent[match, at] = (time.perf_counter(), seat)
-
-    def see(self, match: bytes, k: int, seat: int) -> None:
-        """Note that a record has come to a seat."""
-        sent = self._sent.get((match, k))
-        if sent is None:
-            return
-        moment, actor = sent
-        (self.own if seat == actor else self.others).append((time.perf_counter() - moment) * 1000)
 
     def take(self, table: str, match: bytes, k: int) -> None:
         """Note that an act was acknowledged."""
@@ -95,10 +76,6 @@ class Tally:
         while not (holds() or self.faults):
             self._changed = trio.Event()
             await self._changed.wait()
-
-    def forget_times(self) -> None:
-        """Begin to measure anew."""
-        self.own, self.others, self._sent = [], [], {}
 
 
 async def connect(address: Address) -> trio.SocketStream:
@@ -221,7 +198,6 @@ class Guest:
                 pass
 
     async def _see(self, message: Map) -> None:
-        self._tally.see(message["match"], message["k"], self.seat)
         facts = {fact["what"] for fact in message["means"]}
         if self.seat == 0 and "hand_closed" in facts:
             self._tally.close_hand()
@@ -234,7 +210,6 @@ class Guest:
             await trio.sleep(self._pause_s * self._dice.uniform(0.5, 1.5))
         match, at = message["match"], message["at"]
         key = choose(message["list"], self._dice)
-        self._tally.send(match, at, self.seat)
         number = await self._send("act", table=self.table, match=match, at=at, choose=key)
         self._acts[number] = (match, at)
 

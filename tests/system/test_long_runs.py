@@ -44,7 +44,7 @@ def test_page_names_whatever_can_be_run():
         for path in modules
         if 'if __name__ == "__main__"' in path.read_text(encoding="utf-8")
     }
-    assert run == set(flags_told()) - {"benchmarks", "benchmarks.flood"}
+    assert run == set(flags_told()) - {"benchmarks"}
 
 
 def test_page_names_every_folder():
