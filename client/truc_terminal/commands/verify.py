@@ -49,7 +49,10 @@ def verify(files: tuple[str, ...], *, as_json: bool) -> None:
     """
     speech = Speech(spoken())
     paths = tuple(file_meant(text) for text in files)
-    together = _examined(paths)
+    try:
+        together = examine_files(paths)
+    except OSError as error:
+        raise unusable("cannot_read", error.filename, error) from error
     if as_json:
         _print_json(together, paths)
     else:
@@ -57,13 +60,6 @@ def verify(files: tuple[str, ...], *, as_json: bool) -> None:
     if not _has_transcript(together):
         tell(f"truc: {speech.say('together.no_transcript')}", err=True)
     raise click.exceptions.Exit(_exit_code(together))
-
-
-def _examined(files: tuple[Path, ...]) -> Together:
-    try:
-        return examine_files(files)
-    except OSError as error:
-        raise unusable("cannot_read", error.filename, error) from error
 
 
 def _has_transcript(together: Together) -> bool:
