@@ -23,7 +23,6 @@ _STARTS_OR_CONNECTS = {
 _IN_THE_LOOP = {"rules", "perft", "protocol", "bots"}
 _FILES_IN_THE_LOOP = {
     "client/test_address.py",
-    "client/test_check_failed.py",
     "client/test_folding.py",
     "client/test_home.py",
     "client/test_nothing_in_english.py",
@@ -34,7 +33,6 @@ _FILES_IN_THE_LOOP = {
     "client/test_recognition.py",
     "client/test_screen.py",
     "client/test_screen_of_pauses.py",
-    "client/test_screen_of_substitutes.py",
     "client/test_session_picture.py",
     "client/test_spelling.py",
     "client/test_stages.py",

@@ -14,6 +14,15 @@ def english(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def truc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return a way to run a command in a home of its own."""
+    from client.running import truc
+
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
+    return truc
+
+
+@pytest.fixture
 def player(tmp_path: Path) -> Player:
     return Player(open_home(tmp_path / "home"), "north")
 
@@ -28,12 +37,20 @@ async def scripted(nursery: trio.Nursery):
     """Return a way to make scripted servers whose tasks end with the test."""
     from truc_conform.scripted import ScriptedServer
 
-    def make(*args, **options) -> ScriptedServer:
-        server = ScriptedServer(*args, **options)
+    def make(*args, kind: type[ScriptedServer] = ScriptedServer, **options) -> ScriptedServer:
+        server = kind(*args, **options)
         server.nursery = nursery
         return server
 
     return make
+
+
+@pytest.fixture
+async def server(scripted):
+    """Return a scripted server with company."""
+    from client.hosting import Hosting
+
+    return scripted(kind=Hosting, target=3)
 
 
 @pytest.fixture(scope="session")

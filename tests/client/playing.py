@@ -12,6 +12,8 @@ from truc_client.bots import Chooser, play_match
 from truc_client.happenings import Choice, Happening
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result, Verdict
+from truc_protocol.messages import SignedAct
+from truc_protocol.records import Record, parse
 
 QUIET = ("play", "cut", "stand", "accept", "deal")
 
@@ -23,6 +25,23 @@ def pick(turn: YourTurn):
     )
 
 
+def my_turn(happening: object) -> bool:
+    """Tell whether it is the seat's turn now."""
+    return isinstance(happening, YourTurn)
+
+
+def received(server, *kinds: type) -> list:
+    """Return the messages of these kinds that a scripted server was sent, in order."""
+    return [message for message in server.received if isinstance(message, kinds)]
+
+
+def signed(server, *kinds: type, since: int = 0) -> list:
+    """Return the bodies of these kinds that the client has signed, those since a message alone; all where none is named."""
+    sent = [message for message in server.received[since:] if isinstance(message, SignedAct)]
+    bodies = [parse(Record(1, message.body, message.sig)) for message in sent]
+    return [body for body in bodies if isinstance(body, kinds or object)]
+
+
 @asynccontextmanager
 async def at_table(server, player: Player) -> AsyncIterator[Table]:
     """Let a player open a table of French truc at a scripted server, and be ready there."""
@@ -30,6 +49,25 @@ async def at_table(server, player: Player) -> AsyncIterator[Table]:
         table = await connection.create("truc-french")
         await table.ready()
         yield table
+
+
+@asynccontextmanager
+async def at_turn(server, player: Player) -> AsyncIterator[tuple[Table, YourTurn]]:
+    """Let a player be at such a table until it is their turn."""
+    async with at_table(server, player) as table:
+        yield table, (await play_on(table, until=my_turn))[-1]
+
+
+async def leave_at_turn(server, player: Player) -> None:
+    """Play at such a table until it is the player's turn, and go away."""
+    async with at_turn(server, player):
+        pass
+
+
+async def come_back(server, player: Player, *, rekey: bool = False, **how) -> list[Happening]:
+    """Go on, over a new connection, with the match in which a player has a seat; returns everything that happens."""
+    async with connect("host", player, dial=server.dial) as connection:
+        return await play_on(await connection.resume(connection.held[0], rekey=rekey), **how)
 
 
 async def play_on(

@@ -4,8 +4,7 @@ import io
 from pathlib import Path
 
 import pytest
-from client.hosting import Hosting
-from client.playing import at_table, play_on
+from client.playing import at_table, at_turn, my_turn, play_on, received
 from msgspec.structs import replace
 from rich.console import Console
 from rows import each_row
@@ -19,7 +18,6 @@ from truc_client import (
     ServerDraining,
     TableChanged,
     TableClosed,
-    YourTurn,
     connect,
 )
 from truc_protocol import messages
@@ -124,24 +122,8 @@ def test_claim_is_offered_where_it_is_granted_and_nothing_else_ends_the_match(se
     assert shown(Away(seat, online=False, claim_in_ms=0), **terms)[1:] == offered
 
 
-@pytest.fixture
-async def server(nursery) -> Hosting:
-    server = Hosting(target=3)
-    server.nursery = nursery
-    return server
-
-
-async def at_play(server, connection):
-    """Return a table at which a match has come to the first decision."""
-    table = await connection.create("truc-french")
-    await table.ready()
-    await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
-    return table
-
-
 async def test_absence_is_told_by_the_library_as_it_was_sent(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_play(server, connection)
+    async with at_turn(server, player) as (table, _):
         sent = messages.Away(table=table.code, match=table.match.mid, seat=1, missed=1, claim_in_ms=7_000)
         await server.send(sent)
         assert await anext(table) == Away(1, online=False, missed=1, claim_in_ms=7_000)
@@ -159,36 +141,27 @@ async def test_absence_from_a_match_that_is_over_is_not_told(server, player) -> 
     ]
 
 
-async def test_claim_names_table_and_match(server, player) -> None:
-    async def grant(message) -> None:
-        await server.send(Ok(re=message.id))
+async def test_claim_names_table_and_match_and_one_that_comes_too_early_says_when_it_may_come(
+    server, player
+) -> None:
+    answers = [replace(refusal(Code.NOT_NOW, "expected a side that is gone", re=0), retry_after_ms=7_000)]
 
-    server.answer_other = grant
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_play(server, connection)
-        await table.claim()
-        (claim,) = [message for message in server.received if isinstance(message, ClaimMatch)]
-        assert (claim.table, claim.match) == (table.code, table.match.mid)
+    async def answer(message) -> None:
+        await server.send(replace(answers.pop(), re=message.id) if answers else Ok(re=message.id))
 
-
-async def test_claim_that_comes_too_early_says_when_it_may_come(server, player) -> None:
-    async def refuse(message) -> None:
-        refused = refusal(Code.NOT_NOW, "expected a side that is gone", re=message.id)
-        await server.send(replace(refused, retry_after_ms=7_000))
-
-    server.answer_other = refuse
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_play(server, connection)
-        with pytest.raises(RefusedError) as refused:
-            await table.claim()
-    assert (refused.value.code, refused.value.retry_after_ms) == ("not_now", 7_000)
-
-
-async def test_match_that_has_not_begun_cannot_be_claimed(server, player) -> None:
+    server.answer_other = answer
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         with pytest.raises(ChoiceError):
+            await table.claim()  # there is no match yet
+        await table.ready()
+        await play_on(table, until=my_turn)
+        with pytest.raises(RefusedError) as refused:
             await table.claim()
+        await table.claim()
+        claims = received(server, ClaimMatch)
+        assert [(claim.table, claim.match) for claim in claims] == [(table.code, table.match.mid)] * 2
+    assert (refused.value.code, refused.value.retry_after_ms) == ("not_now", 7_000)
 
 
 @each_row("lang", LANGUAGES)

@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.deserting import DesertedServer, deserted_by
-from client.playing import play_on
+from client.playing import play_on, received, signed
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
@@ -12,7 +12,6 @@ from truc_client.matches.agreement import TableAgreement
 from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, Ready, SeatHeld, SignedAct, refusal
-from truc_protocol.records import Record, parse
 from truc_terminal.commands.bot import find_vacant
 
 
@@ -20,11 +19,6 @@ from truc_terminal.commands.bot import find_vacant
 async def deserted(nursery) -> DesertedServer:
     """Return a server at which a match waits for a substitute in seat 0."""
     return await deserted_by(DesertedServer, nursery)
-
-
-def subs(server) -> list[Sub]:
-    signed = [message for message in server.received if isinstance(message, SignedAct)]
-    return [body for each in signed if isinstance(body := parse(Record(1, each.body, each.sig)), Sub)]
 
 
 def shown(happening: object) -> bool:
@@ -50,7 +44,7 @@ async def test_seat_that_the_server_says_was_held_is_not_taken_over(deserted, pl
     async with connect("host", player, dial=deserted.dial) as connection:
         table = await connection.resume(connection.held[0])
         await follow(connection, table)
-    assert subs(deserted) == []
+    assert signed(deserted, Sub) == []
 
 
 async def test_ready_for_the_next_match_takes_no_seat_over_in_a_running_one(deserted, player) -> None:
@@ -76,7 +70,7 @@ async def test_ready_for_the_next_match_takes_no_seat_over_in_a_running_one(dese
         await play_on(table, until=shown)
         await table.ready()
         await follow(connection, table)
-    assert subs(deserted) == []
+    assert signed(deserted, Sub) == []
 
 
 async def test_join_that_is_answered_without_a_seat_ends_in_words(deserted, player) -> None:
@@ -106,7 +100,7 @@ async def test_ready_before_anything_was_shown_takes_no_seat_over(deserted, play
             await table.ready()
         await show_twice(deserted, honest)
         await follow(connection, table)
-    assert subs(deserted) == []
+    assert signed(deserted, Sub) == []
 
 
 async def test_ready_to_a_vacancy_in_another_match_takes_no_seat_over(deserted, player) -> None:
@@ -118,7 +112,7 @@ async def test_ready_to_a_vacancy_in_another_match_takes_no_seat_over(deserted, 
         await table.ready()
         await show_twice(deserted, honest)
         await follow(connection, table)
-    assert subs(deserted) == []
+    assert signed(deserted, Sub) == []
 
 
 async def test_bot_that_looks_for_a_vacancy_takes_the_seat_over(deserted, player) -> None:
@@ -126,7 +120,7 @@ async def test_bot_that_looks_for_a_vacancy_takes_the_seat_over(deserted, player
         table = await find_vacant(connection, None)
         with trio.fail_after(10):
             await play_on(table, until=lambda happening: isinstance(happening, Substituted))
-    assert len(subs(deserted)) == 1
+    assert len(signed(deserted, Sub)) == 1
 
 
 async def test_bot_looks_on_where_the_seat_is_filled_when_it_comes(deserted, player, autojump_clock) -> None:
@@ -162,17 +156,7 @@ async def test_word_that_was_not_given_before_is_withdrawn_where_the_match_has_b
         await table.ready()
         await server.offer_terms()
         await connection.tables()
-    assert not any(isinstance(message, SignedAct) for message in server.received)
-
-
-async def test_agreement_on_return_is_none_to_take_a_seat_over(scripted) -> None:
-    server = scripted()
-    seats = tuple(replace(seat, vacant=True) for seat in server.state().seats)
-    state = replace(server.state(), state="playing", match=b"m" * 32, seats=seats)
-    agreement = TableAgreement()
-    agreement.agree_on_return()
-    agreement.show(state)
-    assert (agreement.stands, agreement.has_vacancy(b"m" * 32, 0)) == (True, False)
+    assert not received(server, SignedAct)
 
 
 async def test_agreement_to_a_vacancy_is_for_that_seat_and_match_alone(scripted) -> None:

@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.hosting import Hosting
-from client.playing import at_table, pick, play_on
+from client.playing import at_table, at_turn, pick, play_on, received
 from msgspec.structs import replace
 
 from truc_client import (
@@ -41,17 +41,9 @@ from truc_protocol.records import Phase
 LONG_S = 100
 
 
-def my_turn(happening: Happening) -> bool:
-    return isinstance(happening, YourTurn)
-
-
-def asked(server: ScriptedServer, kind: type) -> list:
-    return [message for message in server.received if isinstance(message, kind)]
-
-
 def lose_until(server: ScriptedServer, kind: type, is_lost) -> None:
     """Let all that is lost be so until something of this kind is asked for."""
-    server.bend = lambda sent: sent if asked(server, kind) or not is_lost(sent) else None
+    server.bend = lambda sent: sent if received(server, kind) or not is_lost(sent) else None
 
 
 async def told_in(table: Table, seconds: float) -> list[Happening]:
@@ -64,21 +56,21 @@ async def told_in(table: Table, seconds: float) -> list[Happening]:
 
 
 @pytest.mark.parametrize("who", ["player", "guest"])
-async def test_end_that_never_comes_is_asked_for(scripted, request, autojump_clock, who) -> None:
-    server = scripted(target=3)
-    lose_until(server, Resume, lambda sent: server.ledger is not None and server.ledger.phase is Phase.ENDED)
-    async with at_table(server, request.getfixturevalue(who)) as table:
-        seen = await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
-
-
-@pytest.mark.parametrize("who", ["player", "guest"])
-async def test_options_that_never_come_are_asked_for(scripted, request, autojump_clock, who) -> None:
+@pytest.mark.parametrize("lost", ["end", "options"])
+async def test_end_or_options_that_never_come_are_asked_for_once(
+    scripted, request, autojump_clock, who, lost
+) -> None:
     server = scripted(target=4)
-    lose_until(server, Resume, lambda sent: isinstance(sent, BoxedOptions | OpenOptions))
+
+    def is_lost(sent) -> bool:
+        if lost == "options":
+            return isinstance(sent, BoxedOptions | OpenOptions)
+        return server.ledger is not None and server.ledger.phase is Phase.ENDED
+
+    lose_until(server, Resume, is_lost)
     async with at_table(server, request.getfixturevalue(who)) as table:
         seen = await play_on(table)
-    assert len(asked(server, Resume)) == 1
+    assert len(received(server, Resume)) == 1
     assert [each for each in seen if isinstance(each, Interrupted)] == []
     assert seen[-1].verdict.result is Result.PROVEN
 
@@ -87,8 +79,7 @@ async def test_reply_that_never_comes_though_its_record_does_is_asked_for(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, turn):
         lose_until(server, Resume, lambda sent: isinstance(sent, Ok))
         await table.choose(pick(turn))
         seen = await play_on(table)
@@ -99,12 +90,11 @@ async def test_reply_that_never_comes_though_its_record_does_is_asked_for(
 @pytest.mark.parametrize("who", ["player", "guest"])
 async def test_who_thinks_is_not_told_again_what_they_know(scripted, request, autojump_clock, who) -> None:
     server = scripted(target=3)
-    async with at_table(server, request.getfixturevalue(who)) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, request.getfixturevalue(who)) as (table, turn):
         told = await told_in(table, LONG_S)
         await table.choose(pick(turn))
         seen = await play_on(table)
-    assert len(asked(server, Resume)) > 1
+    assert len(received(server, Resume)) > 1
     assert [each for each in told if isinstance(each, YourTurn | Resumed | Interrupted)] == []
     assert seen[-1].verdict.result is Result.PROVEN
 
@@ -117,11 +107,10 @@ async def test_talk_is_no_news_of_the_match(scripted, nursery, player, autojump_
             await trio.sleep(5)
             await server.send(ChatLine(table="TABLE", player="P", name="north", text="your turn?"))
 
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         nursery.start_soon(talk)
         await told_in(table, LONG_S)
-    assert asked(server, Resume)
+    assert received(server, Resume)
 
 
 class Waiting(ScriptedServer):
@@ -145,9 +134,8 @@ class Waiting(ScriptedServer):
             await self.send(self.terms)
 
 
-async def test_terms_that_never_come_are_asked_for(nursery, player, autojump_clock) -> None:
-    server = Waiting(target=3)
-    server.nursery = nursery
+async def test_terms_that_never_come_are_asked_for(scripted, player, autojump_clock) -> None:
+    server = scripted(kind=Waiting, target=3)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         lose_until(server, Join, lambda sent: isinstance(sent, Terms))
@@ -160,18 +148,17 @@ async def test_terms_that_never_come_are_asked_for(nursery, player, autojump_clo
 
 async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, player, autojump_clock) -> None:
     server = scripted(target=3)  # it shows nobody as ready
-    server.bend = lambda sent: None if isinstance(sent, Terms) and len(asked(server, Ready)) == 1 else sent
+    server.bend = lambda sent: None if isinstance(sent, Terms) and len(received(server, Ready)) == 1 else sent
     async with at_table(server, player) as table:
         seen = await play_on(table)
-    assert len(asked(server, Ready)) == 2
+    assert len(received(server, Ready)) == 2
     assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(
-    nursery, player, autojump_clock
+    scripted, player, autojump_clock
 ) -> None:
-    server = Waiting(target=3)
-    server.nursery = nursery
+    server = scripted(kind=Waiting, target=3)
 
     async def refuse(message) -> None:
         await server.send(refusal(Code.TERMS_REFUSED, "another name", re=message.id))
@@ -232,12 +219,11 @@ async def test_closed_table_is_not_asked_about(scripted, player, autojump_clock)
         await server.send(TableClosed(table="TABLE", reason="expired"))
         await told_in(table, LONG_S)
         await trio.sleep(LONG_S)
-    assert asked(server, Join) == []
+    assert received(server, Join) == []
 
 
-async def test_watcher_asks_for_an_end_that_never_comes(nursery, player, tmp_path, autojump_clock) -> None:
-    server = Hosting(target=3)
-    server.nursery = nursery
+async def test_watcher_asks_for_an_end_that_never_comes(scripted, player, tmp_path, autojump_clock) -> None:
+    server = scripted(kind=Hosting, target=3)
     async with at_table(server, player) as table:
         await play_on(table)
     records, server.records = server.records, server.records[:-4]
@@ -248,7 +234,7 @@ async def test_watcher_asks_for_an_end_that_never_comes(nursery, player, tmp_pat
         server.records = records
         seen = await play_on(table)
     assert [type(each) for each in before].count(Resumed) == 1
-    assert (len(asked(server, Watch)), [each for each in seen if isinstance(each, Interrupted)]) == (2, [])
+    assert (len(received(server, Watch)), [each for each in seen if isinstance(each, Interrupted)]) == (2, [])
     assert seen[-1].verdict.result is Result.PROVEN
 
 

@@ -3,7 +3,6 @@
 import pytest
 import trio
 import trio.testing
-from client.hosting import Hosting
 
 from truc_client import HOUSE_BOTS, WANT, Called, ClientError, connect
 from truc_protocol.errors import Code
@@ -12,13 +11,6 @@ from truc_protocol.messages import BotWanted, ClientHello, PlayersWanted, bye
 MATCH = b"m" * 32
 CALL = BotWanted(table="K7PQ3", match=MATCH, seat=1, variant="truc-french", left_ms=60_000)
 WANTED = (*WANT, HOUSE_BOTS)
-
-
-@pytest.fixture
-async def server(nursery) -> Hosting:
-    server = Hosting()
-    server.nursery = nursery
-    return server
 
 
 async def test_call_is_told_with_all_that_it_says_and_to_a_free_seat_without_a_match(server, player) -> None:

@@ -6,6 +6,7 @@ import pytest
 import trio
 import trio.testing
 from client.hosting import CAPS, Hosting
+from client.playing import received
 from rows import each_row
 
 from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
@@ -18,13 +19,6 @@ from truc_protocol.messages import Capabilities, ClientHello, KeyLogin, Pong, by
 from truc_protocol.wire.handshake import Pin
 
 ELSEWHERE = "elsewhere:7374"
-
-
-@pytest.fixture
-async def server(nursery) -> Hosting:
-    server = Hosting()
-    server.nursery = nursery
-    return server
 
 
 async def told(server, connection, message) -> None:
@@ -86,10 +80,8 @@ class Moved(ScriptedServer):
 
 
 @pytest.fixture
-async def moved(nursery) -> Moved:
-    server = Moved()
-    server.nursery = nursery
-    return server
+async def moved(scripted) -> Moved:
+    return scripted(kind=Moved)
 
 
 def dialing(**servers):
@@ -110,7 +102,7 @@ async def test_server_that_has_moved_is_followed_by_the_same_player_who_is_not_t
     async with connect("host", player, dial=dial) as connection:
         assert connection.address == Address("elsewhere", 7374)
         assert connection.session.first_spk == moved.key.public
-    assert not [message for message in moved.received if isinstance(message, KeyLogin)]
+    assert not received(moved, KeyLogin)
 
 
 async def test_another_server_where_it_is_said_to_be_is_not_logged_in_to(moved, player, nursery) -> None:
@@ -120,7 +112,7 @@ async def test_another_server_where_it_is_said_to_be_is_not_logged_in_to(moved, 
     with pytest.raises(ServerKeyError, match="has changed"):
         async with connect("host", player, dial=dial):
             pass
-    assert not [message for message in other.received if isinstance(message, KeyLogin)]
+    assert not received(other, KeyLogin)
 
 
 async def test_address_that_is_known_as_another_servers_is_not_gone_to(server, moved, player) -> None:
@@ -166,7 +158,7 @@ async def test_invite_of_a_link_is_used_once_and_is_not_in_the_address(server, p
         await server.hang_up()
         await trio.testing.wait_all_tasks_blocked()
         await connection.tables()
-    logins = [message for message in server.received if isinstance(message, KeyLogin)]
+    logins = received(server, KeyLogin)
     assert [login.invite for login in logins] == ["WELCOME-23", None]
 
 
@@ -186,7 +178,7 @@ async def test_server_that_does_not_look_at_what_is_required_is_not_played_at(se
     ):
         async with connect("host", player, require=("teleport",), dial=server.dial):
             pass
-    assert not any(isinstance(message, KeyLogin) for message in server.received)
+    assert not received(server, KeyLogin)
 
 
 async def test_clock_is_asked_for_again_by_every_ping(server, player, autojump_clock) -> None:

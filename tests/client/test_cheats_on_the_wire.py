@@ -205,10 +205,9 @@ def case(request) -> Case:
 
 
 async def test_cheat_is_caught_and_its_evidence_refutes_it_to_anybody(
-    nursery, player, case, autojump_clock
+    scripted, player, case, autojump_clock
 ) -> None:
-    server = QuietServer(reveal=case.reveal)
-    server.nursery = nursery
+    server = scripted(kind=QuietServer, reveal=case.reveal)
     case.cheat(server)
     stopped = await caught(server, player)
     assert (stopped.check, stopped.culprit) == (case.check, case.culprit)

@@ -1,5 +1,5 @@
 import pytest
-from client.playing import at_table, pick, play_on
+from client.playing import at_table, at_turn, my_turn, pick, play_on, signed
 from msgspec.structs import replace
 from rows import each_row
 
@@ -9,15 +9,11 @@ from truc_client.matches.choosing import same_decision
 from truc_client.matches.offers import Offered
 from truc_protocol.bodies import Act, Open, Proxy, Release
 from truc_protocol.errors import Code
-from truc_protocol.messages import OpenOptions, SignedAct, refusal
-from truc_protocol.records import Record, encode, parse
+from truc_protocol.messages import OpenOptions, refusal
+from truc_protocol.records import Record, encode
 
 PLAY = Choice("play 7e", "play", {}, (0, 3, b"s" * 16, None), 5)
 PLACE = (b"m" * 32, 5, b"h" * 32, 1)
-
-
-def my_turn(happening: Happening) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 def act(kind: str, body: type = Act) -> Record:
@@ -49,16 +45,14 @@ def test_choice_does_not_stand_after_another_decision_or_for_another_offer(offer
 
 async def test_choice_that_is_not_offered_is_refused(scripted, player) -> None:
     server = scripted()
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, turn):
         with pytest.raises(ChoiceError, match="newest options"):
             await table.choose(Choice("play 9z", "play", {}, (), turn.at))
 
 
 async def test_choice_of_an_earlier_turn_comes_too_late_and_sends_nothing(scripted, player) -> None:
     server = scripted()
-    async with at_table(server, player) as table:
-        first = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, first):
         await table.choose(pick(first))
         await play_on(table, until=my_turn)
         before = len(server.received)
@@ -70,8 +64,7 @@ async def test_choice_of_an_earlier_turn_comes_too_late_and_sends_nothing(script
 async def test_options_that_are_none_are_no_turn(scripted, guest, must) -> None:
     server, sent = scripted(), []
     server.bend = lambda message: sent.append(message) or message
-    async with at_table(server, guest) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, guest) as (table, _):
         offered = next(message for message in sent if isinstance(message, OpenOptions))
         await server.send(replace(offered, choices=(), must=must))
         await server.send(offered)
@@ -126,37 +119,29 @@ def race(server, kind: str, offer: int) -> None:
     server.act = overtake
 
 
-def acts(server) -> list[Act]:
-    bodies = [parse(Record(1, m.body, m.sig)) for m in server.received if isinstance(m, SignedAct)]
-    return [body for body in bodies if isinstance(body, Act)]
-
-
 async def test_choice_is_made_again_by_itself_after_a_pause_was_asked_for(scripted, player) -> None:
     server = scripted()
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, turn):
         race(server, "pause", turn.offer)
         await table.choose(pick(turn))
         seen = await play_on(table, until=my_turn)
-    first, second = acts(server)[:2]
+    first, second = signed(server, Act)[:2]
     assert (first.kind, first.args, first.k + 1) == (second.kind, second.args, second.k)
     assert seen[-1].at > second.k
 
 
 async def test_user_is_asked_again_when_the_offer_is_another(scripted, player) -> None:
     server = scripted()
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, turn):
         race(server, "pause", turn.offer + 1)
         await table.choose(pick(turn))
         seen = await play_on(table, until=my_turn)
-    assert (seen[-1].again, len(acts(server))) == (True, 1)
+    assert (seen[-1].again, len(signed(server, Act))) == (True, 1)
 
 
 async def test_resigning_ends_the_match_for_the_other_side(scripted, player) -> None:
     server = scripted()
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         await table.resign()
         seen = await play_on(table)
     assert (seen[-1].verdict.winner, seen[-1].verdict.reason) == (1, "resigned")

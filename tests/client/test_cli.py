@@ -1,14 +1,9 @@
-import json
-import os
 import random
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from client.running import Process, run
 from protocol.peers import Table
 from rows import each_row
 
@@ -16,17 +11,6 @@ from truc_rules import preset, with_options
 from truc_terminal.commands.output import FailedError
 from truc_terminal.main import main
 from truc_words.rules_page import games
-
-
-@pytest.fixture
-def truc(tmp_path, monkeypatch):
-    """Return a way to run a command in a home of its own."""
-    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
-
-    def run(*arguments: str, **options):
-        return CliRunner().invoke(main, arguments, **options)
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +60,6 @@ def test_verify_of_half_a_match_ends_with_3(truc, tmp_path) -> None:
 def test_verify_of_several_files_ends_with_the_worst(truc, transcript, tmp_path) -> None:
     (tmp_path / "x").write_text("something else")
     assert truc("verify", str(transcript), str(tmp_path / "x"), str(transcript)).exit_code == 2
-
-
-def test_verify_as_json_is_read_by_programs(truc, transcript) -> None:
-    facts = json.loads(truc("verify", "--json", str(transcript)).stdout)
-    assert (facts["result"], facts["level"], facts["reason"]) == ("proven", "A", "won")
 
 
 def test_verify_tells_rulings_and_guests_on_the_servers_word(truc, tmp_path) -> None:
@@ -196,20 +175,6 @@ def test_first_use_says_what_losing_the_key_means(truc) -> None:
     assert "whoever loses it loses seats and rating" in truc("tables", "127.0.0.1:1").stderr
 
 
-def run(home: Path, *arguments: str, typed: str = "", **options) -> subprocess.CompletedProcess:
-    """Run `truc` as a process without a terminal."""
-    return subprocess.run(
-        [sys.executable, "-m", "truc_terminal", *arguments],
-        env={**os.environ, "TRUC_HOME": str(home)},
-        input=typed,
-        capture_output=True,
-        text=True,
-        timeout=40,
-        check=False,
-        **options,
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("variant", "seats"), [("truc-catalan", 2), ("truc-catalan", 4)])
 def test_demo_without_a_terminal_plays_a_match_and_keeps_a_proven_transcript(
@@ -222,20 +187,11 @@ def test_demo_without_a_terminal_plays_a_match_and_keeps_a_proven_transcript(
     assert CliRunner().invoke(main, ["verify", str(kept)]).exit_code == 0
 
 
-@contextmanager
-def bot_at(server, home: Path, *options: str) -> Iterator[str]:
-    """Let a bot make a table and wait there; gives the code."""
-    made = [sys.executable, "-m", "truc_terminal", "bot", server.url, "--create", "truc-french", *options]
-    environment = {**os.environ, "TRUC_HOME": str(home)}
-    with subprocess.Popen(made, env=environment, stdout=subprocess.PIPE, text=True) as bot:
-        yield bot.stdout.readline().split("/")[-1].split("#")[0]
-        bot.kill()
-
-
 @pytest.mark.slow
 def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> None:
-    with bot_at(real_server, tmp_path / "bot", "--option", "match=1") as code:
-        playing = ("play", real_server.url, "--table", code, "--name", "north")
+    bot = ("bot", real_server.url, "--create", "truc-french", "--option", "match=1")
+    with Process(tmp_path / "bot", *bot) as waiting:
+        playing = ("play", real_server.url, "--table", waiting.code(), "--name", "north")
         told = run(tmp_path / "home", *playing, typed="?\n" + "1\n" * 400)
     assert told.returncode == 0
     assert "PROVEN" in told.stdout
@@ -244,8 +200,8 @@ def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> 
 
 @pytest.mark.slow
 def test_end_of_input_leaves_and_says_how_to_come_back(real_server, tmp_path) -> None:
-    with bot_at(real_server, tmp_path / "bot", "--private") as code:
-        told = run(tmp_path / "home", "play", real_server.url, "--table", code, typed="")
+    with Process(tmp_path / "bot", "bot", real_server.url, "--create", "truc-french", "--private") as bot:
+        told = run(tmp_path / "home", "play", real_server.url, "--table", bot.code())
     assert told.returncode == 0
     assert "To come back: truc play" in told.stdout
 

@@ -2,19 +2,13 @@
 
 import pytest
 import trio
-from client.playing import pick, play_on
+from client.playing import at_turn, my_turn, pick, play_on
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import TableClosed, YourTurn, connect
+from truc_client import TableClosed, connect
 from truc_protocol import messages
 
 CLOSED = messages.TableClosed(table="TABLE", reason="closed")
-
-
-async def my_turn(connection):
-    table = await connection.create("truc-french")
-    await table.ready()
-    return table, (await play_on(table, until=lambda happening: isinstance(happening, YourTurn)))[-1]
 
 
 @pytest.mark.parametrize("when", ["before", "while"])
@@ -25,8 +19,7 @@ async def test_choice_at_a_table_that_closes_is_no_error(scripted, player, when)
         await server.send(CLOSED)
 
     with trio.fail_after(10):
-        async with connect("host", player, dial=server.dial) as connection:
-            table, turn = await my_turn(connection)
+        async with at_turn(server, player) as (table, turn):
             if when == "while":
                 server.act = close
             else:
@@ -40,7 +33,9 @@ async def test_choice_at_a_table_that_closes_is_no_error(scripted, player, when)
 async def test_closed_table_is_not_come_back_to(scripted, player, autojump_clock) -> None:
     server = scripted(target=3)
     async with connect("host", player, dial=server.dial) as connection:
-        table, _ = await my_turn(connection)
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table, until=my_turn)
         await server.send(CLOSED)
         await server._stream.aclose()
         await trio.sleep(10)

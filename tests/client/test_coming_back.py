@@ -1,5 +1,5 @@
 import pytest
-from client.playing import at_table, pick, play_on
+from client.playing import at_table, at_turn, come_back, leave_at_turn, my_turn, pick, play_on, received
 from msgspec.structs import replace
 
 from truc_client import (
@@ -14,7 +14,6 @@ from truc_client import (
     YourTurn,
     connect,
 )
-from truc_client.happenings import Happening
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Release
 from truc_protocol.errors import Code
@@ -40,10 +39,6 @@ FRENCH = "truc-french"
 
 class CrashError(Exception):
     """The client dies here."""
-
-
-def my_turn(happening: Happening) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 async def start(connection) -> Table:
@@ -83,10 +78,8 @@ async def test_guest_goes_on_after_the_connection_was_lost(scripted, guest, auto
 
 async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(scripted, player) -> None:
     server = scripted(target=4)
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]), until=my_turn)
+    await leave_at_turn(server, player)
+    seen = await come_back(server, player, until=my_turn)
     started = next(happening for happening in seen if isinstance(happening, MatchStarted))
     assert started.resumed
     (transcript,) = player.home.transcripts.iterdir()
@@ -94,14 +87,12 @@ async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(script
     async with connect("host", player, dial=server.dial) as connection:
         await play_on(await connection.resume(connection.held[0]), until=my_turn)
     transcript.unlink()
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
+    seen = await come_back(server, player)
     assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def crash_before_sending(server, player, monkeypatch) -> None:
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, turn):
 
         def crash(*_args) -> None:
             raise CrashError
@@ -150,8 +141,7 @@ def place_of(body: bytes) -> tuple[str, int]:
 
 async def test_release_asked_for_again_under_another_head_stops_the_match(scripted, player) -> None:
     server = scripted(target=4)
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         ledger = table.match.ledger
         other = replace(ledger, phase=Phase.CALLED, released=(), parallel=(ledger.k, b"\x05" * 32))
         signer = table.match.signer
@@ -163,8 +153,7 @@ async def test_release_asked_for_again_under_another_head_stops_the_match(script
 
 async def test_server_that_forgot_records_is_refused(scripted, player, autojump_clock) -> None:
     server = scripted(target=4)
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, turn):
         await table.choose(pick(turn))
     for transcript in player.home.transcripts.iterdir():
         transcript.unlink()
@@ -187,39 +176,12 @@ async def nothing() -> None:
     """Let nobody do anything."""
 
 
-async def test_home_without_the_seats_secrets_says_so(scripted, player, tmp_path) -> None:
-    from truc_client import ClientError, Player, open_home
-    from truc_client.home.home import master_seed, write_seed
-
-    server = scripted(target=4)
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
-    other = Player(open_home(tmp_path / "other"), "north")
-    write_seed(other.home, master_seed(player.home))
-    async with connect("host", other, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        with pytest.raises(ClientError, match="secrets are not here"):
-            await play_on(table)
-
-
 async def test_goodbye_for_good_ends_the_table_with_its_reason(scripted, player) -> None:
     server = scripted()
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         await server.send(Bye(code=Code.BANNED.value, msg="you are shut out", retryable=False))
         with pytest.raises(LostError, match="shut out"):
             await play_on(table)
-
-
-async def test_refused_request_names_its_code(scripted, player) -> None:
-    server = scripted()
-    server.bend = lambda message: (
-        refusal(Code.NO_SUCH_TABLE, "no such table", re=message.re) if isinstance(message, Ok) else message
-    )
-    async with connect("host", player, dial=server.dial) as connection:
-        with pytest.raises(RefusedError) as refused:
-            await connection.join("X")
-    assert refused.value.code == "no_such_table"
 
 
 async def test_lost_connection_before_the_match_leads_back_to_the_table(
@@ -269,8 +231,7 @@ async def test_record_sent_again_unchanged_or_with_a_body_that_nobody_signed_so_
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=3)
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         await server.send(server.message(1))
         await server.send_options()
         assert type((await play_on(table, until=my_turn))[-1]) is YourTurn
@@ -300,15 +261,14 @@ async def test_silent_server_is_pinged_and_then_given_up(scripted, player, autoj
         server.bend = lambda message: None
         seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
         assert "silent" in seen[-1].reason
-    assert any(isinstance(message, Ping) for message in server.received)
+    assert received(server, Ping)
 
 
 async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, turn):
         server.bend = once(MatchRecord, lambda message: None)
         await table.choose(pick(turn))
         seen = await play_on(table)
@@ -330,8 +290,7 @@ async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(sc
 
 async def test_nobody_waits_for_a_reply_when_the_match_is_over(scripted, player) -> None:
     server = scripted(target=3)
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         server.bend = lambda message: None if isinstance(message, Ok) else message
         await table.resign()
         seen = await play_on(table)

@@ -2,7 +2,8 @@
 
 import pytest
 import trio
-from client.hosting import TAG, Hosting
+from client.hosting import TAG
+from client.playing import received
 from msgspec.structs import replace
 
 from truc_client import ChatSaid, Interrupted, LobbyChanged, RefusedError, TableChanged, TableClosed, connect
@@ -14,20 +15,9 @@ CODE = "TABLE"
 
 
 @pytest.fixture
-async def server(nursery) -> Hosting:
-    server = Hosting()
-    server.nursery = nursery
-    return server
-
-
-@pytest.fixture
 async def connection(server, player):
     async with connect("host", player, dial=server.dial) as connection:
         yield connection
-
-
-def asked(server: Hosting, kind: type) -> list:
-    return [message for message in server.received if isinstance(message, kind)]
 
 
 async def told(stream, many: int) -> list:
@@ -64,7 +54,7 @@ async def test_lobby_is_followed_again_after_a_lost_connection(server, connectio
     await server.hang_up()
     kinds = [type(each) for each in await told(lobby, 3)]
     assert kinds == [Interrupted, LobbyChanged, TableChanged]
-    assert len(asked(server, FollowLobby)) == 2
+    assert len(received(server, FollowLobby)) == 2
 
 
 async def test_table_that_closed_while_the_connection_was_lost_is_told_after_it(server, connection) -> None:
@@ -83,7 +73,7 @@ async def test_lobby_is_asked_for_until_it_is_not_too_often(server, connection, 
     server.too_often = 2
     await server.hang_up()
     kinds = [type(each) for each in await told(lobby, 3)]
-    assert (kinds, len(asked(server, FollowLobby))) == ([Interrupted, LobbyChanged, TableChanged], 4)
+    assert (kinds, len(received(server, FollowLobby))) == ([Interrupted, LobbyChanged, TableChanged], 4)
 
 
 async def test_lobby_that_is_refused_on_the_way_back_ends_with_the_reason(server, connection) -> None:
@@ -112,7 +102,7 @@ async def test_lobby_that_is_left_ends(server, connection) -> None:
     lobby = await connection.lobby()
     await lobby.leave()
     assert [type(each) async for each in lobby] == [LobbyChanged, TableChanged]
-    assert [message.off for message in asked(server, FollowLobby)] == [False, True]
+    assert [message.off for message in received(server, FollowLobby)] == [False, True]
 
 
 async def test_players_are_listed_over_every_page(connection) -> None:
@@ -123,7 +113,7 @@ async def test_table_is_sought_with_exactly_these_options_and_shown_as_it_was_be
     server, connection
 ) -> None:
     table = await connection.seek("truc-french", seats=2, options={"target": 6})
-    (seek,) = asked(server, Seek)
+    (seek,) = received(server, Seek)
     assert (seek.variant, seek.seats, seek.options) == ("truc-french", 2, {"target": 6})
     assert (table.code, table.seat, table.state) == (CODE, 0, server.state())
 
@@ -135,7 +125,7 @@ async def test_line_of_chat_at_a_table_is_told_there_an_older_one_with_its_age(s
     _, said, older = await told(table, 3)
     assert said == ChatSaid(TAG, "north", "hello", CODE)
     assert (older.n, older.seat, older.ago_ms) == (4, 1, 9)
-    assert [(message.table, message.text) for message in asked(server, Chat)] == [(CODE, "hello")]
+    assert [(message.table, message.text) for message in received(server, Chat)] == [(CODE, "hello")]
 
 
 async def test_line_that_comes_again_is_told_once(server, connection) -> None:
@@ -149,11 +139,14 @@ async def test_line_that_comes_again_is_told_once(server, connection) -> None:
 async def test_ignore_names_the_tag_and_is_taken_back(server, connection) -> None:
     await connection.ignore(TAG)
     await connection.ignore(TAG, off=True)
-    assert [(message.player, message.off) for message in asked(server, Ignore)] == [(TAG, False), (TAG, True)]
+    assert [(message.player, message.off) for message in received(server, Ignore)] == [
+        (TAG, False),
+        (TAG, True),
+    ]
 
 
 async def test_guest_who_is_forgotten_asks_for_it_and_drops_the_token(server, guest) -> None:
     async with connect("host", guest, dial=server.dial) as connection:
         await connection.forget()
-        assert len(asked(server, Forget)) == 1
+        assert len(received(server, Forget)) == 1
         assert connection.session.account.store.token(connection.session.first_spk) is None

@@ -41,10 +41,8 @@ class Busy(Hosting):
 
 
 @pytest.fixture
-async def busy(nursery) -> Busy:
-    server = Busy()
-    server.nursery = nursery
-    return server
+async def busy(scripted) -> Busy:
+    return scripted(kind=Busy)
 
 
 async def test_login_that_came_too_soon_is_made_again_when_the_server_says_and_told(

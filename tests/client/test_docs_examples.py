@@ -62,14 +62,6 @@ def test_every_happening_and_error_of_the_docs_is_exported() -> None:
     assert named <= set(truc_client.__all__)
 
 
-def test_every_link_of_the_pages_within_this_folder_leads_somewhere() -> None:
-    for page in PAGES:
-        folder = (DOCS / page).parent
-        for link in re.findall(r"\]\(([^)#]+)\)", (DOCS / page).read_text()):
-            missing = not (folder / link).exists()
-            assert not missing, f"{page}: {link}"
-
-
 def test_bot_of_the_page_is_the_one_that_is_run() -> None:
     (example,) = blocks("clients/README.md", "python")
     assert code_of(BOT.read_text()) == code_of(example)
@@ -118,12 +110,6 @@ def watched_server(tmp_path_factory):
     server = RealServer(tmp_path_factory.mktemp("server"), {"TRUC_MATCH_SPECTATORS": "live"}).start()
     yield server
     server.stop()
-
-
-@pytest.mark.slow
-def test_two_bots_of_the_docs_find_each_other_and_play_a_match(watched_server, tmp_path) -> None:
-    bots = [Program("bot.py", watched_server.url, tmp_path / name) for name in ("first", "second")]
-    assert [bot.wait().strip() for bot in bots] == ["proven", "proven"]
 
 
 @pytest.mark.slow

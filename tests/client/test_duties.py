@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 import trio
 import trio.testing
-from client.playing import at_table, play_on
+from client.playing import at_table, play_on, received
 from rows import each_row
 
 from truc_client import Address, ConnectError
@@ -52,45 +52,25 @@ async def watched(server, player, look) -> list:
     return seen
 
 
-async def test_every_signed_body_is_on_the_disk_before_it_is_sent(scripted, player) -> None:
+async def test_bodies_and_secrets_are_on_the_disk_before_anything_is_sent_and_secrets_in_no_message(
+    scripted, player
+) -> None:
     server = scripted(target=3)
-    seen = await watched(
-        server, player, lambda message, body: (body, message.body in bodies_on_disk(player.home))
-    )
-    assert {type(body) for body, _ in seen} == {SeatTaken, Release, Act, Ack}
-    assert all(is_on_disk for _, is_on_disk in seen)
-    assert seen[0][0].th == sha256(server.terms.record[1])
 
-
-async def test_secrets_of_a_match_are_on_the_disk_before_the_seat_record_is_sent(scripted, player) -> None:
-    server = scripted(target=3)
-    seen = await watched(
-        server,
-        player,
-        lambda _message, body: isinstance(body, SeatTaken) and on_disk(player.home, "th", body.th),
-    )
-    tn, root, secret, _ = seen[0]
-    assert (len(tn), len(root), len(secret)) == (32, 32, 32)
-
-
-async def test_root_and_secret_are_gone_after_the_end_and_the_nonce_is_not(scripted, player) -> None:
-    server = scripted(target=3)
-    await watched(server, player, lambda _message, body: body)
-    tn, root, secret, mid = on_disk(player.home, "mid", server.setup.match)
-    assert (len(tn), root, secret, mid) == (32, None, None, server.setup.match)
-
-
-async def test_secrets_are_in_no_message(scripted, player) -> None:
-    server = scripted(target=3)
-    secrets: list[bytes] = []
-
-    def look(message, body) -> None:
+    def look(message, body) -> tuple:
         row = on_disk(player.home, "th", body.th) if isinstance(body, SeatTaken) else None
-        secrets.extend(row[1:3] if row else ())
+        return body, message.body in bodies_on_disk(player.home), row
 
-    await watched(server, player, look)
-    sent = b"".join(message.body for message in server.received if isinstance(message, SignedAct))
-    assert not any(secret in sent for secret in secrets)
+    seen = await watched(server, player, look)
+    assert {type(body) for body, *_ in seen} == {SeatTaken, Release, Act, Ack}
+    assert all(is_on_disk for _, is_on_disk, _ in seen)
+    first, _, (tn, root, secret, _) = seen[0]
+    assert first.th == sha256(server.terms.record[1])
+    assert (len(tn), len(root), len(secret)) == (32, 32, 32)
+    sent = b"".join(message.body for message in received(server, SignedAct))
+    assert not any(each in sent for each in (root, secret))
+    # after the end the nonce is left, which must not serve again
+    assert on_disk(player.home, "mid", server.setup.match) == (tn, None, None, server.setup.match)
 
 
 async def answered(player, answer: bytes | None) -> str:

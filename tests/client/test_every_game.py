@@ -36,14 +36,15 @@ async def test_so_is_one_with_table_options(real_server, tmp_path, variant, seat
 
 
 @pytest.mark.parametrize(
-    ("variant", "options"),
+    ("variant", "guests", "options"),
     [
-        ("truco-argentino-flor", {"reveal": "match"}),
-        ("truco-paulista", {"blind": "on", "cover_from_trick": 2}),
-        ("truc-partnership", {}),
+        ("truco-argentino-flor", (False, True, False, True), {"reveal": "match"}),
+        ("truco-paulista", (False, True, False, True), {"blind": "on", "cover_from_trick": 2}),
+        ("truc-partnership", (False, True, False, True), {}),
+        ("truc-catalan", (True, True), {}),
     ],
 )
-async def test_guests_play_beside_keys(real_server, tmp_path, variant, options) -> None:
-    players = homes(tmp_path, False, True, False, True)
-    verdicts = await play_bots(real_server.url, players, variant, guests=2, **options)
-    assert {(verdict.result, verdict.level) for verdict in verdicts} == {(Result.PROVEN, "B")}
+async def test_guests_play_beside_keys_or_alone(real_server, tmp_path, variant, guests, options) -> None:
+    verdicts = await play_bots(real_server.url, homes(tmp_path, *guests), variant, guests=2, **options)
+    level = "C" if all(guests) else "B"
+    assert {(verdict.result, verdict.level) for verdict in verdicts} == {(Result.PROVEN, level)}

@@ -4,15 +4,12 @@ What stands outside of its brackets and is no datum was written in the code, so 
 """
 
 import io
-import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from client.pseudo import LANG, speak, unsaid, words_of
-from client.terminals import Terminal
 from msgspec.structs import replace
 from rich.console import Console
 from rows import each_row
@@ -298,26 +295,6 @@ def test_waiting_says_nothing_of_its_own(shown) -> None:
     tell_waiting(shown, screen, "truc://host/K7PQA", 75)
     assert unsaid(out.getvalue(), [*FOUR, "1 min"]) == []
     assert "⟦" in out.getvalue()
-
-
-@pytest.mark.slow
-def test_terminal_says_nothing_of_its_own(tmp_path, real_server) -> None:
-    tests = str(Path(__file__).parents[1])
-    path = os.pathsep.join(filter(None, [tests, os.environ.get("PYTHONPATH")]))
-    more = {"PYTHONPATH": path, "PYTHONUTF8": "1", "NO_COLOR": "1"}
-    program = (sys.executable, "-m", "client.pseudo")
-    arguments = ("--lang", LANG, "--variant", "truc-french", "--private", "--name", "north", "--guest")
-    terminal = Terminal(tmp_path, "play", real_server.url, *arguments, program=program, columns=400, **more)
-    terminal.wait_for("⟦; to invite: truc join ⟧".encode())
-    terminal.wait_shown("\n> ")
-    terminal.type(b"?\r")
-    terminal.wait_shown("The match begins when")
-    terminal.type(b"quit\r")
-    assert terminal.end() == 0
-    shown = "\n".join(line.rstrip() for line in terminal.screen.display)
-    assert shown.count("⟦") > 10
-    options = r"\b\w+=[\w-]*"
-    assert unsaid(shown, ["north", options, r"^> \?", r"^> quit", "truc play --guest"]) == []
 
 
 @each_row("code", [*Code, "unheard_of"])

@@ -21,10 +21,5 @@ def test_line_longer_than_the_terminal_is_broken_between_words() -> None:
     ]
 
 
-def test_command_that_may_be_copied_is_not_broken() -> None:
-    command = "truc join truc://127.0.0.1:7373/TABLE#KEY"
-    assert folded(f"table A; to invite: {command}") == ["table A; to invite:", f"   {command}"]
-
-
 def test_empty_line_is_a_line() -> None:
     assert folded("one\n\ntwo") == ["one", "", "two"]

@@ -9,6 +9,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 from client.playing import play_bots
+from client.running import truc
 from rich.text import Text
 
 from truc_client import Player, paging
@@ -46,10 +47,6 @@ def kept(home) -> Home:
         shutil.copy(VECTORS / f"{name}.truc", path)
         os.utime(path, (hour * 3600, hour * 3600))
     return home
-
-
-def truc(*words: str):
-    return CliRunner().invoke(main, words)
 
 
 def test_newest_match_stands_first(kept) -> None:

@@ -2,23 +2,15 @@
 
 import pytest
 from client.cheats import abandoned
-from client.playing import at_table, play_on
+from client.playing import at_table, my_turn, play_on, received
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, LostError, Table, YourTurn, connect
+from truc_client import CheckFailedError, LostError, Table, connect
 from truc_protocol.messages import Ok, Resume, Setup, SignedAct, TableState
 from truc_protocol.records import Record, body_hash
 
 FRENCH = "truc-french"
-
-
-def my_turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
-
-
-def acts(server) -> list[SignedAct]:
-    return [message for message in server.received if isinstance(message, SignedAct)]
 
 
 async def stop(server, connection) -> Table:
@@ -41,7 +33,7 @@ async def test_stopped_table_is_not_resumed_on_a_new_connection(scripted, player
         with pytest.raises(LostError):
             await connection.tables()
         await connection.tables()
-    assert not [message for message in server.received if isinstance(message, Resume)]
+    assert not received(server, Resume)
 
 
 async def test_reply_to_a_resume_signs_nothing_once_the_match_is_stopped(scripted, player) -> None:
@@ -112,7 +104,7 @@ async def test_option_changed_after_ready_is_not_signed(scripted, player) -> Non
     async with at_table(server, player) as table:
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table)
-    assert acts(server) == []
+    assert received(server, SignedAct) == []
     assert "voids: agreed to 1, the terms say 9" in str(stopped.value)
 
 
@@ -123,7 +115,7 @@ async def test_terms_for_a_seat_that_is_not_ready_are_not_signed(scripted, playe
         await wait_all_tasks_blocked()
         await server.offer_terms()
         await connection.tables()
-    assert acts(server) == []
+    assert received(server, SignedAct) == []
 
 
 async def test_people_may_come_and_go_after_ready(scripted, player) -> None:
@@ -145,20 +137,3 @@ async def test_people_may_come_and_go_after_ready(scripted, player) -> None:
         server.offer_terms = offer
         await table.ready()
         assert (await play_on(table))[-1].verdict.winner is not None
-
-
-async def test_position_other_than_the_records_sent_ends_the_table_and_blames_nobody(
-    scripted, player, autojump_clock
-) -> None:
-    server = scripted(target=4)
-
-    async def short(message: Resume) -> None:
-        await server.send(Ok(re=message.id, k=len(server.records) + 2))
-
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
-        server.resume = short
-        await server._stream.aclose()
-        with pytest.raises(CheckFailedError) as stopped:
-            await play_on(table)
-    assert (stopped.value.check, stopped.value.culprit) == ("C33", None)

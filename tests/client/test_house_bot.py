@@ -1,19 +1,16 @@
 """A bot of the house: called by a real server, it steps in, plays on to a proven end, and waits for the next call."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import trio
-from client.playing import play_on
+from client.playing import my_turn, play_on
+from client.running import Process, run
 from client.serving import RealServer
 
-from truc_client import MatchEnded, Player, YourTurn, connect, open_home
+from truc_client import MatchEnded, Player, connect, open_home
 from truc_client.bots import play_match, simple_bot
 from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import fingerprint
@@ -60,30 +57,17 @@ def server(tmp_path_factory, home) -> Iterator[RealServer]:
 
 
 @pytest.fixture
-def bot(server, home) -> Iterator[subprocess.Popen]:
+def bot(server, home) -> Iterator[Process]:
     process = start(server, home)
     yield process
-    end(process)
+    process.end()
 
 
-def start(server: RealServer, home: Path) -> subprocess.Popen:
+def start(server: RealServer, home: Path) -> Process:
     """Start the bot and wait until it hears calls."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "truc_terminal", *COMMAND.replace("HOST", server.url).split()[1:]],
-        env={**os.environ, "TRUC_HOME": str(home)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    told = process.stdout.readline()
-    assert told.removeprefix("key ").strip() in (server.data / "truc.toml").read_text()
+    process = Process(home, *COMMAND.replace("HOST", server.url).split()[1:])
+    assert process.line().removeprefix("key ").strip() in (server.data / "truc.toml").read_text()
     return process
-
-
-def end(process: subprocess.Popen) -> int:
-    process.send_signal(signal.SIGTERM)
-    status = process.wait(20)
-    process.stdout.close()
-    return status
 
 
 async def deserted(server: RealServer, folder: Path, *, private: bool = False) -> tuple[str, MatchEnded]:
@@ -97,7 +81,7 @@ async def deserted(server: RealServer, folder: Path, *, private: bool = False) -
             async with connect(server.url, leaves) as other:
                 left = await other.join(table.code)
                 await left.ready()
-                await play_on(left, until=lambda happening: isinstance(happening, YourTurn))
+                await play_on(left, until=my_turn)
 
         nursery.start_soon(leave)
         await table.ready()
@@ -108,7 +92,7 @@ async def deserted(server: RealServer, folder: Path, *, private: bool = False) -
 
 async def test_match_whose_player_has_left_is_played_to_a_proven_end(server, bot, tmp_path) -> None:
     code, ended = await deserted(server, tmp_path)
-    told = [await trio.to_thread.run_sync(bot.stdout.readline) for _ in range(2)]
+    told = [await trio.to_thread.run_sync(bot.line) for _ in range(2)]
     assert ended.verdict.result is Result.PROVEN
     assert ended.verdict.reason == "won"
     assert told[0] == f"called {code} seat 1 truc-french\n"
@@ -125,7 +109,7 @@ async def test_called_bot_plays_several_matches_at_once(server, bot, tmp_path) -
         for name in ("a", "b"):
             (tmp_path / name).mkdir()
             nursery.start_soon(one, tmp_path / name)
-    told = [await trio.to_thread.run_sync(bot.stdout.readline) for _ in range(4)]  # it is done, too
+    told = [await trio.to_thread.run_sync(bot.line) for _ in range(4)]  # it is done, too
     assert sorted(line.split()[0] for line in told) == ["called", "called", "over", "over"]
     assert [(match.verdict.result, match.verdict.reason) for match in ended] == [(Result.PROVEN, "won")] * 2
 
@@ -138,45 +122,27 @@ async def test_called_bot_goes_on_when_the_server_was_killed(server, bot, tmp_pa
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(play)
-        await trio.to_thread.run_sync(bot.stdout.readline)
+        await trio.to_thread.run_sync(bot.line)
         await trio.to_thread.run_sync(server.kill)
         await trio.to_thread.run_sync(server.start)
-    told = await trio.to_thread.run_sync(bot.stdout.readline)
+    told = await trio.to_thread.run_sync(bot.line)
     while told.startswith("called"):  # again: it was away for longer than its seat is kept
-        told = await trio.to_thread.run_sync(bot.stdout.readline)
+        told = await trio.to_thread.run_sync(bot.line)
     assert (ended[0].verdict.result, told.split()[0]) == (Result.PROVEN, "over")
 
 
 def test_bot_of_the_house_ends_on_sigterm_with_status_0(server, home) -> None:
-    assert end(start(server, home)) == 0
+    assert start(server, home).end()[2] == 0
 
 
 def test_bot_of_the_house_whose_output_cannot_be_written_ends_in_one_line(server, tmp_path, full) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "truc_terminal", "bot", server.url, "--house"],
-        env={**os.environ, "TRUC_HOME": str(tmp_path), "LC_ALL": "C"},
-        stdout=full,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    ran = run(tmp_path, "bot", server.url, "--house", stdout=full, LC_ALL="C")
     assert (ran.returncode, "Traceback" in ran.stderr) == (1, False)
     assert ran.stderr.endswith("truc: cannot go on: No space left on device\n")
 
 
 def test_bot_of_the_house_waits_for_a_server_that_is_not_there(tmp_path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "truc_terminal", "bot", "127.0.0.1:1", "--house"],
-        env={**os.environ, "TRUC_HOME": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    told = process.stderr.readline()
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
-    assert (told, process.returncode) == (
-        "cannot reach 127.0.0.1:1: Connection refused; trying again\n",
-        0,
-    )
+    process = Process(tmp_path, "bot", "127.0.0.1:1", "--house")
+    told = process.process.stderr.readline()
+    *_, status = process.end()
+    assert (told, status) == ("cannot reach 127.0.0.1:1: Connection refused; trying again\n", 0)

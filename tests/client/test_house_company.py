@@ -1,14 +1,11 @@
 """Bots of the house keep company: who waits alone at a real server plays a match with them, and may go before it begins."""
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 import trio
 from client.playing import homes
+from client.running import Process
 from client.serving import RealServer
 from client.test_house_bot import key_at
 
@@ -30,15 +27,12 @@ def server(tmp_path_factory) -> Iterator[RealServer]:
     server.stop()
     (server.data / "truc.toml").write_text(f'[tables]\ncompany_s = 1\n[access]\nbots = ["{listed}"]\n')
     server.start()
-    command = [sys.executable, "-m", "truc_terminal", "bot", server.url, "--house", "--style", "careless"]
-    environment = {**os.environ, "TRUC_HOME": str(home)}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        process.stdout.readline()
-        yield server
-        process.send_signal(signal.SIGTERM)
-        told = process.stdout.read()
+    process = Process(home, "bot", server.url, "--house", "--style", "careless")
+    process.line()
+    yield server
+    told, _, status = process.end()
     server.stop()
-    assert process.returncode == 0
+    assert status == 0
     assert told.count("called ") == told.count("over ")
 
 

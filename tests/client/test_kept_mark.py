@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 import trio
-from client.playing import at_table, play_on
+from client.playing import at_table, my_turn, play_on, received, signed
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
 from truc_client.home.store import AcceptedPlace, HomeStore
@@ -13,7 +13,7 @@ from truc_protocol.bodies import Ack, Close, Deal
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
 from truc_protocol.ledger import start
-from truc_protocol.messages import Ok, Resume, SignedAct, refusal
+from truc_protocol.messages import Ok, Resume, refusal
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import close_setup, open_terms
 
@@ -25,11 +25,6 @@ def mark_of(player, mid: bytes) -> int:
     (k,) = database.execute("SELECT k FROM matches WHERE mid = ?", (mid,)).fetchone()
     database.close()
     return k
-
-
-def signed_since(server, count: int) -> list:
-    messages = [message for message in server.received[count:] if isinstance(message, SignedAct)]
-    return [parse(Record(1, message.body, message.sig)) for message in messages]
 
 
 async def forget_since(server, k: int) -> None:
@@ -90,7 +85,7 @@ async def test_match_known_from_before_is_gone_on_with_when_its_setup_comes_unas
     begin_unasked(server)
     async with connect("host", player, dial=server.dial) as connection:
         seen = await play_on(await connection.join("TABLE"))
-    assert any(isinstance(message, Resume) for message in server.received)
+    assert received(server, Resume)
     assert seen[-1].verdict.result == "proven"
 
 
@@ -106,7 +101,7 @@ async def test_end_below_the_mark_is_not_acked_and_the_secrets_are_kept(killed, 
         th = connection.session.account.store.playing(server.setup.match).th
         assert len(connection.session.account.store.chains(th)) == 1
     assert (stopped.value.check, stopped.value.culprit) == ("C33", "server")
-    assert not any(isinstance(body, Ack) for body in signed_since(server, before))
+    assert not any(isinstance(body, Ack) for body in signed(server, since=before))
 
 
 async def test_nothing_is_signed_while_a_known_match_is_sent_again(killed, player) -> None:
@@ -121,7 +116,7 @@ async def test_nothing_is_signed_while_a_known_match_is_sent_again(killed, playe
     async with connect("host", player, dial=server.dial) as connection:
         await connection.join("TABLE")
         await connection.tables()
-    assert signed_since(server, before) == []
+    assert signed(server, since=before) == []
 
 
 async def test_end_below_the_mark_is_none_when_the_server_knows_the_match_no_more(killed, player) -> None:
@@ -177,12 +172,12 @@ async def test_options_below_the_mark_are_not_shown(killed, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])
         with trio.move_on_after(0.3):
-            await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+            await play_on(table, until=my_turn)
             raise AssertionError("options were shown")
         with pytest.raises(ClientError, match="seen before are missing"):
             await table.resign()
     assert server.ledger.k < mark
-    assert signed_since(server, before) == []
+    assert signed(server, since=before) == []
 
 
 async def test_lower_place_changes_nothing_in_the_store(killed, player) -> None:

@@ -1,13 +1,11 @@
 """`truc keys`: servers known by their keys, changed and given up, and the own keys for them."""
 
-import os
 import shutil
 import stat
-import subprocess
-import sys
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from client.running import run, truc
 from rows import each_row
 
 from truc_client.home.home import Home, master_seed, open_home, player_key, revoked_keys
@@ -15,7 +13,6 @@ from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, revocation_text
 from truc_protocol.wire.handshake import Pin, revoke
-from truc_terminal.main import main
 
 FIRST, PRESENT, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in range(1, 4))
 SERVER = "truc.test:7373"
@@ -31,10 +28,7 @@ def keys(home, monkeypatch):
     """Return a way to run `truc keys` in a home of its own."""
     monkeypatch.setenv("TRUC_HOME", str(home.root))
 
-    def run(*arguments: str, **options):
-        return CliRunner().invoke(main, ["keys", *arguments], **options)
-
-    return run
+    return partial(truc, "keys")
 
 
 @pytest.fixture
@@ -83,14 +77,7 @@ def test_store_that_cannot_be_read_is_one_line(keys, known, home, words) -> None
 
 @pytest.mark.slow
 def test_full_disk_is_one_line_and_status_1(known, home, full) -> None:
-    told = subprocess.run(
-        [sys.executable, "-m", "truc_terminal", "keys", "revocation", SERVER],
-        env={**os.environ, "TRUC_HOME": str(home.root)},
-        stdout=full,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    told = run(home.root, "keys", "revocation", SERVER, stdout=full)
     assert (told.returncode, told.stderr) == (
         1,
         "truc: cannot go on: No space left on device\n",

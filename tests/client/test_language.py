@@ -15,14 +15,6 @@ from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
 from truc_words.rules_page import rules_page
 
-
-@pytest.fixture
-def truc(tmp_path, monkeypatch):
-    """Return a way to run a command in a home of its own."""
-    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
-    return lambda *arguments: CliRunner().invoke(main, arguments)
-
-
 COMMANDS = [
     ("play", "localhost:1"),
     ("create", "localhost:1", "truc-french"),
@@ -50,13 +42,6 @@ def test_rules_end_with_the_words_of_the_game_in_another_language(truc, monkeypa
     assert "| `raise 2` | **truc**: pedir 2 |" in told
     monkeypatch.setenv("LC_ALL", "fr_FR.UTF-8")
     assert "| `raise 2` | **truc**: demander 2 |" in truc("rules", "truc-catalan").output
-
-
-@pytest.mark.slow
-def test_demo_speaks_the_language_that_was_asked_for(truc) -> None:
-    told = truc("demo", "--variant", "truc-french", "--style", "careful", "--lang", "ca")
-    assert told.exit_code == 0
-    assert "Comença una partida de truc-french" in told.output
 
 
 def test_what_is_wrong_with_a_language_is_told_in_that_of_the_environment(truc, monkeypatch) -> None:

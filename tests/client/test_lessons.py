@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 from client.playing import homes
+from client.running import run
 from client.viewed import view_of
 from rich.console import Console
 from rows import each_row
@@ -253,17 +253,8 @@ def test_lesson_stands_under_what_it_is_about() -> None:
 @pytest.mark.slow
 def test_demo_teaches_the_game_of_a_file_while_it_is_played(tmp_path) -> None:
     (tmp_path / "own.toml").write_text(OWN)
-    command = ["demo", "--teach", "--variant", "own.toml", "--style", "careful"]
-    told = subprocess.run(
-        [sys.executable, "-m", "truc_terminal", *command],
-        cwd=tmp_path,
-        env={**os.environ, "TRUC_HOME": str(tmp_path / "home"), "LC_ALL": "en_US.UTF-8"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=40,
-        check=False,
-    )
+    command = ("demo", "--teach", "--variant", "own.toml", "--style", "careful")
+    told = run(tmp_path / "home", *command, cwd=tmp_path, LC_ALL="en_US.UTF-8")
     assert (told.returncode, told.stderr) == (0, "")
     assert "A match of club-truc begins" in told.stdout
     assert "  > The cards from strong to weak: A, K, Q, J, 10, 9, 8, 7." in told.stdout

@@ -100,6 +100,8 @@ def test_line_for_a_script_ends_with_the_age() -> None:
     line = "K7PQA  truc-french  2/2 seats  playing  north, south  substitute wanted  1 min"
     assert table_line(vacant) == line
     assert table_line(state("K7PQA", NORTH, FREE)) == "K7PQA  truc-french  1/2 seats  open  north"
+    away = replace(NORTH, online=False)
+    assert table_line(state("K7PQA", away, SOUTH)).partition("open  ")[2].startswith("north (away), south")
 
 
 @each_row("text", ["none", "30", "30+120", "86400+1"])
@@ -126,6 +128,8 @@ def test_what_is_no_clock_is_told_with_what_was_expected(text) -> None:
         (("tables", "host/K7PQA", "--follow"), "to follow one: truc watch ADDRESS/TABLE"),
         (("join", "host"), "expected the link of a table, or its code after the address"),
         (("play", "host", "--quick", "truc-french", "--private"), "--quick names the game"),
+        (("play", "host", "--rekey", "--seats", "2"), "Usage:"),
+        (("play", "host", "--table", "X", "--option", "a=1"), "Usage:"),
     ],
 )
 def test_usage_that_makes_no_sense_is_told_before_anybody_connects(

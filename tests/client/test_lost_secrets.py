@@ -1,7 +1,7 @@
 """A player without the secrets of its seat: what is said without the flag, what is signed with it, and who stops."""
 
 import pytest
-from client.playing import at_table, play_on
+from client.playing import at_table, come_back, my_turn, play_on, signed
 from msgspec.structs import replace
 
 from truc_client import (
@@ -20,13 +20,9 @@ from truc_client.home.home import master_seed, write_seed
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Rekey
 from truc_protocol.errors import Code
-from truc_protocol.messages import Ok, SignedAct, WantRekey, refusal
-from truc_protocol.records import Record, parse
+from truc_protocol.messages import Ok, WantRekey, refusal
+from truc_protocol.records import parse
 from truc_protocol.setup import Opts
-
-
-def my_turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 @pytest.fixture
@@ -42,30 +38,17 @@ async def play_until(server, player, until) -> None:
         await play_on(table, until=until)
 
 
-async def go_on(server, player, *, until=None, rekey: bool = True) -> list:
-    """Go on with the match; rulings play for a seat that has asked for time."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0], rekey=rekey)
-        return await (play_on(table) if until is None else play_on(table, until=until))
-
-
-def signed_since(server, start: int) -> list:
-    """Return the bodies that came in since message number `start`."""
-    later = [message for message in server.received[start:] if isinstance(message, SignedAct)]
-    return [parse(Record(1, message.body, message.sig)) for message in later]
-
-
 async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_proven_end(
     scripted, player, elsewhere
 ) -> None:
     server = scripted(target=6)
     await play_until(server, player, my_turn)
     with pytest.raises(ClientError, match=r"secrets are not here.*truc play --rekey"):
-        await go_on(server, elsewhere, rekey=False)
-    await go_on(server, elsewhere, until=lambda happening: isinstance(happening, Waiting))
+        await come_back(server, elsewhere)
+    await come_back(server, elsewhere, rekey=True, until=lambda happening: isinstance(happening, Waiting))
     asked = [message.match for message in server.received if isinstance(message, WantRekey)]
     assert asked == [server.setup.match]
-    seen = await go_on(server, elsewhere)
+    seen = await come_back(server, elsewhere, rekey=True)
     assert seen[-1].verdict.result is Result.PROVEN
     assert any(my_turn(happening) for happening in seen)
 
@@ -78,8 +61,10 @@ async def test_nothing_but_a_rekey_is_signed_before_the_next_call(scripted, play
     def called(happening) -> bool:
         return isinstance(happening, RecordSeen) and happening.kind == "call"
 
-    seen = await go_on(server, elsewhere, until=lambda happening: called(happening) and is_live(server))
-    assert {type(body) for body in signed_since(server, start)} == {Rekey}
+    seen = await come_back(
+        server, elsewhere, rekey=True, until=lambda happening: called(happening) and is_live(server)
+    )
+    assert {type(body) for body in signed(server, since=start)} == {Rekey}
     assert not any(my_turn(happening) for happening in seen)
 
 
@@ -134,15 +119,15 @@ async def test_decision_before_the_deal_is_left_alone_between_rekey_and_call(
         await connection.tables()
         with pytest.raises(ChoiceError, match="secrets were lost"):
             await table.resign()
-    assert {type(body) for body in signed_since(server, start)} == {Rekey}
+    assert {type(body) for body in signed(server, since=start)} == {Rekey}
 
 
 async def test_second_process_between_rekey_and_call_still_signs_nothing(scripted, player, elsewhere) -> None:
     server = await stop_before_the_cut(scripted, player)
     start = len(server.received)
-    await go_on(server, elsewhere, until=new_chain)
-    await go_on(server, elsewhere, until=lambda happening: isinstance(happening, Resumed), rekey=False)
-    assert {type(body) for body in signed_since(server, start)} == {Rekey}
+    await come_back(server, elsewhere, rekey=True, until=new_chain)
+    await come_back(server, elsewhere, until=lambda happening: isinstance(happening, Resumed))
+    assert {type(body) for body in signed(server, since=start)} == {Rekey}
 
 
 async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_evidence(
@@ -150,9 +135,9 @@ async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_eviden
 ) -> None:
     server = scripted(target=6)
     await play_until(server, player, my_turn)
-    await go_on(server, elsewhere, until=my_turn)
+    await come_back(server, elsewhere, rekey=True, until=my_turn)
     with pytest.raises(ClientError, match="another machine with your key"):
-        await go_on(server, player, rekey=False)
+        await come_back(server, player)
     (transcript,) = player.home.transcripts.iterdir()
     assert transcript.stat().st_size > 0
     assert list(player.home.evidence.iterdir()) == []
@@ -161,8 +146,8 @@ async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_eviden
 async def test_first_home_comes_back_by_a_chain_of_its_own(scripted, player, elsewhere) -> None:
     server = scripted(target=10)
     await play_until(server, player, my_turn)
-    await go_on(server, elsewhere, until=my_turn)
-    seen = await go_on(server, player)
+    await come_back(server, elsewhere, rekey=True, until=my_turn)
+    seen = await come_back(server, player, rekey=True)
     assert seen[-1].verdict.result is Result.PROVEN
 
 
@@ -195,4 +180,4 @@ async def test_seat_without_a_right_left_is_told_by_the_server(scripted, player,
 
     server.send = refuse
     with pytest.raises(RefusedError, match="no new chain left"):
-        await go_on(server, elsewhere)
+        await come_back(server, elsewhere, rekey=True)

@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from client.playing import at_table, play_on
+from client.playing import at_table, come_back, play_on, signed
 
 from truc_client import RefusedError, YourTurn, connect
 from truc_client.matches.seat_match import begins_chain
@@ -18,12 +18,6 @@ FRENCH = "truc-french"
 
 def body_of(message: SignedAct):
     return parse(Record(1, message.body, message.sig))
-
-
-def rekeys_sent(server) -> list[Rekey]:
-    """Return every rekey that the client has sent, in order."""
-    signed = [message for message in server.received if isinstance(message, SignedAct) and message.match]
-    return [body for message in signed if isinstance(body := body_of(message), Rekey)]
 
 
 def rekeys_taken(server) -> list[Rekey]:
@@ -59,9 +53,9 @@ async def test_rekey_that_another_record_overtook_names_the_same_chain_again(scr
     server = short(scripted)
     await play(server, player)
     by_index: dict[int, set[tuple[bytes, bytes]]] = {}
-    for body in rekeys_sent(server):
+    for body in signed(server, Rekey):
         by_index.setdefault(body.first, set()).add((body.anchor, body.x))
-    assert len(rekeys_sent(server)) > len(rekeys_taken(server))
+    assert len(signed(server, Rekey)) > len(rekeys_taken(server))
     assert all(len(chains) == 1 for chains in by_index.values())
 
 
@@ -109,13 +103,12 @@ async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(
     scripted, player, monkeypatch
 ) -> None:
     server = short(scripted)
-    server.fresh_chain = lambda honest=server.fresh_chain: honest() if rekeys_sent(server) else None
+    server.fresh_chain = lambda honest=server.fresh_chain: honest() if signed(server, Rekey) else None
     stored = await stop_before_sending_a_rekey(server, player, monkeypatch)
-    assert rekeys_sent(server) == []
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
-    signed = [message.body for message in server.received if isinstance(message, SignedAct)]
-    assert next(body for body in signed if b"truc/1/rekey" in body[:16]) == stored
+    assert signed(server, Rekey) == []
+    seen = await come_back(server, player)
+    bodies = [message.body for message in server.received if isinstance(message, SignedAct)]
+    assert next(body for body in bodies if b"truc/1/rekey" in body[:16]) == stored
     assert seen[-1].verdict.result is Result.PROVEN
 
 
@@ -127,8 +120,7 @@ async def test_new_process_opens_hands_under_every_key_it_has_had(scripted, play
 
     async with at_table(server, player) as table:
         await play_on(table, until=third_chain)
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
+    seen = await come_back(server, player)
     assert seen[-1].verdict.result is Result.PROVEN
 
 

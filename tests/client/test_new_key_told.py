@@ -1,11 +1,10 @@
 """What the commands say about a server's key that is new to them, on standard error."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from client.running import run
 from client.serving import RealServer
 
 pytestmark = pytest.mark.slow
@@ -18,15 +17,6 @@ COMMANDS = (
 )
 
 
-def truc(home: Path, *arguments: str) -> str:
-    """Run a command to its end; returns what it says on standard error."""
-    environment = {**os.environ, "TRUC_HOME": str(home)}
-    command = [sys.executable, "-m", "truc_terminal", *arguments]
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, input=""
-    ).stderr
-
-
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     """Let each command meet a server from a home of its own, and again when the server has a new key; one of them between too.
@@ -37,18 +27,18 @@ def told(tmp_path_factory):
     server = RealServer(tmp_path_factory.mktemp("server")).start()
     homes = {command: tmp_path_factory.mktemp("home") for command in COMMANDS}
 
-    def run(command) -> str:
-        return truc(homes[command], command[0], server.url, *command[1:])
+    def complaint(command) -> str:
+        return run(homes[command], command[0], server.url, *command[1:]).stderr
 
-    said = {command: [run(command)] for command in COMMANDS}
-    said["tables",].append(run(("tables",)))
+    said = {command: [complaint(command)] for command in COMMANDS}
+    said["tables",].append(complaint(("tables",)))
     before = server.address.fingerprint
     server.stop()
     roll = [sys.executable, "-m", "truc_server", "key", "roll", "--data", str(server.data)]
     subprocess.run(roll, check=True, capture_output=True)
     after = server.start().address.fingerprint
     for command in COMMANDS:
-        said[command].append(run(command))
+        said[command].append(complaint(command))
     server.stop()
     return server.url, before, after, said
 

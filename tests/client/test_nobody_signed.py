@@ -2,10 +2,10 @@
 
 import pytest
 from client.cheats import abandoned, body_of
-from client.playing import at_table, play_on
+from client.playing import leave_at_turn, my_turn, play_on
 from msgspec.structs import replace
 
-from truc_client import CheckFailedError, MatchEnded, TranscriptSetAside, YourTurn, connect
+from truc_client import CheckFailedError, MatchEnded, TranscriptSetAside, connect
 from truc_client.home.account import open_account
 from truc_client.home.transcripts import path_of
 from truc_client.matches.retry_limit import MAX_TRIES, NextTry, Tries
@@ -13,10 +13,6 @@ from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Release
 from truc_protocol.messages import BoxedOptions, MatchRecord, Ok, Resume, Setup
-
-
-def my_turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 def flipped(content: bytes, at: int = 20) -> bytes:
@@ -68,8 +64,7 @@ def once(server, bend):
 
 async def left_in_play(server, player, *, transcript: bool = True) -> None:
     """Play until it is the client's turn, and leave."""
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    await leave_at_turn(server, player)
     if not transcript:
         path_of(player.home.transcripts, server.setup.match).unlink()
 

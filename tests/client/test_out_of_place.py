@@ -2,7 +2,7 @@
 
 import pytest
 import trio
-from client.playing import at_table, play_on
+from client.playing import at_table, come_back, leave_at_turn, my_turn, play_on
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
@@ -13,10 +13,6 @@ from truc_protocol.records import Phase
 
 FRENCH = "truc-french"
 LINE = "out of place"
-
-
-def turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 def is_called(ledger: Ledger) -> bool:
@@ -65,7 +61,7 @@ async def test_guest_is_not_seated_under_other_terms_than_agreed_to(scripted, gu
     server.bend = other_terms
     async with at_table(server, guest) as table:
         with pytest.raises(CheckFailedError, match="decision_ms: agreed to 999000"):
-            await play_on(table, until=turn)
+            await play_on(table, until=my_turn)
     assert list(guest.home.transcripts.iterdir()) == []
 
 
@@ -76,7 +72,7 @@ async def test_guest_is_not_seated_under_the_key_of_another_server(scripted, gue
         table = await connection.create(FRENCH)
         await table.ready()
         with pytest.raises(ClientError, match="another key than this server shows"):
-            await play_on(table, until=turn)
+            await play_on(table, until=my_turn)
 
 
 async def test_guest_who_agreed_to_nothing_is_not_seated(scripted, guest) -> None:
@@ -86,13 +82,11 @@ async def test_guest_who_agreed_to_nothing_is_not_seated(scripted, guest) -> Non
         await connection.tables()
         await server.offer_terms()
         with pytest.raises(CheckFailedError, match="did not agree to"):
-            await play_on(table, until=turn)
+            await play_on(table, until=my_turn)
 
 
 async def test_guest_who_comes_back_goes_on_under_the_terms_of_the_match(scripted, guest) -> None:
     server = scripted(target=4)
-    async with at_table(server, guest) as table:
-        await play_on(table, until=turn)
-    async with connect("host", guest, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
+    await leave_at_turn(server, guest)
+    seen = await come_back(server, guest)
     assert seen[-1].verdict.result == "proven"

@@ -1,9 +1,7 @@
 """Chains that end, secrets that are lost and players that go, over a real server and in processes that are killed."""
 
-import os
 import signal
 import sqlite3
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,25 +9,20 @@ from pathlib import Path
 
 import pytest
 import trio
-from client.playing import play_on
+from client.playing import my_turn, play_on
+from client.running import Process
 from client.serving import RealServer
 
 from truc_client import (
     ClientError,
     Player,
-    RecordSeen,
-    RefusedError,
-    SeatTakenOver,
     Table,
     TableChanged,
-    YourTurn,
     connect,
     open_home,
 )
 from truc_client.bots import play_match, simple_bot
 from truc_client.home.home import master_seed, write_seed
-from truc_client.verifying import verify_file
-from truc_protocol.audit import Result
 
 pytestmark = pytest.mark.slow
 
@@ -42,41 +35,6 @@ def short_chains(tmp_path_factory):
     server = RealServer(tmp_path_factory.mktemp("server"), SHORT).start()
     yield server
     server.stop()
-
-
-class Process:
-    """A command of `truc`."""
-
-    def __init__(
-        self, home: Path, *arguments: str, program: tuple[str, ...] = ("-m", "truc_terminal")
-    ) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, *program, *arguments],
-            env={**os.environ, "TRUC_HOME": str(home)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def line(self) -> str:
-        return self.process.stdout.readline()
-
-    def code(self) -> str:
-        """Return the code of the table whose link the first line tells."""
-        return self.line().split("/")[-1].split("#")[0]
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.communicate()
-
-    def finish(self, typed: str = "") -> tuple[str, str, int]:
-        try:
-            told, complaint = self.process.communicate(typed, timeout=60)
-        except subprocess.TimeoutExpired:
-            self.kill()  # left running, it would be a warning in another test
-            raise
-        return told, complaint, self.process.returncode
 
 
 def test_two_bots_play_over_many_chains_to_a_proven_end(short_chains, tmp_path) -> None:
@@ -125,7 +83,7 @@ def test_bot_killed_between_storing_a_rekey_and_sending_it_goes_on_with_the_same
     options = ("bot", short_chains.url, "--create", "truc-french", "--private")
     script = tmp_path / "killed.py"
     script.write_text(KILLED_AT_A_REKEY)
-    first = Process(tmp_path / "first", *options, program=(str(script),))
+    first = Process(tmp_path / "first", *options, program=(sys.executable, str(script)))
     second = Process(tmp_path / "second", "bot", short_chains.url, "--table", first.code())
     _, complaint, status = first.finish()
     assert (status, "Traceback" in complaint) == (-signal.SIGKILL, False)
@@ -147,10 +105,6 @@ async def play_bot(url: str, player: Player, code: str, seed: int = 2) -> None:
         await table.ready()
         await play_match(table, simple_bot(seed))
         await trio.sleep_forever()
-
-
-def turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 async def open_table(connection, **options) -> Table:
@@ -177,46 +131,6 @@ def east(tmp_path) -> Player:
     return Player(open_home(tmp_path / "east"), "east")
 
 
-async def play_part(url: str, player: Player, *, rekey: bool = False, until=None) -> list:
-    """Go on with the match that a player has a seat in."""
-    async with connect(url, player) as connection:
-        table = await connection.resume(connection.held[0], rekey=rekey)
-        return await (play_on(table) if until is None else play_on(table, until=until))
-
-
-async def test_second_home_goes_on_and_the_first_stops_with_a_sentence(
-    real_server, north, elsewhere, east
-) -> None:
-    url = real_server.url
-    with trio.fail_after(100):
-        async with trio.open_nursery() as nursery:
-            async with connect(url, north) as connection:
-                table = await open_table(connection, decision_ms=1_500, gone_after=0, match=1, target=12)
-                nursery.start_soon(play_bot, url, east, table.code)
-                await play_on(table, until=turn)
-            await play_part(url, elsewhere, rekey=True, until=turn)
-            with pytest.raises(ClientError, match="another machine with your key"):
-                await play_part(url, north)
-            ended = await play_part(url, elsewhere)
-            nursery.cancel_scope.cancel()
-    assert verify_file(ended[-1].transcript).result is Result.PROVEN
-    assert list(north.home.evidence.iterdir()) == []
-
-
-async def test_older_connection_is_told_that_its_seat_was_taken_over(
-    real_server, north, elsewhere, east
-) -> None:
-    with trio.fail_after(100):
-        async with trio.open_nursery() as nursery, connect(real_server.url, north) as first:
-            table = await open_table(first)
-            nursery.start_soon(play_bot, real_server.url, east, table.code)
-            await play_on(table, until=turn)
-            async with connect(real_server.url, elsewhere) as second:
-                await second.resume(second.held[0], rekey=True)
-                await play_on(table, until=lambda happening: isinstance(happening, SeatTakenOver))
-            nursery.cancel_scope.cancel()
-
-
 LATE = {"gone": 2, "gone_after": 0, "voids": 100, "decision_ms": 1_000, "release_ms": 5_000}
 """Who comes late, as on a busy machine, when the next call is out, asks for time after the void; nobody loses by it."""
 
@@ -230,7 +144,7 @@ async def test_second_home_is_told_of_the_flag_with_which_it_goes_on_to_a_proven
             async with connect(url, north) as connection:
                 table = await open_table(connection, **LATE, match=1, target=12)
                 nursery.start_soon(play_bot, url, east, table.code)
-                await play_on(table, until=turn)
+                await play_on(table, until=my_turn)
             async with connect(url, elsewhere) as connection:
                 with pytest.raises(ClientError, match="truc play --rekey"):
                     await play_on(await connection.resume(connection.held[0]))
@@ -241,32 +155,6 @@ async def test_second_home_is_told_of_the_flag_with_which_it_goes_on_to_a_proven
             told, _, status = await trio.to_thread.run_sync(process.finish, "1\n" * 400)
             nursery.cancel_scope.cancel()
     assert (status, " starts a new chain" in told, "PROVEN" in told) == (0, True, True)
-
-
-async def test_seat_that_may_not_rekey_is_told_so(real_server, north, elsewhere, east) -> None:
-    with trio.fail_after(100):
-        async with trio.open_nursery() as nursery:
-            async with connect(real_server.url, north) as connection:
-                table = await open_table(connection, rekeys=0)
-                nursery.start_soon(play_bot, real_server.url, east, table.code)
-                await play_on(table, until=turn)
-            async with connect(real_server.url, elsewhere) as connection:
-                with pytest.raises(RefusedError, match="at most 0 new chains"):
-                    await play_on(await connection.resume(connection.held[0], rekey=True))
-            nursery.cancel_scope.cancel()
-
-
-async def test_player_may_watch_the_match_it_plays_from_another_connection(real_server, north, east) -> None:
-    with trio.fail_after(100):
-        async with trio.open_nursery() as nursery, connect(real_server.url, north) as first:
-            table = await open_table(first)
-            nursery.start_soon(play_bot, real_server.url, east, table.code)
-            await play_on(table, until=turn)
-            async with connect(real_server.url, north) as second:
-                watched = await second.watch(table.code)
-                seen = await play_on(watched, until=lambda happening: isinstance(happening, RecordSeen))
-            nursery.cancel_scope.cancel()
-    assert isinstance(seen[-1], RecordSeen)
 
 
 # Players that go
@@ -283,7 +171,7 @@ async def deserted(url: str, north: Player, east: Player, *, private: bool = Tru
             table = await connection.create("truc-french", options=GONE_SOON, private=private)
             await table.ready()
             nursery.start_soon(play_bot, url, east, table.code)
-            await play_on(table, until=turn)
+            await play_on(table, until=my_turn)
         yield table.code
         nursery.cancel_scope.cancel()
 
@@ -295,21 +183,6 @@ async def wait_vacant(connection, code: str) -> None:
         if isinstance(happening, TableChanged) and any(seat.vacant for seat in happening.state.seats):
             break
     await table.leave()
-
-
-async def test_substitute_plays_the_match_to_a_proven_end(real_server, north, east, tmp_path) -> None:
-    south = Player(open_home(tmp_path / "south"), "south")
-    with trio.fail_after(100):
-        async with (
-            deserted(real_server.url, north, east) as code,
-            connect(real_server.url, south) as connection,
-        ):
-            await wait_vacant(connection, code)
-            table = await connection.join(code, 0)
-            await table.ready()
-            ended = await play_match(table, simple_bot(3))
-            assert table.plays
-    assert verify_file(ended.transcript).result is Result.PROVEN
 
 
 async def watch_until_vacant(url: str, code: str, folder: Path) -> None:
@@ -363,13 +236,3 @@ async def test_substitute_killed_and_started_again_goes_on(own_server, north, ea
             again = Process(*command)
             told, _, status = await trio.to_thread.run_sync(again.finish)
     assert (told.splitlines()[-1].split(",")[0], status) == ("proven", 0)
-
-
-async def test_table_that_wants_a_substitute_is_listed_so(own_server, north, east, tmp_path) -> None:
-    with trio.fail_after(100):
-        async with deserted(own_server.url, north, east, private=False) as code:
-            await watch_until_vacant(own_server.url, code, tmp_path / "watcher")
-            process = Process(tmp_path / "south", "tables", own_server.url)
-            told, _, _ = await trio.to_thread.run_sync(process.finish)
-    (line,) = (line for line in told.splitlines() if line.startswith(code))
-    assert "substitute wanted" in line.split("  ")

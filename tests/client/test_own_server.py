@@ -1,15 +1,11 @@
 """A match belongs to the server that it was begun at: no other can have it gone on with, touched or stopped."""
 
 import pytest
-from client.playing import play_on
+from client.playing import my_turn, play_on
 
-from truc_client import CheckFailedError, ClientError, YourTurn, connect
+from truc_client import CheckFailedError, ClientError, connect
 from truc_client.home.transcripts import path_of
 from truc_protocol.messages import Ok, SeatHeld
-
-
-def turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 @pytest.fixture
@@ -21,7 +17,7 @@ def play_at_one(scripted):
         async with connect("own", player, dial=own.dial) as connection:
             table = await connection.create("truc-french")
             await table.ready()
-            await play_on(table, until=turn)
+            await play_on(table, until=my_turn)
         mid = own.setup.match
         foreign.held = lambda: (SeatHeld(table="TABLE", match=mid, seat=0),)
 

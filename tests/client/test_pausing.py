@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 from client.cheats import QuietServer
-from client.playing import at_table, homes, pick, play_on
+from client.playing import at_turn, homes, my_turn, pick, play_on, signed
 from msgspec.structs import replace
 
-from truc_client import ChoiceError, MatchEnded, Player, RecordSeen, RefusedError, Table, YourTurn, connect
+from truc_client import ChoiceError, MatchEnded, RecordSeen, RefusedError, Table, YourTurn, connect
 from truc_client.bots import play_match, simple_bot
 from truc_client.happenings import Happening
 from truc_protocol.audit import Result
@@ -57,10 +57,6 @@ def pausing(nursery):
     return make
 
 
-def my_turn(happening: Happening) -> bool:
-    return isinstance(happening, YourTurn)
-
-
 def told(what: str, **fields):
     """Return a test for a record that tells a fact."""
 
@@ -79,8 +75,7 @@ goes_on = told("ruled", ruling="resume")
 @asynccontextmanager
 async def seated(server, player) -> AsyncIterator[Table]:
     """Let a player sit at a table of the server until it is their turn."""
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         yield table
 
 
@@ -92,10 +87,7 @@ async def rested(table: Table) -> None:
 
 def asked(server) -> list[tuple[int, str]]:
     """Return position and kind of what the seat under test asked, as it was sent."""
-    bodies = [parse(Record(1, m.body, m.sig)) for m in server.received if isinstance(m, SignedAct)]
-    return [
-        (body.k, body.kind) for body in bodies if isinstance(body, Act) and body.kind in ("pause", "resume")
-    ]
+    return [(body.k, body.kind) for body in signed(server, Act) if body.kind in ("pause", "resume")]
 
 
 async def test_match_rests_once_both_seats_have_asked_and_goes_on_to_a_proven_end(pausing, player) -> None:
@@ -169,8 +161,7 @@ async def test_no_pause_is_asked_for_before_a_match_or_when_it_is_over(pausing, 
 
 async def test_refusal_of_a_pause_says_why_and_leaves_the_position_free(pausing, player) -> None:
     server = pausing()
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, turn):
         refuse(server, Code.ILLEGAL_ACTION)
         with pytest.raises(RefusedError, match="no pause"):
             await table.pause()
@@ -284,39 +275,8 @@ async def joined_in(table: Table, server) -> None:
 # A real server
 
 
-class Meeting:
-    """Two players at one table of a real server."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.send, self.codes = trio.open_memory_channel(1)
-        self.ended: list[MatchEnded] = []
-        self.seen: list[Happening] = []
-
-    async def first(self, player: Player, play) -> None:
-        async with connect(self.url, player) as connection:
-            table = await connection.create(
-                FRENCH, options={"match": 1, "target": 3, "guests": 1}, private=True
-            )
-            await self.send.send(table.code)
-            await table.ready()
-            self.ended.append(await play(table))
-
-    async def second(self, player: Player, play) -> None:
-        async with connect(self.url, player) as connection:
-            table = await connection.join(await self.codes.receive())
-            await table.ready()
-            self.ended.append(await play(table))
-
-    async def play(self, players: list[Player], *plays) -> None:
-        with trio.fail_after(30):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self.first, players[0], plays[0])
-                nursery.start_soon(self.second, players[1], plays[1])
-
-
-async def pausing_once(table: Table, seen: list[Happening], *, waits: bool = True) -> Happening:
-    """Play a match, ask for a pause at the first turn, and to go on once it rests; `waits` lets nothing come between."""
+async def pausing_once(table: Table, seen: list[Happening]) -> None:
+    """Play a match, ask for a pause at the first turn, and to go on once it rests."""
     is_asked = False
     async for happening in table:
         seen.append(happening)
@@ -324,71 +284,29 @@ async def pausing_once(table: Table, seen: list[Happening], *, waits: bool = Tru
             case YourTurn(must=True) if not is_asked:
                 is_asked = True
                 await table.pause()
-            case YourTurn(must=True) if not waits or any(map(goes_on, seen)):
+            case YourTurn(must=True) if any(map(goes_on, seen)):
                 await table.choose(pick(happening))
             case MatchEnded():
-                break
+                return
             case RecordSeen() if rests(happening):
                 await table.unpause()
-    return seen[-1]
-
-
-async def plain(table: Table) -> Happening:
-    """Play a match, and join in with no pause."""
-    async for happening in table:
-        match happening:
-            case YourTurn(must=True):
-                await table.choose(pick(happening))
-            case MatchEnded():
-                break
-    return happening
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_guest", [False, True], ids=["key", "guest"])
 async def test_match_that_has_rested_ends_proven_on_a_real_server(real_server, tmp_path, is_guest) -> None:
-    meeting, seen = Meeting(real_server.url), []
-    bot = simple_bot(3)
-    await meeting.play(
-        homes(tmp_path, False, is_guest),
-        lambda table: play_match(table, bot),
-        lambda table: pausing_once(table, seen),
-    )
-    assert [ended.verdict.result for ended in meeting.ended] == [Result.PROVEN] * 2
+    first, second = homes(tmp_path, False, is_guest)
+    seen: list[Happening] = []
+    with trio.fail_after(30):
+        async with connect(real_server.url, first) as one, connect(real_server.url, second) as other:
+            terms = {"match": 1, "target": 3, "guests": 1}
+            table = await one.create(FRENCH, options=terms, private=True)
+            joined = await other.join(table.code)
+            async with trio.open_nursery() as nursery:
+                await table.ready()
+                nursery.start_soon(play_match, table, simple_bot(3))
+                await joined.ready()
+                nursery.start_soon(pausing_once, joined, seen)
+    assert seen[-1].verdict.result is Result.PROVEN
     assert any(map(rests, seen))
     assert any(map(goes_on, seen))
-
-
-@pytest.mark.slow
-async def test_pause_that_one_alone_asks_for_stops_nobody_on_a_real_server(real_server, tmp_path) -> None:
-    meeting, seen = Meeting(real_server.url), []
-    await meeting.play(
-        homes(tmp_path, False, False), plain, lambda table: pausing_once(table, seen, waits=False)
-    )
-    assert [ended.verdict.result for ended in meeting.ended] == [Result.PROVEN] * 2
-    assert any(map(told("pause_asked"), seen))
-    assert not any(map(rests, seen))
-
-
-@pytest.mark.slow
-async def test_real_server_refuses_a_second_pause_with_a_sentence(real_server, tmp_path, monkeypatch) -> None:
-    meeting, sentences = Meeting(real_server.url), []
-    monkeypatch.setattr("truc_client.matches.seat_match.check_rest", lambda *_: None)
-    refused_once = trio.Event()
-
-    async def waiting(table: Table) -> Happening:
-        await refused_once.wait()
-        return await plain(table)
-
-    async def twice(table: Table) -> Happening:
-        await play_on(table, until=my_turn)
-        await table.pause()
-        with pytest.raises(RefusedError) as refused:
-            await table.pause()
-        sentences.append(str(refused.value))
-        refused_once.set()
-        return await plain(table)
-
-    await meeting.play(homes(tmp_path, False, False), waiting, twice)
-    assert sentences[0].endswith("one pause a hand for each seat (illegal_action)")
-    assert {ended.verdict.result for ended in meeting.ended} == {Result.PROVEN}

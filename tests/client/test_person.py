@@ -16,7 +16,7 @@ from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
 from truc_protocol.errors import Code
 from truc_terminal.screen.person import Lines, Person, Typed
-from truc_terminal.screen.questions import find_choice, numbered
+from truc_terminal.screen.questions import find_choice
 from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advice
 from truc_words.house_variants import preset_called
@@ -253,16 +253,41 @@ async def test_words_of_the_game_are_said_and_listed_where_another_was_typed(
     assert table.done == done
 
 
-@pytest.mark.parametrize(
-    ("refusal", "said"),
+MUTED = RefusedError(Code.MUTED, "the host lets you play but not talk")
+
+
+@each_row(
+    "typed, refusal, lang, said",
     [
-        (RefusedError(Code.ILLEGAL_ACTION, "seat 0 cannot"), "Agora você não pode fazer o sinal"),
-        (ChoiceError("nobody sees a sign of this seat"), "Agora ninguém vê um sinal seu."),
+        (
+            *("sign three", RefusedError(Code.ILLEGAL_ACTION, "seat 0 cannot"), "pt"),
+            "Agora você não pode fazer o sinal",
+        ),
+        (
+            "sign three",
+            ChoiceError("nobody sees a sign of this seat"),
+            "pt",
+            "Agora ninguém vê um sinal seu.",
+        ),
+        ("chat hello", MUTED, "en", "lets you play, but not talk"),
+        ("chat hello", MUTED, "es", "pero no hablar"),
+        (
+            *(
+                "claim",
+                RefusedError(Code.NOT_NOW, "expected a side that is gone", retry_after_ms=6_001),
+                "en",
+            ),
+            "Not yet. A claim is granted in 7 s at the earliest.",
+        ),
+        (
+            *("claim", RefusedError(Code.NOT_SEATED, "expected an opponent"), "en"),
+            "expected an opponent (not_seated)",
+        ),
     ],
 )
-async def test_refusal_of_a_sign_is_in_the_players_language(refusal, said) -> None:
+async def test_what_is_not_granted_is_told_in_the_players_language(typed, refusal, lang, said) -> None:
     table = FakeTable(turn("play 3b"), refusal=refusal)
-    assert said in await play(table, "sign three", signs=("three",), lang="pt")
+    assert said in await play(table, typed, terminal=True, lang=lang, signs=("three",))
 
 
 async def test_explanation_lists_the_words_of_the_game_and_each_meaning_once() -> None:
@@ -272,13 +297,6 @@ async def test_explanation_lists_the_words_of_the_game_and_each_meaning_once() -
     assert "play 3b|7e: Lay the card" in told
     assert "order 7|8: Tell your partner" in told
     assert told.count("or ? for help") == 2
-
-
-async def test_option_on_a_terminal_breaks_between_words() -> None:
-    names = turn("falta-envido", "raise 2")
-    told = await play(FakeTable(names), terminal=True, words="argentine")
-    assert "[falta-envido]" in told
-    assert max(map(len, told.splitlines())) <= 80
 
 
 async def test_what_one_may_do_is_one_line_and_told_once() -> None:
@@ -291,11 +309,6 @@ async def test_orders_are_one_entry_without_numbers() -> None:
     told = await play(FakeTable(turn("play 3b", "order 7", "order low")))
     assert "also: order 7|low" in told
     assert "2. " not in told
-
-
-def test_giving_up_stands_last() -> None:
-    offered = turn("concede", "play 3b", "raise 2")
-    assert [choice.line for choice in numbered(offered)] == ["play 3b", "raise 2", "concede"]
 
 
 @pytest.mark.parametrize(
@@ -438,26 +451,6 @@ async def test_claim_is_made_where_it_is_no_move() -> None:
     table = FakeTable(turn("play 3b"))
     await play(table, "claim", terminal=True)
     assert table.has_claimed
-
-
-@pytest.mark.parametrize(
-    ("refusal", "said"),
-    [
-        (
-            RefusedError(Code.NOT_NOW, "expected a side that is gone", retry_after_ms=6_001),
-            "Not yet. A claim is granted in 7 s at the earliest.",
-        ),
-        (RefusedError(Code.NOT_SEATED, "expected an opponent"), "expected an opponent (not_seated)"),
-    ],
-)
-async def test_claim_that_is_not_granted_is_told(refusal, said) -> None:
-    assert said in await play(FakeTable(refusal=refusal), "claim", terminal=True)
-
-
-@pytest.mark.parametrize(("lang", "said"), [("en", "lets you play, but not talk"), ("es", "pero no hablar")])
-async def test_muted_player_is_told_in_their_language(lang, said) -> None:
-    table = FakeTable(refusal=RefusedError(Code.MUTED, "the host lets you play but not talk"))
-    assert said in await play(table, "chat hello", terminal=True, lang=lang)
 
 
 def rules_of(name: str):

@@ -1,10 +1,7 @@
 """`truc play` on a real terminal: what a person sees there, and that they have their terminal back whatever happens."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+from client.running import Process
 from client.serving import RealServer
 from client.terminals import ASKED, CTRL_C, TERM, Terminal, leave
 
@@ -16,15 +13,8 @@ def bot(real_server, tmp_path, request):
     """Return the code of a table where a bot waits; the parameter is how long there is for a decision."""
     clock = ("--option", f"decision_ms={getattr(request, 'param', 0)}", "--option", "bank_ms=0")
     created = ("--create", "truc-french", "--private", *clock)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "truc_terminal", "bot", real_server.url, *created],
-        env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    yield process.stdout.readline().split("/")[-1].split("#")[0]
-    process.terminate()
-    process.communicate(timeout=20)
+    with Process(tmp_path / "bot", "bot", real_server.url, *created) as waiting:
+        yield waiting.code()
 
 
 def test_person_asks_completes_and_resizes_at_a_prompt(real_server, bot, tmp_path) -> None:
@@ -66,35 +56,16 @@ def alone(server: RealServer) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("how", [CTRL_C, TERM])
-def test_terminal_is_restored_and_the_way_back_told(real_server, tmp_path, how) -> None:
-    terminal = Terminal(tmp_path / "home", *alone(real_server))
-    terminal.wait_for(b"to invite:")
-    terminal.wait_until(lambda: terminal.foot == ">")
-    leave(terminal, how)
-    assert b"To come back: truc play" in terminal.seen
-    assert b"Traceback" not in terminal.seen
-
-
-@pytest.mark.parametrize("how", [CTRL_C, TERM])
-def test_client_that_was_started_with_ctrl_c_ignored_can_be_ended(real_server, tmp_path, how) -> None:
+def test_terminal_is_restored_and_the_way_back_told_even_where_ctrl_c_was_ignored(
+    real_server, tmp_path, how
+) -> None:
     ignoring = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
     terminal = Terminal(tmp_path / "home", *alone(real_server), within=ignoring)
     terminal.wait_for(b"to invite:")
     terminal.wait_until(lambda: terminal.foot == ">")
     leave(terminal, how)
-
-
-def test_terminal_of_a_lost_line_is_restored(tmp_path) -> None:
-    server = RealServer(tmp_path / "server").start()
-    terminal = Terminal(tmp_path / "home", *alone(server))
-    terminal.wait_for(b"to invite:")
-    terminal.type(b"?\r")
-    terminal.wait_for(b"you may type")
-    server.kill()
-    terminal.wait_for(b"connecting again")
-    terminal.type(b"quit\r")
-    assert terminal.end() == 0
-    assert terminal.was_restored
+    assert b"To come back: truc play" in terminal.seen
+    assert b"Traceback" not in terminal.seen
 
 
 def test_plain_is_text_alone_and_takes_a_line_at_any_time(real_server, tmp_path) -> None:

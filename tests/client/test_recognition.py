@@ -1,5 +1,7 @@
 """Which keys a server's hello shows to be its own: those under which a match that goes on may have been begun."""
 
+from rows import each_row
+
 from truc_client.line.recognition import keys_shown
 from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.messages import Info, Limits, ServerHello
@@ -17,26 +19,19 @@ def shown(*rolls, revoked=()) -> set[bytes]:
     return set(keys_shown(hello, SERVER, revoked))
 
 
-def test_key_never_changed_is_the_only_one() -> None:
-    assert shown() == {PRESENT.public}
+UNSIGNED = make_roll(STRANGER, PRESENT, serial=2, not_before=0)
 
 
-def test_keys_before_are_shown_by_the_rolls_that_led_from_them() -> None:
-    assert shown(*ROLLS) == {FIRST.public, SECOND.public, PRESENT.public}
-
-
-def test_roll_that_leads_elsewhere_shows_nothing() -> None:
-    assert shown(ROLLS[0]) == {PRESENT.public}
-
-
-def test_roll_that_the_key_before_has_not_signed_shows_nothing() -> None:
-    body, _, sig_new = make_roll(STRANGER, PRESENT, serial=2, not_before=0)
-    assert shown((body, bytes(64), sig_new)) == {PRESENT.public}
-
-
-def test_what_is_no_roll_shows_nothing() -> None:
-    assert shown((b"\x90", bytes(64), bytes(64))) == {PRESENT.public}
-
-
-def test_key_given_up_is_not_shown_nor_any_before_it() -> None:
-    assert shown(*ROLLS, revoked={SECOND.public}) == {PRESENT.public}
+@each_row(
+    "rolls, revoked, keys",
+    [
+        ((), (), {PRESENT}),
+        (ROLLS, (), {FIRST, SECOND, PRESENT}),
+        (ROLLS[:1], (), {PRESENT}),  # it leads elsewhere
+        (((UNSIGNED[0], bytes(64), UNSIGNED[2]),), (), {PRESENT}),  # the key before has not signed it
+        (((b"\x90", bytes(64), bytes(64)),), (), {PRESENT}),  # it is no roll
+        (ROLLS, {SECOND.public}, {PRESENT}),  # nor any key before one that was given up
+    ],
+)
+def test_keys_before_are_shown_by_the_rolls_that_led_from_them(rolls, revoked, keys) -> None:
+    assert shown(*rolls, revoked=revoked) == {key.public for key in keys}

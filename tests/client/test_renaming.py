@@ -4,16 +4,15 @@ import io
 
 import pytest
 from client.deserting import DesertedServer
-from client.playing import play_on
+from client.playing import my_turn, play_on, signed
 from msgspec.structs import replace
 from rich.console import Console
 from rows import each_row
 
-from truc_client import Substituted, TableChanged, YourTurn, connect
+from truc_client import Substituted, TableChanged, connect
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import SeatTaken, Sub
-from truc_protocol.messages import ServerMessage, SignedAct, Welcome
-from truc_protocol.records import Record, parse
+from truc_protocol.messages import ServerMessage, Welcome
 from truc_terminal.commands.play import _greet
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES
@@ -41,17 +40,8 @@ class RenamingDeserted(Renaming, DesertedServer):
 
 
 @pytest.fixture
-async def server(nursery) -> RenamingServer:
-    server = RenamingServer()
-    server.nursery = nursery
-    return server
-
-
-def signed(server, kind) -> list:
-    """Return the bodies of a kind that the client has sent."""
-    acts = [message for message in server.received if isinstance(message, SignedAct)]
-    bodies = [parse(Record(1, act.body, act.sig)) for act in acts]
-    return [body for body in bodies if isinstance(body, kind)]
+async def server(scripted) -> RenamingServer:
+    return scripted(kind=RenamingServer)
 
 
 async def greeting(server, player, lang: str = "en") -> str:
@@ -67,14 +57,13 @@ async def test_seat_is_signed_with_the_name_that_the_server_gave(server, player)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         await table.ready()
-        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+        await play_on(table, until=my_turn)
         assert (connection.name, connection.is_renamed) == (GIVEN, True)
     assert [body.name.decode() for body in signed(server, SeatTaken)] == [GIVEN]
 
 
-async def test_seat_is_taken_over_with_the_name_that_the_server_gave(nursery, player) -> None:
-    server = RenamingDeserted(target=6)
-    server.nursery = nursery
+async def test_seat_is_taken_over_with_the_name_that_the_server_gave(scripted, player) -> None:
+    server = scripted(kind=RenamingDeserted, target=6)
     await server.desert()
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)

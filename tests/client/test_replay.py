@@ -1,19 +1,16 @@
 """`truc replay`: where each step leads, what a page shows and hides, the keys, and a terminal that is given back."""
 
 import re
-import shutil
 import signal
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from client.running import truc
 from client.test_terminal import Terminal
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from rows import each_row
 
-from truc_client.home.home import open_home
-from truc_terminal.main import main
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of, seen_by
 from truc_terminal.screen.replaying import Replay, ReplayStep, drawn_page, page, reached
 from truc_terminal.screen.stepping import Walk, step_through
@@ -33,10 +30,6 @@ def pages(replayed: ReplayedMatch, seat: int | None = None, *, is_plain: bool = 
     return [page(replay, at).plain for at in range(len(replayed.stages))]
 
 
-def truc(*words: object):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
 def walked(replayed: ReplayedMatch, keys: str, at: int = 0) -> tuple[Walk, int]:
     with create_pipe_input() as typed:
         typed.send_text(keys)
@@ -54,17 +47,6 @@ def test_every_record_of_every_transcript_has_a_page(file) -> None:
             line[2:] for line in rest if line.startswith("> ") and line[2:] in replayed.stages[at].said
         ] == [*replayed.stages[at].said]
     assert pages(replayed)[-1].splitlines()[-1].startswith(replayed.verdict.result.value.upper())
-
-
-def test_steps_go_back_the_way_they_came(french) -> None:
-    last = len(french.stages) - 1
-    there = [0]
-    while there[-1] < last:
-        there.append(reached(french, there[-1], ReplayStep.FORWARD))
-    back = [last]
-    while back[-1] > 0:
-        back.append(reached(french, back[-1], ReplayStep.BACK))
-    assert back == there[::-1] == [*range(last, -1, -1)]
 
 
 def test_steps_by_hands_stop_at_the_call_of_each(french) -> None:
@@ -200,15 +182,6 @@ def test_file_that_is_no_transcript_is_said_to_be_none(tmp_path) -> None:
     (tmp_path / "a.truc").write_bytes(b"nothing")
     told = truc("replay", tmp_path / "a.truc")
     assert (told.exit_code, told.stderr.startswith("truc: there is no record in it: ")) == (2, True)
-
-
-def test_match_is_found_in_the_home_and_the_newest_needs_no_name(french, tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("TRUC_HOME", str(tmp_path))
-    assert "there is no transcript in" in truc("replay").stderr
-    assert "expected the first 4 or more digits" in truc("replay", "no-such-file").stderr
-    shutil.copy(FRENCH, open_home(tmp_path).transcripts / "495bf62a608386d7.truc")
-    told = "\n\n".join(pages(french)) + "\n\n"
-    assert [truc("replay", "495bf6").stdout, truc("replay").stdout] == [told, told]
 
 
 @pytest.mark.slow

@@ -92,10 +92,6 @@ def test_what_cannot_be_read_or_written_has_a_sentence_and_status_2(tmp_path) ->
     assert "cannot write" in lost.output
 
 
-def test_moves_are_told_in_the_language_asked_for() -> None:
-    assert " joue " in Reader(page_of("truc-french", "fr")).text
-
-
 def test_names_are_shown_and_not_obeyed(monkeypatch) -> None:
     monkeypatch.setattr(Puppet, "name", b"<img src=x>&\x1b[2J")
     read = Reader(page(replay_of(Table(small(target=2)).run().file(), lang="en"), lang="en"))

@@ -1,23 +1,15 @@
 """Coming back where a table is not in the middle of a match this seat knows: begun, over, forgotten, another's."""
 
-from client.playing import at_table, play_on
+from client.playing import at_table, come_back, play_on, received
 from msgspec.structs import replace
 
-from truc_client import MatchEnded, MatchStarted, Player, YourTurn, connect, open_home
+from truc_client import MatchEnded, MatchStarted, Player, connect, open_home
 from truc_client.happenings import Resumed
 from truc_protocol.audit import Result
 from truc_protocol.errors import Code
 from truc_protocol.messages import Join, Ok, Resume, SeatHeld, Setup, refusal
 
 FRENCH = "truc-french"
-
-
-def my_turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
-
-
-def resumes(server) -> list[Resume]:
-    return [message for message in server.received if isinstance(message, Resume)]
 
 
 async def play_to_the_end(server, player) -> None:
@@ -63,7 +55,7 @@ async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(
         answer_joins(server, state="playing")
         await server._stream.aclose()
         seen = await play_on(table)
-    assert resumes(server)[0].next == -1
+    assert received(server, Resume)[0].next == -1
     assert seen[-1].verdict.result is Result.PROVEN
 
 
@@ -78,15 +70,14 @@ async def test_match_shown_before_its_setup_is_not_resumed(scripted, player) -> 
 
     server.send = announced
     await play_to_the_end(server, player)
-    assert resumes(server) == []
+    assert received(server, Resume) == []
 
 
 async def test_match_that_is_over_ends_again_on_coming_back(scripted, player) -> None:
     server = scripted(target=3)
     await play_to_the_end(server, player)
     keep_seat(server, match=server.setup.match)
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
+    seen = await come_back(server, player)
     kinds = [type(happening) for happening in seen]
     assert (kinds[0], kinds[-2:]) == (MatchStarted, [Resumed, MatchEnded])
 
@@ -126,6 +117,5 @@ async def test_seat_held_when_its_terms_are_out_signs_them_on_return(scripted, p
     server = scripted(target=3)
     keep_seat(server, match=None)
     answer_joins(server, state="terms", with_terms=True)
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
+    seen = await come_back(server, player)
     assert seen[-1].verdict.result is Result.PROVEN

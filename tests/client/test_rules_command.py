@@ -1,11 +1,12 @@
 """`truc rules`: what is played, from the software, a file, a transcript or a server."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from client.playing import homes, play_bots
+from client.running import truc as command
 from client.serving import RealServer
 from protocol.peers import Table
 from rows import each_row
@@ -16,7 +17,6 @@ from truc_protocol.audit import Result
 from truc_protocol.messages import Ok
 from truc_protocol.transcript import MAX_FILE
 from truc_rules import preset
-from truc_terminal.main import main
 from truc_words.house_variants import read_variant
 from truc_words.rules_page import games, rules_page
 from truc_words.variant_files import variant_file
@@ -30,7 +30,7 @@ def truc(tmp_path, monkeypatch):
     """Return a way to run `truc rules` in a home of its own."""
     monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
-    return lambda *arguments: CliRunner().invoke(main, ["rules", *map(str, arguments)])
+    return partial(command, "rules")
 
 
 @pytest.fixture
@@ -124,14 +124,3 @@ class Wordless:
 async def test_answer_without_a_document_is_an_error() -> None:
     with pytest.raises(ConnectError, match="no rule document"):
         await Connection(Wordless(), None).rules("club-truc")
-
-
-class Liar:
-    """A server whose document is none."""
-
-    async def request(self, build):
-        return Ok(re=build(1).id, doc=b"none")
-
-
-async def test_document_is_handed_on_as_it_came() -> None:
-    assert await Connection(Liar(), None).rules("club-truc") == b"none"

@@ -3,9 +3,9 @@
 import sqlite3
 
 import pytest
-from client.playing import at_table, play_on
+from client.playing import come_back, leave_at_turn
 
-from truc_client import HomeError, YourTurn, connect
+from truc_client import HomeError
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
 from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import box_key
@@ -168,9 +168,7 @@ def age(path) -> None:
 
 async def test_running_match_of_an_older_client_goes_on_to_a_proven_end(scripted, player) -> None:
     server = scripted(target=4)
-    async with at_table(server, player) as table:
-        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+    await leave_at_turn(server, player)
     age(player.home.state)
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
+    seen = await come_back(server, player)
     assert seen[-1].verdict.result is Result.PROVEN

@@ -16,6 +16,7 @@ from truc_client import (
     PhraseSaid,
     RecordSeen,
     Signed,
+    Substituted,
     TableClosed,
     Waiting,
     YourTurn,
@@ -31,8 +32,8 @@ from truc_rules.positions.match import (
     Saying,
     StakeAsk,
 )
-from truc_terminal.replay_model.board import Board, Memory, board_of, remembered, with_partner, with_sign
-from truc_terminal.replay_model.faces import faces_of, short
+from truc_terminal.replay_model.board import Memory, board_of, remembered, with_partner, with_sign
+from truc_terminal.replay_model.faces import faces_of
 from truc_terminal.screen.questions import find_choice
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, Speech, catalogue
@@ -176,31 +177,11 @@ def test_screen_tells_what_the_game_calls_so(happenings, game, told) -> None:
     assert told in shown(*happenings, **game)
 
 
-def test_options_are_numbered_with_their_move_lines() -> None:
-    told = shown(TURN)
-    assert "1. play 7e  [play 7e]" in told
-    assert "2. ask for 2 (worth 1 if they decline)  [raise 2]" in told
-
-
 def test_own_cards_score_and_stake_stand_on_the_table() -> None:
     told = shown(stands(cards="7e 3b 1o", points=(3, 5), games=(0, 1), stake=2), TURN)
     assert "cards   7e  3b  1o" in told
     assert "score   north: 3; east: 5 (1 game)" in told
     assert "stake   2" in told
-
-
-def test_played_card_leaves_the_own_cards() -> None:
-    told = shown(stands(cards="7e 3b 1o", table="0 7e"), TURN)
-    assert "cards   3b  1o" in told
-    assert "table   north: 7e" in told
-
-
-def test_commitments_are_shown_at_the_deal_and_ticked_when_opened() -> None:
-    committed = {"what": "hands_committed", "digests": [b"\xaa" * 32, b"\xbb" * 32]}
-    opened = {"what": "hands_opened", "cards": [["7e"], ["3b"]]}
-    told = shown(seen(committed), seen(opened))
-    assert "north aaaaaaaa  east bbbbbbbb" in told
-    assert "ok north aaaaaaaa: 7e" in told
 
 
 def test_names_and_text_of_a_server_cannot_write_to_the_terminal() -> None:
@@ -218,6 +199,9 @@ def test_help_names_the_chat_in_every_language(lang, help_text) -> None:
     ("happening", "said"),
     [
         (Waiting((1,), None), "waiting for east"),
+        (Waiting((1,), None, "rekey"), "waiting for a new chain of east"),
+        (Waiting((1,), None, "sub"), "waiting for somebody to step in for east"),
+        (Substituted(1, "[bold]so\x1b[2Juth"), "[bold]so[2Juth plays there from now on"),
         (Interrupted("the connection was lost"), "your seat is kept"),
         (TableClosed("expired"), "the table is closed: nobody started it"),
         (TURN._replace(again=True), "Somebody was faster"),
@@ -265,17 +249,6 @@ def test_french_cards_have_the_letters_of_the_players_language(lang, plain, symb
     assert [" ".join(map(faces.card, pack)) for faces in shown] == [plain, symbols]
 
 
-def test_digest_is_shown_short() -> None:
-    assert short(bytes(range(32))) == "00010203"
-
-
-def test_line_that_is_no_option_is_told_what_one_is() -> None:
-    out = io.StringIO()
-    screen = Screen(Console(file=out, width=100))
-    screen.expected(TURN, "99")
-    assert "got '99': expected the number of an option, a move as it is shown, or ?" in out.getvalue()
-
-
 @pytest.mark.parametrize(("lang", "score"), [("en", "bot 1: 3; bot 2: 5"), ("fr", "bot 1 : 3 ; bot 2 : 5")])
 def test_score_is_told_apart_from_a_name_that_ends_in_a_digit(lang, score) -> None:
     closed = stands({"what": "hand_closed", "reason": "hand"}, points=(3, 5))
@@ -304,18 +277,6 @@ def test_sign_made_twice_stands_once_on_the_table() -> None:
     assert with_sign(with_sign(Memory(), 2, "three"), 2, "three").signs == ((2, "three"),)
 
 
-def test_raised_cards_stand_under_the_turn_up() -> None:
-    begun = started(words="paulista")._replace(raised={"1o": ("2c", "7e")})
-    screen, out = screen_of()
-    for happening in (begun, stands(up="1o"), TURN):
-        screen.show(happening)
-    assert " ".join(["manilhas", "2c", "7e"]) in " ".join(out.getvalue().split())
-
-
-def test_two_players_have_no_captains() -> None:
-    assert Board(2, 0, dealer=1).leaders("captain") == ()
-
-
 def test_sign_is_told_and_stands_on_the_table() -> None:
     told = shown(Signed(2, "three"), TURN, players=FOUR, words="catalan")
     assert "south signs: a three (close one eye)" in told
@@ -341,6 +302,16 @@ def test_screen_speaks_every_language(lang) -> None:
         words="argentine",
     )
     assert "{" not in told
+
+
+@each_row("lang", LANGUAGES)
+def test_wait_for_a_substitute_differs_from_that_for_a_decision_in_every_language(lang) -> None:
+    assert shown(Waiting((0,), None, "sub"), lang=lang) != shown(Waiting((0,), None), lang=lang)
+
+
+def test_substitute_is_called_by_its_name_from_then_on() -> None:
+    played = seen({"what": "card_played", "seat": 0, "card": "7e"})
+    assert "south" in shown(Substituted(0, "south"), played).splitlines()[-1]
 
 
 ASK = StakeAsk(Seat(1), Side(1), 2)

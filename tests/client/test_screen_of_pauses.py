@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rows import each_row
 
 from truc_client import MatchStarted, RecordSeen
 from truc_client.happenings import Recalled
@@ -35,61 +36,31 @@ def shown(*records, seat: int | None = 0, lang: str = "en", before=()) -> str:
     return out.getvalue()
 
 
-def test_asking_of_another_seat_is_told_with_what_to_type() -> None:
-    told = shown(asks(1))
-    assert "east asks for a pause" in told
-    assert AGREE in told
-
-
-def test_asking_that_was_missed_is_told_on_coming_back_with_what_to_type() -> None:
-    assert shown(before=[asks(1)]).count(AGREE) == 1
-    assert AGREE not in shown(before=[asks(1), asks(0)])
-    assert AGREE not in shown(before=[asks(1), CLOSED])
-
-
-def test_own_asking_needs_no_agreement() -> None:
-    told = shown(asks(0))
-    assert "north asks for a pause" in told
-    assert AGREE not in told
-
-
-def test_who_has_asked_is_not_told_to_agree() -> None:
-    assert AGREE not in shown(asks(0), asks(1))
-
-
-def test_who_has_asked_in_an_earlier_hand_is_told_to_agree() -> None:
-    assert AGREE in shown(asks(0), CLOSED, asks(1))
-
-
-def test_who_watches_is_not_told_to_agree() -> None:
-    told = shown(asks(1), RESTS, seat=None)
-    assert "the match rests" in told
-    assert AGREE not in told
-    assert RESUME not in told
-
-
-def test_rest_is_told_with_what_to_type() -> None:
-    told = shown(asks(0), asks(1), RESTS)
-    assert "the match rests, as every player has asked" in told
-    assert told.count(RESUME) == 1
-
-
-def test_asking_of_another_seat_to_go_on_is_told_with_what_to_type() -> None:
-    told = shown(RESTS, asks(1, "resume"))
-    assert "east asks to go on" in told
-    assert told.count(RESUME) == 2
-
-
-def test_who_has_asked_to_go_on_is_told_no_more() -> None:
-    assert shown(RESTS, asks(0, "resume"), asks(1, "resume"), GOES_ON).count(RESUME) == 1
-
-
-def test_who_comes_back_to_a_match_that_rests_is_told_so() -> None:
-    assert RESUME in shown(before=(asks(0), asks(1), RESTS))
-
-
-def test_who_comes_back_after_a_pause_is_told_nothing_of_it() -> None:
-    assert RESUME not in shown(before=(asks(0), asks(1), RESTS, GOES_ON))
+@each_row(
+    "records, seat, before, told, hints",
+    [
+        ((asks(1),), 0, (), "east asks for a pause", (1, 0)),
+        ((asks(0),), 0, (), "north asks for a pause", (0, 0)),  # which needs no agreement
+        ((asks(0), asks(1)), 0, (), "", (0, 0)),
+        ((asks(0), CLOSED, asks(1)), 0, (), "", (1, 0)),  # who asked in an earlier hand may agree in this one
+        ((asks(1), RESTS), None, (), "the match rests", (0, 0)),  # to who watches
+        ((asks(0), asks(1), RESTS), 0, (), "the match rests, as every player has asked", (0, 1)),
+        ((RESTS, asks(1, "resume")), 0, (), "east asks to go on", (0, 2)),
+        ((RESTS, asks(0, "resume"), asks(1, "resume"), GOES_ON), 0, (), "", (0, 1)),
+        # on coming back
+        ((), 0, (asks(1),), "", (1, 0)),
+        ((), 0, (asks(1), asks(0)), "", (0, 0)),
+        ((), 0, (asks(1), CLOSED), "", (0, 0)),
+        ((), 0, (asks(0), asks(1), RESTS), "", (0, 1)),
+        ((), 0, (asks(0), asks(1), RESTS, GOES_ON), "", (0, 0)),
+    ],
+)
+def test_asking_and_rest_are_told_with_what_to_type_to_whom_it_helps(
+    records, seat, before, told, hints
+) -> None:
+    screen = shown(*records, seat=seat, before=before)
+    assert told in screen
+    assert (screen.count(AGREE), screen.count(RESUME)) == hints
 
 
 @pytest.mark.parametrize("lang", sorted(LANGUAGES))

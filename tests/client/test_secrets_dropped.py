@@ -4,11 +4,11 @@ import sqlite3
 
 import pytest
 import trio
-from client.playing import at_table, play_on
+from client.playing import at_table, at_turn, leave_at_turn, my_turn, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
-from truc_client import ClientError, Player, YourTurn, connect, open_home
+from truc_client import ClientError, Player, connect, open_home
 from truc_client.home.account import open_account
 from truc_client.home.home import master_seed, write_seed
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
@@ -22,10 +22,6 @@ FRENCH = "truc-french"
 SERVER, TH, OTHER_TH, TN, OTHER_TN, MID = (bytes([value]) * 32 for value in range(1, 7))
 CHAIN = HeldChain(b"x" * 32, 3, b"root", b"secret")
 STATEMENT = Statement(b"body", b"\x07" * 64)
-
-
-def turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 def chains_of(player) -> int:
@@ -97,8 +93,7 @@ async def test_terms_whose_secrets_were_dropped_are_not_signed_again(scripted, p
 async def substituted(server, player) -> None:
     """Play until a substitute takes the seat over."""
     server.opts = server.opts._replace(gone=1, gone_after=1)
-    async with at_table(server, player) as table:
-        await play_on(table, until=turn)
+    async with at_turn(server, player) as (table, _):
         server.is_away = server.is_wished = True
         await server.go_on()
         newcomer = Puppet(0, server.seed, person="newcomer ")
@@ -113,7 +108,7 @@ async def test_player_whose_seat_a_substitute_took_keeps_no_secrets_and_is_told_
 ) -> None:
     server = scripted(target=10)
     await substituted(server, player)
-    assert chains_of(player) == 0
+    assert (chains_of(player), list(player.home.evidence.iterdir())) == (0, [])
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])
         with pytest.raises(ClientError, match="a substitute has taken this seat"):
@@ -123,11 +118,10 @@ async def test_player_whose_seat_a_substitute_took_keeps_no_secrets_and_is_told_
 async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(scripted, player, tmp_path) -> None:
     other = Player(open_home(tmp_path / "elsewhere"), "north")
     server = scripted(target=4)
-    async with at_table(server, player) as table:
-        await play_on(table, until=turn)
+    await leave_at_turn(server, player)
     write_seed(other.home, master_seed(player.home))
     async with connect("host", other, dial=server.dial) as connection:
-        await play_on(await connection.resume(connection.held[0], rekey=True), until=turn)
+        await play_on(await connection.resume(connection.held[0], rekey=True), until=my_turn)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])
         with pytest.raises(ClientError, match="another machine with your key"):
@@ -140,7 +134,7 @@ async def test_home_that_gave_its_secrets_up_can_begin_a_new_chain(scripted, pla
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
         await table.ready()
-        await play_on(table, until=turn)
+        await play_on(table, until=my_turn)
         th = open_terms(server.document, Record(*server.terms.record)).th
         connection.session.account.store.drop_secrets(th)
     async with connect("host", player, dial=server.dial) as connection:
@@ -160,7 +154,7 @@ async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
         await table.ready()
-        await play_on(table, until=turn)
+        await play_on(table, until=my_turn)
         ledger, store = table.match.ledger, connection.session.account.store
         th = ledger.setup.terms.th
         ordinary = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
@@ -177,7 +171,7 @@ async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(scrip
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
         await table.ready()
-        await play_on(table, until=turn)
+        await play_on(table, until=my_turn)
         ledger, store = table.match.ledger, connection.session.account.store
         own = seat_key(connection, table)
         named = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")

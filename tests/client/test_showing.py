@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -18,8 +17,6 @@ from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
 from truc_terminal.main import main
 from truc_terminal.replay_model.annotating import Annotator, OpenedCard, OpenedDeal, OpenedLink
-
-VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 
 
 @pytest.fixture
@@ -60,10 +57,6 @@ def test_records_are_told_in_words_and_the_verdict_last(show, table) -> None:
     assert " plays " in told
     assert re.search(r'score  seat 0 "player 0": \d+ points?; seat 1 "player 1": \d+ points?\n', told)
     assert told.splitlines()[-1].startswith("PROVEN")
-
-
-def test_words_are_those_of_the_language_asked_for(show, table) -> None:
-    assert " joue " in show(table.file(), "--lang", "fr").output
 
 
 def test_guests_act_is_said_to_be_signed_by_nobody(show) -> None:
@@ -154,11 +147,6 @@ def test_torn_file_is_shown_to_where_it_is_torn_and_something_else_not_at_all(sh
     assert show(b"something else").exit_code == 2
 
 
-def test_missing_file_is_one_line_and_status_2(tmp_path) -> None:
-    told = CliRunner().invoke(main, ["show", str(tmp_path / "missing")])
-    assert (told.exit_code, told.stderr.count("\n")) == (2, 1)
-
-
 def test_seat_to_blame_is_told_with_its_name(show) -> None:
     table = Table().to("hand")
     seat = deciders(table.ledger.match)[0]
@@ -200,12 +188,6 @@ def test_newcomer_is_called_by_their_own_name_from_then_on(show) -> None:
     told = show(table.run().file()).output
     assert 'sub, signed by seat 1 "newcomer' in told
     assert 'release, signed by seat 1 "newcomer' in told
-
-
-@pytest.mark.parametrize("name", ["truc-french.truc", "truc-catalan-4.truc"])
-def test_transcripts_of_the_vectors_are_shown_to_their_end(show, name) -> None:
-    told = show((VECTORS / name).read_bytes())
-    assert (told.exit_code, told.output.splitlines()[-1].split(":")[0]) == (0, "PROVEN")
 
 
 def test_redeal_is_shown_beside_the_first_deal() -> None:

@@ -1,14 +1,12 @@
 """Signs and phrases at the client: how they leave, how they come, and what is not believed."""
 
-import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import pytest
 import trio
-from client.playing import at_table, pick, play_on
-from rich.console import Console
+from client.playing import my_turn, pick, play_on
 
 from truc_client import (
     CardsDealt,
@@ -29,8 +27,6 @@ from truc_conform.shown import CODE
 from truc_protocol.boxes import counter, open_sign_up, private_key, seal_sign, upward_key
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, BoxedSignSeen, Ok, OpenSign, OpenSignSeen, Said, Say, refusal
-from truc_terminal.screen.person import Lines, Person, Typed
-from truc_terminal.screen.screen import Screen
 
 CATALAN = "truc-catalan"
 
@@ -75,11 +71,9 @@ class TalkingServer(ScriptedServer):
 
 
 @pytest.fixture
-def talking(nursery):
+def talking(scripted):
     def make(variant=CATALAN, *, seats=4, **options) -> TalkingServer:
-        server = TalkingServer(variant, seats=seats, **options)
-        server.nursery = nursery
-        return server
+        return scripted(variant, seats=seats, kind=TalkingServer, **options)
 
     return make
 
@@ -165,20 +159,17 @@ async def test_sign_is_not_made_in_the_next_hand() -> None:
         await Table(SimpleNamespace(request=request), followed).sign("three")
 
 
-async def test_nothing_is_signed_where_nobody_sees_it(talking, player) -> None:
+async def test_nothing_is_signed_without_a_match_or_where_nobody_sees_it(talking, player) -> None:
     server = talking("truc-french", seats=2)
-    async with at_table(server, player) as table:
-        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        with pytest.raises(ChoiceError, match="no match"):
+            await table.sign("three")
+        await table.ready()
+        await play_on(table, until=my_turn)
         with pytest.raises(ChoiceError, match="nobody sees"):
             await table.sign("three")
     assert server.asked == []
-
-
-async def test_nothing_is_signed_without_a_match(talking, player) -> None:
-    async with connect("host", player, dial=talking().dial) as connection:
-        table = await connection.create(CATALAN)
-        with pytest.raises(ChoiceError, match="no match"):
-            await table.sign("three")
 
 
 async def test_phrase_goes_to_the_table_and_if_it_is_refused_says_why(talking, player) -> None:
@@ -203,15 +194,6 @@ async def told(server, player, make):
         return [happening for happening in await play_on(table, until=is_told) if is_told(happening)]
 
 
-async def dropped(server, player, make) -> str:
-    """Return for what the client drops a line on which the server, or somebody on the way, has sent something."""
-    async with in_the_hand(server, player) as table:
-        for message in make(server):
-            await server.send(message)
-        seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
-    return seen[-1].reason
-
-
 async def test_sign_to_a_guest_is_told_but_neither_its_own_nor_one_of_another_position(
     talking, guest
 ) -> None:
@@ -231,32 +213,30 @@ async def test_phrase_is_told(talking, player) -> None:
     assert seen == [PhraseSaid(1, "dry")]
 
 
-async def test_sign_outside_its_box_is_not_believed(talking, player) -> None:
-    reason = await dropped(talking(), player, lambda server: [server.clear("two")])
-    assert "expected a sign in a box" in reason
-
-
-async def test_sign_that_is_sent_twice_is_believed_once(talking, player) -> None:
-    def twice(server):
-        message = server.boxed("two")
-        return [message, message]
-
-    assert "counter above" in await dropped(talking(), player, twice)
-
-
-async def test_sign_in_a_box_is_not_believed_by_a_guest_without_one(talking, guest) -> None:
-    def boxed(server):
-        return [BoxedSignSeen(**server.here, sender=2, box=bytes(300))]
-
-    assert "expected a sign in clear" in await dropped(talking(), guest, boxed)
-
-
-async def test_word_that_the_game_has_not_is_not_told(talking, player) -> None:
-    assert "expected a word" in await dropped(talking(), player, lambda server: [server.boxed("wink")])
-
-
-async def test_sign_of_a_seat_that_is_not_there_is_not_told(talking, player) -> None:
-    assert "C9" in await dropped(talking(), player, lambda server: [server.boxed("two", sender=9)])
+@pytest.mark.parametrize(
+    ("who", "make", "why"),
+    [
+        ("player", lambda server: [server.clear("two")], "expected a sign in a box"),
+        ("player", lambda server: [server.boxed("two")] * 2, "counter above"),
+        (
+            "guest",  # who has no box
+            lambda server: [BoxedSignSeen(**server.here, sender=2, box=bytes(300))],
+            "expected a sign in clear",
+        ),
+        ("player", lambda server: [server.boxed("wink")], "expected a word"),
+        ("player", lambda server: [server.boxed("two", sender=9)], "C9"),
+    ],
+    ids=["outside its box", "sent twice", "in a box to a guest", "no word", "no seat"],
+)
+async def test_sign_that_cannot_be_one_is_not_believed_and_drops_the_line(
+    talking, request, who, make, why
+) -> None:
+    server = talking()
+    async with in_the_hand(server, request.getfixturevalue(who)) as table:
+        for message in make(server):
+            await server.send(message)
+        seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+    assert why in seen[-1].reason
 
 
 async def test_sign_in_a_box_is_told_and_options_after_it_are_opened(talking, player) -> None:
@@ -311,68 +291,3 @@ async def test_sign_reaches_the_partner_alone_and_a_phrase_everybody(real_server
 
 
 # At the terminal
-
-
-class FakeTable:
-    def __init__(self, error: Exception | None = None) -> None:
-        self.done: list[tuple[str, str]] = []
-        self.error = error
-
-    async def sign(self, word: str) -> None:
-        self.done.append(("sign", word))
-        if self.error is not None:
-            raise self.error
-
-    async def say(self, phrase: str) -> None:
-        self.done.append(("say", phrase))
-
-    async def chat(self, text: str) -> None:
-        self.done.append(("chat", text))
-
-
-def screen() -> Screen:
-    return Screen(Console(file=io.StringIO(), width=100))
-
-
-def printed(shown: Screen) -> str:
-    return shown._console.file.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("line", "done"),
-    [
-        ("sign three", ("sign", "three")),
-        ("say  come", ("say", "come")),
-        ("chat  Good luck, all", ("chat", "Good luck, all")),
-    ],
-)
-async def test_line_signs_says_or_chats(line, done) -> None:
-    table = FakeTable()
-    goes_on = await Person(table, screen(), Lines(None))._take(Typed(line))
-    assert (table.done, goes_on) == ([done], True)
-
-
-async def test_refused_sign_is_shown(player) -> None:
-    shown = screen()
-    error = RefusedError("illegal_action", "seat 0 cannot sign three: it has no partner")
-    await Person(FakeTable(error), shown, Lines(None))._take(Typed("sign three"))
-    assert "You cannot sign a three now" in printed(shown)
-
-
-STARTED = MatchStarted(
-    bytes(32), "truco-argentino", ("1e", "7o"), ("Ana", "Ben"), 0, "A", None, words="argentine", target=30
-)
-
-
-@pytest.mark.parametrize("happening", [Signed(1, "ace-swords"), PhraseSaid(1, "come")])
-def test_what_is_heard_is_shown_with_its_seat(happening) -> None:
-    shown = screen()
-    shown.show(STARTED)
-    shown.show(happening)
-    assert "Ben" in printed(shown).splitlines()[-1]
-
-
-def test_phrase_before_the_match_is_shown_with_the_number_of_its_seat() -> None:
-    shown = screen()
-    shown.show(PhraseSaid(1, "come"))
-    assert printed(shown).startswith("seat 1 ")

@@ -4,16 +4,14 @@ import io
 
 import pytest
 import trio
-from click.testing import CliRunner
 from client.deserting import DesertedServer, deserted_by
 from client.hosting import Hosting
-from client.playing import at_table, play_on
+from client.playing import leave_at_turn, my_turn, play_on, received
 from msgspec.structs import replace
 from protocol.peers import Puppet
 from rich.console import Console
-from rows import each_row
 
-from truc_client import ClientError, Player, Resumed, Substituted, YourTurn, connect, open_home
+from truc_client import ClientError, Player, Resumed, Substituted, connect, open_home
 from truc_client.home.home import master_seed, write_seed
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.messages import (
@@ -30,9 +28,6 @@ from truc_protocol.messages import (
     Watch,
 )
 from truc_terminal.commands.play import Seating, Wish, _farewell, _sit_down, _step_in
-from truc_terminal.commands.tables import table_line
-from truc_terminal.commands.terminal import asked
-from truc_terminal.main import main
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
 from truc_words import Speech
@@ -79,12 +74,10 @@ class WatchedDesertedServer(Watched, DesertedServer):
 
 
 @pytest.fixture
-async def server(nursery, player) -> WatchedServer:
+async def server(scripted, player) -> WatchedServer:
     """Return a server with a match that this player has left at their turn."""
-    server = WatchedServer(target=6)
-    server.nursery = nursery
-    async with at_table(server, player) as table:
-        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+    server = scripted(target=6, kind=WatchedServer)
+    await leave_at_turn(server, player)
     server.received.clear()
     return server
 
@@ -110,7 +103,7 @@ async def sit_down(server, player, *typed: str | None, wish: Wish = ANY) -> tupl
 
 
 def took_seat(server) -> bool:
-    return any(isinstance(message, Resume | Join | Create) for message in server.received)
+    return bool(received(server, Resume, Join, Create))
 
 
 async def test_home_that_cannot_play_takes_no_seat(server, elsewhere) -> None:
@@ -129,7 +122,7 @@ async def test_home_without_secrets_goes_on_with_a_new_chain_where_that_is_asked
 async def test_home_that_another_has_replaced_takes_no_seat(server, player, elsewhere) -> None:
     async with connect("host", elsewhere, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0], rekey=True)
-        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+        await play_on(table, until=my_turn)
     server.received.clear()
     with pytest.raises(ClientError, match="another machine with your key has begun a new chain"):
         await sit_down(server, player, "y")
@@ -164,17 +157,15 @@ async def test_player_whose_seat_was_taken_is_told_and_sits_nowhere_where_that_t
     assert "your seat at table TABLE was taken by somebody else while you were away" in told
 
 
-async def test_nothing_to_rekey_is_said_and_no_table_opened(nursery, player) -> None:
-    server = WatchedServer()
-    server.nursery = nursery
+async def test_nothing_to_rekey_is_said_and_no_table_opened(scripted, player) -> None:
+    server = scripted(kind=WatchedServer)
     with pytest.raises(ClientError, match="there is no match to go on with"):
         await sit_down(server, player, wish=ANY._replace(rekey=True))
     assert not took_seat(server)
 
 
-async def test_terms_are_shown_before_ready(nursery, player) -> None:
-    server = WatchedServer()
-    server.nursery = nursery
+async def test_terms_are_shown_before_ready(scripted, player) -> None:
+    server = scripted(kind=WatchedServer)
     _, told = await sit_down(server, player)
     for name, value in server.opts._asdict().items():
         assert f"{name}={value}" in told
@@ -184,7 +175,7 @@ async def test_wanted_seat_is_offered_before_a_table_is_opened(nursery, player) 
     server = await deserted_by(WatchedDesertedServer, nursery)
     table, told = await sit_down(server, player, "y")
     assert (table.code, "Take that seat over" in told) == ("TABLE", True)
-    assert not any(isinstance(message, Create) for message in server.received)
+    assert not received(server, Create)
 
 
 class Unanswered(Lines):
@@ -276,10 +267,9 @@ class WaitingServer(Hosting):
 
 @pytest.mark.parametrize(("answer", "request_sent"), [("n", Create), ("y", Join), (None, None)])
 async def test_new_table_is_opened_only_after_asking_who_has_a_seat(
-    nursery, player, answer, request_sent
+    scripted, player, answer, request_sent
 ) -> None:
-    server = WaitingServer()
-    server.nursery = nursery
+    server = scripted(kind=WaitingServer)
     table, told = await sit_down(server, player, answer, wish=ANY._replace(seating=Seating.NEW))
     sent = [type(message) for message in server.received if isinstance(message, Create | Join | Leave)]
     assert "You have a seat at table TABLE. Go on? [Y/n]" in told
@@ -294,7 +284,7 @@ async def test_quick_match_lets_the_server_seek_where_it_can(nursery, player, ca
     wish = ANY._replace(variant=FRENCH, seating=Seating.QUICK)
     table, _ = await sit_down(server, player, wish=wish)
     assert table.code == "TABLE"
-    assert any(isinstance(message, sent) for message in server.received)
+    assert received(server, sent)
 
 
 def with_free_seat(message):
@@ -327,26 +317,3 @@ async def test_seat_is_kept_only_as_long_as_the_terms_say(nursery, player) -> No
         await play_on(table, until=lambda happening: table.stands_by)
         told = _farewell(table, "truc play host", Speech("en"))
     assert told.startswith("Your seat is kept until you have missed 1 decision; then somebody")
-
-
-async def test_empty_line_is_the_default() -> None:
-    send, receive = trio.open_memory_channel(1)
-    send.send_nowait(Typed(""))
-    screen = Screen(Console(file=io.StringIO()))
-    assert await asked(screen, Lines(receive), "another", default=False) is False
-
-
-async def test_absent_players_are_listed_as_away(scripted) -> None:
-    seats = (
-        SeatState(seat=0, kind="key", name="ben"),
-        SeatState(seat=1, kind="key", name="dan", online=True),
-    )
-    assert table_line(replace(scripted().state(), seats=seats)).endswith("ben (away), dan")
-
-
-@each_row(
-    "arguments", [("--rekey", "--guest"), ("--rekey", "--seats", "2"), ("--table", "X", "--option", "a=1")]
-)
-def test_options_that_make_no_sense_together_are_a_usage_error(arguments, tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("TRUC_HOME", str(tmp_path))
-    assert CliRunner().invoke(main, ["play", "127.0.0.1:1", *arguments]).exit_code == 2

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from client.pseudo import LANG, speak, unsaid
+from client.running import truc
 from client.test_ratings_commands import STANDING
 from msgspec.structs import replace
 from protocol.forge import altered, small, until
@@ -26,7 +26,6 @@ from truc_protocol.records import Phase
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_terminal.commands import ratings
-from truc_terminal.main import main
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.report import page as report_page
 from truc_terminal.screen.replaying import Replay, drawn_page, page
@@ -64,10 +63,6 @@ def data_of(replayed: ReplayedMatch) -> tuple[str, ...]:
     kinds = (stage.record.kind for stage in replayed.stages)
     terms = (*replayed.terms.variant.pack, replayed.terms.table.name.decode()) if replayed.terms else ()
     return (*names, *kinds, *terms, replayed.verdict.variant or "", str(replayed.verdict.refutation))
-
-
-def truc(*words: object):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def written(path: Path, table: Table) -> Path:

@@ -1,8 +1,8 @@
 """Substitutes at the client: standing by, agreeing, the record that takes the seat, and what ends the attempt."""
 
 import pytest
-from client.deserting import DesertedServer
-from client.playing import at_table, play_on
+from client.deserting import DesertedServer, deserted_by
+from client.playing import come_back, my_turn, play_on, received, signed
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
@@ -23,28 +23,13 @@ from truc_client.home.store import HeldChain, Joined, Statement
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code
-from truc_protocol.messages import Ready, Resume, SignedAct, refusal
-from truc_protocol.records import Record, parse
+from truc_protocol.messages import Ready, Resume, refusal
 
 
 @pytest.fixture
-def deserted(nursery):
-    """Return a way to make a server at which a match waits for a substitute in seat 0."""
-
-    async def make(**options) -> DesertedServer:
-        server = DesertedServer(**{"target": 6, **options})
-        server.nursery = nursery
-        await server.desert()
-        return server
-
-    return make
-
-
-def subs(server) -> list[Sub]:
-    """Return every sub that the client has sent."""
-    signed = [message for message in server.received if isinstance(message, SignedAct)]
-    bodies = [parse(Record(1, message.body, message.sig)) for message in signed]
-    return [body for body in bodies if isinstance(body, Sub)]
+async def server(nursery) -> DesertedServer:
+    """Return a server at which a match waits for a substitute in seat 0."""
+    return await deserted_by(DesertedServer, nursery)
 
 
 def resumed(happening: object) -> bool:
@@ -73,58 +58,42 @@ async def agreed(connection) -> tuple:
     return table, seen
 
 
-async def test_substitute_plays_the_match_to_a_proven_end(deserted, player) -> None:
-    server = await deserted()
+async def test_substitute_plays_the_match_to_a_proven_end(server, player) -> None:
     seen = await step_in(server, player)
     assert seen[-1].verdict.result is Result.PROVEN
     assert any(isinstance(happening, YourTurn) for happening in seen)
 
 
-async def test_player_looks_on_without_cards_and_signs_nothing_before_agreeing(deserted, player) -> None:
-    server = await deserted()
+async def test_player_looks_on_without_cards_and_signs_nothing_before_agreeing(server, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
         kinds = {type(happening) for happening in await play_on(table, until=resumed)}
         await connection.tables()
-        assert (table.stands_by, subs(server)) == (True, [])
+        assert (table.stands_by, signed(server, Sub)) == (True, [])
         await table.ready()
         await play_on(table, until=substituted)
     assert RecordSeen in kinds
     assert not {"CardsDealt", "YourTurn"} & {kind.__name__ for kind in kinds}
-    assert not any(isinstance(message, Ready) for message in server.received)
+    assert not received(server, Ready)
 
 
-async def test_sub_carries_the_players_key_and_name_after_everything_was_asked_for(deserted, player) -> None:
-    server = await deserted()
-    seen = await step_in(server, player, until=substituted)
+async def test_sub_carries_key_and_name_after_all_was_asked_for_and_a_new_process_goes_on_under_the_name(
+    server, player
+) -> None:
+    seen = await step_in(server, player, until=my_turn)
     async with connect("host", player, dial=server.dial) as connection:
         key = connection.session.account.key(connection.session.first_spk).public
-    assert [message.next for message in server.received if isinstance(message, Resume)] == [-1]
-    assert [(body.pk, body.name) for body in subs(server)] == [(key, b"north")]
-    assert seen[-1] == Substituted(0, "north")
-
-
-async def test_names_of_a_match_gone_on_with_are_those_of_who_plays_now(deserted, player) -> None:
-    server = await deserted()
-    await step_in(server, player, until=substituted)
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]), until=resumed)
+    assert [message.next for message in received(server, Resume)] == [-1]
+    assert [(body.pk, body.name) for body in signed(server, Sub)] == [(key, b"north")]
+    assert Substituted(0, "north") in seen
+    seen = await come_back(server, player)
     started = next(happening for happening in seen if isinstance(happening, MatchStarted))
-    assert started.players[0] == "north"
-
-
-async def test_substitute_ended_and_started_again_goes_on(deserted, player) -> None:
-    server = await deserted()
-    await step_in(server, player, until=lambda happening: isinstance(happening, YourTurn))
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
-    assert seen[-1].verdict.result is Result.PROVEN
+    assert (started.players[0], seen[-1].verdict.result) == ("north", Result.PROVEN)
 
 
 async def test_lost_connection_while_standing_by_leads_back_to_standing_by(
-    deserted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = await deserted()
     held = server.held
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
@@ -137,8 +106,7 @@ async def test_lost_connection_while_standing_by_leads_back_to_standing_by(
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_sub_whose_answer_was_lost_names_the_same_chain(deserted, player) -> None:
-    server = await deserted()
+async def test_sub_whose_answer_was_lost_names_the_same_chain(server, player) -> None:
     honest = server.act
 
     async def lose(message) -> None:
@@ -146,104 +114,82 @@ async def test_sub_whose_answer_was_lost_names_the_same_chain(deserted, player) 
         await server._stream.aclose()
 
     server.act, held, server.held = lose, server.held, tuple
-    await step_in(server, player, until=lambda happening: bool(subs(server)))
+    await step_in(server, player, until=lambda happening: bool(signed(server, Sub)))
     async with connect("host", player, dial=server.dial) as connection:
         table, _ = await agreed(connection)
         await play_on(table, until=substituted)
         server.held = held
-    first, second = subs(server)
+    first, second = signed(server, Sub)
     assert first == second
 
 
-async def test_seat_that_is_not_vacant_any_more_is_said_so(deserted, player) -> None:
-    server = await deserted()
+async def no_longer_vacant(server) -> None:
+    """Show the table with nobody away."""
+    state = server.state()
+    await server.send(replace(state, seats=tuple(replace(seat, vacant=False) for seat in state.seats)))
+
+
+async def taken_by_another(server) -> None:
+    """Let somebody else have the seat, and show the table."""
+    await server.take(Puppet(0, server.seed, person="other ").sub(server.ledger))
+    await server.send(server.state())
+
+
+@pytest.mark.parametrize("happens", [no_longer_vacant, taken_by_another])
+async def test_seat_that_is_not_vacant_any_more_or_that_another_took_is_said_so(
+    server, player, happens
+) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=resumed)
         await connection.tables()
-        state = server.state()
-        seats = tuple(replace(seat, vacant=False) for seat in state.seats)
-        await server.send(replace(state, seats=seats))
+        await happens(server)
         with pytest.raises(NotPlayedError, match="nobody is wanted"):
             await play_on(table)
 
 
-async def test_seat_that_another_took_is_said_so(deserted, player) -> None:
-    server = await deserted()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=resumed)
-        await connection.tables()
-        other = Puppet(0, server.seed, person="other ")
-        await server.take(other.sub(server.ledger))
-        await server.send(server.state())
-        with pytest.raises(NotPlayedError, match="nobody is wanted"):
-            await play_on(table)
-
-
-async def test_refused_sub_ends_the_table_with_the_servers_reason(deserted, player) -> None:
-    server = await deserted()
-
+@pytest.mark.parametrize(
+    ("code", "error", "told"),
+    [
+        (Code.TERMS_REFUSED, RefusedError, "another key"),
+        (Code.NOT_SEATED, NotPlayedError, "another has taken it"),
+    ],
+)
+async def test_refused_sub_ends_the_table_with_the_servers_reason_or_says_that_anothers_came_before(
+    server, player, code, error, told
+) -> None:
     async def act(message) -> None:
-        await server.send(refusal(Code.TERMS_REFUSED, "another key is logged in", re=message.id))
+        await server.send(refusal(code, "another key is logged in", re=message.id))
 
     server.act = act
-    with pytest.raises(RefusedError, match="another key"):
+    with pytest.raises(error, match=told):
         await step_in(server, player)
 
 
-async def test_sub_that_came_behind_anothers_is_said_so(deserted, player) -> None:
-    server = await deserted()
-
-    async def act(message) -> None:
-        await server.send(refusal(Code.NOT_SEATED, "expected a connection that stands by", re=message.id))
-
-    server.act = act
-    with pytest.raises(NotPlayedError, match="another has taken it"):
-        await step_in(server, player)
-
-
-async def test_match_of_other_terms_than_were_shown_is_not_stepped_into(deserted, player) -> None:
-    server = await deserted()
+async def test_match_of_other_terms_than_were_shown_is_not_stepped_into(server, player) -> None:
     honest = server.state
     server.state = lambda: replace(honest(), opts=(0, *honest().opts[1:]))
     with pytest.raises(CheckFailedError, match="decision_ms: agreed to 0"):
         await step_in(server, player)
-    assert subs(server) == []
+    assert signed(server, Sub) == []
 
 
-async def test_player_whose_seat_a_substitute_took_stops_with_a_sentence(scripted, player) -> None:
-    server = scripted(target=10)
-    server.opts = server.opts._replace(gone=1, gone_after=1)
-    async with at_table(server, player) as table:
-        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
-        server.is_away = server.is_wished = True
-        await server.go_on()
-        newcomer = Puppet(0, server.seed, person="newcomer ")
-        await server.take(newcomer.sub(server.ledger))
-        with pytest.raises(ClientError, match="a substitute has taken this seat"):
-            await play_on(table, until=lambda happening: False)
-    assert list(player.home.evidence.iterdir()) == []
-
-
-async def test_match_under_a_key_never_seen_is_not_stepped_into(deserted, player) -> None:
-    server = await deserted()
+async def test_match_under_a_key_never_seen_is_not_stepped_into(server, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         connection.session.keys = {b"\x02" * 32}
         table, _ = await agreed(connection)
         with pytest.raises(ClientError, match="older key of the server"):
             await play_on(table)
-    assert (subs(server), list(player.home.evidence.iterdir())) == ([], [])
+    assert (signed(server, Sub), list(player.home.evidence.iterdir())) == ([], [])
 
 
-async def test_match_whose_nonce_has_served_before_is_not_stepped_into(deserted, player) -> None:
-    server = await deserted()
+async def test_match_whose_nonce_has_served_before_is_not_stepped_into(server, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         served_before(connection, server, connection.session.first_spk)
         table, _ = await agreed(connection)
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table)
-    assert (stopped.value.check, subs(server)) == ("C9", [])
+    assert (stopped.value.check, signed(server, Sub)) == ("C9", [])
 
 
 def served_before(connection, server, spk: bytes) -> None:
@@ -253,10 +199,9 @@ def served_before(connection, server, spk: bytes) -> None:
     connection.session.account.store.join(other, chain, Statement(b"body", b"sig"))
 
 
-async def test_nonce_that_another_server_used_does_not_keep_from_stepping_in(deserted, player) -> None:
-    server = await deserted()
+async def test_nonce_that_another_server_used_does_not_keep_from_stepping_in(server, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         served_before(connection, server, b"another server")
         table, _ = await agreed(connection)
         await play_on(table, until=substituted)
-    assert len(subs(server)) == 1
+    assert len(signed(server, Sub)) == 1

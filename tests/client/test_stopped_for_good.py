@@ -6,24 +6,18 @@ from pathlib import Path
 
 import pytest
 from client.cheats import FRENCH, QuietServer, abandoned
-from client.playing import play_on
+from client.playing import my_turn, play_on
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, StoppedError, Table, YourTurn, connect
+from truc_client import CheckFailedError, StoppedError, Table, connect
 from truc_client.home.account import open_account
 from truc_protocol.messages import Resume, SignedAct
 from truc_protocol.records import Record, body_hash
 
 
-def my_turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
-
-
 @pytest.fixture
-def quiet(nursery) -> QuietServer:
-    server = QuietServer()
-    server.nursery = nursery
-    return server
+def quiet(scripted) -> QuietServer:
+    return scripted(kind=QuietServer)
 
 
 async def at_turn(connection) -> Table:

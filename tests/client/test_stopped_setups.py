@@ -2,19 +2,15 @@
 
 import pytest
 from client.cheats import refuted
-from client.playing import at_table, play_on
+from client.playing import at_turn, my_turn, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
-from truc_client import CheckFailedError, YourTurn, connect
+from truc_client import CheckFailedError, connect
 from truc_client.errors import StoppedError
 from truc_protocol.messages import Setup, SignedAct
 from truc_protocol.records import Record
 from truc_protocol.setup import close_setup, open_terms
-
-
-def turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 def second_setup(server) -> Setup:
@@ -27,8 +23,7 @@ def second_setup(server) -> Setup:
 
 async def stopped_by(server, player, message) -> CheckFailedError:
     """Play until the first turn, then take a message that stops the table."""
-    async with at_table(server, player) as table:
-        await play_on(table, until=turn)
+    async with at_turn(server, player) as (table, _):
         await server.send(message() if callable(message) else message)
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table, until=lambda _happening: False)
@@ -68,7 +63,7 @@ async def test_terms_with_the_nonce_of_a_running_match_stop_it(scripted, player)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         await table.ready()
-        await play_on(table, until=turn)
+        await play_on(table, until=my_turn)
         first = server.setup.match
         await server.send(replace(server.state(), state="over"))
         server.match, server.links = 0, 65  # the same nonce in other terms

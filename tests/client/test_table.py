@@ -1,6 +1,6 @@
-from client.playing import at_table, play_on
+from client.playing import at_table, my_turn, play_on
 
-from truc_client import CardsDealt, MatchEnded, MatchStarted, RecordSeen, YourTurn
+from truc_client import CardsDealt, MatchEnded, MatchStarted, RecordSeen
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.transcript import read_transcript
 
@@ -36,7 +36,7 @@ async def test_guest_plays_a_match(scripted, guest) -> None:
 async def test_seat_is_told_what_it_may_see_of_the_match_after_each_record(scripted, player) -> None:
     server = scripted(target=4)
     async with at_table(server, player) as table:
-        seen = await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+        seen = await play_on(table, until=my_turn)
         view, pack = table.match.view, table.match.ledger.setup.terms.variant.pack
     record = [happening for happening in seen if isinstance(happening, RecordSeen)][-1]
     dealt = next(happening for happening in seen if isinstance(happening, CardsDealt))

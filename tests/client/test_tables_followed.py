@@ -2,13 +2,12 @@
 
 import io
 
-import pytest
 import trio
 import trio.lowlevel
-from client.hosting import Hosting
 from client.test_lobby_at_a_glance import FREE, NORTH, SOUTH, state
 from msgspec.structs import replace
 from rich.console import Console
+from rows import each_row
 
 from truc_client import connect
 from truc_client.happenings import MEANWHILE, ChatSaid, Interrupted, LobbyChanged, TableChanged, TableClosed
@@ -17,6 +16,7 @@ from truc_terminal.commands.tables import FollowedTables, columns, follow_lines,
 
 OPEN = state("K7PQA", NORTH, FREE, age_ms=60_000, expires_ms=600_000)
 FULL = state("K7PQA", NORTH, replace(SOUTH, name="south"), age_ms=120_000)
+LATER = replace(OPEN, age_ms=90_000, expires_ms=570_000)
 GONE = TableClosed("expired", "K7PQA")
 
 
@@ -41,42 +41,40 @@ def told(*happenings, variant: str | None = None, lang: str = "en") -> list[str]
     return [line for happening in happenings for line in tables.take(happening, 0)]
 
 
-def test_every_change_is_a_line() -> None:
-    assert told(
-        TableChanged(OPEN), LobbyChanged(LobbyState(online=1, tables=1, playing=0)), TableChanged(FULL), GONE
-    ) == [
-        "K7PQA  truc-french  1/2 seats  open  north  1 min",
-        "K7PQA  truc-french  2/2 seats  open  north, south  2 min",
-        "K7PQA  the table is closed: nobody started it",
-    ]
+SHOWN = "K7PQA  truc-french  1/2 seats  open  north  1 min"
+LOST = Interrupted("it was lost")
 
 
-def test_end_of_a_table_is_told_in_the_language_asked_for() -> None:
-    assert told(TableChanged(OPEN), GONE, lang="es")[-1] == "K7PQA  la mesa está cerrada: nadie la empezó"
-
-
-def test_that_time_has_passed_is_no_change() -> None:
-    later = replace(OPEN, age_ms=90_000, expires_ms=570_000)
-    assert len(told(TableChanged(OPEN), TableChanged(later))) == 1
-
-
-def test_tables_of_other_games_are_left_out() -> None:
-    assert told(TableChanged(OPEN), GONE, variant="put") == []
-    assert len(told(TableChanged(OPEN), GONE, variant="truc-french")) == 2
-
-
-def test_what_a_lost_connection_has_shown_is_told_again_only_if_it_has_changed() -> None:
-    told_again = told(TableChanged(OPEN), Interrupted("it was lost"), TableChanged(OPEN))
-    assert len(told_again) == 1
-
-
-def test_table_that_closed_while_the_connection_was_lost_is_told() -> None:
-    *_, line = told(TableChanged(OPEN), Interrupted("it was lost"), TableClosed(MEANWHILE, "K7PQA"))
-    assert line == "K7PQA  the table is closed: while the connection was lost"
-
-
-def test_what_was_said_in_the_lobby_is_no_change() -> None:
-    assert told(ChatSaid("TAG", "north", "hello")) == []
+@each_row(
+    "happenings, options, lines",
+    [
+        (
+            (
+                *(TableChanged(OPEN), LobbyChanged(LobbyState(online=1, tables=1, playing=0))),
+                *(TableChanged(FULL), GONE),
+            ),
+            {},
+            [
+                SHOWN,
+                "K7PQA  truc-french  2/2 seats  open  north, south  2 min",
+                "K7PQA  the table is closed: nobody started it",
+            ],
+        ),
+        ((TableChanged(OPEN), GONE), {"lang": "es"}, [SHOWN, "K7PQA  la mesa está cerrada: nadie la empezó"]),
+        ((TableChanged(OPEN), TableChanged(LATER)), {}, [SHOWN]),  # that time has passed is no change
+        ((TableChanged(OPEN), GONE), {"variant": "put"}, []),
+        ((TableChanged(OPEN),), {"variant": "truc-french"}, [SHOWN]),
+        ((TableChanged(OPEN), LOST, TableChanged(OPEN)), {}, [SHOWN]),
+        (
+            (TableChanged(OPEN), LOST, TableClosed(MEANWHILE, "K7PQA")),
+            {},
+            [SHOWN, "K7PQA  the table is closed: while the connection was lost"],
+        ),
+        ((ChatSaid("TAG", "north", "hello"),), {}, []),
+    ],
+)
+def test_every_change_is_a_line_and_nothing_else_is(happenings, options, lines) -> None:
+    assert told(*happenings, **options) == lines
 
 
 def test_age_goes_on_between_two_changes() -> None:
@@ -101,13 +99,6 @@ async def test_list_at_a_terminal_is_drawn_anew_with_each_change_and_as_time_goe
     assert drawn == [[], ["K7PQA 60"], ["K7PQA 60"], ["K7PQA 120"], ["K7PQA 140"]]
     assert "it was lost; connecting again" in out.getvalue()
     assert out.getvalue().endswith("\x1b[?25h")  # the cursor is back
-
-
-@pytest.fixture
-async def server(nursery) -> Hosting:
-    server = Hosting()
-    server.nursery = nursery
-    return server
 
 
 async def test_tables_of_a_server_are_told(server, player, capsys) -> None:

@@ -1,8 +1,8 @@
 import pytest
 import trio
-from client.playing import at_table, play_on
+from client.playing import at_turn, my_turn, play_on, received
 
-from truc_client import ChoiceError, Interrupted, SeatTakenOver, YourTurn, connect, play_match
+from truc_client import ChoiceError, Interrupted, SeatTakenOver, connect, play_match
 from truc_conform.shown import CODE
 from truc_protocol.audit import Result
 from truc_protocol.messages import BoxedOptions, Join, Ok, Ready, Resume, SignedAct, Watch
@@ -10,10 +10,6 @@ from truc_protocol.messages import SeatTakenOver as SeatTakenOverNotice
 from truc_protocol.records import Phase
 
 NOTICE = SeatTakenOverNotice(table=CODE, seat=0)
-
-
-def is_turn(happening) -> bool:
-    return isinstance(happening, YourTurn)
 
 
 def is_taken_over(happening) -> bool:
@@ -24,11 +20,6 @@ async def sit_down(connection):
     table = await connection.create("truc-french")
     await table.ready()
     return table
-
-
-async def to_the_turn(connection):
-    table = await sit_down(connection)
-    return table, (await play_on(table, until=is_turn))[-1]
 
 
 async def play_without(server) -> None:
@@ -54,16 +45,11 @@ def take_over_at_the_act(server, *, answers: bool) -> None:
     server.act = act
 
 
-def of_the_seat(server) -> list:
-    return [message for message in server.received if isinstance(message, SignedAct | Resume | Join)]
-
-
 async def test_choice_without_a_reply_ends_when_the_seat_is_taken_over(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table, turn = await to_the_turn(connection)
+    async with at_turn(server, player) as (table, turn):
         take_over_at_the_act(server, answers=False)
         with trio.fail_after(5):
             await table.choose(turn.options[0])
@@ -75,34 +61,31 @@ async def test_no_release_is_signed_for_a_seat_taken_over_though_nobody_reads_of
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table, turn = await to_the_turn(connection)
+    async with at_turn(server, player) as (table, turn):
         take_over_at_the_act(server, answers=True)
         await table.choose(turn.options[0])
-        before = len(of_the_seat(server))
+        before = len(received(server, SignedAct, Resume, Join))
         await trio.sleep(1)
     assert server.ledger.phase is Phase.CALLED
-    assert len(of_the_seat(server)) == before
+    assert len(received(server, SignedAct, Resume, Join)) == before
 
 
 async def test_choice_for_a_seat_taken_over_is_too_late_and_is_not_sent(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table, turn = await to_the_turn(connection)
+    async with at_turn(server, player) as (table, turn):
         await server.send(NOTICE)
         await play_on(table, until=is_taken_over)
-        before = len(of_the_seat(server))
+        before = len(received(server, SignedAct, Resume, Join))
         await table.choose(turn.options[0])
         await trio.sleep(1)
-    assert len(of_the_seat(server)) == before
+    assert len(received(server, SignedAct, Resume, Join)) == before
 
 
 async def test_nothing_can_be_asked_for_a_seat_taken_over(scripted, player, autojump_clock) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table, _ = await to_the_turn(connection)
+    async with at_turn(server, player) as (table, _):
         await server.send(NOTICE)
         await play_on(table, until=is_taken_over)
         for forbidden in (table.resign, table.pause):
@@ -124,28 +107,28 @@ async def test_no_terms_are_signed_for_a_seat_taken_over(scripted, player, autoj
         await sit_down(connection)
         await trio.sleep(1)
     assert server.terms is not None
-    assert of_the_seat(server) == []
+    assert received(server, SignedAct, Resume, Join) == []
 
 
 async def test_seat_taken_over_is_not_taken_back_by_a_new_connection(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table, _turn = await to_the_turn(connection)
+    async with at_turn(server, player) as (table, _turn):
         await server.send(NOTICE)
-        before = len(of_the_seat(server))
+        before = len(received(server, SignedAct, Resume, Join))
         await server._stream.aclose()
         await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
         await trio.sleep(5)
-    assert len(of_the_seat(server)) == before
-    assert any(isinstance(message, Watch) for message in server.received)
+    assert len(received(server, SignedAct, Resume, Join)) == before
+    assert received(server, Watch)
 
 
 async def test_seat_is_taken_back_by_resume(scripted, player, autojump_clock) -> None:
     server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:
-        table, _turn = await to_the_turn(connection)
+        table = await sit_down(connection)
+        await play_on(table, until=my_turn)
         await server.send(NOTICE)
         await play_on(table, until=is_taken_over)
         assert table.seat is None
@@ -159,8 +142,7 @@ async def test_choice_of_a_bot_that_is_overtaken_ends_its_match_without_an_error
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=4)
-    async with at_table(server, player) as table:
-        await play_on(table, until=is_turn)
+    async with at_turn(server, player) as (table, _):
         take_over_at_the_act(server, answers=False)
         await server.send_options()
         assert await play_match(table, lambda turn: turn.options[0]) is None

@@ -4,8 +4,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 
 import pytest
 from client.terminals import Terminal
@@ -30,15 +28,6 @@ def test_person_plays_the_demo_by_numbers(tmp_path) -> None:
     assert terminal.end() == 0
     assert "✓".encode() in terminal.seen
     assert b"PROVEN" in terminal.seen
-
-
-def test_question_mark_explains_each_option(tmp_path) -> None:
-    terminal = Terminal(tmp_path / "home", *DEMO)
-    terminal.wait_for(PROMPT)
-    terminal.type(b"?\n")
-    terminal.wait_for(b"resign: give the match up.")
-    terminal.type(b"quit\n")
-    assert terminal.end() == 0
 
 
 def test_beginner_is_told_what_to_try_while_the_prompt_stands(tmp_path) -> None:
@@ -74,14 +63,6 @@ def test_closing_the_terminal_ends_the_demo_and_its_server(tmp_path, monkeypatch
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_ctrl_c_at_a_table_says_how_to_come_back(real_server, tmp_path) -> None:
-    terminal = Terminal(tmp_path / "home", "play", real_server.url, "--variant", "truc-french", "--private")
-    terminal.wait_for(b"to invite:")
-    os.killpg(terminal.process.pid, signal.SIGINT)
-    assert terminal.end() == 130
-    assert b"To come back: truc play" in terminal.seen
-
-
 def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_seat(
     real_server, tmp_path
 ) -> None:
@@ -106,37 +87,3 @@ def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_sea
     assert north.end() == 0
     south.type(b"quit\n")
     assert south.end() == 0
-
-
-def test_person_who_left_is_asked_whether_to_go_on(real_server, tmp_path) -> None:
-    bot = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "truc_terminal",
-            "bot",
-            real_server.url,
-            "--create",
-            "truc-french",
-            "--private",
-        ],
-        env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    code = bot.stdout.readline().split("/")[-1].split("#")[0]
-    first = Terminal(tmp_path / "home", "play", real_server.url, "--table", code)
-    first.wait_for(PROMPT)
-    first.type(b"quit\n")
-    assert first.end() == 0
-    again = Terminal(tmp_path / "home", "play", real_server.url)
-    again.wait_for(b"Go on? [Y/n]")
-    again.type(b"y\n")
-    again.wait_for(PROMPT)
-    again.type(b"resign\n")
-    again.wait_for(b"once more")
-    again.type(b"resign\n")
-    again.wait_for(b"Another match at this table? [Y/n]")
-    again.type(b"n\n")
-    assert again.end() == 0
-    bot.communicate(timeout=20)

@@ -11,15 +11,14 @@ import pytest
 import trio
 from client.playing import homes, play_bots, play_on
 from server.conftest import QUICK, changed, running
+from trio.testing import wait_all_tasks_blocked
 
 from truc_client import (
     Address,
     ConnectError,
-    MatchEnded,
     Player,
     RefusedError,
     ServerKeyError,
-    Table,
     Waiting,
     YourTurn,
     connect,
@@ -70,51 +69,19 @@ async def test_two_keys_and_a_guest_play_to_a_proven_end(server, tmp_path) -> No
     assert {(verdict.result, verdict.level) for verdict in verdicts} == {(Result.PROVEN, "B")}
 
 
-class Restless:
-    """A player whose connection is lost at some of their turns."""
+async def test_connection_that_is_cut_again_and_again_comes_back_encrypted(server, player) -> None:
+    opened: list[trio.abc.Stream] = []
 
-    def __init__(self, player: Player, url: str, *, seed: int, cuts: int = 0) -> None:
-        self._player = player
-        self._url = url
-        self._choose = simple_bot(seed)
-        self._cuts = cuts
-        self.opened: list[trio.abc.Stream] = []
-        self.result: Result | None = None
+    async def dial(address: Address) -> trio.abc.Stream:
+        opened.append(await dial_tcp(address))
+        return opened[-1]
 
-    async def dial(self, address: Address) -> trio.abc.Stream:
-        self.opened.append(await dial_tcp(address))
-        return self.opened[-1]
-
-    async def play(self, code: str | None, sat: trio.MemorySendChannel[str]) -> None:
-        async with connect(self._url, self._player, dial=self.dial) as connection:
-            table = await (connection.join(code) if code else connection.create("truc-french"))
-            await sat.send(table.code)
-            await table.ready()
-            async for happening in table:
-                if isinstance(happening, YourTurn):
-                    await self._move(table, happening)
-                elif isinstance(happening, MatchEnded):
-                    self.result = happening.verdict.result
-                    return
-
-    async def _move(self, table: Table, turn: YourTurn) -> None:
-        if self._cuts:
-            self._cuts -= 1
-            await trio.aclose_forcefully(self.opened[-1])
-        await table.choose(self._choose(turn))
-
-
-async def test_connection_that_is_cut_again_and_again_comes_back_encrypted(server, tmp_path) -> None:
-    first, second = homes(tmp_path, False, False)
-    one, other = Restless(first, link(server), seed=1, cuts=3), Restless(second, link(server), seed=2)
-    sat, codes = trio.open_memory_channel(2)
-    with trio.fail_after(60):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(one.play, None, sat)
-            nursery.start_soon(other.play, await codes.receive(), sat)
-    assert [one.result, other.result] == [Result.PROVEN, Result.PROVEN]
-    assert len(one.opened) == 4
-    assert all(isinstance(stream, trio.SSLStream) for stream in one.opened)
+    async with connect(link(server), player, dial=dial) as connection:
+        for _ in range(3):
+            await trio.aclose_forcefully(opened[-1])
+            await wait_all_tasks_blocked()
+            await connection.tables()
+    assert [type(stream) for stream in opened] == [trio.SSLStream] * 4
 
 
 # Who stands between

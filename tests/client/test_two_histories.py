@@ -2,11 +2,11 @@
 
 import pytest
 from client.cheats import QuietServer, abandoned, instead, place_of, refuted
-from client.playing import at_table, pick, play_on
+from client.playing import at_table, at_turn, my_turn, pick, play_on
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, RefusedError, StoppedError, YourTurn, connect
+from truc_client import CheckFailedError, RefusedError, StoppedError, connect
 from truc_client.home.transcripts import evidence_of, path_of
 from truc_client.verifying import examine_files, verify_file
 from truc_protocol.audit import Result, TranscriptExamined
@@ -18,24 +18,17 @@ from truc_protocol.setup import open_terms
 from truc_terminal.verdicts import verdict_lines
 
 
-def my_turn(happening: object) -> bool:
-    return isinstance(happening, YourTurn)
-
-
 @pytest.fixture
-def quiet(nursery):
+def quiet(scripted):
     def make(**options) -> QuietServer:
-        server = QuietServer(**options)
-        server.nursery = nursery
-        return server
+        return scripted(kind=QuietServer, **options)
 
     return make
 
 
 async def shown_again(server, player, make) -> CheckFailedError:
     """Play until it is the client's turn, let the server send a record a second time, otherwise; returns why it stopped."""
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         await wait_all_tasks_blocked()
         await server.send(make(server))
         with pytest.raises(CheckFailedError) as failed:
@@ -59,8 +52,7 @@ async def test_second_record_of_the_server_for_a_position_convicts_it_and_the_ev
 
 async def stopped_by(server, player, answer) -> CheckFailedError:
     """Break the line in a hand, let the server answer the resume that comes, and return why the client stops."""
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         server.resume = answer
         await server._stream.aclose()
         with pytest.raises(CheckFailedError) as failed:
@@ -133,8 +125,7 @@ async def test_refused_body_that_is_taken_all_the_same_convicts_the_server(quiet
         await server.send(replace(refusal(code, "no", re=message.id), refuse=signed))
         await server.take(server.record_of(message))
 
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=my_turn))[-1]
+    async with at_turn(server, player) as (table, turn):
         server.act = refuse_and_take
         with pytest.raises(RefusedError):
             await table.choose(pick(turn))
@@ -146,8 +137,7 @@ async def test_refused_body_that_is_taken_all_the_same_convicts_the_server(quiet
 
 async def test_match_on_a_table_that_served_convicts_the_server_beside_the_first(quiet, player) -> None:
     server = quiet()
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         first = path_of(player.home.transcripts, server.setup.match)
         table_record, own, other, _ = server.setup.records
         renamed = replace(parse(Record(*other)), name=b"somebody else")
@@ -176,8 +166,7 @@ async def test_records_kept_back_are_nothing_that_could_be_shown(quiet, player, 
     async def beyond(message: Resume) -> None:
         await server.send(Ok(re=message.id, k=len(server.records) + 2))
 
-    async with at_table(server, player) as table:
-        await play_on(table, until=my_turn)
+    async with at_turn(server, player) as (table, _):
         server.resume = beyond
         await server._stream.aclose()
         with pytest.raises(CheckFailedError, match="others, who have only your word") as failed:

@@ -7,7 +7,6 @@ import pytest
 from client.browser import Page, browser, needs_browser
 from prompt_toolkit.application import DummyApplication, create_app_session
 from prompt_toolkit.application.current import set_app
-from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
@@ -73,19 +72,6 @@ def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
             back.append(stepping._drawn(walk).value)
     assert (walk.at, back[::-1]) == (0, forth)
     assert len({*forth}) == len(forth)
-
-
-@each_file
-def test_keys_lead_to_the_end_and_back(file, lang) -> None:
-    replayed = replay_of(file.read_bytes(), lang=lang)
-    last = len(replayed.stages) - 1
-    for keys, at in ((">", last), ("n" * last + "p" * last, 0)):
-        with create_pipe_input() as typed:
-            typed.send_text(f"{keys}q")
-            walk, status = stepping.step_through(
-                Replay(replayed, lang, is_plain=False), 0, keys=typed, screen=DummyOutput()
-            )
-        assert (walk.at, status) == (at, 0)
 
 
 @needs_browser

@@ -1,21 +1,16 @@
 """`truc watch` and `truc forget`: what is printed, and what a wrong command line says."""
 
-import os
-import subprocess
-import sys
-
 import pytest
-from click.testing import CliRunner
+from client.running import Process, run, truc
 from client.serving import RealServer
 from client.terminals import Terminal
 
 from truc_client.home.home import master_seed, open_home
 from truc_client.verifying import verify_file
-from truc_terminal.main import main
 
 
 def test_watch_without_a_table_asks_for_one(tmp_path) -> None:
-    told = CliRunner().invoke(main, ["watch", "host"], env={"TRUC_HOME": str(tmp_path)})
+    told = truc("watch", "host", env={"TRUC_HOME": str(tmp_path)})
     assert told.exit_code == 1
     assert told.stderr.startswith("truc: expected the link of a table, or its code after the address")
     assert told.stderr.endswith("truc tables host:7373\n")
@@ -23,7 +18,7 @@ def test_watch_without_a_table_asks_for_one(tmp_path) -> None:
 
 def test_forget_asks_first(tmp_path) -> None:
     master_seed(open_home(tmp_path))
-    told = CliRunner().invoke(main, ["forget", "127.0.0.1:1"], input="n\n", env={"TRUC_HOME": str(tmp_path)})
+    told = truc("forget", "127.0.0.1:1", input="n\n", env={"TRUC_HOME": str(tmp_path)})
     assert told.exit_code == 1
     assert "forget you?" in told.output
 
@@ -37,56 +32,38 @@ def test_forget_asks_first(tmp_path) -> None:
     ids=["key", "guest"],
 )
 def test_forget_in_a_home_that_is_nobody_there_says_so_and_connects_nowhere(tmp_path, flags, line) -> None:
-    told = CliRunner().invoke(
-        main, ["forget", "127.0.0.1:1", "--yes", *flags], env={"TRUC_HOME": str(tmp_path)}
-    )
+    told = truc("forget", "127.0.0.1:1", "--yes", *flags, env={"TRUC_HOME": str(tmp_path)})
     assert (told.exit_code, told.stderr) == (1, line)
     assert not (tmp_path / "master.seed").exists()
-
-
-def truc(home, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "truc_terminal", *arguments],
-        env={**os.environ, "TRUC_HOME": str(home)},
-        capture_output=True,
-        text=True,
-        timeout=40,
-        check=False,
-    )
 
 
 @pytest.mark.slow
 def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tmp_path) -> None:
     server = RealServer(tmp_path / "server", {"TRUC_MATCH_SPECTATORS": "live"}).start()
-    bot = [sys.executable, "-m", "truc_terminal", "bot", server.url]
-    create = ["--create", "truc-french", "--option", "match=1", "--option", "target=4"]
-    home = {**os.environ, "TRUC_HOME": str(tmp_path / "bots")}
+    bot, create = (
+        ("bot", server.url),
+        ("--create", "truc-french", "--option", "match=1", "--option", "target=4"),
+    )
     try:
-        first = subprocess.Popen([*bot, *create], env=home, stdout=subprocess.PIPE, text=True)
-        code = first.stdout.readline().split("/")[-1].split("#")[0].strip()
+        first = Process(tmp_path / "bots", *bot, *create)
+        code = first.code()
         link = f"{server.url}/{code}"
-        piped = subprocess.Popen(
-            [sys.executable, "-m", "truc_terminal", "watch", link],
-            env={**os.environ, "TRUC_HOME": str(tmp_path / "home")},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        piped = Process(tmp_path / "home", "watch", link)
         terminal = Terminal(tmp_path / "eyes", "watch", link, "--lang", "ca", "--follow")
         terminal.wait_shown("quit per deixar-ho:")
-        assert piped.stdout.readline() == f"table {code}: 1 of 2 seats taken: bot\n"
-        second = subprocess.Popen([*bot, "--table", code], env=home, stdout=subprocess.DEVNULL)
-        told, _ = piped.communicate(timeout=40)
+        assert piped.line() == f"table {code}: 1 of 2 seats taken: bot\n"
+        second = Process(tmp_path / "bots", *bot, "--table", code)
+        told, _, piped_status = piped.finish()
         terminal.wait_for(b"De nou: truc replay ")
         terminal.type(b"quit\r")
         status = terminal.end()
-        first.communicate(timeout=40)
-        second.wait(40)
+        first.finish()
+        second.finish()
     finally:
         server.stop()
     (kept,) = (tmp_path / "home" / "transcripts").glob("*.truc")
     match = kept.name[:6]
-    assert piped.returncode == 0
+    assert piped_status == 0
     assert "PROVEN" in told
     assert f"See it again: truc replay {match}; as a page: truc report {match} -o {match}.html" in told
     assert verify_file(kept).result == "proven"
@@ -96,14 +73,14 @@ def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tm
 
 @pytest.mark.slow
 def test_forget_says_who_was_forgotten(real_server, tmp_path) -> None:
-    assert truc(tmp_path / "home", "tables", real_server.url).returncode == 0
-    told = truc(tmp_path / "home", "forget", real_server.url, "--yes")
+    assert run(tmp_path / "home", "tables", real_server.url).returncode == 0
+    told = run(tmp_path / "home", "forget", real_server.url, "--yes")
     assert (told.returncode, told.stdout.startswith(f"{real_server.url} has forgotten ")) == (0, True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [("{url}/NOPE1",), ("{url}", "NOPE1")])
 def test_watch_of_a_table_that_is_not_there_is_one_line(real_server, tmp_path, words) -> None:
-    told = truc(tmp_path / "home", "watch", *(word.format(url=real_server.url) for word in words))
+    told = run(tmp_path / "home", "watch", *(word.format(url=real_server.url) for word in words))
     assert told.returncode == 1
     assert told.stderr.strip().splitlines()[-1].endswith("(no_such_table)")

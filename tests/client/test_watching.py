@@ -3,6 +3,7 @@
 import pytest
 import trio
 from client.hosting import Hosting
+from client.playing import received
 from msgspec.structs import replace
 from protocol.peers import Table
 
@@ -58,17 +59,13 @@ async def until_end(table: truc_client.Table):
             return
 
 
-def asked(server: Hosting, kind: type) -> list:
-    return [message for message in server.received if isinstance(message, kind)]
-
-
 async def test_match_watched_from_the_middle_is_fetched_once_told_from_the_snapshot_on_and_proven(
     server, watcher
 ) -> None:
     seen = await watched(server, watcher)
     kinds = [type(happening) for happening in seen]
-    assert asked(server, ClientHello)[0].want == ("snapshot",)
-    assert [message.first for message in asked(server, History)] == [*range(0, server.middle, server.page)]
+    assert received(server, ClientHello)[0].want == ("snapshot",)
+    assert [message.first for message in received(server, History)] == [*range(0, server.middle, server.page)]
     order = [kind for kind in kinds if kind in (MatchStarted, SnapshotTaken, Resumed)]
     assert order == [MatchStarted, SnapshotTaken, Resumed]
     assert seen[kinds.index(SnapshotTaken)] == SnapshotTaken(
@@ -141,7 +138,7 @@ async def test_watcher_that_lost_the_connection_goes_on_from_its_position(server
         table, _ = await follow(server, connection, until=at)
         await server.hang_up()
         seen = [happening async for happening in until_end(table)]
-    again = asked(server, Watch)[1]
+    again = received(server, Watch)[1]
     assert [each for each in seen if isinstance(each, Interrupted)]
     assert (again.match, again.next) == (server.setup.match, at)
     assert seen[-1].verdict.result is Result.PROVEN
@@ -159,7 +156,7 @@ async def test_missing_record_is_asked_for_again(server, watcher) -> None:
 
     server.bend = bend
     seen = await watched(server, watcher)
-    assert asked(server, Watch)[1].next == dropped
+    assert received(server, Watch)[1].next == dropped
     assert seen[-1].verdict.result is Result.PROVEN
 
 
@@ -179,7 +176,7 @@ async def test_watcher_that_comes_again_fetches_only_what_it_has_not_kept(server
     await watched(server, watcher, until=Resumed)
     server.received.clear()
     ended = (await watched(server, watcher))[-1]
-    assert asked(server, History) == []
+    assert received(server, History) == []
     assert ended.verdict.result is Result.PROVEN
 
 

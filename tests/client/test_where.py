@@ -1,14 +1,13 @@
 """Which server or table a command is about, where the server is not named: the only one known, which it says."""
 
 import pytest
-from click.testing import CliRunner
+from client.running import truc
 from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.wire.handshake import Pin
-from truc_terminal.main import main
 
 NOBODY = "127.0.0.1:1"
 SAID = f"to {NOBODY}, the only server known here\n"
@@ -49,10 +48,6 @@ def know(home):
         store.close()
 
     return know
-
-
-def truc(*words: str):
-    return CliRunner().invoke(main, words)
 
 
 @each_row("words", WITHOUT_ADDRESS)
