@@ -52,7 +52,7 @@ class House:
         *,
         disk: Disk,
     ) -> None:
-        self.in_force = InForce(settings)
+        self.settings = InForce(settings)
         self.catalogue = catalogue
         self.identity = identity
         self.store = store
@@ -65,26 +65,16 @@ class House:
         self.tokens = Tokens(store)
         self.pages = Pages()
         self.pace = Pace(settings.limits)
-        self.sanctions_in_force = InForce(Sanctions.of(settings.access))
+        self.sanctions = InForce(Sanctions.of(settings.access))
         self.drain = ServerDrain()
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None
 
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self.in_force.now
-
-    @property
-    def sanctions(self) -> Sanctions:
-        """Who is shut out or muted now."""
-        return self.sanctions_in_force.now
-
     def backing(self) -> Backing:
         """Return what tables work with."""
         return Backing(
-            self.in_force,
+            self.settings,
             self.identity,
             self.epoch,
             self.store,
@@ -97,8 +87,8 @@ class House:
     def means(self) -> Means:
         """Return what requests are answered with."""
         return Means(
-            self.in_force,
-            self.sanctions_in_force,
+            self.settings,
+            self.sanctions,
             self.catalogue,
             self.identity,
             self.store,
@@ -112,10 +102,10 @@ class House:
 
     def renew(self, settings: Settings) -> None:
         """Use these settings from now on."""
-        if settings.limits != self.settings.limits:
+        if settings.limits != self.settings.now.limits:
             self.pace.renew(settings.limits)
         self.disk.renew(settings.store)
-        self.in_force.now = settings
+        self.settings.now = settings
 
     def _fail(self, error: StoreError) -> None:
         self.failure = error

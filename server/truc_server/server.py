@@ -109,9 +109,9 @@ async def _run(
             keep = sanction_watch.Upkeep(house, lobby, connections)
             await tasks.start(keep.run)
             tasks.start_soon(_stop_when_failed, house, stop)
-            tasks.start_soon(guest_retention.prune_daily, house.in_force, house.store, lobby)
-            tasks.start_soon(retention.prune_daily, house.store, lambda: house.settings)
-            listeners = await open_listeners(house.settings.listen)
+            tasks.start_soon(guest_retention.prune_daily, house.settings, house.store, lobby)
+            tasks.start_soon(retention.prune_daily, house.settings, house.store)
+            listeners = await open_listeners(house.settings.now.listen)
             await _open_page(house, lobby, tasks)
             port = port_of(listeners)
             tasks.start_soon(connections.accept, listeners)
@@ -119,7 +119,7 @@ async def _run(
                 desk = Desk(house, lobby, connections, keep, control, folder, port, now_ms())
                 await tasks.start(partial(counter.serve, desk, folder))
                 asked = partial(draining.drain_when_asked, asked=control.drain, stop=stop)
-                tasks.start_soon(asked, house.in_force, house.drain, lobby)
+                tasks.start_soon(asked, house.settings, house.drain, lobby)
             announce(port)
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)
@@ -152,7 +152,7 @@ async def _start_inside(house: House, tasks: trio.Nursery) -> None:
 
 async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
     """Serve the figures over HTTP, if the settings want it."""
-    if house.settings.metrics.port:
+    if house.settings.now.metrics.port:
         # Slow to import, and needed only where it is wanted.
         from truc_server.metrics import page
 

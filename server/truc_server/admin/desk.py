@@ -160,7 +160,7 @@ class Desk(NamedTuple):
     async def _lift(self, kind: SanctionKind, subject: str) -> Answer:
         was_imposed = await trio.to_thread.run_sync(self.house.store.lift, subject, kind)
         await self.upkeep.look()
-        if named := setting_naming(self.house.settings.access, subject, kind):
+        if named := setting_naming(self.house.settings.now.access, subject, kind):
             raise AdminError(f"{subject} stands in {named}: take it out of the settings, then reload")
         if not was_imposed:
             raise AdminError(
@@ -190,12 +190,12 @@ class Desk(NamedTuple):
         was_asked = self.control.drain.is_set()
         self.control.drain.set()
         hands = draining.hands_under_way(self.lobby)
-        return {"hands": hands, "seconds": self.house.settings.tables.drain_s, "before": was_asked}
+        return {"hands": hands, "seconds": self.house.settings.now.tables.drain_s, "before": was_asked}
 
     def _status(self) -> Answer:
         house, tables = self.house, self.lobby.tables()
         return {
-            "name": house.settings.name,
+            "name": house.settings.now.name,
             "version": _VERSION,
             "fingerprint": house.identity.fingerprint,
             "port": self.port,

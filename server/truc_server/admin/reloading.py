@@ -55,7 +55,7 @@ async def reload(
         wanted = await trio.to_thread.run_sync(control.reread)
     except SettingsError as error:
         raise AdminError(f"{error}; nothing has changed") from error
-    before = house.settings
+    before = house.settings.now
     taken = changeable(before, wanted)
     tls = await _open_tls(taken, folder)
     changed, left = differing(before, taken), differing(taken, wanted)

@@ -154,12 +154,13 @@ class Game:
             folded = self._dealt(folded)
         opens = window(before, record, body, folded)
         clocks = self.waits.timed(folded.ledger, body, now)
+        here, stored_clocks = position(folded.ledger), clocks.to_bytes()
         facts = packed_facts(self._facts(body, folded, opens))
-        row = AddRecord(self.mid, before.k, *record, facts, at_ms, clocks.to_bytes())
+        row = AddRecord(self.mid, before.k, *record, facts, at_ms, stored_clocks)
         return Turn(
             k=before.k,
             body=body,
-            here=position(folded.ledger),
+            here=here,
             window=opens,
             clocks=clocks,
             taken_at=now,

@@ -11,7 +11,8 @@ from typing import Final
 
 import structlog
 
-from truc_server.net.peer import Peer, TooSoonError
+from truc_protocol.messages import Request
+from truc_server.net.peer import Peer, RefusedError, TooSoonError
 from truc_server.table_data.codes import label
 
 AGAIN_MS: Final = 1_000  # after this, what is not put off may be tried again
@@ -31,7 +32,7 @@ class Hold:
         self._table = label(table)
         self._mid = mid
         self.unheard: tuple[int, ...] = ()
-        self._put_off: list[tuple[Peer, Callable[[], None]]] = []
+        self._put_off: list[tuple[Peer, Request, Callable[[], object]]] = []
         self._is_doubted = False
 
     @property
@@ -52,8 +53,8 @@ class Hold:
             log.info("match_goes_on", table=self._table, match=self._mid.hex())
         return goes_on
 
-    def put_off(self, peer: Peer, take: Callable[[], None]) -> None:
-        """Take something when the match goes on or is given up, if the connection it came by is still there.
+    def put_off(self, peer: Peer, request: Request, take: Callable[[], object]) -> None:
+        """Take a request when the match goes on or is given up, if the connection it came by is still there.
 
         A client that has waited long takes the connection for lost, comes back and sends it again.
 
@@ -63,15 +64,18 @@ class Hold:
         self._put_off = [waiting for waiting in self._put_off if waiting[0].is_open]
         if len(self._put_off) >= MOST_PUT_OFF:
             self.check()
-        self._put_off.append((peer, take))
+        self._put_off.append((peer, request, take))
 
     def end(self) -> None:
-        """Hold the match no longer, and take what was put off."""
+        """Hold the match no longer, and take what was put off: it gets the answer it would have had."""
         self.unheard = ()
         later, self._put_off = self._put_off, []
-        for peer, take in later:
+        for peer, request, take in later:
             if peer.is_open:
-                take()
+                try:
+                    take()
+                except RefusedError as error:
+                    peer.refuse(error.refusal(request.id))
 
     def check(self) -> None:
         """Check that the match takes anything now.

@@ -58,7 +58,7 @@ async def run(
     Raises:
         OSError: The port cannot be listened on.
     """
-    metrics = house.settings.metrics
+    metrics = house.settings.now.metrics
     listeners = await _listeners(metrics)
     late_s = Spread(BOUNDS)
     page = MetricsPage(house, lobby, late_s)

@@ -41,12 +41,12 @@ class Admission:
 
     def __init__(self, house: Surroundings) -> None:
         self._house = house
-        self._is_tls = house.in_force.now.listen.tls
+        self._is_tls = house.settings.now.listen.tls
         self._networks: Counter[str] = Counter()
         self._sites: Counter[str] = Counter()
         self._inside = 0
         self._lingering = 0
-        self.renew(house.in_force.now.limits)
+        self.renew(house.settings.now.limits)
 
     def renew(self, limits: LimitSettings) -> None:
         """Start counting anew, against these limits, how fast connections come and logins fail."""
@@ -56,8 +56,8 @@ class Admission:
 
     def enter(self, address: str, network: str) -> Refusal | None:
         """Count a connection in; if it may not come in, return why."""
-        limits = self._house.in_force.now.limits
-        if self._house.sanctions.has_banned(address):
+        limits = self._house.settings.now.limits
+        if self._house.sanctions.now.has_banned(address):
             return self._turned("banned", refusal(Code.BANNED, "the host has shut this address out"))
         if self._inside >= limits.connections:
             message = f"expected at most {limits.connections} connections"
@@ -97,7 +97,7 @@ class Admission:
             TooSoonError: Too many from its address have failed before; then this is the answer.
         """
         if code in _FAILURES and (wait_ms := self._failures.pay(network, trio.current_time())):
-            most = self._house.in_force.now.limits.failed_logins_per_min
+            most = self._house.settings.now.limits.failed_logins_per_min
             raise TooSoonError(f"expected at most {most} logins of one address to fail in a minute", wait_ms)
 
     async def turn_away(self, stream: trio.SocketStream, why: Refusal) -> None:

@@ -68,7 +68,7 @@ class Connections:
                 self._look_at_silences(trio.current_time())
 
     def _look_at_silences(self, now: float) -> None:
-        silent_since = now - self._house.in_force.now.limits.idle_s
+        silent_since = now - self._house.settings.now.limits.idle_s
         for peer in self.everybody():
             if peer.heard <= silent_since or peer.player is None:
                 peer.look_at_silence(now)
@@ -121,7 +121,7 @@ class Connections:
 
     async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> Encrypted | None:
         """Agree with a client on encryption; None if that came to nothing."""
-        encrypted, seconds = Encrypted(tls), self._house.in_force.now.limits.login_s
+        encrypted, seconds = Encrypted(tls), self._house.settings.now.limits.login_s
         try:
             with trio.move_on_after(seconds):
                 return encrypted if await encrypted.shake_hands(stream) else None

@@ -117,7 +117,7 @@ class Surroundings(Protocol):
     """What a connection needs of the running server."""
 
     @property
-    def in_force(self) -> InForce[Settings]:
+    def settings(self) -> InForce[Settings]:
         """The settings in force."""
         ...
 
@@ -127,7 +127,7 @@ class Surroundings(Protocol):
         ...
 
     @property
-    def sanctions(self) -> Sanctions:
+    def sanctions(self) -> InForce[Sanctions]:
         """Who is shut out or muted now."""
         ...
 
@@ -175,7 +175,7 @@ class Peer:
         began: float,
         encrypted: "Encrypted | None" = None,
     ) -> None:
-        limits = house.in_force.now.limits
+        limits = house.settings.now.limits
         house.figures.connections += 1
         self.number = house.figures.connections
         self.address = address
@@ -205,7 +205,7 @@ class Peer:
     @property
     def is_traced(self) -> bool:
         """Whether every act is logged."""
-        return self._house.in_force.now.log.level == "debug"
+        return self._house.settings.now.log.level == "debug"
 
     @property
     def certificate(self) -> bytes | None:
@@ -368,13 +368,13 @@ class Peer:
         self.player = player
         self.challenge = None
         self._house.figures.logins[player.kind] += 1
-        self.outbox.limit = self._house.in_force.now.limits.outbox_bytes
+        self.outbox.limit = self._house.settings.now.limits.outbox_bytes
 
     def look_at_silence(self, now: float) -> None:
         """Ping who is silent; dismiss who stays silent, or does not log in in time."""
         if not self.is_open:
             return
-        limits = self._house.in_force.now.limits
+        limits = self._house.settings.now.limits
         if self.player is None:
             if now >= self.since + limits.login_s:
                 self.dismiss(Code.TIMEOUT, f"expected a login within {limits.login_s} seconds")

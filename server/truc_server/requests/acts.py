@@ -96,7 +96,7 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
         return _sign_terms(lobby, peer, player, message)
     place = _place(lobby, peer, player, message, mid)
     if place.game.hold.unheard:
-        place.game.hold.put_off(peer, partial(_sign_late, lobby, peer, player, message, mid))
+        place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
         return True
     looked = _look(place, player, message)
     if isinstance(looked, Repeated):
@@ -116,19 +116,19 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
     return _take(lobby, peer, player, message, place=place, signed=signed)
 
 
-def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> None:
-    """Take what was put off, and give it the answer it would have had."""
-    try:
-        place = _place(lobby, peer, player, message, mid)
-        looked = _look(place, player, message)
-        if isinstance(looked, Repeated):
-            _answer_again(peer, message, looked)
-            return
-        is_sound = keys.verify(player.id, looked.record.body, looked.record.sig)
-        signed = verified(player.id, looked, is_sound=is_sound)
-        _take(lobby, peer, player, message, place=place, signed=signed)
-    except RefusedError as error:
-        peer.refuse(error.refusal(message.id))
+def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> bool:
+    """Take what a seat has signed and was put off; it is rare enough to be checked on the main thread.
+
+    Raises:
+        RefusedError: It is not taken.
+    """
+    place = _place(lobby, peer, player, message, mid)
+    looked = _look(place, player, message)
+    if isinstance(looked, Repeated):
+        return _answer_again(peer, message, looked)
+    is_sound = keys.verify(player.id, looked.record.body, looked.record.sig)
+    signed = verified(player.id, looked, is_sound=is_sound)
+    return _take(lobby, peer, player, message, place=place, signed=signed)
 
 
 def _look(place: Place, player: Player, message: SignedAct) -> InPlace | Repeated:
@@ -173,7 +173,7 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
     """
     table, game, seat, _ = _place(lobby, peer, player, message, message.match)
     if game.hold.unheard:
-        game.hold.put_off(peer, partial(_choose_late, lobby, peer, player, message))
+        game.hold.put_off(peer, message, partial(choose, lobby, peer, player, message))
         return True
     turn = accept_choice(game, seat, message)
     if isinstance(turn, Repeated):
@@ -181,14 +181,6 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
     table.commit(game, turn)
     game.chosen[seat] = chosen(message)
     return _answer(peer, table, message, turn.k)
-
-
-def _choose_late(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> None:
-    """Take what was put off, and give it the answer it would have had."""
-    try:
-        choose(lobby, peer, player, message)
-    except RefusedError as error:
-        peer.refuse(error.refusal(message.id))
 
 
 def _answer(peer: Peer, table: Table, message: SignedAct | GuestAct, k: int) -> bool:

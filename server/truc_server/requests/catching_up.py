@@ -71,15 +71,11 @@ async def _resume(means: Means, table: Table, peer: Peer, player: Player, reques
         table.announce()
     else:
         peer.send(table.feed.notice())
-    if request.next < 0:
-        peer.send(setup_message(table.code, game.setup))
 
     def goes_on() -> bool:
         return table.audience.holder(seat) is peer and table.game is game
 
-    source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
-    await _read_up(means, peer, source, max(0, request.next))
-    if not goes_on():
+    if not await _send_missed(means, table, game, peer, request, goes_on=goes_on):
         raise RefusedError(Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone")
     table.feed.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
@@ -95,20 +91,27 @@ async def _follow_standing_by(means: Means, table: Table, peer: Peer, request: R
     game = table.own_game(request.match)
     _check_next(request.next, game.ledger.k)
     table.standins.follow(peer)
-    if request.next < 0:
-        peer.send(setup_message(table.code, game.setup))
 
     def goes_on() -> bool:
         return peer in table.standins.seats and table.game is game
 
-    source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
-    await _read_up(means, peer, source, max(0, request.next))
-    if not goes_on():
+    if not await _send_missed(means, table, game, peer, request, goes_on=goes_on):
         table.feed.unwatch(peer)
         raise RefusedError(Code.NOT_NOW, "the seat is not vacant any more")
     table.feed.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
     table.greet(game, peer)
+
+
+async def _send_missed(
+    means: Means, table: Table, game: Game, peer: Peer, request: Resume, *, goes_on: Callable[[], bool]
+) -> bool:
+    """Send what a connection has missed of a match in play; tell whether it still follows."""
+    if request.next < 0:
+        peer.send(setup_message(table.code, game.setup))
+    source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
+    await _read_up(means, peer, source, max(0, request.next))
+    return goes_on()
 
 
 def _check_next(wanted: int, newest: int) -> None:

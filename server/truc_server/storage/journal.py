@@ -142,7 +142,7 @@ class Journal:
         """Commit batch after batch until the journal is closed or a commit fails; a commit once begun is finished."""
         async with trio.open_nursery() as tasks:
             tasks.start_soon(self._watch)
-            while self._batches or not self.is_closed:
+            while self._batches or self._stopped is None:
                 if self._batches:
                     await self._commit(self._batches.popleft())
                 else:

@@ -16,7 +16,6 @@ from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver, TableClosed
 from truc_protocol.records import Phase, Record
-from truc_protocol.setup import MatchSetup
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
 from truc_server.matches.deadlines import AGAIN_S, vacant
@@ -249,10 +248,8 @@ class Table:
 
     def advance(self) -> None:
         """Send the terms out, if everybody is there and ready."""
-        if self.board.may_change and self.board.is_ready:
-            self._open_terms()
-
-    def _open_terms(self) -> None:
+        if not (self.board.may_change and self.board.is_ready):
+            return
         gathering = gather(self._backing.identity, self._backing.settings.now, self.made, self.board.seats)
         stale = self._drop_game()
         self.board.state, self.board.match = "terms", None
@@ -293,17 +290,13 @@ class Table:
         gathering = self.gathering
         if gathering is None or gathering.missing:
             return
-        setup = gathering.close()
-        self.gathering = None
+        setup, self.gathering = gathering.close(), None
         self._signing.set(None)
-        self._begin(setup, gathering.dealer)
-
-    def _begin(self, setup: MatchSetup, dealer: Dealer) -> None:
         self.board.state, self.board.match = "playing", setup.mid
         self._journal.write(*match_rows(self.made, setup, self.board.seats), self.row())
         named = {"table": label(self.code), "match": setup.mid.hex()}
         log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
-        self.open_game(Lineup(setup, guest_ids(self.board.seats)), dealer)
+        self.open_game(Lineup(setup, guest_ids(self.board.seats)), gathering.dealer)
         self.announce()
         self.feed.open(setup)
         self.keep()

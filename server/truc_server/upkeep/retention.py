@@ -4,12 +4,13 @@ One at a time, each in a transaction of its own, with a pause after it: what is 
 Invariant: a match is kept as a whole or deleted as a whole, even if the process is killed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import structlog
 import trio
 
+from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
 from truc_server.storage.sql import Store
@@ -43,12 +44,11 @@ def deletions(store: Store, *, before_ms: int) -> Iterator[bool]:
             return
 
 
-async def prune_daily(store: Store, in_force: Callable[[], Settings]) -> None:
+async def prune_daily(settings: InForce[Settings], store: Store) -> None:
     """Delete the matches that are older than the settings in force keep them, at once and then every day."""
     while True:
-        settings = in_force()
-        days = settings.store.keep_days
-        if days and not settings.access.moved_to:
+        days = settings.now.store.keep_days
+        if days and not settings.now.access.moved_to:
             await _prune(store, days)
         await trio.sleep(DAY_S)
 

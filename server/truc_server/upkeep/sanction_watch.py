@@ -45,7 +45,7 @@ class Upkeep:
         """
         self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
         self._heeded = in_force(self._imposed, now_ms())
-        self._house.sanctions_in_force.now = Sanctions.of(self._house.settings.access, self._heeded)
+        self._house.sanctions.now = Sanctions.of(self._house.settings.now.access, self._heeded)
         log.info("sanctions", imposed=len(self._heeded))
         task_status.started()
         while True:
@@ -70,7 +70,7 @@ class Upkeep:
 
     def heed(self) -> None:
         """Put in force what is imposed by now and what the settings say, and cut off everybody whom that shuts out."""
-        self._house.sanctions_in_force.now = Sanctions.of(self._house.settings.access, self._heeded)
+        self._house.sanctions.now = Sanctions.of(self._house.settings.now.access, self._heeded)
         try:
             _cut(self._house, self._lobby, self._connections)
         except StoreError:
@@ -91,7 +91,7 @@ def _tell(before: Collection[Sanction], heeded: Collection[Sanction]) -> None:
 
 def _cut(house: House, lobby: Lobby, connections: Connections) -> None:
     """Say goodbye to everybody who is shut out; those with no connection, now or before, give up their seats."""
-    tags = house.sanctions.banned.tags
+    tags = house.sanctions.now.banned.tags
     players = {player for player in lobby.seated() if player.tag in tags} if tags else set[Player]()
     for peer in _shut_out(house, lobby, connections):
         if peer.player is not None:
@@ -105,7 +105,7 @@ def _cut(house: House, lobby: Lobby, connections: Connections) -> None:
 
 
 def _shut_out(house: House, lobby: Lobby, connections: Connections) -> tuple[Peer, ...]:
-    banned = house.sanctions.banned
+    banned = house.sanctions.now.banned
     named = {peer for tag in banned.tags for peer in lobby.presence.connections(tag)}
     placed = {peer for peer in connections.everybody() if banned.has_address(peer.address)}
     return tuple(peer for peer in named | placed if peer.is_open)
