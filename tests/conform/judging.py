@@ -1,16 +1,32 @@
-"""What tests of the kit share: the cases of clients by name, run at a command in this process."""
+"""What tests of the kit share: the cases of clients by name, run at a command in this process, and those of servers, at a port."""
 
 import sys
 from pathlib import Path
 
 import trio
+from server.conftest import QUICK, changed
 
+from truc_conform import server_cases
 from truc_conform.client_cases import chosen
-from truc_conform.result import CaseResult
+from truc_conform.result import CaseOutcome, CaseResult
 from truc_conform.running import Order, perform_all
 
 BROKEN = Path(__file__).with_name("broken_client.py")
 PATIENCE_S = 6.0
+SLOW_TALK = changed(QUICK, limits={"requests_per_s": 10, "burst": 20})
+LOW_LIMITS = changed(
+    QUICK,
+    limits={
+        "connections_per_address": 8,
+        "failed_logins_per_min": 60,
+        "tables_per_min": 4,
+        "idle_s": 1,
+        "login_s": 1,
+    },
+    access={"bots": ("A" * 26,)},
+)
+"""What the cases about who is away, claims, calls, phrases and limits are judged under."""
+CASES = {case.name: case for case in server_cases.CASES}
 
 
 def judge(names, *command, level=None, jobs=2, patience_s=PATIENCE_S) -> dict[str, CaseResult]:
@@ -23,3 +39,8 @@ def judge(names, *command, level=None, jobs=2, patience_s=PATIENCE_S) -> dict[st
 def broken(fault: str, *extra: str) -> tuple[str, ...]:
     """Return the command of a client with one fault; "" is none."""
     return (sys.executable, str(BROKEN), "{url}", *(("--fault", fault) if fault else ()), *extra)
+
+
+async def judge_server(port: int, name: str, *, patience_s: float) -> CaseOutcome:
+    """Return what a case of servers comes to at a port."""
+    return await server_cases.judge(CASES[name], f"127.0.0.1:{port}", patience_s=patience_s, hands=2)
