@@ -14,7 +14,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from benchmarks.loop import Line
-from benchmarks.seats import GuestSeat, KeyedSeat, Map, Script, Seat, choose, concede
+from benchmarks.seats import GuestSeat, KeyedSeat, Map, Script, Seat, concede
+from chaos.thin import choose
 
 AN_ADDRESS: Final = 20_000  # connections that one address of loopback has ports for
 

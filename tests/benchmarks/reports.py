@@ -104,18 +104,10 @@ def write_page(page: Path, rows: Sequence[Row], machine_: dict[str, Any]) -> Non
 
 def write_json(file: Path, results: dict[str, Any], rows: Sequence[Row], machine_: dict[str, Any]) -> None:
     """Write everything that was measured."""
+    of_target = ("section", "name", "unit", "must", "goal", "is_least")
     told_rows = [
-        {
-            "section": row.target.section,
-            "name": row.target.name,
-            "unit": row.target.unit,
-            "figure": row.figure,
-            "ratio": row.ratio,
-            "must": row.target.must,
-            "goal": row.target.goal,
-            "is_least": row.target.is_least,
-            "reached": row.reached,
-        }
+        {name: getattr(row.target, name) for name in of_target}
+        | {"figure": row.figure, "ratio": row.ratio, "reached": row.reached}
         for row in rows
     ]
     whole = {"machine": machine_, "rows": told_rows, "results": results}

@@ -13,7 +13,9 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.loop import Line, Wire, packed, tag_of, unpacked
+from chaos.thin import is_awaited
 
+from truc_conform.expectations import Map
 from truc_protocol import boxes
 from truc_protocol.bodies import Ack, Act, Release, SeatTaken
 from truc_protocol.codec import dec
@@ -25,11 +27,7 @@ from truc_protocol.wire.handshake import Auth
 if TYPE_CHECKING:
     from benchmarks.boards import Board
 
-Map = dict[str, Any]
 Script = Generator[int, Map, None]
-
-OVERTAKEN: Final = ("stale_position", "void_bet")
-RASH: Final = 0.1  # of the choices that may end a game at once
 
 
 class Seat(ABC):
@@ -332,22 +330,6 @@ _DUE: Final[Mapping[bytes, Callable[[KeyedSeat, bytes], None]]] = {
     b"truc/1/close": KeyedSeat.pass_on,
     b"truc/1/end": KeyedSeat.ack,
 }
-
-
-def is_awaited(message: Map, options: list[Map]) -> bool:
-    """Tell whether the hand waits for who was sent these options."""
-    return bool(options) and (message["must"] or any("waits" in option["hints"] for option in options))
-
-
-def is_rash(option: Map) -> bool:
-    """Tell whether an option may end a game at once."""
-    return option["kind"] == "concede" or str(option["key"]).endswith("rest")
-
-
-def choose(options: list[Map], dice: random.Random) -> Map:
-    """Return an option; one that may end a game at once only rarely."""
-    quiet = [option for option in options if not is_rash(option)]
-    return dice.choice(quiet if quiet and dice.random() > RASH else options)
 
 
 def concede(options: list[Map], dice: random.Random) -> Map:

@@ -12,10 +12,10 @@ from benchmarks.generator import spread
 from benchmarks.loop import Line, Loop
 from benchmarks.reports import BEGIN, END, PageError, write_page
 from benchmarks.scenarios import LEAST, SECTIONS
-from benchmarks.seats import OVERTAKEN
 from benchmarks.targets import TARGETS, Row, split_us
 from chaos.postgres import programs
 
+from truc_conform.raw_seat import OVERTAKEN
 from truc_rules import preset
 
 LINUX_ALONE = pytest.mark.skipif(sys.platform != "linux", reason="needs epoll, /proc and all of 127.0.0.0/8")

@@ -181,7 +181,7 @@ class Guest:
         match message["t"]:
             case "record":
                 await self._see(message)
-            case "options" if is_awaited(message):
+            case "options" if is_awaited(message, message["list"]):
                 await self._act(message)
             case "ok" if message["re"] in self._acts:
                 match, _ = self._acts.pop(message["re"])
@@ -209,20 +209,20 @@ class Guest:
         if self._pause_s:
             await trio.sleep(self._pause_s * self._dice.uniform(0.5, 1.5))
         match, at = message["match"], message["at"]
-        key = choose(message["list"], self._dice)
+        key = choose(message["list"], self._dice)["key"]
         number = await self._send("act", table=self.table, match=match, at=at, choose=key)
         self._acts[number] = (match, at)
 
 
-def is_awaited(message: Map) -> bool:
+def is_awaited(message: Map, options: Sequence[Map]) -> bool:
     """Tell whether the hand waits for who was sent these options."""
-    return message["must"] or any("waits" in option["hints"] for option in message["list"])
+    return bool(options) and (message["must"] or any("waits" in option["hints"] for option in options))
 
 
-def choose(options: Sequence[Map], dice: random.Random) -> str:
-    """Return the key of an option; of one that may end a game at once only rarely."""
+def choose(options: Sequence[Map], dice: random.Random) -> Map:
+    """Return an option; one that may end a game at once only rarely."""
     quiet = [option for option in options if not is_rash(option)]
-    return str(dice.choice(quiet if quiet and dice.random() > RASH else options)["key"])
+    return dice.choice(quiet if quiet and dice.random() > RASH else options)
 
 
 async def seated(

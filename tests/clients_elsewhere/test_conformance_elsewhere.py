@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, needs_node
+from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, keyed, needs_node
 
 from truc_protocol.audit import verify
 
@@ -13,11 +13,13 @@ NEEDS_RULES = {"C3.cheat-score"}
 """What a client that plays no rules cannot see: docs/verifiers/README.md, "What it leaves out"."""
 
 
+KIT = (sys.executable, "-c", "from truc_conform.main import main; main()", "client")
+
+
 def not_passed(report, level, case, *command) -> set[str]:
     """Judge a client; returns the cases that it does not pass."""
-    kit = [sys.executable, "-c", "from truc_conform.main import main; main()", "client", "--level", level]
-    kit += ["--case", case, "--jobs", "2", "--json", str(report), "--", *command]
-    subprocess.run(kit, capture_output=True, timeout=300, check=False)
+    how = ("--level", level, "--case", case, "--jobs", "2", "--json", str(report))
+    subprocess.run([*KIT, *how, "--", *command], capture_output=True, timeout=300, check=False)
     results = json.loads(report.read_text())["results"]
     assert len(results) > 10
     return {result["case"] for result in results if result["verdict"] not in ("PASS", "INFO")}
@@ -41,14 +43,8 @@ def test_keyed_client_notices_every_cheat_but_those_that_only_the_rules_show(tmp
 
 def cheated(folder, cheat):
     """Let the keyed client meet a cheat; returns the transcript that it writes."""
-    kept = ("--keep", str(folder / "keep.json"), "--out", str(folder / "match.truc"))
-    command = (sys.executable, "-c", "from truc_conform.main import main; main()", "client", "--case")
-    subprocess.run(
-        [*command, f"C3.cheat-{cheat}", "--", *KEYED_JS, "{url}", *kept],
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
+    command = [*KIT, "--case", f"C3.cheat-{cheat}", "--", *KEYED_JS, "{url}", *keyed(folder)[2:]]
+    subprocess.run(command, capture_output=True, timeout=60, check=True)
     return folder / "match.truc"
 
 

@@ -184,9 +184,11 @@ class Fuzzer:
         visitor.relay.bends = True
         command = (sys.executable, "-m", "truc_terminal", "bot", visitor.relay.url, "--table", visitor.code)
         environ = {**os.environ, "TRUC_HOME": str(visitor.player.home.root.parents[1])}
-        run = partial(trio.run_process, command, env=environ, capture_stdout=True, capture_stderr=True)
+        run_command = partial(
+            trio.run_process, command, env=environ, capture_stdout=True, capture_stderr=True
+        )
         with trio.move_on_after(START_S + bent_s) as cut_off:
-            self._check_command(visitor, await run(check=False))
+            self._check_command(visitor, await run_command(check=False))
         self.figures["commands cut off"] += cut_off.cancelled_caught
         for transcript in visitor.player.home.transcripts.glob("*.truc"):
             verdict = verify_file(transcript)
@@ -270,12 +272,8 @@ def _violation(visitor: Visitor, what: str) -> ViolationError:
     return ViolationError(f"seat {visitor.seat}: {what}\nthe last steps, of {len(steps)}:\n  {last}")
 
 
-def run_clients(*, seconds: float, count: int | None, seed: int, first: int = 0) -> int:
+async def run(*, seconds: float, count: int | None, seed: int, first: int) -> int:
     """Fuzz the client library; return the exit status."""
-    return trio.run(partial(_run, seconds, count, seed, first))
-
-
-async def _run(seconds: float, count: int | None, seed: int, first: int) -> int:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         async with serving(Path(folder) / "data", SETTINGS) as server:

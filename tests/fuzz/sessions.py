@@ -250,12 +250,8 @@ async def _together(doings: Iterator[Callable[[], Awaitable[None]]]) -> None:
             nursery.start_soon(doing)
 
 
-def run_sessions(*, seconds: float, count: int | None, seed: int, first: int = 0) -> int:
+async def run(*, seconds: float, count: int | None, seed: int, first: int) -> int:
     """Fuzz a server in a process of its own; return the exit status."""
-    return trio.run(_run, seconds, count, seed, first)
-
-
-async def _run(seconds: float, count: int | None, seed: int, first: int) -> int:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         async with serving(Path(folder) / "data", SETTINGS, level="info") as server:

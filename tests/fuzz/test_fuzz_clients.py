@@ -1,6 +1,6 @@
 """Whole clients over lines that bend what a server says, for a moment.
 
-The long form is `PYTHONPATH=tests python -m fuzz clients --seconds 600`.
+The long form is `PYTHONPATH=tests:docs python -m fuzz clients --seconds 600`.
 """
 
 import random

@@ -1,6 +1,6 @@
 """Mischievous sessions against a server in this process, for a moment.
 
-The long form is `PYTHONPATH=tests python -m fuzz sessions --seconds 600`.
+The long form is `PYTHONPATH=tests:docs python -m fuzz sessions --seconds 600`.
 """
 
 import random

@@ -1,6 +1,6 @@
 """Every target for a moment: from what it starts, changed in its form and blindly, and on whatever has failed once.
 
-The long form is `PYTHONPATH=tests python -m fuzz TARGET --seconds 600`.
+The long form is `PYTHONPATH=tests:docs python -m fuzz TARGET --seconds 600`.
 """
 
 import importlib.util

@@ -6,9 +6,10 @@ from contextlib import suppress
 from functools import cache
 
 import pytest
-from vectors.transcripts.damage import changed, damaged_files, verdict_fields
+from vectors.shape import add
+from vectors.transcripts import tampered
 from vectors.transcripts.make import FOLDER
-from vectors.transcripts.tampered import case_tables, forgeries
+from vectors.transcripts.tampered import case_tables, forgeries, verdict_fields
 
 from truc_protocol.audit import AuditError, Auditor, Result, Verdict, verify
 from truc_protocol.checks import CHECKS
@@ -72,14 +73,8 @@ def expected(test):
 @pytest.mark.parametrize(("group", "test"), list(numbered("file")))
 def test_damaged_file_comes_to_what_it_says(group, test):
     file = (FOLDER / group["file"]).read_bytes()
-    edited = changed(file, at=test["at"], remove=test["remove"], insert=h(test["insert"]))
+    edited = file[: test["at"]] + h(test["insert"]) + file[test["at"] + test["remove"] :]
     assert said(verify(edited)) == expected(test)
-
-
-def test_damaged_files_are_what_their_program_makes():
-    made = [test for group in damaged_files() for test in group.tests]
-    stored = [{name: test[name] for name in test if name != "tcId"} for test in groups("file")[0]["tests"]]
-    assert stored == made
 
 
 def test_every_forgery_of_the_case_tables_is_kept_as_it_is_built():
@@ -90,6 +85,20 @@ def test_every_forgery_of_the_case_tables_is_kept_as_it_is_built():
     }
     built = {each.name: [item.hex() for item in each.items] for each in forgeries()}
     assert stored == {name: items[: len(stored.get(name, ()))] for name, items in built.items()}
+
+
+def test_forgery_that_is_not_kept_is_added_as_what_it_comes_to(tmp_path, monkeypatch):
+    without = copy.deepcopy(kept())
+    group = next(group for group in without["testGroups"] if group["type"] == "list")
+    gone = group["tests"].pop(0)
+    monkeypatch.setattr(tampered, "FILE", tmp_path / "tampered.json")
+    tampered.FILE.write_text(json.dumps(without), encoding="utf-8")
+    add(tampered.FILE, tampered.new_forgeries())
+    *others, added = json.loads(tampered.FILE.read_text(encoding="utf-8"))["testGroups"]
+    (test,) = added["tests"]
+    assert (others, test["tcId"]) == (without["testGroups"], kept()["numberOfTests"] + 1)
+    assert is_refused_as_said(added, test)
+    assert expected(test) == expected(gone)
 
 
 def test_only_what_no_file_can_show_is_left_out():

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vectors.shape import Group, Test, Vectors, projected_body, test, text_of
+from vectors.shape import Group, Test, add, projected_body, test
 from vectors.transcripts.make import FOLDER, SCRIPTS
 
 from truc_protocol.bodies import Proxy
@@ -117,17 +117,12 @@ def _other_version(tag: str) -> str:
     return tag.replace("truc/1/", "truc/2/")
 
 
-def added() -> Vectors:
-    """Return the file with a group for every kind that has none yet, numbered on; what stands there stays as it is."""
-    file: Vectors = json.loads(FILE.read_text(encoding="utf-8"))
-    known = {group["kind"] for group in file["testGroups"] if group["type"] == "record"}
-    for made in map(of_kind, kept_records()):
-        if made.fields["kind"] not in known:
-            numbered = [{"tcId": n, **each} for n, each in enumerate(made.tests, file["numberOfTests"] + 1)]
-            file["testGroups"].append({"type": made.type, **made.fields, "tests": numbered})
-            file["numberOfTests"] += len(numbered)
-    return file
+def new_kinds() -> list[Group]:
+    """Return a group for every kind that has none yet."""
+    kept = json.loads(FILE.read_text(encoding="utf-8"))["testGroups"]
+    known = {group["kind"] for group in kept if group["type"] == "record"}
+    return [made for made in map(of_kind, kept_records()) if made.fields["kind"] not in known]
 
 
 if __name__ == "__main__":
-    FILE.write_text(text_of(added()), encoding="utf-8")
+    add(FILE, new_kinds())

@@ -3,14 +3,13 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from truc_protocol.codec import dec
 
 _NUMBERS = re.compile(r"\[\s+(\d+(?:,\s+\d+)*)\s+\]")
 Test = dict[str, Any]
-Vectors = dict[str, Any]
 
 
 class Group(NamedTuple):
@@ -26,30 +25,20 @@ def test(comment: str, result: str, *flags: str, **fields: Any) -> Test:
     return {"comment": comment, "flags": list(flags), **fields, "result": result}
 
 
-def vectors(header: Iterable[str], notes: Mapping[str, str], groups: Iterable[Group]) -> Vectors:
-    """Number the tests and keep the notes that a test needs."""
-    numbers = count(1)
-    listed = [
-        {
-            "type": group.type,
-            **group.fields,
-            "tests": [{"tcId": next(numbers), **each} for each in group.tests],
-        }
-        for group in groups
-    ]
-    used = {flag for group in listed for each in group["tests"] for flag in each["flags"]}
-    return {
-        "protocol": "truc/1",
-        "header": list(header),
-        "notes": {flag: note for flag, note in notes.items() if flag in used},
-        "numberOfTests": sum(len(group["tests"]) for group in listed),
-        "testGroups": listed,
-    }
+def add(path: Path, groups: Iterable[Group], notes: Mapping[str, str] = {}) -> None:
+    """Add groups to a vector file, numbered on; what stands there stays as it is, for it may be referred to by its number."""
+    file = json.loads(path.read_text(encoding="utf-8"))
+    for group in groups:
+        numbered = [{"tcId": n, **each} for n, each in enumerate(group.tests, file["numberOfTests"] + 1)]
+        file["testGroups"].append({"type": group.type, **group.fields, "tests": numbered})
+        file["numberOfTests"] += len(numbered)
+        file["notes"] |= {flag: notes[flag] for each in numbered for flag in each["flags"] if flag in notes}
+    text = json.dumps(file, indent=1, ensure_ascii=False)
+    path.write_text(_in_lines(text), encoding="utf-8")
 
 
-def text_of(made: Vectors) -> str:
-    """Return a vector file's text; lists of numbers stand in one line."""
-    text = json.dumps(made, indent=1, ensure_ascii=False)
+def _in_lines(text: str) -> str:
+    """Let lists of numbers stand in one line."""
     return _NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
 
 

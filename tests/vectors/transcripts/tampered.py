@@ -1,33 +1,28 @@
-"""Make tampered.json: every forgery that the tests build as a list of records, and files that were damaged.
+"""Add to tampered.json the forgeries of the tests that it does not hold yet, as lists of records.
+
+    PYTHONPATH=tests:protocol:server python -m vectors.transcripts.tampered
 
 The forgeries are those of the case tables in tests/protocol: whatever stands there is picked up. Left out are the ones that
 only one seat or one client can see (they need its X25519 key, or what its user accepted), and bodies too long for a file.
 """
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from protocol.forge import Forgery
-from vectors.shape import Group, Test, Vectors, test, vectors
-from vectors.transcripts.damage import damaged_files, verdict_fields
+from vectors.shape import Group, Test, add, test
 
-from truc_protocol.audit import Result, verify
+from truc_protocol.audit import Result, Verdict, verify
 from truc_protocol.checks import CHECKS
 from truc_protocol.codec import EncodingError
 from truc_protocol.transcript import pack_record, write_transcript
 
 CASES = Path(__file__).parents[2] / "protocol"
-FAR = 6
-"""A list that leaves every base so many records before its end becomes a base itself."""
-
-HEADER = (
-    "Transcripts that somebody tampered with, signing anew whatever they hold the keys of.",
-    "list: the first `keep` items of the group's, then those of the test, of which the last is refused and none before.",
-    "file: the transcript named by the group, of which `remove` bytes at `at` give way to `insert`.",
-)
+FILE = Path(__file__).with_name("tampered.json")
 
 
 class Listed(NamedTuple):
@@ -37,14 +32,6 @@ class Listed(NamedTuple):
     check: str
     document: bytes
     items: list[bytes]
-
-
-class Base(NamedTuple):
-    """An honest list that others leave somewhere."""
-
-    document: bytes
-    items: list[bytes]
-    leaving: list[tuple[int, Listed]]
 
 
 def case_tables() -> Iterator[tuple[str, Any]]:
@@ -102,43 +89,35 @@ def shortened(each: Listed) -> Listed:
     return each._replace(items=each.items[: refused + 1])
 
 
-def bases(listed: Iterable[Listed]) -> list[Base]:
-    """Sort forgeries to the honest lists they leave, longest first."""
-    found: list[Base] = []
-    for each in sorted(listed, key=lambda each: (each.document, -len(each.items))):
-        kept = [(_common(base.items, each.items), base) for base in found if base.document == each.document]
-        keep, base = max(kept, key=lambda pair: pair[0], default=(0, None))
-        if base is None or len(each.items) - keep > FAR:
-            keep, base = len(each.items) - 1, Base(each.document, each.items[:-1], [])
-            found.append(base)
-        base.leaving.append((keep, each))
-    return found
-
-
-def _common(one: list[bytes], other: list[bytes]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def _test_of(keep: int, each: Listed) -> Test:
-    verdict = verify(write_items(each.document, each.items))
-    then = [item.hex() for item in each.items[keep:]]
-    fields = {"keep": keep, "then": then, **verdict_fields(verdict)}
-    return test(each.name, str(verdict.result), each.check, **fields)
-
-
 def write_items(document: bytes, items: list[bytes]) -> bytes:
     """Return the transcript file of a document and encoded records."""
     return write_transcript(document, ()) + b"".join(len(item).to_bytes(4, "big") + item for item in items)
 
 
-def _list_group(base: Base) -> Group:
-    used = max(keep for keep, _ in base.leaving)
-    honest = {"document": base.document.hex(), "items": [item.hex() for item in base.items[:used]]}
-    return Group("list", [_test_of(keep, each) for keep, each in base.leaving], honest)
+def verdict_fields(verdict: Verdict) -> Test:
+    """Say which check failed, at which position or item of the setup, and who is to blame."""
+    found = verdict.refutation
+    if found is None:
+        return {"check": None, "record": None, "setup": None, "culprit": None}
+    setup = found.setup if found.k is None and found.where != "the file" else None
+    return {"check": found.check, "record": found.k, "setup": setup, "culprit": found.culprit}
 
 
-def made() -> Vectors:
-    """Return the file."""
-    groups = [*map(_list_group, bases(map(shortened, forgeries()))), *damaged_files()]
-    return vectors(HEADER, CHECKS, groups)
+def new_forgeries() -> list[Group]:
+    """Return a group for every forgery that is not kept yet."""
+    kept = json.loads(FILE.read_text(encoding="utf-8"))["testGroups"]
+    known = {each["comment"] for group in kept for each in group["tests"]}
+    return [list_group(shortened(each)) for each in forgeries() if each.name not in known]
+
+
+def list_group(each: Listed) -> Group:
+    """Return the list before its last record, and that record, which is refused."""
+    *honest, last = (item.hex() for item in each.items)
+    verdict = verify(write_items(each.document, each.items))
+    fields = {"keep": len(honest), "then": [last], **verdict_fields(verdict)}
+    tests = [test(each.name, str(verdict.result), each.check, **fields)]
+    return Group("list", tests, {"document": each.document.hex(), "items": honest})
+
+
+if __name__ == "__main__":
+    add(FILE, new_forgeries(), CHECKS)
