@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Release, Rule, Share, Sub
-from truc_protocol.codec import dec, pack
+from truc_protocol.codec import dec
 from truc_protocol.errors import Code
 from truc_protocol.ledger import Due, Ledger, due, is_exhausted, is_gone, missing, must_end
 from truc_protocol.messages import Waiting
@@ -35,13 +35,9 @@ class Clocks(Struct, frozen=True, array_like=True):
     banks: tuple[int, ...]
     used: int = 0
 
-    def to_bytes(self) -> bytes:
-        """Return what is stored."""
-        return pack(self)
-
     @classmethod
     def from_bytes(cls, stored: bytes) -> "Clocks":
-        """Read what `to_bytes` gave."""
+        """Read what is stored: clocks as `pack` gives them."""
         banks, used = dec(stored)
         return cls(tuple(banks), used)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import trio
 
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Share
+from truc_protocol.codec import pack
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import Fact, means
@@ -154,9 +155,9 @@ class Game:
             folded = self._dealt(folded)
         opens = window(before, record, body, folded)
         clocks = self.waits.timed(folded.ledger, body, now)
-        here, stored_clocks = position(folded.ledger), clocks.to_bytes()
-        facts = packed_facts(self._facts(body, folded, opens))
-        row = AddRecord(self.mid, before.k, *record, facts, at_ms, stored_clocks)
+        here = position(folded.ledger)
+        facts = self._facts(body, folded, opens)
+        row = AddRecord(self.mid, before.k, *record, packed_facts(facts), at_ms, pack(clocks))
         return Turn(
             k=before.k,
             body=body,

@@ -52,6 +52,11 @@ class Tail:
         self._items: list[Item] = []
         self._keep_from = first
 
+    @property
+    def end(self) -> int:
+        """The position of the next record to be made."""
+        return self.first + len(self._items)
+
     def add(self, item: Item) -> None:
         """Append the next record."""
         self._items.append(item)
@@ -64,7 +69,7 @@ class Tail:
         )
         del self._items[:kept]
         self.first += kept
-        self._keep_from = self.first + len(self._items)
+        self._keep_from = self.end
 
     def since(self, k: int) -> Iterator[Item]:
         """Yield the records from position `k` on."""

@@ -36,7 +36,6 @@ class ShownMatch:
     Attributes:
         tail: the newest records made.
         k: the next position to be shown.
-        made: the next position to be made.
         begun: where the hand that watchers see begins: at the newest call, or after a close that came later.
         began_ms: when the first record was made, Unix time in milliseconds; None before.
         ended_ms: when the end was made; None before.
@@ -46,7 +45,6 @@ class ShownMatch:
         self.setup = lineup.setup
         self.tail = tail
         self.k = 0
-        self.made = 0
         self.begun = Begun(0, None)
         self.began_ms: int | None = None
         self.ended_ms: int | None = None
@@ -59,12 +57,12 @@ class ShownMatch:
     @property
     def is_complete(self) -> bool:
         """Whether every record made has been shown."""
-        return self.k == self.made
+        return self.k == self.tail.end
 
     def made_at(self, body: AnyBody, at_ms: int) -> None:
-        """Note when the next record was made, which may be shown later."""
-        self.made += 1
-        self.began_ms = at_ms if self.began_ms is None else self.began_ms
+        """Note when a record was made, which may be shown later: the first and the end tell how old the match is."""
+        if self.began_ms is None:
+            self.began_ms = at_ms
         if isinstance(body, End):
             self.ended_ms = at_ms
 

@@ -151,7 +151,7 @@ class SpectatorFeed:
             shown = self.begin(lineup, Tail(len(rows)))
             for row in rows:
                 shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
-                self._put_off(shown, row.at_ms)
+                self._put_off(row.k + 1, row.at_ms)
 
     def took(self, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
         """Show the next record that the newest match has taken, now or later; `ledger` is the match after it."""
@@ -160,17 +160,18 @@ class SpectatorFeed:
             return  # only matches before the newest one are read again
         shown.made_at(body, at_ms)
         if self.delay_s:
-            self._put_off(shown, at_ms)
+            self._put_off(shown.tail.end, at_ms)
         elif not self._is_by_hand:
             shown.add(frame, body)
             if self.audience.watchers:
                 self.audience.show_watchers(frame)
         elif ledger.hand is None and ledger.phase is not Phase.CALLED:
-            self._show_tail(shown, shown.made)
+            self._show_tail(shown, shown.tail.end)
 
-    def _put_off(self, shown: ShownMatch, at_ms: int) -> None:
+    def _put_off(self, k: int, at_ms: int) -> None:
+        """Let the records before position `k` be shown when the delay since the newest of them is over."""
         left_ms = min(at_ms + self.delay_s * _S - now_ms(), self.delay_s * _S)
-        self._newest_line().put_record(trio.current_time() + max(0, left_ms) / _S, shown.made)
+        self._newest_line().put_record(trio.current_time() + max(0, left_ms) / _S, k)
         self._set_alarm()
 
     def _newest_line(self) -> DelayLine:
@@ -287,7 +288,7 @@ class SpectatorFeed:
         (terms, *seats, match), document = found.match.setup, found.match.document
         setup = close_setup(open_terms(document, terms), tuple(seats), match)
         shown = ShownMatch(self.table, Lineup(setup, found.guests), Tail(end))
-        shown.made, shown.began_ms = end, found.began_ms
+        shown.began_ms = found.began_ms
         return shown
 
     def note(self, frame: bytes, *, of: str | None = None) -> None:

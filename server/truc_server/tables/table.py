@@ -325,12 +325,12 @@ class Table:
     def commit(self, game: Game, turn: Turn) -> None:
         """Store what follows from a record, and let everybody be told behind it; time runs when it is stored."""
         gate = self._journal.write(*turn.rows)
-        game.note(turn, gate=gate)
-        if isinstance(turn.body, Close):
-            game.tail.close_hand(self._journal.durable)
         if gate != self._gate:
             self._gate = gate
             self._journal.after(self._start)
+        game.note(turn, gate=gate)
+        if isinstance(turn.body, Close):
+            game.tail.close_hand(self._journal.durable)
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
