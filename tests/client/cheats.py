@@ -9,8 +9,10 @@ from truc_conform.forging import body_of, instead, on, on_record, place_of, resi
 from truc_conform.playing import decided, may_decide, quiet
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.audit import TranscriptExamined
+from truc_protocol.ledger import start
 from truc_protocol.messages import MatchRecord
 from truc_protocol.records import Record
+from truc_protocol.setup import close_setup, open_terms
 
 FRENCH = "truc-french"
 
@@ -39,6 +41,17 @@ def abandoned(server) -> MatchRecord:
     return instead(server, server.message(0), ruled_out(place_of(server, 0), 0))
 
 
+async def forget_since(server, k: int) -> None:
+    """Take a server back to a position."""
+    kept, server.records = server.records[:k], []
+    records = tuple(Record(*record) for record in server.setup.records)
+    closed = close_setup(open_terms(server.document, records[0]), records[1:-1], records[-1])
+    server.ledger = start(closed)
+    for record in kept:
+        server.ledger = server.dealer.take(server.ledger, record)
+        server.records.append(record)
+
+
 def refuted(stopped: CheckFailedError) -> set[tuple[str, str | None]]:
     """Return what the files of evidence, and they alone, show to anybody: checks, and who is to blame."""
     together = examine_files(stopped.kept.files)
@@ -53,6 +66,7 @@ __all__ = [
     "abandoned",
     "body_of",
     "caught",
+    "forget_since",
     "instead",
     "on",
     "on_record",

@@ -83,34 +83,24 @@ async def test_join_that_is_answered_without_a_seat_ends_in_words(deserted, play
             await connection.join("TABLE", 0)
 
 
-async def show_twice(server, honest) -> None:
-    """Let a server show its table as it is from now on, and twice at once."""
-    server.state = honest
-    for _ in range(2):
-        await wait_all_tasks_blocked()
-        await server.send(honest())
-
-
-async def test_ready_before_anything_was_shown_takes_no_seat_over(deserted, player) -> None:
+@pytest.mark.parametrize(
+    "shows", [{"table": "OTHER"}, {"match": b"\x09" * 32}], ids=["nothing", "another match"]
+)
+async def test_ready_to_anything_but_this_vacancy_takes_no_seat_over(deserted, player, shows) -> None:
     honest = deserted.state
-    deserted.state = lambda: replace(honest(), table="OTHER")  # which this client does not follow
+    deserted.state = lambda: replace(honest(), **shows)  # a table that is not followed is as good as none
     async with connect("host", player, dial=deserted.dial) as connection:
         table = await connection.join("TABLE", 0)
-        with pytest.raises(RefusedError):
+        if "table" in shows:
+            with pytest.raises(RefusedError):
+                await table.ready()
+        else:
+            await play_on(table, until=shown)
             await table.ready()
-        await show_twice(deserted, honest)
-        await follow(connection, table)
-    assert signed(deserted, Sub) == []
-
-
-async def test_ready_to_a_vacancy_in_another_match_takes_no_seat_over(deserted, player) -> None:
-    honest = deserted.state
-    deserted.state = lambda: replace(honest(), match=b"\x09" * 32)
-    async with connect("host", player, dial=deserted.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=shown)
-        await table.ready()
-        await show_twice(deserted, honest)
+        deserted.state = honest
+        for _ in range(2):
+            await wait_all_tasks_blocked()
+            await deserted.send(honest())
         await follow(connection, table)
     assert signed(deserted, Sub) == []
 

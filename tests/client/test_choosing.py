@@ -24,23 +24,24 @@ def opened() -> Record:
     return Record(0, encode(Open(*PLACE, 0, 1, ((0, 3, b"s" * 16),))), bytes(64))
 
 
-@each_row("between", [(), (act("pause"),), (act("resume", Proxy),), (opened(),)])
-def test_choice_stands_when_nothing_was_decided_in_between(between) -> None:
-    assert same_decision(PLAY, 4, Offered(6, 4, (PLAY,)), between)
+SAME = Offered(6, 4, (PLAY,))
 
 
 @each_row(
-    "offered, between",
+    "offered, between, stands",
     [
-        (Offered(6, 4, (PLAY,)), (act("raise"),)),
-        (Offered(6, 4, (PLAY,)), (act("pause"), act("accept"))),
-        (Offered(6, 4, (PLAY,)), (Record(2, encode(Release(*PLACE, 1, b"v" * 32)), bytes(64)),)),
-        (Offered(6, 5, (PLAY,)), ()),
-        (Offered(6, 4, ()), ()),
+        *((SAME, between, True) for between in ((), (act("pause"),), (act("resume", Proxy),), (opened(),))),
+        (SAME, (act("raise"),), False),
+        (SAME, (act("pause"), act("accept")), False),
+        (SAME, (Record(2, encode(Release(*PLACE, 1, b"v" * 32)), bytes(64)),), False),
+        (Offered(6, 5, (PLAY,)), (), False),
+        (Offered(6, 4, ()), (), False),
     ],
 )
-def test_choice_does_not_stand_after_another_decision_or_for_another_offer(offered, between) -> None:
-    assert not same_decision(PLAY, 4, offered, between)
+def test_choice_stands_unless_something_was_decided_or_another_offer_made_in_between(
+    offered, between, stands
+) -> None:
+    assert same_decision(PLAY, 4, offered, between) is stands
 
 
 async def test_choice_that_is_not_offered_is_refused(scripted, player) -> None:

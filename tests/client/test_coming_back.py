@@ -1,4 +1,5 @@
 import pytest
+from client.cheats import forget_since
 from client.playing import at_table, at_turn, come_back, leave_at_turn, my_turn, pick, play_on, received
 from msgspec.structs import replace
 
@@ -157,14 +158,8 @@ async def test_server_that_forgot_records_is_refused(scripted, player, autojump_
         await table.choose(pick(turn))
     for transcript in player.home.transcripts.iterdir():
         transcript.unlink()
-    server.records, server.ledger = server.records[:3], None
+    await forget_since(server, 3)
     server.go_on = nothing
-    from truc_protocol.ledger import start as fresh
-    from truc_protocol.setup import close_setup, open_terms
-
-    table_record, *seats, match = server.setup.records
-    terms = open_terms(server.document, Record(*table_record))
-    server.ledger = fresh(close_setup(terms, tuple(Record(*seat) for seat in seats), Record(*match)))
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])
         with pytest.raises(CheckFailedError) as stopped:
@@ -295,13 +290,6 @@ async def test_nobody_waits_for_a_reply_when_the_match_is_over(scripted, player)
         await table.resign()
         seen = await play_on(table)
     assert seen[-1].verdict.reason == "resigned"
-
-
-async def test_too_many_requests_are_asked_again(scripted, player, autojump_clock) -> None:
-    server = scripted()
-    server.bend = once(Ok, lambda message: refusal(Code.RATE_LIMITED, "slowly", re=message.re))
-    async with connect("host", player, dial=server.dial) as connection:
-        assert await connection.tables()
 
 
 async def test_missing_records_are_asked_for_again_after_too_many_requests(

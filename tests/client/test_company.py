@@ -25,27 +25,19 @@ async def told(stream, many: int) -> list:
         return [await anext(stream) for _ in range(many)]
 
 
-async def test_lobby_tells_how_full_the_house_is_and_every_table(server, connection) -> None:
+async def test_lobby_tells_how_full_the_house_is_every_table_which_is_gone_and_what_is_said_there_alone(
+    server, connection
+) -> None:
     lobby = await connection.lobby()
     first, shown = await told(lobby, 2)
     assert first == LobbyChanged(LobbyState(online=1, tables=1, playing=0))
     assert shown == TableChanged(server.state())
     assert lobby.tables == {CODE: server.state()}
-
-
-async def test_lobby_tells_which_table_is_gone(server, connection) -> None:
-    lobby = await connection.lobby()
-    await server.send(messages.TableClosed(table=CODE, reason="expired"))
-    *_, closed = await told(lobby, 3)
-    assert (closed, lobby.tables) == (TableClosed("expired", CODE), {})
-
-
-async def test_lobby_tells_what_is_said_there_and_not_at_tables(server, connection) -> None:
-    lobby = await connection.lobby()
-    await server.send(ChatLine(table=CODE, player=TAG, name="east", text="here"))
+    await server.send(ChatLine(table=CODE, player=TAG, name="east", text="here"))  # at a table
     await lobby.chat("good evening")
-    *_, said = await told(lobby, 3)
-    assert said == ChatSaid(TAG, "north", "good evening")
+    assert await told(lobby, 1) == [ChatSaid(TAG, "north", "good evening")]
+    await server.send(messages.TableClosed(table=CODE, reason="expired"))
+    assert (await told(lobby, 1), lobby.tables) == ([TableClosed("expired", CODE)], {})
 
 
 async def test_lobby_is_followed_again_after_a_lost_connection(server, connection) -> None:
@@ -76,26 +68,22 @@ async def test_lobby_is_asked_for_until_it_is_not_too_often(server, connection, 
     assert (kinds, len(received(server, FollowLobby))) == ([Interrupted, LobbyChanged, TableChanged], 4)
 
 
-async def test_lobby_that_is_refused_on_the_way_back_ends_with_the_reason(server, connection) -> None:
-    lobby = await connection.lobby()
-    await told(lobby, 2)
-
+async def test_lobby_that_a_server_does_not_have_or_has_no_more_ends_with_the_reason(
+    server, connection
+) -> None:
     async def refuse(message) -> None:
         await server.send(refusal(Code.UNKNOWN_REQUEST, "no", re=message.id))
 
+    server.answer_other, honest = refuse, server.answer_other
+    with pytest.raises(RefusedError, match="unknown_request"):
+        await connection.lobby()
+    server.answer_other = honest
+    lobby = await connection.lobby()
+    await told(lobby, 2)
     server.answer_other = refuse
     await server.hang_up()
     with pytest.raises(RefusedError, match="unknown_request"):
         await told(lobby, 2)
-
-
-async def test_server_without_a_lobby_is_said_to_have_none(server, connection) -> None:
-    async def refuse(message) -> None:
-        await server.send(refusal(Code.UNKNOWN_REQUEST, "no", re=message.id))
-
-    server.answer_other = refuse
-    with pytest.raises(RefusedError, match="unknown_request"):
-        await connection.lobby()
 
 
 async def test_lobby_that_is_left_ends(server, connection) -> None:

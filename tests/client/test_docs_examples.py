@@ -1,12 +1,12 @@
 import ast
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from client.running import Process
 from client.serving import RealServer
 from rows import each_row
 
@@ -78,30 +78,21 @@ def code_of(source: str) -> list[str]:
     return [line for line in source.splitlines()[begin:] if line.strip()]
 
 
-class Program:
+class Program(Process):
     """An example that runs, with a home of its own."""
 
-    def __init__(self, name: str, *arguments: object, typed: str | None = None) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-u", str(CLIENTS / name), *map(str, arguments)],
-            stdin=subprocess.PIPE if typed is not None else None,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        if typed is not None:
-            self._process.stdin.write(typed)
-            self._process.stdin.flush()
+    def __init__(self, name: str, *arguments: object) -> None:
+        super().__init__(CLIENTS, *arguments, program=(sys.executable, "-u", str(CLIENTS / name)))
 
     def wait(self) -> str:
         """Return all that it prints, once it has ended well."""
-        told, _ = self._process.communicate(timeout=60)
-        assert self._process.returncode == 0, told
+        told, complaint, status = self.finish()
+        assert status == 0, complaint
         return told
 
-    def line(self, start: str) -> str:
+    def until(self, start: str) -> str:
         """Return the next line that starts like this."""
-        return next(line for line in self._process.stdout if line.startswith(start)).strip()
+        return next(line for line in self.process.stdout if line.startswith(start)).strip()
 
 
 @pytest.fixture(scope="module")
@@ -114,10 +105,12 @@ def watched_server(tmp_path_factory):
 
 @pytest.mark.slow
 def test_player_and_spectator_of_the_docs_see_the_same_match(watched_server, tmp_path) -> None:
-    player = Program("player.py", watched_server.url, tmp_path / "player", typed="0\n" * 500)
-    code = player.line("table").split()[1]
+    player = Program("player.py", watched_server.url, tmp_path / "player")
+    player.process.stdin.write("0\n" * 500)
+    player.process.stdin.flush()
+    code = player.until("table").split()[1]
     spectator = Program("spectator.py", watched_server.url, tmp_path / "spectator", code)
-    spectator.line("watching")  # else the match may be over, and the table gone, before
+    spectator.until("watching")  # else the match may be over, and the table gone, before
     bot = Program("bot.py", watched_server.url, tmp_path / "bot")
     bot.wait()
     shown = [program.wait().splitlines()[-1].split() for program in (player, spectator)]
@@ -132,7 +125,7 @@ def test_spectator_of_the_docs_finds_a_match_in_the_lobby(tmp_path) -> None:
     try:
         spectator = Program("spectator.py", server.url, tmp_path / "spectator")
         first = Program("bot.py", server.url, tmp_path / "first")
-        spectator.line("watching")
+        spectator.until("watching")
         second = Program("bot.py", server.url, tmp_path / "second")
         assert [bot.wait().strip() for bot in (first, second)] == ["proven", "proven"]
         assert spectator.wait().splitlines()[-1].startswith("proven")

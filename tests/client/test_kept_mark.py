@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 import trio
+from client.cheats import forget_since
 from client.playing import at_table, my_turn, play_on, received, signed
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
@@ -12,10 +13,8 @@ from truc_client.home.transcripts import path_of
 from truc_protocol.bodies import Ack, Close, Deal
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
-from truc_protocol.ledger import start
 from truc_protocol.messages import Ok, Resume, refusal
-from truc_protocol.records import Record, parse
-from truc_protocol.setup import close_setup, open_terms
+from truc_protocol.records import parse
 
 TURNS = 13
 
@@ -25,17 +24,6 @@ def mark_of(player, mid: bytes) -> int:
     (k,) = database.execute("SELECT k FROM matches WHERE mid = ?", (mid,)).fetchone()
     database.close()
     return k
-
-
-async def forget_since(server, k: int) -> None:
-    """Take a server back to a position."""
-    kept, server.records = server.records[:k], []
-    records = tuple(Record(*record) for record in server.setup.records)
-    closed = close_setup(open_terms(server.document, records[0]), records[1:-1], records[-1])
-    server.ledger = start(closed)
-    for record in kept:
-        server.ledger = server.dealer.take(server.ledger, record)
-        server.records.append(record)
 
 
 async def end_early(server, mark: int) -> None:

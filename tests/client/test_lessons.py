@@ -167,43 +167,40 @@ def advice(*tried: Tried, lines: tuple[str, ...] = PLAYS) -> Advice:
 HOLDING = Board(2, 0, held=(("3o", "1c", "4b"), ()))
 
 
-def test_suggestion_is_told_with_how_it_fared_beside_the_next_best() -> None:
-    told = Lessons().of(advice(Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, -0.96, False)), HOLDING)
-    assert told[1:] == [
-        "Suggestion: 1 (play 3o). In 31 of 50 imagined hands you come out ahead; points on average: +0.8.",
-        "Next best: 2 (play 1c). In 20 of 50 imagined hands you come out ahead; points on average: -1.",
-    ]
-
-
-def test_what_an_option_costs_in_any_case_is_told_as_certain() -> None:
-    given = advice(
-        Tried(50, 0.4, 0, -1, True), Tried(50, 0.3, 0, -1.5, False), lines=("decline", "accept", "raise 3")
-    )
-    assert Lessons().of(given, HOLDING)[1] == ("Suggestion: 1 (no vull). Points, whatever the cards: -1.")
-
-
-def test_suggestion_that_brings_fewer_points_is_told_to_fit_the_score() -> None:
-    given = advice(Tried(50, 0.9, 40, 0.8, False), Tried(50, 0.8, 30, 1.2, False))
-    assert Lessons().of(given, HOLDING)[-1].startswith("The suggestion brings fewer points, but")
-
-
-def test_points_are_told_with_the_comma_of_the_language() -> None:
-    lessons = Lessons(at=setting(lang="ca"))
-    told = lessons.of(advice(Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, 0.02, False)), HOLDING)
-    assert [line.rpartition(": ")[2] for line in told[1:]] == ["+0,8.", "0."]
-
-
-def test_option_without_a_number_is_suggested_by_its_name() -> None:
-    given = advice(Tried(9, 0.6, 5, 0.4, False), Tried(9, 0.5, 5, 0.3, False), lines=("order 7", "play 3o"))
-    assert Lessons().of(given, HOLDING)[1].startswith("Suggestion: order a seven")
-
-
-@pytest.mark.parametrize(
-    ("given", "board"),
-    [(advice(), HOLDING), (advice(Tried(9, 0.6, 5, 0.4, False)), Board(2, 0))],
-    ids=["nothing to compare", "no cards yet"],
+@each_row(
+    "tried, lines, lang, told",
+    [
+        (
+            (Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, -0.96, False)),
+            *(PLAYS, "en"),
+            "Suggestion: 1 (play 3o). In 31 of 50 imagined hands you come out ahead; points on average: +0.8.\n"
+            "Next best: 2 (play 1c). In 20 of 50 imagined hands you come out ahead; points on average: -1.",
+        ),
+        (  # what it costs in any case is certain
+            (Tried(50, 0.4, 0, -1, True), Tried(50, 0.3, 0, -1.5, False)),
+            *(("decline", "accept", "raise 3"), "en"),
+            "Suggestion: 1 (no vull). Points, whatever the cards: -1.",
+        ),
+        (  # it fits the score
+            (Tried(50, 0.9, 40, 0.8, False), Tried(50, 0.8, 30, 1.2, False)),
+            *(PLAYS, "en"),
+            "The suggestion brings fewer points, but",
+        ),
+        ((Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, 0.02, False)), PLAYS, "ca", ": +0,8.\n"),
+        (  # an option without a number has its name
+            (Tried(9, 0.6, 5, 0.4, False), Tried(9, 0.5, 5, 0.3, False)),
+            *(("order 7", "play 3o"), "en"),
+            "Suggestion: order a seven",
+        ),
+    ],
 )
-def test_nothing_is_suggested_where_nothing_can_be_judged(given, board) -> None:
+def test_suggestion_is_told_with_how_it_fared_beside_the_next_best(tried, lines, lang, told) -> None:
+    lessons = Lessons(at=setting(lang=lang))
+    assert told in "\n".join(lessons.of(advice(*tried, lines=lines), HOLDING))
+
+
+@each_row("given, board", [(advice(), HOLDING), (advice(Tried(9, 0.6, 5, 0.4, False)), Board(2, 0))])
+def test_nothing_is_suggested_where_there_is_nothing_to_compare_or_no_card_yet(given, board) -> None:
     assert Lessons().of(given, board) == []
 
 

@@ -184,16 +184,6 @@ async def test_player_keeps_a_seat_through_a_roll(host, player) -> None:
         assert [held.table for held in connection.held] == [code]
 
 
-async def test_two_servers_know_a_player_by_different_keys(host, player, nursery, tmp_path) -> None:
-    other = await Host(nursery, tmp_path / "other").start()
-    here = await seated_key(host, player)
-    async with connect("other.test", player, dial=other.dial) as connection:
-        table = await connection.create("truc-french", private=True)
-        (seat,) = other.server.store.seats(table.code)
-        await table.leave()
-    assert seat.player != here
-
-
 async def test_same_master_seed_is_the_same_player_by_the_link_with_the_first_key(
     host, player, tmp_path
 ) -> None:

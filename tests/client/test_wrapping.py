@@ -1,6 +1,7 @@
 """Lines wrapped between words, where a mark that stands apart stays with its word."""
 
 from rich.text import Text
+from rows import each_row
 
 from truc_terminal.screen import blocks
 from truc_terminal.screen.prompt import folded
@@ -8,31 +9,25 @@ from truc_terminal.screen.questions import Key
 from truc_terminal.screen.wrapping import wrapped
 
 
-def test_no_line_of_a_sentence_begins_with_a_mark() -> None:
-    assert wrapped("refuser ; l'autre camp marque 1", 9) == [
-        "refuser ;",
-        "   l'autre",
-        "   camp",
-        "   marque",
-        "   1",
-    ]
-
-
-def test_word_in_quotation_marks_stays_whole() -> None:
-    assert wrapped("bot 1 demande 3 (« retruco »)", 19) == ["bot 1 demande 3", "   (« retruco »)"]
-
-
-def test_command_to_copy_stays_whole() -> None:
-    assert wrapped("Pour revenir : truc play localhost", 16) == ["Pour revenir :", "   truc play localhost"]
-
-
-def test_of_two_commands_to_copy_each_stays_whole() -> None:
-    line = "De nou: truc replay f6364a; com a pàgina: truc report f6364a"
-    assert wrapped(line, 30) == [
-        "De nou: truc replay f6364a;",
-        "   com a pàgina:",
-        "   truc report f6364a",
-    ]
+@each_row(
+    "text, width, lines",
+    [
+        (
+            *("refuser ; l'autre camp marque 1", 9),
+            ["refuser ;", "   l'autre", "   camp", "   marque", "   1"],  # no line begins with a mark
+        ),
+        ("bot 1 demande 3 (« retruco »)", 19, ["bot 1 demande 3", "   (« retruco »)"]),
+        ("Pour revenir : truc play localhost", 16, ["Pour revenir :", "   truc play localhost"]),
+        (
+            *("De nou: truc replay f6364a; com a pàgina: truc report f6364a", 30),
+            ["De nou: truc replay f6364a;", "   com a pàgina:", "   truc report f6364a"],
+        ),
+    ],
+)
+def test_line_is_broken_between_words_but_for_marks_quotations_and_commands_to_copy(
+    text, width, lines
+) -> None:
+    assert wrapped(text, width) == lines
 
 
 def test_no_line_of_an_option_begins_with_a_mark() -> None:
