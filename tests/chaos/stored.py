@@ -12,7 +12,7 @@ from truc_protocol.records import Record
 
 
 class ViolationError(Exception):
-    """The server has lost, changed or refused what it must not."""
+    """The server, or a client, has done what it must not: lost, changed or refused something."""
 
 
 def stored_records(data: Path, mid: bytes) -> list[Record]:

@@ -6,17 +6,17 @@ place, and whatever the protocol does not explain by a server that was ended rai
 """
 
 import random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import trio
 from chaos.parties import Game, Party
-from chaos.resting import wish
 from chaos.servers import ServerProcess
 from chaos.stored import ViolationError, stored_chat, stored_records, unfinished
 from server.rawclient import GoneError, Map, RawClient, Seat
 
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.bodies import Proxy, Resign, Rule
+from truc_protocol.ledger import Ledger
 from truc_protocol.records import Phase, Record, parse
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ _ERRORS: Final = ("stale_position", "void_bet")
 _REPLAY: Final = 0.3  # of the returns ask for records that are there already
 _ACKNOWLEDGED: Final = {"act": "acts", "chat": "lines", "ready": "agreements"}
 _TALK: Final = 0.05
+_FIRST_WISH: Final = 0.02  # of the records make somebody ask for a pause
+_AGREES: Final = 0.5  # of them, once another has asked
+_ENDS: Final = 0.8  # of those of a pause make somebody ask for its end; else its time must end it
 _TALK_S: Final = 2.0
 
 
@@ -339,3 +342,14 @@ def check_verdict(verdict: Verdict, *, is_left: bool = False) -> None:
     ruled = [rule for _, rule in verdict.rulings if rule.ruling not in ("pause", "resume")]
     if (ruled or verdict.voids) and not is_left:
         raise ViolationError(f"a ruling against somebody while the server was down: {verdict}")
+
+
+def wish(ledger: Ledger, seat: int, whims: random.Random) -> Literal["pause", "resume"] | None:
+    """Return what a seat asks for after the newest record, where it may (specification, section 9)."""
+    pause = ledger.pause
+    if ledger.phase not in (Phase.BETWEEN, Phase.HAND) or ledger.match is None or seat in pause.asked:
+        return None
+    if pause.active:
+        return "resume" if whims.random() < _ENDS else None
+    likely = _AGREES if pause.asked else _FIRST_WISH
+    return "pause" if seat not in pause.spent and whims.random() < likely else None

@@ -24,10 +24,9 @@ from typing import Final, NamedTuple
 import trio
 from chaos.reporting import counted, report
 from chaos.servers import QUICK, ServerProcess, serving
-from chaos.stored import stored_records
+from chaos.stored import ViolationError, stored_records
 from fuzz.bending import BentRelay
 from fuzz.mischief import Booty
-from fuzz.rogues import ViolationError
 from fuzz.sessions import found_at, play_numbered, told
 
 from truc_client import (

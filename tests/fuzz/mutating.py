@@ -27,30 +27,6 @@ _TEXTS: Final = (
     *("", "a", "x" * 64, "x" * 65, "x" * 300),
     *("\x00", "\u202e", "\ufeff", "é", "🂡", "{seat}", "%s", "..", "rest", "seat"),
 )
-_BYTES: Final = (
-    *(0, 1, 2),
-    *(edge for bits in (4, 6, 7, 8, 16) for edge in (2**bits - 1, 2**bits)),
-    *(2**31, 2**32 - 1),
-)
-_NUMBERS: Final = (*_IN_FOUR_BYTES, 2**32, 2**53 - 1)
-_LARGE: Final = (2**53, 2**63, 2**64 - 1, -1, -32, -33, -(2**31), -(2**53), -(2**63))
-_TEXTS: Final = (
-    "",
-    "a",
-    "x" * 64,
-    "x" * 65,
-    "x" * 300,
-    "\x00",
-    "\u202e",
-    "\ufeff",
-    "é",
-    "🂡",
-    "{seat}",
-    "%s",
-    "..",
-    "rest",
-    "seat",
-)
 _BYTES: Final = (b"", bytes(16), bytes(31), bytes(32), b"\xff" * 32, bytes(33), bytes(64), bytes(300))
 _PREFIXES: Final = bytes.fromhex("00 80 8f 90 9f a0 c0 c1 c4 c6 c7 ca cf d3 d9 dd df ff")
 _TOKENS: Final = (

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 import trio
+from chaos.stored import ViolationError
 from fuzz.mischief import Booty, Mischief, is_answer, is_answered
 
 from truc_conform.expectations import GoneError, Map, UnexpectedError
@@ -28,10 +29,6 @@ QUIET_S: Final = 0.005
 _TOLD: Final = 12
 _ENDED: Final = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
 _OWN_DOING: Final = (UnexpectedError, RemoteError, BoxError, trio.TooSlowError)
-
-
-class ViolationError(Exception):
-    """The server did what it must not do."""
 
 
 class Rogue(RawClient):

@@ -18,8 +18,9 @@ from typing import Final, NamedTuple
 import trio
 from chaos.reporting import report
 from chaos.servers import QUICK, ServerProcess, serving
+from chaos.stored import ViolationError
 from fuzz.mischief import Booty, Mischief
-from fuzz.rogues import Rogue, RogueSeat, ViolationError
+from fuzz.rogues import Rogue, RogueSeat
 
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat

@@ -7,10 +7,10 @@ import random
 
 import pytest
 from chaos.servers import serving
+from chaos.stored import ViolationError
 from fuzz.bending import Bending
 from fuzz.clients import SETTINGS, Fuzzer
 from fuzz.mischief import Booty
-from fuzz.rogues import ViolationError
 
 from truc_conform.raw_client import frame
 

@@ -6,8 +6,9 @@ The long form is `PYTHONPATH=tests:docs python -m fuzz sessions --seconds 600`.
 import random
 
 import pytest
+from chaos.stored import ViolationError
 from fuzz.mischief import Booty, Mischief, is_answered
-from fuzz.rogues import Rogue, ViolationError
+from fuzz.rogues import Rogue
 from fuzz.sessions import Fuzzer
 from server.conftest import QUICK, changed, running
 from structlog.testing import capture_logs

@@ -8,13 +8,13 @@ from functools import partial
 import pytest
 import trio
 from chaos.servers import QUICK, serving
+from client.playing import homes
 from server.admins import host_says
 from server.conftest import together
 from server.rawclient import GoneError, RawClient, Seat
+from system.bot_tables import BotTable
 from system.seating import all_ready, come_back, play_or_lose, seated
 
-from truc_client import MatchEnded, Player, Table, YourTurn, open_home
-from truc_client import connect as connecting
 from truc_client.bots import simple_bot
 from truc_protocol.audit import Result
 from truc_protocol.ledger import Due, due
@@ -116,45 +116,15 @@ async def test_second_sigterm_stops_it_in_the_hand(tmp_path, connect):
 
 async def test_players_come_back_by_themselves_and_finish(tmp_path):
     """The client library on both seats: it is told nothing but by the server."""
-    ended: list[MatchEnded] = []
-    async with serving(tmp_path / "data", DRAINING) as server:
-        codes, taken = trio.open_memory_channel[str](1)
-
-        async def stop_and_start() -> None:
+    table = BotTable(homes(tmp_path, False, False), seed=1, bot=simple_bot)
+    table.last.set()
+    with trio.fail_after(60):
+        async with serving(tmp_path / "data", DRAINING) as server, trio.open_nursery() as nursery:
+            nursery.start_soon(table.play, server)
+            await table.choose_more(3)
             server.signal(signal.SIGTERM)
             assert await server.wait() == 0
             await server.start()
-
-        async def first(nursery: trio.Nursery) -> None:
-            async with connecting(server.url, Player(open_home(tmp_path / "first"), "first")) as connection:
-                table = await connection.create("truc-french", private=True)
-                await codes.send(table.code)
-                await table.ready()
-                ended.append(await play(table, 1, at_turn=lambda: nursery.start_soon(stop_and_start)))
-
-        async def second() -> None:
-            async with connecting(server.url, Player(open_home(tmp_path / "second"), "second")) as connection:
-                table = await connection.join(await taken.receive())
-                await table.ready()
-                ended.append(await play(table, 2))
-
-        with trio.fail_after(60):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(first, nursery)
-                nursery.start_soon(second)
-        assert server.faults() == []
-    assert [match.verdict.result for match in ended] == [Result.PROVEN] * 2
-
-
-async def play(table: Table, seed: int, at_turn=None) -> MatchEnded:
-    """Play a match; `at_turn` is called at the third decision."""
-    choose, turns = simple_bot(seed), 0
-    async for happening in table:
-        if isinstance(happening, YourTurn) and happening.must:
-            turns += 1
-            if turns == 3 and at_turn is not None:
-                at_turn()
-            await table.choose(choose(happening))
-        if isinstance(happening, MatchEnded):
-            return happening
-    raise AssertionError("the table was closed")
+            await table.over.wait()
+            assert server.faults() == []
+    assert [match.verdict.result for match in table.ended] == [Result.PROVEN] * 2
