@@ -25,7 +25,7 @@ from truc_server.net import peer
 from truc_server.net.admission import Admission
 from truc_server.requests import acts, company, history, login
 from truc_server.spectating import spectator_feed
-from truc_server.spectating.recent_records import Tail
+from truc_server.spectating.sent_records import Tail
 from truc_server.storage.schema import match_players
 from truc_server.storage.sql import Store
 from truc_server.table_data import options

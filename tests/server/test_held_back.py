@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_server.spectating import audience
 from truc_server.spectating import spectator_feed as showing
-from truc_server.spectating.shown_match import ShownMatch
+from truc_server.spectating.sent_records import ShownMatch
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage.sql import Store
 

@@ -7,7 +7,7 @@ from server.visitors import keyed
 
 from truc_server.net.floods import BURST, Pace
 from truc_server.settings.settings import LimitSettings
-from truc_server.spectating.recent_records import Tail
+from truc_server.spectating.sent_records import Tail
 
 LIMITS = LimitSettings(connections_per_address=2)
 HERE, THERE = "192.0.2.1", "192.0.2.2"

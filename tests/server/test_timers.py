@@ -8,7 +8,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.records import Record
-from truc_server.spectating.recent_records import Item, Tail, packed_facts, record_frame
+from truc_server.spectating.sent_records import Item, Tail, packed_facts, record_frame
 from truc_server.storage import AddRecord
 from truc_server.timing.timers import FEW, Alarm, Timers
 

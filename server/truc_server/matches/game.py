@@ -30,7 +30,7 @@ from truc_server.matches.stored import ending, save_secrets
 from truc_server.net.peer import Player
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
-from truc_server.spectating.recent_records import Item, Tail, packed_facts, record_frame
+from truc_server.spectating.sent_records import Item, Tail, packed_facts, record_frame
 from truc_server.storage import AddRecord, Write
 from truc_server.table_data.seats import Blueprint, Lineup
 

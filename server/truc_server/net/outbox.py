@@ -227,8 +227,9 @@ class Flusher:
     def release(self, durable: int) -> None:
         """Write what has waited for batches up to `durable`."""
         self._durable = durable
-        for gate in [gate for gate in self._held if gate <= durable]:
-            self._ready |= self._held.pop(gate)
+        for gate in tuple(self._held):
+            if gate <= durable:
+                self._ready |= self._held.pop(gate)
         self._flush_all()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -250,7 +251,7 @@ class Flusher:
 
     def _flush(self, outbox: Outbox) -> None:
         if self._is_over or outbox.is_draining or outbox.is_broken:
-            return
+            return  # what drains is looked at again when it is done
         if rest := outbox.flush(self._durable):
             outbox.is_draining = True
             self._tasks.start_soon(self._drain, outbox, rest)

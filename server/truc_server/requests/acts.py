@@ -102,6 +102,7 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
     if isinstance(looked, Repeated):
         return _answer_again(peer, message, looked)
     record = looked.record
+    # a thread of its own: meanwhile the loop serves others, and the match may go on without this record
     is_sound = await trio.to_thread.run_sync(
         keys.verify, player.id, record.body, record.sig, limiter=_SIGNATURES
     )
@@ -199,15 +200,17 @@ def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated)
     return False
 
 
-def _game(table: Table, mid: bytes, player: Player) -> Game:
-    """Return the match of this id at a table, if it takes anything now.
+def _in_match(lobby: Lobby, player: Player, message: ClaimMatch | WantRekey) -> tuple[Table, int, Game]:
+    """Return the table, the player's seat and the match that a request is about, if the match takes anything now.
 
     Raises:
         RefusedError: There is none for this player, or it is held.
     """
-    game = table.own_game(mid, player)
+    table = lobby.table(message.table)
+    seat = table.own_seat(player)
+    game = table.own_game(message.match, player)
     game.hold.check()
-    return game
+    return table, seat, game
 
 
 def speak(lobby: Lobby, peer: Peer, player: Player, message: BoxedSign | OpenSign | Say) -> None:
@@ -222,7 +225,9 @@ def speak(lobby: Lobby, peer: Peer, player: Player, message: BoxedSign | OpenSig
         case Say():
             table.talk.say(seat, player.tag, passed_on)
         case BoxedSign() | OpenSign():
-            table.talk.sign(_game(table, passed_on.match, player), seat, player.tag, passed_on)
+            game = table.own_game(passed_on.match, player)
+            game.hold.check()
+            table.talk.sign(game, seat, player.tag, passed_on)
         case _:
             assert_never(passed_on)
     peer.ok(message)
@@ -234,9 +239,7 @@ def claim(lobby: Lobby, peer: Peer, player: Player, message: ClaimMatch) -> None
     Raises:
         RefusedError: It is not away, or not for long enough, or the match is over.
     """
-    table = lobby.table(message.table)
-    seat = table.own_seat(player)
-    game = _game(table, message.match, player)
+    table, seat, game = _in_match(lobby, player, message)
     if game.ledger.phase in (Phase.OVER, Phase.ENDED):
         raise RefusedError(Code.NOT_NOW, "expected a match that goes on")
     turn = game.claim(seat, table.audience.online)
@@ -251,9 +254,7 @@ def wish(lobby: Lobby, peer: Peer, player: Player, message: WantRekey) -> None:
     Raises:
         RefusedError: It may not start one.
     """
-    table = lobby.table(message.table)
-    seat = table.own_seat(player)
-    game = _game(table, message.match, player)
+    table, seat, game = _in_match(lobby, player, message)
     game.waits.wish(seat)
     peer.ok(message)
     if game.ledger.phase is Phase.BETWEEN:

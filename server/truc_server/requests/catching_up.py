@@ -18,8 +18,7 @@ from truc_server.matches.game import Game
 from truc_server.net.outbox import LOW_BYTES
 from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
 from truc_server.requests.means import Means
-from truc_server.spectating.recent_records import Tail, record_frame
-from truc_server.spectating.shown_match import ShownMatch
+from truc_server.spectating.sent_records import ShownMatch, Tail, record_frame
 from truc_server.storage import AddRecord, StoreError
 from truc_server.table_data.seats import setup_message, terms_message
 from truc_server.tables.table import Table

@@ -23,8 +23,7 @@ from truc_protocol.wire.connection import broadcast_frame
 from truc_server.net.peer import Peer
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import DelayLine, Notice
-from truc_server.spectating.recent_records import Tail, record_frame
-from truc_server.spectating.shown_match import ShownMatch, age
+from truc_server.spectating.sent_records import ShownMatch, Tail, age, record_frame
 from truc_server.storage import AddRecord, PastMatch
 from truc_server.storage.page_reader import PAGE, Pages
 from truc_server.storage.sql import Store

@@ -126,9 +126,8 @@ class Table:
         self._expiry = Alarm(backing.timers, self._expire)
         self._signing = Alarm(backing.timers, self.drop_terms)
         self._clock = Alarm(backing.timers, self._time_out)
-        self._gate = (
-            0  # the batch of the newest record: until it is durable, nobody's time runs for what it asks
-        )
+        # the batch of the newest record: until it is durable, nobody's time runs for what it asks
+        self._gate = 0
 
     def own_seat(self, player: Player) -> int:
         """Return the seat of a player who must have one.
@@ -325,7 +324,7 @@ class Table:
     def commit(self, game: Game, turn: Turn) -> None:
         """Store what follows from a record, and let everybody be told behind it; time runs when it is stored."""
         gate = self._journal.write(*turn.rows)
-        if gate != self._gate:
+        if gate != self._gate:  # one start for all records of a batch
             self._gate = gate
             self._journal.after(self._start)
         game.note(turn, gate=gate)
