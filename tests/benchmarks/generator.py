@@ -7,6 +7,7 @@ tables move does the measuring begin. Invariant: its own share of its core is in
 import gc
 import json
 import os
+import select
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from benchmarks.loop import Line, Loop, Wire
 from benchmarks.proc import Usage, cores, pin, raise_file_limit, rss_kib, usage
 from benchmarks.seats import Seat
 from benchmarks.secured import SecuredWire
+from chaos.attacks import BEGUN
 
 AT_ONCE: Final = 64  # who comes in, sits down or begins at the same time
 FIRST: Final = 8  # the first eighth pays for what is loaded and kept when anybody comes
@@ -189,7 +191,7 @@ def play(plan: Plan, loop: Loop) -> dict[str, Any]:
         board.go()
     stages.wait("move", lambda: all(board.is_moving for board in boards))
     window = Window(plan, loop)
-    with _flooding(plan):
+    with _flooding(plan, loop):
         window.warm_up()
         memory["rss_playing"] = rss_kib(plan.pid)
         tally.begin()
@@ -201,19 +203,21 @@ def play(plan: Plan, loop: Loop) -> dict[str, Any]:
 
 
 @contextmanager
-def _flooding(plan: Plan) -> Iterator[None]:
+def _flooding(plan: Plan, loop: Loop) -> Iterator[None]:
     """Flood the server, if the plan says so, from a process on this core which goes last there: what is measured is the server."""
     if not plan.is_flooded:
         yield
         return
     command = [sys.executable, "-m", "chaos.attacks", str(plan.port), "--seconds", "3600"]
-    flood = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    os.setpriority(os.PRIO_PROCESS, flood.pid, LAST)
-    try:
-        yield
-    finally:
-        flood.kill()
-        flood.wait()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as flood:
+        os.setpriority(os.PRIO_PROCESS, flood.pid, LAST)
+        try:
+            loop.run(until=lambda: bool(select.select([flood.stdout], [], [], 0)[0]))
+            if flood.stdout is None or flood.stdout.readline().strip() != BEGUN:
+                raise LoadError("the flood has ended before it began")
+            yield
+        finally:
+            flood.kill()
 
 
 def _watch(plan: Plan, loop: Loop, boards: Sequence[Board], stages: Stages) -> list[Watcher]:

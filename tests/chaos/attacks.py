@@ -28,6 +28,7 @@ CROWD: Final = 2_000  # connections that are opened at once from one address
 RECORDED: Final = "127.0.3.1"
 ACTS: Final = 10  # that a sound session has at least
 RESET: Final = struct.pack("ii", 1, 0)  # to linger for no time: what is closed is reset
+BEGUN: Final = "flooding"
 TEXT: Final = "all work and no play " * 9
 
 Do = Callable[["Visit"], Awaitable[None]]
@@ -248,6 +249,8 @@ async def attacking(port: int, counts: Counter[str], *, seed: int) -> AsyncItera
 async def _for_so_long(port: int, seconds: float, seed: int) -> Counter[str]:
     counts = Counter[str]()
     async with attacking(port, counts, seed=seed):
+        sys.stdout.write(f"{BEGUN}\n")  # who measures a server in a flood waits for it
+        sys.stdout.flush()
         await trio.sleep(seconds)
     return counts
 
