@@ -8,27 +8,9 @@ from msgspec.structs import replace
 
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, INFO
+from truc_protocol import messages
 from truc_protocol.bodies import Close
 from truc_protocol.errors import Code
-from truc_protocol.messages import (
-    Chat,
-    ChatLine,
-    FollowLobby,
-    Forget,
-    History,
-    Ignore,
-    ListPlayers,
-    LobbyState,
-    Ok,
-    PastRecord,
-    PlayerState,
-    Seek,
-    Snapshot,
-    Unwatch,
-    Watch,
-    encode_info,
-    refusal,
-)
 from truc_protocol.records import link, parse
 
 CAPS = {"chat": {}, "lobby": True, "seek": True, "snapshot": True, "history": 64, "forget": True}
@@ -49,47 +31,51 @@ class Hosting(ScriptedServer):
         self.too_often = 0
 
     async def greet(self, message) -> None:
-        self.info = encode_info(replace(INFO, caps=self.caps, now_ms=int(time.time() * 1000)))
+        self.info = messages.encode_info(replace(INFO, caps=self.caps, now_ms=int(time.time() * 1000)))
         await super().greet(message)
 
     async def answer_other(self, message) -> None:
         match message:
-            case Watch():
+            case messages.Watch():
                 await self.show(message)
-            case History():
+            case messages.History():
                 await self.send(self.past(message))
-            case FollowLobby() if not message.off:
+            case messages.FollowLobby() if not message.off:
                 await self.show_lobby(message)
-            case Chat():
-                await self.send(Ok(re=message.id))
-                await self.send(ChatLine(table=message.table, player=TAG, name="north", text=message.text))
-            case ListPlayers():
+            case messages.Chat():
+                await self.send(messages.Ok(re=message.id))
+                await self.send(
+                    messages.ChatLine(table=message.table, player=TAG, name="north", text=message.text)
+                )
+            case messages.ListPlayers():
                 await self.send(self.list_players(message))
-            case Seek():
+            case messages.Seek():
                 await self.send(self.state())
-                await self.send(Ok(re=message.id, table=CODE, seat=0))
-            case FollowLobby() | Ignore() | Forget() | Unwatch():
-                await self.send(Ok(re=message.id))
+                await self.send(messages.Ok(re=message.id, table=CODE, seat=0))
+            case messages.FollowLobby() | messages.Ignore() | messages.Forget() | messages.Unwatch():
+                await self.send(messages.Ok(re=message.id))
 
-    async def show_lobby(self, message: FollowLobby) -> None:
+    async def show_lobby(self, message: messages.FollowLobby) -> None:
         if self.too_often:
             self.too_often -= 1
-            await self.send(replace(refusal(Code.RATE_LIMITED, "later", re=message.id), retry_after_ms=1))
+            await self.send(
+                replace(messages.refusal(Code.RATE_LIMITED, "later", re=message.id), retry_after_ms=1)
+            )
             return
-        await self.send(LobbyState(online=1, tables=1, playing=0))
+        await self.send(messages.LobbyState(online=1, tables=1, playing=0))
         await self.send(self.state())
-        await self.send(Ok(re=message.id))
+        await self.send(messages.Ok(re=message.id))
 
-    def list_players(self, message: ListPlayers) -> Ok:
+    def list_players(self, message: messages.ListPlayers) -> messages.Ok:
         tags = [f"P{n}" for n in range(5) if message.after is None or f"P{n}" > message.after]
-        page = tuple(PlayerState(player=tag, name="north", kind="key") for tag in tags[:2])
-        return Ok(re=message.id, players=page, more=len(tags) > 2)
+        page = tuple(messages.PlayerState(player=tag, name="north", kind="key") for tag in tags[:2])
+        return messages.Ok(re=message.id, players=page, more=len(tags) > 2)
 
-    async def show(self, message: Watch) -> None:
+    async def show(self, message: messages.Watch) -> None:
         """Send the match to who watches: from where they are, or from a snapshot."""
         await self.send(self.state())
         if self.setup is None:
-            await self.send(Ok(re=message.id, k=0))
+            await self.send(messages.Ok(re=message.id, k=0))
             return
         first = self.middle
         if message.next is not None and message.match == self.setup.match and message.next >= first:
@@ -98,7 +84,7 @@ class Hosting(ScriptedServer):
             await self.send(self.snapshot(first))
         for k in range(first, len(self.records)):
             await self.send(self.message(k))
-        await self.send(Ok(re=message.id, k=len(self.records)))
+        await self.send(messages.Ok(re=message.id, k=len(self.records)))
 
     @property
     def middle(self) -> int:
@@ -106,8 +92,8 @@ class Hosting(ScriptedServer):
         closes = (k for k, record in enumerate(self.records) if isinstance(parse(record), Close))
         return next(closes, -1) + 1
 
-    def snapshot(self, k: int, *, skipped: bool = False) -> Snapshot:
-        return Snapshot(
+    def snapshot(self, k: int, *, skipped: bool = False) -> messages.Snapshot:
+        return messages.Snapshot(
             table=CODE,
             match=self.setup.match,
             k=k,
@@ -122,18 +108,18 @@ class Hosting(ScriptedServer):
         """Return the head before a position."""
         return reduce(link, self.records[:k], self.setup.match)
 
-    def past(self, message: History):
+    def past(self, message: messages.History):
         if not self.keeps_past:
-            return refusal(Code.PRIVATE_TABLE, "not for you", re=message.id)
+            return messages.refusal(Code.PRIVATE_TABLE, "not for you", re=message.id)
         if self.busy:
             self.busy -= 1
-            return replace(refusal(Code.RATE_LIMITED, "later", re=message.id), retry_after_ms=1)
+            return replace(messages.refusal(Code.RATE_LIMITED, "later", re=message.id), retry_after_ms=1)
         first = max(0, message.first)
         page = self.records[first : first + self.page]
         end = first + len(page)
-        past = tuple(PastRecord(signer=each.signer, body=each.body, sig=each.sig) for each in page)
+        past = tuple(messages.PastRecord(signer=each.signer, body=each.body, sig=each.sig) for each in page)
         start_of = {"doc": self.document, "setup": self.setup.records} if message.first < 0 else {}
-        return Ok(re=message.id, past=past, k=end, more=end < len(self.records), **start_of)
+        return messages.Ok(re=message.id, past=past, k=end, more=end < len(self.records), **start_of)
 
     async def write(self, frame: bytes) -> None:
         async with self.turn:  # the test may be sending, too

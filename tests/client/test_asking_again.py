@@ -19,23 +19,9 @@ from truc_client import (
 )
 from truc_client.happenings import Happening
 from truc_conform.scripted import ScriptedServer
+from truc_protocol import messages
 from truc_protocol.audit import Result
 from truc_protocol.errors import Code
-from truc_protocol.messages import (
-    BoxedOptions,
-    ChatLine,
-    Join,
-    Ok,
-    OpenOptions,
-    Ready,
-    Resume,
-    Setup,
-    TableClosed,
-    TableState,
-    Terms,
-    Watch,
-    refusal,
-)
 from truc_protocol.records import Phase
 
 LONG_S = 100
@@ -64,13 +50,13 @@ async def test_end_or_options_that_never_come_are_asked_for_once(
 
     def is_lost(sent) -> bool:
         if lost == "options":
-            return isinstance(sent, BoxedOptions | OpenOptions)
+            return isinstance(sent, messages.BoxedOptions | messages.OpenOptions)
         return server.ledger is not None and server.ledger.phase is Phase.ENDED
 
-    lose_until(server, Resume, is_lost)
+    lose_until(server, messages.Resume, is_lost)
     async with at_table(server, request.getfixturevalue(who)) as table:
         seen = await play_on(table)
-    assert len(received(server, Resume)) == 1
+    assert len(received(server, messages.Resume)) == 1
     assert [each for each in seen if isinstance(each, Interrupted)] == []
     assert seen[-1].verdict.result is Result.PROVEN
 
@@ -80,7 +66,7 @@ async def test_reply_that_never_comes_though_its_record_does_is_asked_for(
 ) -> None:
     server = scripted(target=4)
     async with at_turn(server, player) as (table, turn):
-        lose_until(server, Resume, lambda sent: isinstance(sent, Ok))
+        lose_until(server, messages.Resume, lambda sent: isinstance(sent, messages.Ok))
         await table.choose(pick(turn))
         seen = await play_on(table)
     assert [each for each in seen if isinstance(each, Interrupted)] == []
@@ -94,7 +80,7 @@ async def test_who_thinks_is_not_told_again_what_they_know(scripted, request, au
         told = await told_in(table, LONG_S)
         await table.choose(pick(turn))
         seen = await play_on(table)
-    assert len(received(server, Resume)) > 1
+    assert len(received(server, messages.Resume)) > 1
     assert [each for each in told if isinstance(each, YourTurn | Resumed | Interrupted)] == []
     assert seen[-1].verdict.result is Result.PROVEN
 
@@ -105,12 +91,12 @@ async def test_talk_is_no_news_of_the_match(scripted, nursery, player, autojump_
     async def talk() -> None:
         while True:
             await trio.sleep(5)
-            await server.send(ChatLine(table="TABLE", player="P", name="north", text="your turn?"))
+            await server.send(messages.ChatLine(table="TABLE", player="P", name="north", text="your turn?"))
 
     async with at_turn(server, player) as (table, _):
         nursery.start_soon(talk)
         await told_in(table, LONG_S)
-    assert received(server, Resume)
+    assert received(server, messages.Resume)
 
 
 class Waiting(ScriptedServer):
@@ -118,7 +104,7 @@ class Waiting(ScriptedServer):
 
     is_out = False
 
-    def state(self) -> TableState:
+    def state(self) -> messages.TableState:
         shown = super().state()
         if not self.is_out:
             return shown
@@ -138,20 +124,22 @@ async def test_terms_that_never_come_are_asked_for(scripted, player, autojump_cl
     server = scripted(kind=Waiting, target=3)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
-        lose_until(server, Join, lambda sent: isinstance(sent, Terms))
+        lose_until(server, messages.Join, lambda sent: isinstance(sent, messages.Terms))
         await table.ready()
         await server.send(server.state())
         seen = await play_on(table)
-    assert [type(message) for message in server.received].count(Ready) == 1
+    assert [type(message) for message in server.received].count(messages.Ready) == 1
     assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, player, autojump_clock) -> None:
     server = scripted(target=3)  # it shows nobody as ready
-    server.bend = lambda sent: None if isinstance(sent, Terms) and len(received(server, Ready)) == 1 else sent
+    server.bend = lambda sent: (
+        None if isinstance(sent, messages.Terms) and len(received(server, messages.Ready)) == 1 else sent
+    )
     async with at_table(server, player) as table:
         seen = await play_on(table)
-    assert len(received(server, Ready)) == 2
+    assert len(received(server, messages.Ready)) == 2
     assert seen[-1].verdict.result is Result.PROVEN
 
 
@@ -161,7 +149,7 @@ async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(
     server = scripted(kind=Waiting, target=3)
 
     async def refuse(message) -> None:
-        await server.send(refusal(Code.TERMS_REFUSED, "another name", re=message.id))
+        await server.send(messages.refusal(Code.TERMS_REFUSED, "another name", re=message.id))
 
     server.act = refuse
     async with connect("host", player, dial=server.dial) as connection:
@@ -177,7 +165,9 @@ async def test_setup_that_is_lost_is_asked_for_though_the_table_was_shown_as_it_
     nursery, scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=3)
-    lose_until(server, Resume, lambda sent: isinstance(sent, Setup))  # all that shows is the open table
+    lose_until(
+        server, messages.Resume, lambda sent: isinstance(sent, messages.Setup)
+    )  # all that shows is the open table
 
     async def go_on() -> None:
         while True:
@@ -194,7 +184,7 @@ async def test_setup_that_is_lost_is_asked_for_though_the_table_was_shown_as_it_
 
 async def test_table_that_is_never_shown_is_asked_for(scripted, player, autojump_clock) -> None:
     server = scripted(target=3)
-    lose_until(server, Join, lambda sent: isinstance(sent, TableState))
+    lose_until(server, messages.Join, lambda sent: isinstance(sent, messages.TableState))
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         await told_in(table, LONG_S)
@@ -214,12 +204,12 @@ async def test_closed_table_is_not_asked_about(scripted, player, autojump_clock)
     server = scripted(target=3)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
-        server.bend = lambda sent: None if isinstance(sent, Terms) else sent
+        server.bend = lambda sent: None if isinstance(sent, messages.Terms) else sent
         await table.ready()
-        await server.send(TableClosed(table="TABLE", reason="expired"))
+        await server.send(messages.TableClosed(table="TABLE", reason="expired"))
         await told_in(table, LONG_S)
         await trio.sleep(LONG_S)
-    assert received(server, Join) == []
+    assert received(server, messages.Join) == []
 
 
 async def test_watcher_asks_for_an_end_that_never_comes(scripted, player, tmp_path, autojump_clock) -> None:
@@ -234,13 +224,16 @@ async def test_watcher_asks_for_an_end_that_never_comes(scripted, player, tmp_pa
         server.records = records
         seen = await play_on(table)
     assert [type(each) for each in before].count(Resumed) == 1
-    assert (len(received(server, Watch)), [each for each in seen if isinstance(each, Interrupted)]) == (2, [])
+    assert (
+        len(received(server, messages.Watch)),
+        [each for each in seen if isinstance(each, Interrupted)],
+    ) == (2, [])
     assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_request_that_is_never_answered_is_a_lost_connection(scripted, player, autojump_clock) -> None:
     server = scripted(target=3)
     async with connect("host", player, dial=server.dial) as connection:
-        server.bend = lambda sent: None if isinstance(sent, Ok) else sent
+        server.bend = lambda sent: None if isinstance(sent, messages.Ok) else sent
         with pytest.raises(LostError, match="did not answer"):
             await connection.tables()

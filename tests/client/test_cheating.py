@@ -47,22 +47,21 @@ async def test_card_swapped_under_its_commitment_is_found_at_the_close(scripted,
     assert (stopped.value.check, stopped.value.culprit) == ("C25", "server")
 
 
-async def test_option_that_would_sign_another_move_is_refused(scripted, player, autojump_clock) -> None:
+def foreign(option: Option) -> Option:
+    return option._replace(args=(option.args[0], (option.args[1] + 1) % 32, *option.args[2:]))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [(lambda option: option._replace(line="concede"), "would be signed"), (foreign, "own card")],
+    ids=["another move", "a foreign card"],
+)
+async def test_option_that_would_sign_another_move_or_opens_a_foreign_card_is_refused(
+    scripted, player, autojump_clock, change, why
+) -> None:
     server = scripted()
-    server.bend = on(
-        BoxedOptions, lambda message: reboxed(server, message, lambda option: option._replace(line="concede"))
-    )
-    assert "would be signed" in (await caught(server, player)).message
-
-
-async def test_option_that_opens_a_foreign_card_is_refused(scripted, player, autojump_clock) -> None:
-    server = scripted()
-
-    def foreign(option: Option) -> Option:
-        return option._replace(args=(option.args[0], (option.args[1] + 1) % 32, *option.args[2:]))
-
-    server.bend = on(BoxedOptions, lambda message: reboxed(server, message, foreign))
-    assert "own card" in (await caught(server, player)).message
+    server.bend = on(BoxedOptions, lambda message: reboxed(server, message, change))
+    assert why in (await caught(server, player)).message
 
 
 def reboxed(server, message: BoxedOptions, change) -> BoxedOptions:
@@ -115,23 +114,11 @@ async def test_box_with_a_counter_used_before_is_refused(scripted, player, autoj
     assert (await caught(server, player)).check == "C9"
 
 
-async def test_terms_other_than_the_table_showed_are_not_signed(scripted, player) -> None:
-    server = scripted()
-    server.bend = on(Terms, lambda message: changed_terms(server, message))
-    assert (await caught(server, player)).check == "C9"
-
-
 def changed_terms(server, message: Terms) -> Terms:
     terms = server.dealer.terms(
         server.variant, seats=2, opts=server.opts._replace(voids=9), name="x", opened=1
     )
     return replace(message, record=terms.record)
-
-
-async def test_setup_with_another_player_in_the_own_seat_is_refused(scripted, player) -> None:
-    server = scripted()
-    server.bend = on(Setup, lambda message: with_a_puppet(server, message))
-    assert (await caught(server, player)).check == "C9"
 
 
 def with_a_puppet(server, message: Setup) -> Setup:
@@ -141,6 +128,15 @@ def with_a_puppet(server, message: Setup) -> Setup:
     seats = (Puppet(0, 99).join(terms), other)
     start = server.dealer.match_record(terms, seats)
     return replace(message, match=body_hash(start), records=(table, *seats, start))
+
+
+@pytest.mark.parametrize(("kind", "bend"), [(Terms, changed_terms), (Setup, with_a_puppet)])
+async def test_terms_other_than_shown_and_a_setup_with_another_in_the_own_seat_are_refused(
+    scripted, player, kind, bend
+) -> None:
+    server = scripted()
+    server.bend = on(kind, lambda message: bend(server, message))
+    assert (await caught(server, player)).check == "C9"
 
 
 async def test_table_record_that_served_before_is_not_signed_again(scripted, player) -> None:

@@ -15,24 +15,10 @@ from truc_client import (
     YourTurn,
     connect,
 )
+from truc_protocol import messages
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Release
 from truc_protocol.errors import Code
-from truc_protocol.messages import (
-    BoxedOptions,
-    Bye,
-    GuestLogin,
-    GuestReturn,
-    MatchRecord,
-    Ok,
-    OpenOptions,
-    Ping,
-    Resume,
-    Setup,
-    SignedAct,
-    Welcome,
-    refusal,
-)
 from truc_protocol.records import Phase, Record, parse
 
 FRENCH = "truc-french"
@@ -49,10 +35,16 @@ async def start(connection) -> Table:
 
 
 def acts(server) -> list[bytes]:
-    return [message.body for message in server.received if isinstance(message, SignedAct) and message.match]
+    return [
+        message.body
+        for message in server.received
+        if isinstance(message, messages.SignedAct) and message.match
+    ]
 
 
-@pytest.mark.parametrize("lost", [BoxedOptions, MatchRecord, Ok], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "lost", [messages.BoxedOptions, messages.MatchRecord, messages.Ok], ids=lambda kind: kind.__name__
+)
 async def test_match_goes_on_with_the_missing_records_after_the_connection_was_lost(
     scripted, player, autojump_clock, lost
 ) -> None:
@@ -63,7 +55,7 @@ async def test_match_goes_on_with_the_missing_records_after_the_connection_was_l
         turn = seen[-1]
         await table.choose(pick(turn))
         seen += await play_on(table)
-    asked = [message.next for message in server.received if isinstance(message, Resume)]
+    asked = [message.next for message in server.received if isinstance(message, messages.Resume)]
     assert min(asked) > 0
     assert seen[-1].verdict.result is Result.PROVEN
     assert {type(happening) for happening in seen} >= {Interrupted, Resumed}
@@ -72,7 +64,7 @@ async def test_match_goes_on_with_the_missing_records_after_the_connection_was_l
 async def test_guest_goes_on_after_the_connection_was_lost(scripted, guest, autojump_clock) -> None:
     server = scripted(target=4)
     async with at_table(server, guest) as table:
-        server.stop_after = lambda message: isinstance(message, OpenOptions)
+        server.stop_after = lambda message: isinstance(message, messages.OpenOptions)
         seen = await play_on(table)
     assert seen[-1].verdict.result is Result.PROVEN
 
@@ -127,7 +119,7 @@ async def test_one_body_for_a_position_and_one_release_for_a_deal_are_sent(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=6)
-    server.stop_after = lambda message: isinstance(message, MatchRecord) and message.k > 9
+    server.stop_after = lambda message: isinstance(message, messages.MatchRecord) and message.k > 9
     async with at_table(server, player) as table:
         await play_on(table)
     places = {(place_of(body), body) for body in acts(server)}
@@ -174,7 +166,7 @@ async def nothing() -> None:
 async def test_goodbye_for_good_ends_the_table_with_its_reason(scripted, player) -> None:
     server = scripted()
     async with at_turn(server, player) as (table, _):
-        await server.send(Bye(code=Code.BANNED.value, msg="you are shut out", retryable=False))
+        await server.send(messages.Bye(code=Code.BANNED.value, msg="you are shut out", retryable=False))
         with pytest.raises(LostError, match="shut out"):
             await play_on(table)
 
@@ -185,7 +177,7 @@ async def test_lost_connection_before_the_match_leads_back_to_the_table(
     server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE")
-        await server.send(Bye(code="shutting_down", msg="back soon", retryable=True))
+        await server.send(messages.Bye(code="shutting_down", msg="back soon", retryable=True))
         seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
         await table.ready()
         seen += await play_on(table)
@@ -210,11 +202,11 @@ async def test_match_that_has_ended_is_concluded_when_the_server_no_longer_has_i
 ) -> None:
     server = scripted(target=3)
     server.stop_after = lambda message: (
-        isinstance(message, MatchRecord) and b"truc/1/end" in message.body[:16]
+        isinstance(message, messages.MatchRecord) and b"truc/1/end" in message.body[:16]
     )
 
     async def forgotten(message) -> None:
-        await server.send(refusal(Code.NO_SUCH_MATCH, "it is over", re=message.id))
+        await server.send(messages.refusal(Code.NO_SUCH_MATCH, "it is over", re=message.id))
 
     async with at_table(server, player) as table:
         server.resume = forgotten
@@ -241,12 +233,17 @@ async def test_guest_comes_back_with_its_token_or_by_name_where_it_is_forgotten(
         async with connect("host", guest, dial=server.dial):
             pass
     server.bend = once(
-        Welcome, lambda message: replace(refusal(Code.BAD_TOKEN, "unknown", re=message.re), close=True)
+        messages.Welcome,
+        lambda message: replace(messages.refusal(Code.BAD_TOKEN, "unknown", re=message.re), close=True),
     )
     async with connect("host", guest, dial=server.dial) as connection:
         assert connection.name == "guest"
-    logins = [type(message) for message in server.received if isinstance(message, GuestLogin | GuestReturn)]
-    assert logins == [GuestLogin, GuestReturn, GuestReturn, GuestLogin]
+    logins = [
+        type(message)
+        for message in server.received
+        if isinstance(message, messages.GuestLogin | messages.GuestReturn)
+    ]
+    assert logins == [messages.GuestLogin, messages.GuestReturn, messages.GuestReturn, messages.GuestLogin]
 
 
 async def test_silent_server_is_pinged_and_then_given_up(scripted, player, autojump_clock) -> None:
@@ -256,7 +253,7 @@ async def test_silent_server_is_pinged_and_then_given_up(scripted, player, autoj
         server.bend = lambda message: None
         seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
         assert "silent" in seen[-1].reason
-    assert received(server, Ping)
+    assert received(server, messages.Ping)
 
 
 async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(
@@ -264,7 +261,7 @@ async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(
 ) -> None:
     server = scripted(target=4)
     async with at_turn(server, player) as (table, turn):
-        server.bend = once(MatchRecord, lambda message: None)
+        server.bend = once(messages.MatchRecord, lambda message: None)
         await table.choose(pick(turn))
         seen = await play_on(table)
     assert any("has not come" in each.reason for each in seen if isinstance(each, Interrupted))
@@ -286,7 +283,7 @@ async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(sc
 async def test_nobody_waits_for_a_reply_when_the_match_is_over(scripted, player) -> None:
     server = scripted(target=3)
     async with at_turn(server, player) as (table, _):
-        server.bend = lambda message: None if isinstance(message, Ok) else message
+        server.bend = lambda message: None if isinstance(message, messages.Ok) else message
         await table.resign()
         seen = await play_on(table)
     assert seen[-1].verdict.reason == "resigned"
@@ -296,13 +293,13 @@ async def test_missing_records_are_asked_for_again_after_too_many_requests(
     scripted, player, autojump_clock
 ) -> None:
     server = scripted(target=3)
-    server.bend = once(MatchRecord, lambda message: None)
+    server.bend = once(messages.MatchRecord, lambda message: None)
     willing, asked = server.resume, []
 
     async def busy(message) -> None:
         asked.append(message)
         if len(asked) < 3:
-            await server.send(refusal(Code.RATE_LIMITED, "slowly", re=message.id))
+            await server.send(messages.refusal(Code.RATE_LIMITED, "slowly", re=message.id))
         else:
             await willing(message)
 
@@ -332,7 +329,9 @@ async def test_server_that_does_not_come_back_ends_the_table(scripted, player, a
 
 async def test_setup_that_has_not_come_is_asked_for(scripted, player, autojump_clock) -> None:
     server = scripted(target=4)
-    server.bend = once(Setup, lambda message: replace(server.state(), state="playing", match=message.match))
+    server.bend = once(
+        messages.Setup, lambda message: replace(server.state(), state="playing", match=message.match)
+    )
     async with at_table(server, player) as table:
         seen = await play_on(table, until=lambda each: isinstance(each, MatchStarted | Interrupted))
     assert isinstance(seen[-1], MatchStarted)
@@ -345,7 +344,8 @@ async def test_another_seat_that_is_refused_leaves_the_table_as_it_is(
     async with connect("host", player, dial=server.dial) as connection:
         table = await start(connection)
         server.bend = once(
-            Ok, lambda answer: refusal(Code.NOT_NOW, "leave your own seat first", re=answer.re)
+            messages.Ok,
+            lambda answer: messages.refusal(Code.NOT_NOW, "leave your own seat first", re=answer.re),
         )
         with pytest.raises(RefusedError, match="leave your own"):
             await connection.join("TABLE", 1)
@@ -358,8 +358,12 @@ def refusing_the_seat(server, code: Code):
 
     def bend(message):
         asked = server.received[-1]
-        is_answer = isinstance(message, Ok) and isinstance(asked, SignedAct) and asked.id == message.re
-        return refusal(code, "not this one", re=message.re) if is_answer else message
+        is_answer = (
+            isinstance(message, messages.Ok)
+            and isinstance(asked, messages.SignedAct)
+            and asked.id == message.re
+        )
+        return messages.refusal(code, "not this one", re=message.re) if is_answer else message
 
     return bend
 

@@ -14,28 +14,8 @@ from msgspec.structs import replace
 from rich.console import Console
 from rows import each_row
 
-from truc_client import TableClosed, open_home
+from truc_client import TableClosed, happenings, open_home
 from truc_client.errors import CheckFailedError, ChoiceError, KeptEvidence, RefusedError, StoppedError
-from truc_client.happenings import (
-    Away,
-    CardsDealt,
-    ChatSaid,
-    Choice,
-    Interrupted,
-    MatchStarted,
-    PartnerCards,
-    PhraseSaid,
-    Recalled,
-    RecordSeen,
-    Resumed,
-    SeatTakenOver,
-    Signed,
-    Substituted,
-    TableChanged,
-    TranscriptSetAside,
-    Waiting,
-    YourTurn,
-)
 from truc_client.home.home import Home, master_seed
 from truc_client.home.store import HomeStore
 from truc_client.matches.signer import NOT_HERE
@@ -60,7 +40,7 @@ FIRST, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in (1, 2))
 SERVER = "127.0.0.1:1"
 FOUR = ("north", "east", "south", "west")
 PACK = tuple(rank + suit for suit in "oceb" for rank in ("1", "2", "3", "4", "5", "6", "7", "10", "11", "12"))
-STARTED = MatchStarted(
+STARTED = happenings.MatchStarted(
     b"m" * 32, "truc-catalan", PACK, FOUR, 0, "A", Path("/x.truc"), words="catalan", target=12
 )
 STATE = {
@@ -71,13 +51,13 @@ STATE = {
     "stake": 2,
     "tricks": [0],
 }
-TURN = YourTurn(
+TURN = happenings.YourTurn(
     9,
     8,
     (
-        Choice("play 7e", "play", {}),
-        Choice("raise 2", "raise", {"stake": 2, "declined": 1}),
-        Choice("cut", "cut", {}),
+        happenings.Choice("play 7e", "play", {}),
+        happenings.Choice("raise 2", "raise", {"stake": 2, "declined": 1}),
+        happenings.Choice("cut", "cut", {}),
     ),
     must=True,
     deadline_ms=30_000,
@@ -196,34 +176,34 @@ def test_demo_says_nothing_of_its_own(truc) -> None:
     assert unsaid(re.sub(r"⟦you may: ⟧.*", "", told), [*names, *words_of("french")]) == []
 
 
-def seen(*facts) -> RecordSeen:
-    return RecordSeen(8, "act", facts)
+def seen(*facts) -> happenings.RecordSeen:
+    return happenings.RecordSeen(8, "act", facts)
 
 
 HAPPENINGS = (
-    CardsDealt(("7e", "3b", "1o")),
+    happenings.CardsDealt(("7e", "3b", "1o")),
     seen({"what": "hands_committed", "digests": [b"\xaa" * 32] * 4}),
     seen(STATE),
     TURN,
     TURN._replace(must=False),
     TURN._replace(again=True),
-    PartnerCards(2, ("7e", "3b")),
-    Signed(2, "three"),
-    PhraseSaid(2, "come"),
-    ChatSaid("TAG", "north", "north"),
-    Waiting((1,), None),
-    Waiting((1, 2), None, "rekey"),
-    Waiting((1,), None, "sub"),
-    Interrupted(RefusedError("server_full", "east").args[0]),
-    TranscriptSetAside(Path("/x.truc"), NOT_HERE),
-    Resumed(4),
-    SeatTakenOver(0),
-    Substituted(1, "west"),
-    Away(1, online=False, missed=1, claim_in_ms=7_000),
-    Away(1, online=False, missed=3, claim_in_ms=0),
-    Away(1, online=True, missed=0, claim_in_ms=None),
-    Away(0, online=True, missed=2, claim_in_ms=None),
-    Recalled(({**STATE, "paused": True},)),
+    happenings.PartnerCards(2, ("7e", "3b")),
+    happenings.Signed(2, "three"),
+    happenings.PhraseSaid(2, "come"),
+    happenings.ChatSaid("TAG", "north", "north"),
+    happenings.Waiting((1,), None),
+    happenings.Waiting((1, 2), None, "rekey"),
+    happenings.Waiting((1,), None, "sub"),
+    happenings.Interrupted(RefusedError("server_full", "east").args[0]),
+    happenings.TranscriptSetAside(Path("/x.truc"), NOT_HERE),
+    happenings.Resumed(4),
+    happenings.SeatTakenOver(0),
+    happenings.Substituted(1, "west"),
+    happenings.Away(1, online=False, missed=1, claim_in_ms=7_000),
+    happenings.Away(1, online=False, missed=3, claim_in_ms=0),
+    happenings.Away(1, online=True, missed=0, claim_in_ms=None),
+    happenings.Away(0, online=True, missed=2, claim_in_ms=None),
+    happenings.Recalled(({**STATE, "paused": True},)),
     seen({"what": "pause_asked", "seat": 1}),
     seen({"what": "card_played", "seat": 1, "card": "7o"}, {"what": "trick_won", "side": 1, "leader": 1}),
     seen({"what": "trick_tied", "leader": 0}, {"what": "hand_closed", "reason": "hand"}),
@@ -291,7 +271,7 @@ def test_list_of_tables_says_nothing_of_its_own() -> None:
 def test_waiting_says_nothing_of_its_own(shown) -> None:
     out = io.StringIO()
     screen = Screen(Console(file=out, width=400), LANG)
-    screen.show(TableChanged(shown))
+    screen.show(happenings.TableChanged(shown))
     tell_waiting(shown, screen, "truc://host/K7PQA", 75)
     assert unsaid(out.getvalue(), [*FOUR, "1 min"]) == []
     assert "⟦" in out.getvalue()

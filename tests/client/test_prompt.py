@@ -1,15 +1,22 @@
 """The prompt: lines come one by one, moves are completed, what is printed stands above it, and the terminal is left as it was."""
 
 import io
+import os
+import pty
 import queue
+import sys
+import termios
 import threading
 
+import pyte
 import pytest
 from client.test_person import turn
 from client.test_screen import seen, started
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import DummyInput, create_pipe_input
+from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.output.vt100 import Vt100_Output
 from rich.console import Console
 
 from truc_client.happenings import Waiting
@@ -239,3 +246,49 @@ def test_lines_printed_are_kept_until_they_can_be_shown() -> None:
 )
 def test_mark_stands_for_a_command(typed, line) -> None:
     assert spelled(typed) == line
+
+
+def test_every_line_printed_while_somebody_types_stands_above_once_and_whole(monkeypatch) -> None:
+    master, slave = pty.openpty()
+    before = termios.tcgetattr(slave)
+    screen = pyte.HistoryScreen(80, 24, history=5000)
+    stream = pyte.ByteStream(screen)
+    taken = threading.Thread(target=_feed, args=(master, stream), daemon=True)
+    taken.start()
+    with (
+        os.fdopen(slave, "r+b", buffering=0) as file,
+        io.TextIOWrapper(file, "utf-8", write_through=True) as terminal,
+    ):
+        monkeypatch.setattr(sys, "stdout", terminal)
+        output = Vt100_Output.from_pty(terminal, term="xterm")
+        output.enable_cpr = False
+        typing = Typing(lambda text: os.write(master, text.encode()), Vt100Input(terminal), output)
+        for n in range(300):
+            typing.prompt.above.write(f"event {n}\n")
+            if n % 50 == 0:
+                typing.type("1\r")
+                typing.next()
+        typing.end()
+        typing.prompt.above.close()
+        assert termios.tcgetattr(terminal.fileno()) == before
+        terminal.write("end\n")
+        terminal.flush()
+        monkeypatch.undo()
+        taken.join(10)
+    os.close(master)
+    lines = [_text(row) for row in screen.history.top] + screen.display
+    told = [line.rstrip() for line in lines]
+    assert [line for line in told if line.startswith("event")] == [f"event {n}" for n in range(300)]
+    assert set(told) <= {*(f"event {n}" for n in range(300)), "> 1", ">", "end", ""}
+
+
+def _feed(master: int, stream: pyte.ByteStream) -> None:
+    seen = b""
+    while b"end\r\n" not in seen:
+        received = os.read(master, 65536)
+        seen = seen[-10:] + received
+        stream.feed(received)
+
+
+def _text(row) -> str:
+    return "".join(row[column].data for column in range(80))

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from protocol.forge import small, until
 from protocol.peers import Puppet, Table
+from rows import each_row
 
 from truc_protocol import dealing
 from truc_protocol.bodies import Act, Close, Deal
@@ -167,17 +168,23 @@ def test_json_has_an_object_for_each_record_with_its_player_and_the_cards_as_the
     assert [it["salt"] for it in cards] == [act.args[2].hex() for act in acts if act.kind == "play"]
 
 
-def test_names_are_not_obeyed_by_the_terminal(show, monkeypatch) -> None:
-    monkeypatch.setattr(Puppet, "name", b"\x1b[2Jred")
+@each_row(
+    "name, said, unsaid",
+    [
+        (b"\x1b[2Jred", "[2Jred", "\x1b"),
+        (
+            b"the server",
+            'seat, signed by seat 0 "the server", the signature is valid',
+            "seat, signed by the server",
+        ),
+    ],
+)
+def test_name_is_not_obeyed_by_the_terminal_nor_taken_for_the_server(
+    show, monkeypatch, name, said, unsaid
+) -> None:
+    monkeypatch.setattr(Puppet, "name", name)
     told = show(Table(small()).run().file()).output
-    assert ("\x1b" in told, "[2Jred" in told) == (False, True)
-
-
-def test_player_who_is_called_the_server_is_not_taken_for_it(show, monkeypatch) -> None:
-    monkeypatch.setattr(Puppet, "name", b"the server")
-    told = show(Table(small()).run().file()).output
-    assert 'seat, signed by seat 0 "the server", the signature is valid' in told
-    assert "seat, signed by the server" not in told
+    assert (said in told, unsaid in told) == (True, False)
 
 
 def test_newcomer_is_called_by_their_own_name_from_then_on(show) -> None:

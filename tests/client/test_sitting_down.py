@@ -14,19 +14,7 @@ from rich.console import Console
 from truc_client import ClientError, Player, Resumed, Substituted, connect, open_home
 from truc_client.home.home import master_seed, write_seed
 from truc_conform.scripted import ScriptedServer
-from truc_protocol.messages import (
-    Create,
-    Join,
-    Leave,
-    Ok,
-    Resume,
-    SeatHeld,
-    SeatState,
-    Seek,
-    TableClosed,
-    Unwatch,
-    Watch,
-)
+from truc_protocol import messages
 from truc_terminal.commands.play import Seating, Wish, _farewell, _sit_down, _step_in
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
@@ -50,14 +38,14 @@ class Watched:
 
     async def serve_request(self, message):
         match message:
-            case Watch():
+            case messages.Watch():
                 await self.send(self.watched_state())
                 await self.send(self.setup)
                 for k in range(len(self.records)):
                     await self.send(self.message(k))
-                await self.send(Ok(re=message.id, k=len(self.records)))
-            case Unwatch():
-                await self.send(Ok(re=message.id))
+                await self.send(messages.Ok(re=message.id, k=len(self.records)))
+            case messages.Unwatch():
+                await self.send(messages.Ok(re=message.id))
             case _:
                 await super().serve_request(message)
 
@@ -103,7 +91,7 @@ async def sit_down(server, player, *typed: str | None, wish: Wish = ANY) -> tupl
 
 
 def took_seat(server) -> bool:
-    return bool(received(server, Resume, Join, Create))
+    return bool(received(server, messages.Resume, messages.Join, messages.Create))
 
 
 async def test_home_that_cannot_play_takes_no_seat(server, elsewhere) -> None:
@@ -171,11 +159,11 @@ async def test_terms_are_shown_before_ready(scripted, player) -> None:
         assert f"{name}={value}" in told
 
 
-async def test_wanted_seat_is_offered_before_a_table_is_opened(nursery, player) -> None:
-    server = await deserted_by(WatchedDesertedServer, nursery)
+async def test_wanted_seat_is_offered_before_a_table_is_opened(deserted, player) -> None:
+    server = deserted
     table, told = await sit_down(server, player, "y")
     assert (table.code, "Take that seat over" in told) == ("TABLE", True)
-    assert not received(server, Create)
+    assert not received(server, messages.Create)
 
 
 class Unanswered(Lines):
@@ -242,7 +230,7 @@ async def test_who_looked_for_any_seat_looks_on_where_one_is_wanted_no_more(
 
 async def test_question_at_a_table_that_is_closed_is_withdrawn(deserted, player) -> None:
     async def close() -> None:
-        await deserted.send(TableClosed(table="TABLE", reason="server"))
+        await deserted.send(messages.TableClosed(table="TABLE", reason="server"))
 
     error, told = await unanswered(deserted, player, close)
     assert (error, told.endswith("the table is closed: the host closed it\n")) == (NOT_WANTED, True)
@@ -252,7 +240,7 @@ async def test_lost_connection_is_told_while_a_question_stands(deserted, player,
     async def lose_the_line() -> None:
         await deserted._stream.aclose()
         await trio.sleep(10)
-        await deserted.send(TableClosed(table="TABLE", reason="server"))
+        await deserted.send(messages.TableClosed(table="TABLE", reason="server"))
 
     _, told = await unanswered(deserted, player, lose_the_line)
     assert "connecting again" in told
@@ -262,21 +250,27 @@ class WaitingServer(Hosting):
     """A server at which this player has a seat that waits for a match."""
 
     def held(self):
-        return (SeatHeld(table="TABLE", match=None, seat=0),)
+        return (messages.SeatHeld(table="TABLE", match=None, seat=0),)
 
 
-@pytest.mark.parametrize(("answer", "request_sent"), [("n", Create), ("y", Join), (None, None)])
+@pytest.mark.parametrize(
+    ("answer", "request_sent"), [("n", messages.Create), ("y", messages.Join), (None, None)]
+)
 async def test_new_table_is_opened_only_after_asking_who_has_a_seat(
     scripted, player, answer, request_sent
 ) -> None:
     server = scripted(kind=WaitingServer)
     table, told = await sit_down(server, player, answer, wish=ANY._replace(seating=Seating.NEW))
-    sent = [type(message) for message in server.received if isinstance(message, Create | Join | Leave)]
+    sent = [
+        type(message)
+        for message in server.received
+        if isinstance(message, messages.Create | messages.Join | messages.Leave)
+    ]
     assert "You have a seat at table TABLE. Go on? [Y/n]" in told
     assert (sent, table is None) == ([request_sent] if request_sent else [], request_sent is None)
 
 
-@pytest.mark.parametrize(("capabilities", "sent"), [({"seek": True}, Seek), ({}, Join)])
+@pytest.mark.parametrize(("capabilities", "sent"), [({"seek": True}, messages.Seek), ({}, messages.Join)])
 async def test_quick_match_lets_the_server_seek_where_it_can(nursery, player, capabilities, sent) -> None:
     server = Hosting()
     server.nursery, server.caps = nursery, capabilities
@@ -289,15 +283,15 @@ async def test_quick_match_lets_the_server_seek_where_it_can(nursery, player, ca
 
 def with_free_seat(message):
     """Show the table of an answer with a seat free."""
-    if not isinstance(message, Ok) or not message.tables:
+    if not isinstance(message, messages.Ok) or not message.tables:
         return message
     (state,) = message.tables
-    seats = (SeatState(seat=0, kind="empty"), *state.seats[1:])
+    seats = (messages.SeatState(seat=0, kind="empty"), *state.seats[1:])
     return replace(message, tables=(replace(state, seats=seats),))
 
 
-async def test_preview_names_who_took_a_seat_and_the_record(nursery, player, tmp_path) -> None:
-    server = await deserted_by(WatchedDesertedServer, nursery)
+async def test_preview_names_who_took_a_seat_and_the_record(deserted, player, tmp_path) -> None:
+    server = deserted
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=lambda happening: isinstance(happening, Resumed))
@@ -310,8 +304,8 @@ async def test_preview_names_who_took_a_seat_and_the_record(nursery, player, tmp
     assert (name, server.records[k].signer) == ("north", 1)
 
 
-async def test_seat_is_kept_only_as_long_as_the_terms_say(nursery, player) -> None:
-    server = await deserted_by(WatchedDesertedServer, nursery)
+async def test_seat_is_kept_only_as_long_as_the_terms_say(deserted, player) -> None:
+    server = deserted
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=lambda happening: table.stands_by)
