@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 import trio
-from client.playing import homes
+from client.playing import homes, play_on
 from client.running import Process
 from client.serving import RealServer
 from client.test_house_bot import key_at
@@ -12,7 +12,6 @@ from client.test_house_bot import key_at
 from truc_client import MatchEnded, TableChanged, TableClosed, connect
 from truc_client.bots import careful, play_match
 from truc_client.happenings import Happening
-from truc_client.table import Table
 from truc_protocol.audit import Result
 
 pytestmark = pytest.mark.slow
@@ -48,13 +47,6 @@ async def test_who_seeks_alone_plays_a_match_and_another(server, tmp_path) -> No
     assert [match.verdict.result for match in ended] == [Result.PROVEN] * 2
 
 
-async def until(table: Table, is_reached) -> None:
-    """Follow a table until something happens."""
-    async for happening in table:
-        if is_reached(happening):
-            return
-
-
 async def test_bot_goes_when_everybody_else_has(server, tmp_path) -> None:
     waits, looks_on = homes(tmp_path, False, False)
     with trio.fail_after(60):
@@ -62,9 +54,9 @@ async def test_bot_goes_when_everybody_else_has(server, tmp_path) -> None:
             table = await connection.create("truc-catalan", seats=4)
             await table.ready()
             watched = await other.watch(table.code)
-            await until(watched, sees_company)
+            await play_on(watched, until=sees_company)
             await table.leave()
-            await until(watched, lambda happening: isinstance(happening, TableClosed))
+            await play_on(watched, until=lambda happening: isinstance(happening, TableClosed))
 
 
 def sees_company(happening: Happening) -> bool:

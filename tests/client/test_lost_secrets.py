@@ -1,7 +1,7 @@
 """A player without the secrets of its seat: what is said without the flag, what is signed with it, and who stops."""
 
 import pytest
-from client.playing import at_table, come_back, my_turn, play_on, signed
+from client.playing import come_back, leave_at_turn, my_turn, play_on, signed
 from msgspec.structs import replace
 
 from truc_client import (
@@ -33,16 +33,11 @@ def elsewhere(player, tmp_path) -> Player:
     return other
 
 
-async def play_until(server, player, until) -> None:
-    async with at_table(server, player) as table:
-        await play_on(table, until=until)
-
-
 async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_proven_end(
     scripted, player, elsewhere
 ) -> None:
     server = scripted(target=6)
-    await play_until(server, player, my_turn)
+    await leave_at_turn(server, player)
     with pytest.raises(ClientError, match=r"secrets are not here.*truc play --rekey"):
         await come_back(server, elsewhere)
     await come_back(server, elsewhere, rekey=True, until=lambda happening: isinstance(happening, Waiting))
@@ -55,7 +50,7 @@ async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_p
 
 async def test_nothing_but_a_rekey_is_signed_before_the_next_call(scripted, player, elsewhere) -> None:
     server = scripted(target=6)
-    await play_until(server, player, my_turn)
+    await leave_at_turn(server, player)
     start = len(server.received)
 
     def called(happening) -> bool:
@@ -77,7 +72,7 @@ def is_live(server) -> bool:
 async def test_options_offered_without_the_secrets_are_not_told(scripted, player, elsewhere) -> None:
     server = scripted(target=6)
     server.rules_for_lost = False
-    await play_until(server, player, my_turn)
+    await leave_at_turn(server, player)
     async with connect("host", elsewhere, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0], rekey=True)
         seen = await play_on(table, until=lambda happening: isinstance(happening, Resumed))
@@ -134,7 +129,7 @@ async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_eviden
     scripted, player, elsewhere
 ) -> None:
     server = scripted(target=6)
-    await play_until(server, player, my_turn)
+    await leave_at_turn(server, player)
     await come_back(server, elsewhere, rekey=True, until=my_turn)
     with pytest.raises(ClientError, match="another machine with your key"):
         await come_back(server, player)
@@ -145,7 +140,7 @@ async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_eviden
 
 async def test_first_home_comes_back_by_a_chain_of_its_own(scripted, player, elsewhere) -> None:
     server = scripted(target=10)
-    await play_until(server, player, my_turn)
+    await leave_at_turn(server, player)
     await come_back(server, elsewhere, rekey=True, until=my_turn)
     seen = await come_back(server, player, rekey=True)
     assert seen[-1].verdict.result is Result.PROVEN
@@ -153,7 +148,7 @@ async def test_first_home_comes_back_by_a_chain_of_its_own(scripted, player, els
 
 async def test_flag_is_spent_once_the_seat_is_held(scripted, player, elsewhere) -> None:
     server = scripted(target=10)
-    await play_until(server, player, my_turn)
+    await leave_at_turn(server, player)
     async with connect("host", elsewhere, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0], rekey=True)
         await play_on(table, until=my_turn)
@@ -170,7 +165,7 @@ async def test_flag_is_spent_once_the_seat_is_held(scripted, player, elsewhere) 
 async def test_seat_without_a_right_left_is_told_by_the_server(scripted, player, elsewhere) -> None:
     server = scripted(target=6)
     server.opts = Opts(guests=1, rekeys=0)
-    await play_until(server, player, my_turn)
+    await leave_at_turn(server, player)
     honest = server.send
 
     async def refuse(message) -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 from client.cheats import abandoned, body_of
-from client.playing import leave_at_turn, my_turn, play_on
+from client.playing import come_back, leave_at_turn, my_turn, play_on
 from msgspec.structs import replace
 
-from truc_client import CheckFailedError, MatchEnded, TranscriptSetAside, connect
+from truc_client import CheckFailedError, TranscriptSetAside, connect
 from truc_client.home.account import open_account
 from truc_client.home.transcripts import path_of
 from truc_client.matches.retry_limit import MAX_TRIES, NextTry, Tries
@@ -69,12 +69,6 @@ async def left_in_play(server, player, *, transcript: bool = True) -> None:
         path_of(player.home.transcripts, server.setup.match).unlink()
 
 
-async def come_back(server, player, until=my_turn):
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        return await play_on(table, until=until)
-
-
 def why_stopped(server, player) -> str | None:
     account = open_account(player)
     try:
@@ -87,7 +81,7 @@ async def test_one_bit_that_the_line_bends_changes_nothing(scripted, player, ben
     server = scripted(target=3)
     await left_in_play(server, player, transcript=False)
     server.bend = once(server, bent)
-    seen = await come_back(server, player, until=lambda happening: isinstance(happening, MatchEnded))
+    seen = await come_back(server, player)
     assert seen[-1].verdict.result is Result.PROVEN
 
 
@@ -101,7 +95,7 @@ async def test_it_ends_the_table_after_a_few_times_but_blames_nobody_and_stops_n
         await come_back(server, player, until=lambda _: False)
     assert (failed.value.culprit, why_stopped(server, player)) == (None, None)
     server.bend = lambda message: message
-    seen = await come_back(server, player, until=lambda happening: isinstance(happening, MatchEnded))
+    seen = await come_back(server, player)
     assert seen[-1].verdict.result is Result.PROVEN
 
 
@@ -110,7 +104,7 @@ async def test_evidence_of_it_is_kept_as_of_any_check(scripted, player, autojump
     await left_in_play(server, player, transcript=False)
     server.bend = bent_signature
     with pytest.raises(CheckFailedError) as failed:
-        await come_back(server, player)
+        await come_back(server, player, until=my_turn)
     verdict = verify_file(failed.value.evidence)
     assert (verdict.result, verdict.refutation.check, verdict.refutation.culprit) == (
         Result.REFUTED,
@@ -138,7 +132,7 @@ async def test_transcript_changed_on_the_disk_is_set_aside_and_all_asked_for_aga
     path = path_of(player.home.transcripts, server.setup.match)
     changed = flipped(path.read_bytes(), path.stat().st_size - 10)
     path.write_bytes(changed)
-    seen = await come_back(server, player)
+    seen = await come_back(server, player, until=my_turn)
     (aside,) = [happening for happening in seen if isinstance(happening, TranscriptSetAside)]
     assert aside.path.read_bytes() == changed
     assert [message.next for message in server.received if isinstance(message, Resume)] == [-1]
@@ -151,7 +145,7 @@ async def test_transcripts_that_cannot_be_read_are_set_aside_under_names_of_thei
     await left_in_play(server, player)
     for content in (b"something else", b"something else again"):
         path_of(player.home.transcripts, server.setup.match).write_bytes(content)
-        seen = await come_back(server, player)
+        seen = await come_back(server, player, until=my_turn)
         (aside,) = [happening for happening in seen if isinstance(happening, TranscriptSetAside)]
         assert aside.path.read_bytes() == content
     assert len(tuple(player.home.transcripts.glob("*-aside-*.truc"))) == 2
@@ -205,7 +199,7 @@ async def test_what_comes_for_a_transcript_set_aside_must_reach_the_mark(
 
     server.resume = shorter
     with pytest.raises(CheckFailedError, match="was accepted up to") as failed:
-        await come_back(server, player)
+        await come_back(server, player, until=my_turn)
     assert failed.value.check == "C33"
 
 
@@ -226,7 +220,7 @@ async def test_what_comes_for_a_transcript_set_aside_is_compared_with_it(
 
     server.resume = another
     with pytest.raises(CheckFailedError) as failed:
-        await come_back(server, player)
+        await come_back(server, player, until=my_turn)
     assert (failed.value.check, failed.value.culprit) == ("C33", "server")
     assert why_stopped(server, player) is not None
 

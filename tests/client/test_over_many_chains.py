@@ -179,9 +179,9 @@ async def deserted(url: str, north: Player, east: Player, *, private: bool = Tru
 async def wait_vacant(connection, code: str) -> None:
     """Watch a table until a seat of it is vacant."""
     table = await connection.watch(code)
-    async for happening in table:
-        if isinstance(happening, TableChanged) and any(seat.vacant for seat in happening.state.seats):
-            break
+    await play_on(
+        table, until=lambda it: isinstance(it, TableChanged) and any(seat.vacant for seat in it.state.seats)
+    )
     await table.leave()
 
 

@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.hosting import Hosting
-from client.playing import received
+from client.playing import play_on, received
 from msgspec.structs import replace
 from protocol.peers import Table
 
@@ -41,22 +41,10 @@ def watcher(tmp_path) -> Player:
 
 async def watched(server: Hosting, watcher: Player, until=MatchEnded) -> list:
     """Return everything that a watcher is told up to something."""
-    seen = []
     with trio.fail_after(10):
         async with connect("host", watcher, dial=server.dial) as connection:
             table = await connection.watch(CODE)
-            async for happening in table:
-                seen.append(happening)
-                if isinstance(happening, until):
-                    break
-    return seen
-
-
-async def until_end(table: truc_client.Table):
-    async for happening in table:
-        yield happening
-        if isinstance(happening, MatchEnded):
-            return
+            return await play_on(table, until=lambda happening: isinstance(happening, until))
 
 
 async def test_match_watched_from_the_middle_is_fetched_once_told_from_the_snapshot_on_and_proven(
@@ -136,7 +124,7 @@ async def test_watcher_that_lost_the_connection_goes_on_from_its_position(server
     async with connect("host", watcher, dial=server.dial) as connection:
         table, _ = await follow(server, connection, until=at)
         await server.hang_up()
-        seen = [happening async for happening in until_end(table)]
+        seen = await play_on(table)
     again = received(server, Watch)[1]
     assert [each for each in seen if isinstance(each, Interrupted)]
     assert (again.match, again.next) == (server.setup.match, at)
@@ -166,7 +154,7 @@ async def test_slow_watcher_goes_on_from_a_snapshot_that_skips(server, watcher) 
         await server.send(server.snapshot(last, skipped=True))
         for k in (last, last + 1):
             await server.send(server.message(k))
-        seen = [happening async for happening in until_end(table)]
+        seen = await play_on(table)
     assert SnapshotTaken(server.setup.match, last, server.snapshot(0).view, skipped=True) in seen
     assert seen[-1].verdict.result is Result.PROVEN
 
@@ -203,7 +191,7 @@ async def test_match_that_begins_while_another_is_fetched_is_followed_from_its_s
         await server.send(another_match(server))
         for k in range(len(server.records)):
             await server.send(server.message(k))
-        seen = [happening async for happening in until_end(table)]
+        seen = await play_on(table)
     begun = [each.match for each in seen if isinstance(each, MatchStarted)]
     assert begun == [first, server.setup.match]
     assert seen[-1].verdict.result is Result.PROVEN
@@ -212,9 +200,9 @@ async def test_match_that_begins_while_another_is_fetched_is_followed_from_its_s
 async def test_two_who_watch_one_match_from_one_home_write_a_file_each(server, watcher) -> None:
     with trio.fail_after(10):
         async with connect("host", watcher, dial=server.dial) as first:
-            at_first = [happening async for happening in until_end(await first.watch(CODE))]
+            at_first = await play_on(await first.watch(CODE))
             async with connect("host", watcher, dial=server.dial) as second:
-                then = [happening async for happening in until_end(await second.watch(CODE))]
+                then = await play_on(await second.watch(CODE))
     paths = {at_first[-1].transcript, then[-1].transcript}
     assert len(paths) == 2
     assert [verify_file(path).result for path in paths] == [Result.PROVEN] * 2
