@@ -73,10 +73,10 @@ class Sealer:
         self._keys: dict[tuple[int, bytes], PrivateKey] = {}
         self._numbers: dict[int, int] = {}
 
-    def seal(self, ledger: Ledger, seat: int, moment: Moment, options: tuple[Option, ...]) -> bytes:
-        """Return the box of a seat's options."""
+    def seal(self, public: bytes, seat: int, moment: Moment, options: tuple[Option, ...]) -> bytes:
+        """Return the box of the options of a seat with this box key."""
         return seal_options(
-            self._key(ledger, seat),
+            self._key(public, moment.match, seat),
             moment.match,
             seat=seat,
             at=moment.at,
@@ -88,7 +88,10 @@ class Sealer:
 
     def seal_sign(self, ledger: Ledger, seat: int, sender: int, word: str) -> bytes:
         """Return the box of a sign that a seat sees."""
-        key, mid = self._key(ledger, seat), ledger.setup.mid
+        public, mid = box_public(ledger, seat), ledger.setup.mid
+        if public is None:
+            raise ValueError(f"seat {seat} has no box key")
+        key = self._key(public, mid, seat)
         return seal_sign(key, mid, seat=seat, at=ledger.k, sender=sender, ctr=self._counter(seat), word=word)
 
     def _counter(self, seat: int) -> int:
@@ -97,13 +100,11 @@ class Sealer:
         self._numbers[seat] = number + 1
         return counter(epoch=self._epoch, number=number)
 
-    def _key(self, ledger: Ledger, seat: int) -> PrivateKey:
-        public = box_public(ledger, seat)
-        if public is None:
-            raise ValueError(f"seat {seat} has no box key")
+    def _key(self, public: bytes, mid: bytes, seat: int) -> PrivateKey:
+        # once for each box key: the exchange is the dear part of a box
         key = self._keys.get((seat, public))
         if key is None:
-            key = private_key(self._dealer.exchange(public), ledger.setup.mid, seat)
+            key = private_key(self._dealer.exchange(public), mid, seat)
             self._keys[seat, public] = key
         return key
 
@@ -311,7 +312,7 @@ class Asking:
         secret = _WAITS if not must and seat in here.holders else ()
         rules = _rules(ledger)
         cut = self.cut(ledger) if ledger.hand is None else 0
-        if box_public(ledger, seat) is None:
+        if (public := box_public(ledger, seat)) is None:
             return OpenOptions(
                 table=moment.table,
                 match=moment.match,
@@ -330,5 +331,5 @@ class Asking:
             offer=moment.offer,
             must=must,
             deadline_ms=moment.deadline_ms,
-            box=self._sealer.seal(ledger, seat, moment, options),
+            box=self._sealer.seal(public, seat, moment, options),
         )

@@ -330,10 +330,10 @@ class Table:
         game.note(turn, gate=gate)
         if isinstance(turn.body, Close):
             game.tail.close_hand(self._journal.durable)
+        self.feed.took(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
-        self.feed.took(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
         if isinstance(turn.body, Rule | Void):
             self._log(turn.k, turn.body)
 
