@@ -265,14 +265,6 @@ class Table:
         self.feed.tell(terms_message(self.code, terms))
         self.begin_if_signed()
 
-    def _drop_game(self) -> tuple[Write, ...]:
-        game, self.game = self.game, None
-        self.board.vacant = ()
-        if game is None:
-            return ()
-        self._clock.set(None)
-        return (DropSecrets(game.setup.terms.th),)
-
     def sign_terms(self, gathering: Gathering, seat: int, record: Record) -> bool:
         """Take what a seat signs of the terms; False if the very same was taken before.
 
@@ -300,6 +292,35 @@ class Table:
         self.feed.open(setup)
         self.keep()
         self.go_on()
+
+    def drop_terms(self) -> None:
+        """Give the terms up: whoever has not signed them is no longer ready."""
+        gathering, self.gathering = self.gathering, None
+        if gathering is None:
+            return
+        self._signing.set(None)
+        self.board.state = "open"
+        silent = gathering.missing or tuple(range(len(self.board.seats)))
+        silent_rows = self.board.unready(silent)
+        self._journal.write(DropSecrets(gathering.terms.th), DropTerms(self.code), self.row(), *silent_rows)
+        log.info("terms_dropped", table=label(self.code), seats=list(silent))
+        self.keep()
+        self.announce()
+
+    def reopen(self, *, may_begin: bool) -> None:
+        """Go back to before the terms, with the seats as a restart found them: still ready, if a match may begin."""
+        self.board.state = "open"
+        self._journal.write(self.row(), *self.board.unready(() if may_begin else range(self.made.seats)))
+        self.keep()
+        self.advance()
+
+    def _drop_game(self) -> tuple[Write, ...]:
+        game, self.game = self.game, None
+        self.board.vacant = ()
+        if game is None:
+            return ()
+        self._clock.set(None)
+        return (DropSecrets(game.setup.terms.th),)
 
     def open_game(self, lineup: Lineup, dealer: Dealer) -> Game:
         """Take up a match at its start."""
@@ -404,6 +425,16 @@ class Table:
             self.commit(game, turn)
         self.go_on()
 
+    def _end(self, game: Game) -> None:
+        if self.board.state != "playing":
+            return
+        self.board.state = "over"
+        self._journal.write(self.row(), *self.board.unready(range(self.made.seats)))
+        winner, reason = game.ledger.outcome or (None, None)
+        log.info("match_ended", table=label(self.code), match=game.mid.hex(), reason=reason, winner=winner)
+        self.keep()
+        self.announce()
+
     def abandon(self) -> None:
         """End a match that nobody may go on with: without a winner, unless it is won already."""
         if self.game is not None and not self.game.hold.is_on:
@@ -429,45 +460,13 @@ class Table:
         if not game.hold.is_on:
             self.audience.send(game.ask((seat,)).to_seats)
 
-    def drop_terms(self) -> None:
-        """Give the terms up: whoever has not signed them is no longer ready."""
-        gathering, self.gathering = self.gathering, None
-        if gathering is None:
-            return
-        self._signing.set(None)
-        self.board.state = "open"
-        silent = gathering.missing or tuple(range(len(self.board.seats)))
-        silent_rows = self.board.unready(silent)
-        self._journal.write(DropSecrets(gathering.terms.th), DropTerms(self.code), self.row(), *silent_rows)
-        log.info("terms_dropped", table=label(self.code), seats=list(silent))
-        self.keep()
-        self.announce()
-
-    def reopen(self, *, may_begin: bool) -> None:
-        """Go back to before the terms, with the seats as a restart found them: still ready, if a match may begin."""
-        self.board.state = "open"
-        self._journal.write(self.row(), *self.board.unready(() if may_begin else range(self.made.seats)))
-        self.keep()
-        self.advance()
-
-    def _end(self, game: Game) -> None:
-        if self.board.state != "playing":
-            return
-        self.board.state = "over"
-        self._journal.write(self.row(), *self.board.unready(range(self.made.seats)))
-        winner, reason = game.ledger.outcome or (None, None)
-        log.info("match_ended", table=label(self.code), match=game.mid.hex(), reason=reason, winner=winner)
-        self.keep()
-        self.announce()
-
     def keep(self) -> None:
         """Let the table stand for a while from now on; for ever while anybody is there to play its match."""
         is_alone = self.board.state == "playing" and not self.audience.online
         if self.board.may_change or is_alone:
             pause_ends = None if self.game is None else self.game.waits.rests_until
-            self.board.expires = (
-                pause_ends or trio.current_time()
-            ) + self._backing.settings.now.tables.expiry_s
+            since = pause_ends or trio.current_time()
+            self.board.expires = since + self._backing.settings.now.tables.expiry_s
             self._expiry.set(self.board.expires)
         else:
             self._expiry.set(None)
