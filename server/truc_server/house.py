@@ -89,14 +89,12 @@ class House:
         return Means(
             self.settings,
             self.sanctions,
-            self.catalogue,
             self.identity,
             self.store,
             self.journal,
             self.tokens,
             self.pace,
             self.figures,
-            self.drain,
             self.grease,
         )
 

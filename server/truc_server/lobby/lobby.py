@@ -173,6 +173,11 @@ class Lobby:
             raise RefusedError(Code.TOO_MANY_TABLES, message)
 
     @property
+    def is_draining(self) -> bool:
+        """Whether the server is about to be stopped."""
+        return self._drain.is_on
+
+    @property
     def has_disk(self) -> bool:
         """Whether there is room on the disk for what a match will store."""
         return not self._disk.is_nearly_full

@@ -84,17 +84,16 @@ class Dispatch:
         self._means = means
         self._lobby = lobby
         self._admission = admission
-        self._told = means.settings.now, login.info_of(means)
+        self._told = means.settings.now, login.info_of(means.settings.now, lobby.catalogue)
         self._complaints = Seldom()
 
     @property
     def _info(self) -> Info:
         """What the server says about itself, by the settings in force."""
-        settings, info = self._told
-        if settings is not self._means.settings.now:
-            info = login.info_of(self._means)
-            self._told = self._means.settings.now, info
-        return info
+        settings = self._means.settings.now
+        if settings is not self._told[0]:
+            self._told = settings, login.info_of(settings, self._lobby.catalogue)
+        return self._told[1]
 
     async def handle(self, peer: Peer, item: AnyMessage | Failure) -> None:
         """Do what a client asks, or answer why not."""
@@ -211,7 +210,7 @@ class Dispatch:
         means, lobby = self._means, self._lobby
         match message:
             case ReadRules():
-                peer.ok(message, doc=rule_document(played(means.catalogue, message.variant)))
+                peer.ok(message, doc=rule_document(played(lobby.catalogue, message.variant)))
             case ClaimMatch():
                 acts.claim(lobby, peer, player, message)
             case WantRekey():
@@ -230,7 +229,7 @@ class Dispatch:
             case History() | ListMatches():
                 await history.take(means, lobby, peer, player, message)
             case Leaderboard() | Profile():
-                await standings.take(means, peer, player, message)
+                await standings.take(means, lobby.catalogue, peer, player, message)
             case Forget():
                 forgetting.forget(means.journal, lobby, peer, message)
             case _:

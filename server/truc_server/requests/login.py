@@ -36,7 +36,8 @@ from truc_server.lobby.names import normalised
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.means import Means
 from truc_server.settings.abilities import capabilities
-from truc_server.settings.settings import MAX_SEATS
+from truc_server.settings.settings import MAX_SEATS, Settings
+from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import PlayerKind, SaveGuest
 from truc_server.storage.journal import Journal
 from truc_server.timing.clock import now_ms
@@ -77,9 +78,8 @@ def _encoded(means: Means, info: Info) -> bytes:
     return encoded if means.grease is None else means.grease.info(encoded)
 
 
-def info_of(means: Means) -> Info:
+def info_of(settings: Settings, catalogue: VariantCatalogue) -> Info:
     """Return what the server says about itself now; all but the time holds until the settings change."""
-    settings = means.settings.now
     limits = Limits(
         frame_in=CLIENT_LIMIT,
         frame_out=SERVER_LIMIT,
@@ -99,7 +99,7 @@ def info_of(means: Means) -> Info:
         software=_SOFTWARE,
         caps=capabilities(settings),
         limits=limits,
-        variants=means.catalogue.offers(),
+        variants=catalogue.offers(),
         guests=members.admits_guests(settings),
         motd=settings.motd or None,
         now_ms=now_ms(),
@@ -120,7 +120,7 @@ async def enter_with_key(means: Means, lobby: Lobby, peer: Peer, login: KeyLogin
     if player.id in lobby.presence.ignoring:
         peer.ignored |= await trio.to_thread.run_sync(means.store.ignored, player.id)
     members.check_banned(means.sanctions.now, player)  # again: a ban may have been imposed meanwhile
-    if peer.is_open and _may_come(means, lobby, peer, player):
+    if peer.is_open and _may_come(lobby, peer, player):
         _enter(lobby, peer, login.id, lobby.named(player))
 
 
@@ -148,7 +148,7 @@ def enter_as_guest(means: Means, lobby: Lobby, peer: Peer, login: GuestLogin) ->
     """
     members.check_guest(means.settings.now)
     newcomer = Player(PlayerKind.GUEST, token_bytes(_ID_BYTES), normalised(login.name))
-    if not _may_come(means, lobby, peer, newcomer):
+    if not _may_come(lobby, peer, newcomer):
         return
     guest = lobby.named(newcomer)
     token = token_urlsafe(_TOKEN_BYTES)
@@ -177,14 +177,14 @@ async def enter_again(means: Means, lobby: Lobby, peer: Peer, login: GuestReturn
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
     player = Player(PlayerKind.GUEST, known.id, known.name)
     members.check_banned(means.sanctions.now, player)
-    if peer.is_open and _may_come(means, lobby, peer, player):
+    if peer.is_open and _may_come(lobby, peer, player):
         see_again(means.journal, known)
         _enter(lobby, peer, login.id, lobby.named(player), login.token)
 
 
-def _may_come(means: Means, lobby: Lobby, peer: Peer, player: Player) -> bool:
+def _may_come(lobby: Lobby, peer: Peer, player: Player) -> bool:
     """Tell whether a player may log in now; shortly before the server is stopped, only those with a seat may."""
-    if not means.drain.is_on or lobby.has_seat(player):
+    if not lobby.is_draining or lobby.has_seat(player):
         return True
     peer.dismiss(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
     return False

@@ -6,11 +6,9 @@ from truc_server.identity.identity import Identity
 from truc_server.net.floods import Pace
 from truc_server.net.grease import Grease
 from truc_server.net.sanctions import Sanctions
-from truc_server.operation.drain import ServerDrain
 from truc_server.operation.figures import Figures
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
-from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage.guest_tokens import Tokens
 from truc_server.storage.journal import Journal
 from truc_server.storage.sql import Store
@@ -27,12 +25,10 @@ class Means(NamedTuple):
 
     settings: InForce[Settings]
     sanctions: InForce[Sanctions]
-    catalogue: VariantCatalogue
     identity: Identity
     store: Store
     journal: Journal
     tokens: Tokens
     pace: Pace
     figures: Figures
-    drain: ServerDrain
     grease: Grease | None

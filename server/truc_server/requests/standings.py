@@ -10,10 +10,12 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Leaderboard, Profile, Standing
+from truc_rules import Variant
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.means import Means
 from truc_server.settings.abilities import STANDINGS_PAGE
 from truc_server.settings.settings import Settings
+from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import RankedRating as Stored
 from truc_server.storage.ratings import Skill
 from truc_server.table_data.options import played, wrong_seats
@@ -21,7 +23,9 @@ from truc_server.table_data.options import played, wrong_seats
 _MOST: Final = 1_000_000_000  # places that may be left out: no database has to count further
 
 
-async def take(means: Means, peer: Peer, player: Player, message: Leaderboard | Profile) -> None:
+async def take(
+    means: Means, catalogue: VariantCatalogue, peer: Peer, player: Player, message: Leaderboard | Profile
+) -> None:
     """Answer a request about ratings.
 
     Raises:
@@ -29,15 +33,14 @@ async def take(means: Means, peer: Peer, player: Player, message: Leaderboard | 
     """
     match message:
         case Leaderboard():
-            await _show_board(means, peer, message)
+            await _show_board(means, played(catalogue, message.variant), peer, message)
         case Profile():
             await _show_profile(means, peer, player, message)
         case _:
             assert_never(message)
 
 
-async def _show_board(means: Means, peer: Peer, message: Leaderboard) -> None:
-    variant = played(means.catalogue, message.variant)
+async def _show_board(means: Means, variant: Variant, peer: Peer, message: Leaderboard) -> None:
     if message.seats not in variant.players:
         raise wrong_seats(variant, message.seats)
     await means.pace.wait_page(peer.network)
