@@ -133,12 +133,13 @@ UNDER_LOW_LIMITS = (
     ("takes a seat without a word", silent("seat_taken_over"), "S3.substitute"),
     ("knows nobody who was there", knows_nobody_who_was_there, "S3.seat-gone"),
     ("keeps phrases to itself", silent("said"), "S3.say"),
-    ("goes without goodbye", silent("bye"), "S3.drip-login"),
 )
+GOES_WITHOUT_GOODBYE = ("goes without goodbye", silent("bye"), "S3.drip-login")
 JUDGED = [
     *((*row, QUICK, 0.5) for row in AT_ONCE),
     (*NEVER_SAYS_WHEN, "S3.flood", SLOW_TALK, 0.5),
     *((*row, LOW_LIMITS, 2.0) for row in UNDER_LOW_LIMITS),
+    (*GOES_WITHOUT_GOODBYE, LOW_LIMITS, 5.0),  # the server may wait for login_s, and a second for its sweep
 ]
 
 
