@@ -184,6 +184,22 @@ def test_own_cards_score_and_stake_stand_on_the_table() -> None:
     assert "stake   2" in told
 
 
+def test_commitments_are_shown_at_the_deal_and_ticked_when_opened() -> None:
+    committed = {"what": "hands_committed", "digests": [b"\xaa" * 32, b"\xbb" * 32]}
+    opened = {"what": "hands_opened", "cards": [["7e"], ["3b"]]}
+    told = shown(seen(committed), seen(opened))
+    assert "north aaaaaaaa  east bbbbbbbb" in told
+    assert "ok north aaaaaaaa: 7e" in told
+
+
+def test_raised_cards_stand_under_the_turn_up() -> None:
+    begun = started(words="paulista")._replace(raised={"1o": ("2c", "7e")})
+    screen, out = screen_of()
+    for happening in (begun, stands(up="1o"), TURN):
+        screen.show(happening)
+    assert " ".join(["manilhas", "2c", "7e"]) in " ".join(out.getvalue().split())
+
+
 def test_names_and_text_of_a_server_cannot_write_to_the_terminal() -> None:
     hostile = Interrupted("\x1b[2Jgone"), TableClosed("\x1b]0;title\x07")
     assert "\x1b" not in shown(*hostile, players=("\x1b[2Jnorth", "[bold]east"))

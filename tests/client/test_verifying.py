@@ -316,6 +316,11 @@ def test_what_happened_is_told_in_the_order_of_the_records(write) -> None:
     assert (len(ks) > 1, ks) == (True, sorted(ks))
 
 
+def test_score_is_told_with_whose_it_is(write) -> None:
+    told = verify(write("a", Table(small()).run().file())).output
+    assert re.search(r'; seat 0 "player 0": [^"]*\d+ points?; seat 1 "player 1": [^"]*\d+ points?\n', told)
+
+
 @each_row(
     "score, told",
     [
