@@ -289,6 +289,15 @@ async def test_nobody_waits_for_a_reply_when_the_match_is_over(scripted, player)
     assert seen[-1].verdict.reason == "resigned"
 
 
+async def test_too_many_requests_are_asked_again(scripted, player, autojump_clock) -> None:
+    server = scripted()
+    server.bend = once(
+        messages.Ok, lambda message: messages.refusal(Code.RATE_LIMITED, "slowly", re=message.re)
+    )
+    async with connect("host", player, dial=server.dial) as connection:
+        assert await connection.tables()
+
+
 async def test_missing_records_are_asked_for_again_after_too_many_requests(
     scripted, player, autojump_clock
 ) -> None:
