@@ -84,6 +84,17 @@ class Verified(NamedTuple):
     public: bytes
 
 
+def verified(public: bytes, placed: InPlace, *, is_sound: bool) -> Verified:
+    """Return a record in its place, with the key that has signed it: there is no other way to hold one.
+
+    Raises:
+        RefusedBodyError: The signature is not the key's.
+    """
+    if not is_sound:
+        raise _not_signed(placed.record)
+    return Verified(placed, public)
+
+
 def look(game: Game, record: Record) -> InPlace | Repeated:
     """Make the cheap comparisons, before a signature is checked, or tell where the record already stands.
 
@@ -120,7 +131,7 @@ def accept(game: Game, signed: Verified) -> Turn | Repeated:
         raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
     contributor = game.ledger.contributors[record.signer]
     if contributor is None or contributor.public != public:
-        raise not_signed(record)
+        raise _not_signed(record)
     return _taken(game, placed)
 
 
@@ -152,7 +163,7 @@ def accept_substitute(game: Game, signed: Verified, newcomer: Player, *also: Wri
     placed, public = signed
     placed = _newcomer(game, placed.record, placed.body, newcomer)
     if public != newcomer.id:
-        raise not_signed(placed.record)
+        raise _not_signed(placed.record)
     return _taken(game, placed, *also)
 
 
@@ -204,8 +215,7 @@ def _note_beyond(game: Game, record: Record, body: Placed) -> None:
         game.hold.doubt(seen=body.k - 1, k=game.ledger.k)
 
 
-def not_signed(record: Record) -> RefusedBodyError:
-    """Return the refusal of a record whose signature is not that of its seat."""
+def _not_signed(record: Record) -> RefusedBodyError:
     return RefusedBodyError(
         Code.BAD_SIGNATURE, f"expected the signature of seat {record.signer - 1} over the body, got another"
     )

@@ -6,7 +6,6 @@ Invariants: `take` changes nothing, `note` cannot fail; only the newest turn is 
 journal, so that a ledger never has a record that no batch has.
 """
 
-import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -33,6 +32,7 @@ from truc_server.settings.settings import Settings
 from truc_server.spectating.sent_records import Item, Tail, packed_facts, record_frame
 from truc_server.storage import AddRecord, Write
 from truc_server.table_data.seats import Blueprint, Lineup
+from truc_server.timing.clock import now_ms
 
 GuestChoice = tuple[int, str, int | None]
 """A guest's choice: its position, its move line, and where it cuts."""
@@ -149,7 +149,7 @@ class Game:
             CheckError: It does not follow.
         """
         before, record, body = placed.ledger, placed.record, placed.body
-        now, at_ms = trio.current_time(), time.time_ns() // 1_000_000
+        now, at_ms = trio.current_time(), now_ms()
         folded = take(placed)
         if isinstance(body, Deal):
             folded = self._dealt(folded)

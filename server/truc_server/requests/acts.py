@@ -25,7 +25,7 @@ from truc_server.matches.acceptance import (
     chosen,
     look,
     look_at_newcomer,
-    not_signed,
+    verified,
 )
 from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
@@ -108,9 +108,7 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
     )
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return False
-    if not is_sound:
-        raise not_signed(record)
-    signed = Verified(looked, player.id)
+    signed = verified(player.id, looked, is_sound=is_sound)
     if not place.is_kept_by(peer, player):
         place = _place(lobby, peer, player, message, mid)
         if place.seat != record.signer - 1:
@@ -129,9 +127,9 @@ def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid
     looked = _look(place, player, message)
     if isinstance(looked, Repeated):
         return _answer_again(peer, message, looked)
-    if not keys.verify(player.id, looked.record.body, looked.record.sig):
-        raise not_signed(looked.record)
-    return _take(lobby, peer, player, message, place=place, signed=Verified(looked, player.id))
+    is_sound = keys.verify(player.id, looked.record.body, looked.record.sig)
+    signed = verified(player.id, looked, is_sound=is_sound)
+    return _take(lobby, peer, player, message, place=place, signed=signed)
 
 
 def _look(place: Place, player: Player, message: SignedAct) -> InPlace | Repeated:
