@@ -17,6 +17,7 @@ from truc_server.net import admission as door
 from truc_server.net.admission import Admission
 from truc_server.net.peer import LOGIN_OUTBOX, Peer
 from truc_server.operation.figures import Figures
+from truc_server.settings.in_force import InForce
 
 WRONG_TOKEN = "x" * 32
 
@@ -249,7 +250,9 @@ def networks(site: str, count: int) -> list[str]:
 def door_of(**limits) -> Admission:
     settings = changed(QUICK, limits=limits)
     sanctions = SimpleNamespace(has_banned=lambda _: False)
-    return Admission(SimpleNamespace(settings=settings, sanctions=sanctions, figures=Figures()))
+    return Admission(
+        SimpleNamespace(settings=InForce(settings), sanctions=InForce(sanctions), figures=Figures())
+    )
 
 
 @pytest.fixture
