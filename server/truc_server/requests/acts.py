@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final, NamedTuple, assert_never
 
 import structlog
-import trio
 from msgspec.structs import replace
 
 from truc_protocol.crypto import keys
@@ -29,13 +28,13 @@ from truc_server.matches.acceptance import (
 )
 from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.operation.worker import Worker
 from truc_server.storage import PlayerKind
 from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
 
-_SIGNATURES: Final = trio.CapacityLimiter(40)  # at once, whatever else threads are busy with
-"""A check takes 113 µs. On the main thread a signed act would cost 25 to 30 % more; one hop for many signatures that wait
-together is within 5 % of a hop for each, which needs no code."""
+_SIGNATURES: Final = Worker("signatures")
+"""A check takes 113 µs; on the main thread a signed act would cost 25 to 30 % more."""
 
 log = structlog.get_logger()
 
@@ -103,9 +102,7 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
         return _answer_again(peer, message, looked)
     record = looked.record
     # a thread of its own: meanwhile the loop serves others, and the match may go on without this record
-    is_sound = await trio.to_thread.run_sync(
-        keys.verify, player.id, record.body, record.sig, limiter=_SIGNATURES
-    )
+    is_sound = await _SIGNATURES.run(keys.verify, player.id, record.body, record.sig)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return False
     signed = verified(player.id, looked, is_sound=is_sound)

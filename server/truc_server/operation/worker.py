@@ -1,0 +1,56 @@
+"""A thread of its own for one kind of work that would keep the loop from everybody else.
+
+`trio.to_thread` finds a thread for each call and passes its answer through two layers of the loop. A thread that stays and
+wakes the waiting task itself takes a sixth off the main thread's share of a call that waits alone (195 to 223 and 161 to
+183 µs), a third with four that wait (128 to 155 and 85 to 98); a signed act gets 3 to 9 % cheaper. Invariants: calls are
+made one at a time, in the order in which they were asked for; each is made and waited for, even by a task that is
+cancelled meanwhile.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
+from typing import TypeVar, TypeVarTuple
+
+import outcome
+import trio
+
+Args = TypeVarTuple("Args")
+Answer = TypeVar("Answer")
+
+_Job = tuple[Callable[[], object], trio.lowlevel.Task, trio.lowlevel.TrioToken]
+
+
+class Worker:
+    """A thread that begins with the first call and ends with the program."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._thread: Thread | None = None
+
+    async def run(self, call: Callable[[*Args], Answer], *args: *Args) -> Answer:
+        """Return what `call(*args)` answers in the thread, or raise what it raises."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name=self._name, daemon=True)
+            self._thread.start()
+        self._jobs.put(
+            (partial(call, *args), trio.lowlevel.current_task(), trio.lowlevel.current_trio_token())
+        )
+        answer: Answer = await trio.lowlevel.wait_task_rescheduled(_is_finished_first)
+        return answer
+
+    def _work(self) -> None:
+        while True:
+            call, task, token = self._jobs.get()
+            answer = outcome.capture(call)
+            with suppress(trio.RunFinishedError):  # nobody is left to be told
+                token.run_sync_soon(trio.lowlevel.reschedule, task, answer)
+            del call, task, token, answer  # nothing is kept while the next call is waited for
+
+
+def _is_finished_first(_raise_cancel: object) -> trio.lowlevel.Abort:
+    return trio.lowlevel.Abort.FAILED
