@@ -50,6 +50,15 @@ def document_with_a_group_in_another_order():
     return table_with(document, rules=sha256(document))
 
 
+def document_with_cards_whose_numbers_take_two_bytes():
+    """A box of such a pack is the longer, the more high cards it holds."""
+    ranks = [str(rank) for rank in range(129)]
+    *items, _, fields = dec(Table().document)
+    params = [[name, ranks if name == "order" else value] for name, value in fields]
+    document = enc([*items, [f"{rank}s" for rank in ranks], params])
+    return table_with(document, rules=sha256(document), deck=len(ranks))
+
+
 def low_order_table_box_key_with_another_document():
     forgery = table_with(x=bytes(32))
     return forgery._replace(document=Table(small()).document)
@@ -173,6 +182,7 @@ def table_in_place_of_the_match():
         ("C5", SERVER, document_that_is_none),
         ("C5", SERVER, document_with_truth_for_the_engine),
         ("C5", SERVER, document_with_a_group_in_another_order),
+        ("C5", SERVER, document_with_cards_whose_numbers_take_two_bytes),
         ("C5", None, low_order_table_box_key_with_another_document),
         ("C6", None, seat_of_another_table),
         ("C6", None, seats_in_another_order),

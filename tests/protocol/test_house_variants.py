@@ -121,6 +121,10 @@ def test_written_text_with_a_delete_character_is_toml():
             "pack: expected at least 12 cards for 4 seats, got 3",
         ),
         (
+            f"pack = {[f'{rank}{suit}' for suit in 'oce' for rank in range(43)]}",
+            "pack: expected at most 128 cards, got 129",
+        ),
+        (
             'answerer = "governor"',
             'answerer: expected any, as only four players have governors, got "governor"',
         ),

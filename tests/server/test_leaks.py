@@ -7,25 +7,35 @@ and what goes to the seat itself must be as long, for anybody on the way can see
 
 import os
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 import trio
 import trio.testing
-from server.conftest import QUICK, changed
+from server.conftest import QUICK, changed, running
 from server.rawclient import RawClient, Seat, is_rash
 
 from truc_protocol import dealing
 from truc_protocol.codec import dec, pack
 from truc_protocol.ledger import missing
-from truc_rules import preset
+from truc_rules import Variant, preset
+from truc_rules.cards.packs import LARGEST_PACK
 from truc_server.matches import choices
+from truc_words.variant_files import variant_file
 
 pytestmark = pytest.mark.slow
 DEALS = int(os.environ.get("TRUC_EXAMPLES", "30")) // 10
 ALTERED = 1
 """The seat whose cards differ: the dealer, who speaks last and may have had something to say long before."""
+LARGEST = replace(
+    preset("truc-french"),
+    name="club-large",
+    pack=tuple(f"{rank}{suit}" for suit in "shdc" for rank in range(1, LARGEST_PACK // 4 + 1)),
+    order=tuple(map(str, range(1, LARGEST_PACK // 4 + 1))),
+)
+"""A house's own game with as many cards as any may have."""
 GAMES = [
+    (LARGEST.name, 2),
     ("truc-french", 2),
     ("truc-catalan", 2),
     ("truc-partnership", 4),
@@ -43,6 +53,18 @@ SAFE = ("play", "raise")
 @pytest.fixture
 def settings():
     return changed(QUICK, tables={"window_ms": 60_000}, match={"decision_ms": 0, "guests": 0})
+
+
+@pytest.fixture
+async def server(tmp_path, settings):
+    (games := tmp_path / "data" / "variants").mkdir(mode=0o700, parents=True)
+    (games / "large.toml").write_text(variant_file(LARGEST))
+    async with running(tmp_path / "data", settings) as server:
+        yield server
+
+
+def rules(game: str) -> Variant:
+    return LARGEST if game == LARGEST.name else preset(game)
 
 
 class Orderly(Seat):
@@ -92,7 +114,7 @@ class Pair:
     """Two packs that differ in two cards of the altered seat, the second of which may make a flor."""
 
     def __init__(self, game: str, count: int, dice: random.Random) -> None:
-        names = preset(game).pack
+        names = rules(game).pack
         order = list(range(len(names)))
         dice.shuffle(order)
         places = [slot * count + count - 1 for slot in range(3)]

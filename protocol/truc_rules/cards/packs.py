@@ -17,8 +17,11 @@ COVERED = Card(-1)
 CARDS_EACH = 3
 """Cards dealt to each seat, except in a short deal."""
 
-LARGEST_PACK = 256
-"""The most cards that a pack may have (docs/fairness/specification.md, C5)."""
+LARGEST_PACK = 128
+"""The most cards that a pack may have (docs/fairness/specification.md, C5): the index of each takes one byte in a box.
+
+With more, the length of a box, which everybody sees, would tell how many high cards a hand holds.
+"""
 
 SPANISH_SUITS = "oceb"
 FRENCH_SUITS = "shdc"

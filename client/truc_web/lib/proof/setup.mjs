@@ -101,7 +101,7 @@ export class Setup {
     const { rules } = this
     const names = Object.keys(OPTS)
     this.opts = Object.fromEntries(names.map((name, at) => [name, f.opts[at] ?? OPTS[name]]))
-    const fits = f.deck === rules.deck && f.deck >= 6 && f.deck <= 256 && f.deck >= 3 * f.seats + rules.up &&
+    const fits = f.deck === rules.deck && f.deck >= 6 && f.deck <= 128 && f.deck >= 3 * f.seats + rules.up &&
       rules.players.includes(f.seats) && f.links >= 1 && f.links <= 4096 && f.policy === rules.reveal &&
       f.mode === 'dealt' && f.opts.length <= names.length && this.opts.gone <= 2 && this.opts.guests <= f.seats &&
       this.opts.rekeys <= 100 && isUtf8(f.name)
