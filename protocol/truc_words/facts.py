@@ -78,11 +78,11 @@ def tell(
         return None
     filled = _Filled(players, card or speech.card, speech)
     values = {name: filled.text(name, value) for name, value in fact.items()}
-    sentence = speech.catalogue.facts[key].format(
-        unit=speech.counted("unit", 1), partner=_partner(fact, players), **values
-    )
+    plain = speech.catalogue.facts[key]
+    sentence = plain.format(unit=speech.counted("unit", 1), partner=_partner(fact, players), **values)
     own = speech.local.facts.get(fact["what"]) or _said(fact, speech)
-    return f"{sentence} ({speech.quoted(own)})" if own else sentence
+    # "canta envido («envido»)" would say it twice; a name that is also such a word does not count
+    return sentence if own is None or own in plain else f"{sentence} ({speech.quoted(own)})"
 
 
 def _partner(fact: Fact, players: Sequence[str]) -> str:

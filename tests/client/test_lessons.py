@@ -150,12 +150,12 @@ def test_envido_is_told_once_and_what_ones_cards_count_in_every_hand() -> None:
         lessons.of(turn("envido", "play 7e"), Board(2, 0, held=(cards, ())))
         for cards in (("7e", "6e", "1b"), ("7e", "6e", "1b"), ("7e", "12e", "1b"), ("7e", "12o", "1b"))
     ]
-    assert told[0][0].startswith("The best pair: two cards of one suit count 20 and their numbers")
-    assert told[0][1] == "Your best pair counts 33."
+    assert told[0][0].startswith("Envido: two cards of one suit count 20 and their numbers")
+    assert told[0][1] == "Your points of envido: 33."
     assert [lines[0] for lines in told[1:]] == [
         "2. 7e leads the trick; stronger cards in the pack: 2 of 40.",
-        "Your best pair counts 27.",
-        "Your best pair counts 7.",
+        "Your points of envido: 27.",
+        "Your points of envido: 7.",
     ]
 
 

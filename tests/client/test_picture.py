@@ -152,7 +152,7 @@ def test_what_waits_for_an_answer_is_said() -> None:
     bet = EnvidoAsk(Seat(0), Side(0), (Kind.ENVIDO, Kind.FALTA_ENVIDO))
     told = drawn(table(offers=(asked, bet)), setting("north", "east"))
     assert "open    east asks for 2" in told
-    assert "north bets" in told
+    assert "north calls falta envido" in told
 
 
 def test_match_that_rests_waits_for_nobody() -> None:

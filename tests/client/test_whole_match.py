@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 SUITS = {"o": "◉", "c": "◡", "e": "†", "b": "♣"}
 SAID = {
     "card_played": "{name} plays {face}",
-    "envido_called": "{name} bets ",
+    "envido_called": "{name} calls ",
     "envido_accepted": "{name} accepts: ",
     "stake_asked": "{name} asks for ",
     "stake_accepted": "{name} accepts: ",
@@ -50,7 +50,7 @@ def told(fact, names) -> str:
 
 def test_every_fact_of_the_records_is_told_once_and_in_order(match) -> None:
     expected = [told(*each) for each in facts(match)]
-    said = re.compile(r"  (\w+ (plays|bets|accepts:|asks for|says) |the (trick|hand) goes to )")
+    said = re.compile(r"  (\w+ (plays|calls|accepts:|asks for|says) |the (trick|hand) goes to )")
     lines = [line.strip() for line in match.lines if said.match(line)]
     assert len(lines) == len(expected)
     assert [line[: len(start)] for line, start in zip(lines, expected, strict=True)] == expected

@@ -90,7 +90,7 @@ class Visit:
             self._keep("over")
         elif self._hands == 2:
             self._keep("hand")
-        elif re.search(r"open +west bets", self.terminal.shown):
+        elif re.search(r"open +west calls", self.terminal.shown):
             self._keep("asked")
 
     def _keep(self, moment: str) -> None:
@@ -99,10 +99,10 @@ class Visit:
     def _answer(self) -> str:
         """Accept what is asked, bet once, else play the first card: by name or by number."""
         keys = self.terminal.keys
-        if "no quiero" in keys:
-            return "quiero"
         if " envido (" in keys and "envido" not in self.typed:
             return "envido"
+        if "no quiero" in keys:
+            return "quiero"
         plays = re.search(r" (\d+) play ", keys)
         return "1" if plays is None else plays[1]
 

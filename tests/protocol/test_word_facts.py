@@ -34,24 +34,24 @@ def test_fact_that_is_shown_otherwise_is_not_told() -> None:
     [
         ("stake_asked", {"seat": 1, "stake": 2}, "east asks for 2 (“truco”)"),
         ("stake_accepted", {"seat": 0, "stake": 2}, "north accepts: the hand is worth 2 (“quiero”)"),
-        ("envido_called", {"seat": 0, "call": "envido"}, "north bets 2 on the best pair (“envido”)"),
+        ("envido_called", {"seat": 0, "call": "envido"}, "north calls envido"),
         (
             "envido_called",
             {"seat": 0, "call": "real-envido"},
-            "north bets 3 on the best pair (“real envido”)",
+            "north calls real envido",
         ),
         (
             "contraflor_called",
             {"seat": 0, "call": "contraflor"},
-            "north challenges the other side's three of a suit (“contraflor”)",
+            "north calls contraflor",
         ),
         (
             "points_scored",
             {"side": 0, "points": 3, "reason": "envido"},
             "3 points for north and south (envido)",
         ),
-        ("envido_declined", {"seat": 0}, "north declines the bet on the best pair (“no ha venido”)"),
-        ("value_yielded", {"seat": 0}, "north gives in without saying a value (“son buenas”)"),
+        ("envido_declined", {"seat": 0}, "north declines the envido (“no quiero”)"),
+        ("value_yielded", {"seat": 0}, "north gives in without saying any points (“son buenas”)"),
         ("trick_tied", {"leader": 0}, "the trick is tied; north leads (“parda”)"),
         ("card_played", {"seat": 0, "card": "7e"}, "north plays 7e"),
     ],
@@ -77,7 +77,7 @@ def test_fact_is_told_with_the_word_of_the_game(what, fields, sentence) -> None:
         (
             "points_scored",
             {"side": 0, "points": 3, "reason": "envido"},
-            "3 points for north and south (best pair)",
+            "3 points for north and south (envido)",
         ),
         ("flor_claim_settled", {"target": 1, "held": True}, "east had kept a flor quiet"),
         ("flor_claim_settled", {"target": 1, "held": False}, "east had kept no flor quiet"),

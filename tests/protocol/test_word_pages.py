@@ -22,7 +22,7 @@ def test_every_preset_has_a_page_of_words(name, lang) -> None:
     "name, row",
     [
         ("truco-argentino", "| `raise 2` | **truco**: pedir 2 | Pide jugar por más."),
-        ("truco-argentino-flor", "| `flor` | **flor**: cantar tres cartas de un palo |"),
+        ("truco-argentino-flor", "| `flor` | flor |"),
         ("truc-partnership", "| `order leave` | **ordonner de laisser le pli**: mandar dejar la baza |"),
         ("trut", "| `raise trut` | **je trute**: pedir 1 trut |"),
         ("truco-argentino", "* `say come`: vení (Juega tu carta más baja)"),
@@ -36,8 +36,11 @@ def test_every_preset_has_a_page_of_words(name, lang) -> None:
             "truc-french",
             "| `raise rest`, a la misma petición | **mon reste**: aceptarlo: jugar por todo el juego |",
         ),
-        ("truco-argentino", "| `decline`, al envido | **no ha venido**: no aceptar la apuesta |"),
-        ("truco-argentino-flor", "| `decline`, a una contraflor | **con flor me achico**: ceder con flor |"),
+        ("truco-argentino", "| `decline`, al envido | **no quiero**: no aceptar el envido |"),
+        (
+            "truco-argentino-flor",
+            "| `decline`, a una contraflor | **con flor me achico**: achicarse con flor |",
+        ),
         ("truc-partnership", "| `order A` | **ordonner de jouer un as**: mandar jugar un as |"),
     ],
 )
