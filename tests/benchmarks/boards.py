@@ -29,7 +29,7 @@ class Game(NamedTuple):
     @property
     def has_windows(self) -> bool:
         """Whether a seat may have to act without being told so in clear."""
-        return "flor" in self.variant or self.variant == "truco-gauderio"
+        return "flor" in self.variant or self.variant.startswith("truco-gauderio")
 
 
 MIX: Final = tuple(

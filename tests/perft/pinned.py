@@ -26,7 +26,7 @@ POSITIONS = by_game(
         (2, (1, 8, 38, 100, 246, 503), "truco-argentino"),
         (4, (1, 8, 46, 171, 603), "truco-argentino"),
         (6, (1, 8, 54, 203), "truco-argentino truco-argentino-6"),
-        (2, (1, 9, 47, 158, 466, 1211), "truco-argentino-flor truco-gauderio"),
+        (2, (1, 9, 47, 158, 466, 1211), "truco-argentino-flor truco-gauderio truco-gauderio-18"),
         (4, (1, 9, 59, 270, 1308), "truco-argentino-flor truco-gauderio"),
         (6, (1, 9, 70, 336), "truco-argentino-flor truco-argentino-6-flor truco-gauderio"),
         (
@@ -40,7 +40,7 @@ POSITIONS = by_game(
             "truco-paulista truco-paulista-clean truco-mineiro truco-mineiro-clean truco-mineiro-2",
         ),
         (6, (1, 4, 17, 59), "truco-paulista truco-paulista-clean truco-mineiro truco-mineiro-clean"),
-        (2, (1, 4, 14, 36, 86, 128), "put"),
+        (2, (1, 5, 17, 46, 110, 179), "put"),
     ]
 )
 # rows of 1, 2 ... actions
@@ -55,12 +55,13 @@ ROWS = by_game(
         (2, (4, 9, 32, 101), "truc-french truc-french-8low truc-sackson"),
         (2, (4, 19, 92, 351), "truc-french-any"),
         (4, (26, 603, 13716), "truc-partnership"),
-        (2, (4, 14, 36, 90), "trut trut-5 trut-confrerie put"),
+        (2, (4, 14, 36, 90), "trut trut-5 trut-confrerie"),
+        (2, (5, 17, 46, 114), "put"),
         (4, (4, 16, 54, 180), "trut trut-5 trut-confrerie"),
         (2, (8, 40, 124, 365), "truco-argentino"),
         (4, (8, 56, 311, 1491), "truco-argentino"),
         (6, (8, 72, 507), "truco-argentino truco-argentino-6"),
-        (2, (9, 51, 223, 860), "truco-argentino-flor truco-gauderio"),
+        (2, (9, 51, 223, 860), "truco-argentino-flor truco-gauderio truco-gauderio-18"),
         (4, (9, 73, 506, 3478), "truco-argentino-flor truco-gauderio"),
         (6, (9, 92, 775), "truco-argentino-flor truco-argentino-6-flor truco-gauderio"),
         (
@@ -82,7 +83,8 @@ CARDS_ALONE = by_game(
         (
             2,
             (3, 9, 18, 36, 18, 18),
-            "truc-catalan truc-catalan-moll truco-argentino truco-argentino-flor truco-gauderio",
+            "truc-catalan truc-catalan-moll truco-argentino truco-argentino-flor truco-gauderio "
+            "truco-gauderio-18",
         ),
         (4, (3, 9, 27, 81, 162, 324, 648, 1296, 648, 648, 648, 648), "truc-catalan truc-catalan-moll"),
         (

@@ -69,7 +69,7 @@ A document whose values contradict each other is refused too (C5). It must hold 
 
 _IN_WORDS: Final = """
 What a value means in play stands on the page of each game that has it, beside the name of the param. These values no
-preset has; 16 and 30 stand for a target, 15 for half of one, rounded down. `false`, `"none"` and the like mean that
+preset has; 18 and 30 stand for a target, 15 for half of one, rounded down. `false`, `"none"` and the like mean that
 there is no such rule. A covered card (`cover_from_trick`) is weaker than all others and equal to another covered one.
 In a run of a flor the numbers of the pack follow each other; ranks that are no numbers do as they first stand in the pack.
 """

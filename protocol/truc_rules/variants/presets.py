@@ -195,12 +195,13 @@ _TRUT = replace(
 # rules.md, sections 10 and 14
 _PUT = replace(
     _ordered(_FRENCH, "put", "fr52-put"),
+    version=2,  # in version 1 a hand was given up only to an ask
     redeal=None,
     hand_rule="put",
     ladder="game",
     alternate="once",
     remainder="accept",
-    concede="vs_ask",
+    concede="on_turn",
     scoring=_to(5),
     match=1,
     words="put",
@@ -237,6 +238,18 @@ _ARGENTINE = replace(
 )
 _FLOR = Flor(kind="suit", claims=True)
 _SIX = replace(_ARGENTINE, name="truco-argentino-6", players=(6,), pica=Pica(min=5, max=20))
+
+# rules.md, sections 8, 13b.10 and 14
+_GAUDERIO = replace(
+    _ARGENTINE,
+    name="truco-gauderio",
+    all_tied="draw",
+    flor=_FLOR,
+    signals=None,
+    phrases=(),
+    scoring=_to(24),
+    words="gauderio",
+)
 
 _MANILHAS = ("manilha-clubs", "manilha-hearts", "manilha-spades", "manilha-diamonds", "three")
 _FIXED_MANILHAS = ("zap", "seven-hearts", "ace-spades", "seven-diamonds", "three")
@@ -308,16 +321,8 @@ _PRESETS = (
     _MINEIRO_FIXED,
     _ordered(_MINEIRO_FIXED, "truco-mineiro-clean", "br27"),
     _MINEIRO_LOCAL,
-    replace(
-        _ARGENTINE,
-        name="truco-gauderio",
-        all_tied="draw",
-        flor=_FLOR,
-        signals=None,
-        phrases=(),
-        scoring=_to(24),
-        words="gauderio",
-    ),
+    _GAUDERIO,
+    replace(_GAUDERIO, name="truco-gauderio-18", players=(2,), scoring=_to(18)),
     _PUT,
 )
 

@@ -4,7 +4,10 @@ Run as docs/fairness/vectors.md says. Two matches are written move by move; of t
 keeping stands here, and between it everybody plays by dice that the same seed throws.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from protocol.peers import Table
@@ -36,6 +39,8 @@ class Script(NamedTuple):
     guests: tuple[int, ...] = ()
     boxed: bool = True
     links: int = 16
+    rules: Mapping[str, object] = MappingProxyType({})
+    """What the preset said otherwise when the transcript was made."""
 
 
 SCRIPTS = {
@@ -146,6 +151,7 @@ on""",
     ),
     "put-forfeit.truc": Script(
         variant="put",
+        rules={"version": 1, "concede": "vs_ask"},
         seats=2,
         options={"match": 1},
         opts=Opts(gone_after=2),
@@ -223,7 +229,7 @@ stop""",
 def play(script: Script) -> Table:
     """Play a script."""
     table = Table(
-        with_options(preset(script.variant), script.options),
+        with_options(replace(preset(script.variant), **script.rules), script.options),
         seats=script.seats,
         guests=script.guests,
         opts=script.opts,
