@@ -4,9 +4,18 @@ import pytest
 from protocol.forge import altered, small, until
 from protocol.peers import Table
 
-from truc_protocol.audit import Agreement, Auditor, EvidenceExamined, Judgement, Result, compare, examine
+from truc_protocol.audit import (
+    Agreement,
+    Auditor,
+    EvidenceExamined,
+    Judgement,
+    Result,
+    compare,
+    cross_audit,
+    examine,
+)
 from truc_protocol.audit.equivocation import contradictions
-from truc_protocol.audit.verified_prefix import passed
+from truc_protocol.audit.verified_prefix import Passed, passed
 from truc_protocol.bodies import Deal
 from truc_protocol.evidence_file import MAGIC, Complaint, SignedRefusal, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
@@ -190,9 +199,25 @@ def test_transcripts_are_audited_once_for_all_pairs(fed):
     assert len(fed) == sum(len(table.records) for table in tables)
 
 
-def test_one_file_twice_shows_nothing():
-    transcript = Table(small()).run().file()
-    assert not examine((transcript, transcript)).is_refuted
+def test_only_lists_of_one_nonce_that_differ_are_compared(monkeypatch):
+    compared: list[tuple[Passed, Passed]] = []
+    monkeypatch.setattr(
+        cross_audit, "contradictions", lambda one, other, _: (compared.append((one, other)), ())[1]
+    )
+    table = Table().to("hand")
+    one = file(table, table.dealer.move(table.ledger))
+    others = [Table(small(), seed=seed).to("hand").file() for seed in range(2, 9)]
+    copies = [one, write_transcript(table.document, table.records[:9]), one]
+    assert not examine((*others, *copies)).is_refuted
+    assert compared == []
+    examine((*others, file(table, table.dealer.abandon(table.ledger, "server")), *copies))
+    assert len(compared) == 2
+
+
+def test_two_tables_with_one_nonce_are_found_among_the_files():
+    files = [Table(small(), seed=2).file(), Table(small()).file(), Table(small(), guests=(1,)).file()]
+    found = examine(files).contradictions
+    assert [(each.first, each.second, each.found.check) for each in found] == [(1, 2, "C36")]
 
 
 def test_seat_that_decided_again_after_a_refusal_is_not_convicted():

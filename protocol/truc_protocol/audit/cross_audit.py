@@ -6,15 +6,16 @@ counts only beside a transcript of its match: without one it is incomplete, and 
 The audit of a transcript file: whatever its bytes are, the outcome is a verdict.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations, takewhile
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, product, takewhile
+from typing import NamedTuple, TypeVar
 
 from truc_protocol.audit.auditor import AuditError, Auditor, Finding
 from truc_protocol.audit.equivocation import Equivocation, contradictions
 from truc_protocol.audit.evidence import Weighed, weigh
 from truc_protocol.audit.verdict import Refutation, Result, Verdict
 from truc_protocol.audit.verified_prefix import EvidenceWanted, Passed, PassedNotes, wanted
+from truc_protocol.bodies import Table
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import EvidenceItem, SignedRefusal, is_evidence, read_evidence
 from truc_protocol.ledger import Ledger
@@ -44,6 +45,7 @@ def verify(file: bytes, note: Note | None = None) -> Verdict:
     return auditor.verdict()
 
 
+_Key = TypeVar("_Key")
 _ALONE = "it shows nothing without the transcript of its match"
 
 
@@ -113,10 +115,10 @@ class Together(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """The files that can be used, by number: what passes of transcripts, their matches, and evidence."""
+    """The files that can be used, by number: what passes of transcripts, the numbers of each match, and evidence."""
 
     transcripts: Mapping[int, Passed]
-    matches: Mapping[int, bytes]
+    matches: Mapping[bytes, Sequence[int]]
     items: Mapping[int, tuple[EvidenceItem, ...]]
 
 
@@ -127,18 +129,15 @@ def examine(files: Sequence[bytes]) -> Together:
     read = {n: file for n, file in enumerate(files) if not is_evidence(file)}
     through = _read_through(read, wanted([item for each in items.values() for item in each]))
     usable = {n: verdict for n, (verdict, _) in through.items() if verdict.result is not Result.UNREADABLE}
-    given = _Given(
-        transcripts={n: through[n][1] for n in usable},
-        matches={n: verdict.match for n, verdict in usable.items() if verdict.match is not None},
-        items=items,
-    )
+    matches = _grouped((verdict.match, n) for n, verdict in usable.items() if verdict.match is not None)
+    given = _Given({n: through[n][1] for n in usable}, matches, items)
     weighed = {n: _weighed(each, given) for n, each in items.items()}
     found: dict[int, Examined] = {
         n: EvidenceExamined(unreadable=each) for n, each in evidence.items() if isinstance(each, Refutation)
     }
     found |= {n: EvidenceExamined(each, lacks_transcript=_lacks(each)) for n, each in weighed.items()}
-    beside = tuple(each for row in weighed.values() for each in row)
-    found |= {n: TranscriptExamined(_beside(n, verdict, beside)) for n, (verdict, _) in through.items()}
+    refuting = _refuting(each for row in weighed.values() for each in row)
+    found |= {n: TranscriptExamined(_beside(verdict, refuting.get(n))) for n, (verdict, _) in through.items()}
     files_found = tuple(found[n] for n in range(len(files)))
     return Together(files_found, _contradictions(given), tuple(_agreements(given)))
 
@@ -167,7 +166,7 @@ def _weighed(items: Sequence[EvidenceItem], given: _Given) -> tuple[Weighed, ...
 
 def _weighed_item(item: EvidenceItem, given: _Given) -> tuple[Weighed, ...]:
     """Weigh an item against every transcript of its match."""
-    named = [n for n, match in given.matches.items() if match == item.mid]
+    named = given.matches.get(item.mid, ())
     if not named:
         what = "refusal" if isinstance(item, SignedRefusal) else "complaint"
         return (Weighed(f"{what} in the match {item.mid.hex()[:16]}: {_ALONE}"),)
@@ -178,9 +177,17 @@ def _lacks(weighed: Sequence[Weighed]) -> bool:
     return any(each.transcript is None for each in weighed)
 
 
-def _beside(n: int, verdict: Verdict, weighed: Sequence[Weighed]) -> Verdict:
+def _refuting(weighed: Iterable[Weighed]) -> dict[int, Refutation]:
+    """Return what the evidence refutes first in each transcript, by number."""
+    found: dict[int, Refutation] = {}
+    for each in weighed:
+        if each.transcript is not None and each.refutation is not None:
+            found.setdefault(each.transcript, each.refutation)
+    return found
+
+
+def _beside(verdict: Verdict, refuting: Refutation | None) -> Verdict:
     """Return the verdict on a transcript beside the evidence; what its own records show comes first."""
-    refuting = next((each.refutation for each in weighed if each.transcript == n and each.refutation), None)
     if refuting is None or verdict.result not in (Result.PROVEN, Result.INCOMPLETE):
         return verdict
     return verdict._replace(result=Result.REFUTED, refutation=refuting)
@@ -188,15 +195,14 @@ def _beside(n: int, verdict: Verdict, weighed: Sequence[Weighed]) -> Verdict:
 
 def _agreements(given: _Given) -> Iterator[Agreement]:
     """Yield, for each match with several transcripts, how far they agree, as far as each passes."""
-    for match in dict.fromkeys(given.matches.values()):
-        named = tuple(n for n, each in given.matches.items() if each == match)
+    for match, named in given.matches.items():
         if len(named) == 1:
             continue
         lists = [[item.record for item in given.transcripts[n].items if item.k is not None] for n in named]
         shortest = min(len(records) for records in lists)
         same = (all(each == row[0] for each in row) for row in zip(*lists, strict=False))
         common = sum(1 for _ in takewhile(bool, same))
-        yield Agreement(match, named, common, is_whole=common == shortest)
+        yield Agreement(match, tuple(named), common, is_whole=common == shortest)
 
 
 def _contradictions(given: _Given) -> tuple[Contradiction, ...]:
@@ -205,6 +211,36 @@ def _contradictions(given: _Given) -> tuple[Contradiction, ...]:
     )
     return tuple(
         Contradiction(first, second, found)
-        for first, second in combinations(given.transcripts, 2)
+        for first, second in _rivals(given.transcripts)
         for found in contradictions(given.transcripts[first], given.transcripts[second], refusals)
     )
+
+
+def _rivals(transcripts: Mapping[int, Passed]) -> list[tuple[int, int]]:
+    """Return the pairs of transcripts that may contradict each other: of one nonce, where they differ in some place.
+
+    Whatever two lists can contradict each other in, a match, a table or a nonce, they share the nonce. Equal lists, and
+    one that another goes on from, are as free of contradictions as each is alone.
+    """
+    nonces = _grouped(
+        ((body.spk, body.tn), n)
+        for n, through in transcripts.items()
+        if through.items and isinstance(body := through.items[0].body, Table)
+    )
+    several = (numbers for numbers in nonces.values() if len(numbers) > 1)
+    return sorted(pair for numbers in several for pair in _differing({n: transcripts[n] for n in numbers}))
+
+
+def _differing(transcripts: Mapping[int, Passed]) -> Iterator[tuple[int, int]]:
+    lists = _grouped((tuple(item.record for item in each.items), n) for n, each in transcripts.items())
+    for (one, here), (other, there) in combinations(lists.items(), 2):
+        if any(a != b for a, b in zip(one, other, strict=False)):
+            yield from ((min(pair), max(pair)) for pair in product(here, there))
+
+
+def _grouped(pairs: Iterable[tuple[_Key, int]]) -> dict[_Key, list[int]]:
+    """Return the numbers of each key, in the order in which they come."""
+    groups: dict[_Key, list[int]] = {}
+    for key, n in pairs:
+        groups.setdefault(key, []).append(n)
+    return groups
