@@ -117,8 +117,15 @@ def _proven(verdict: Verdict, speech: Speech) -> str:
     entropy = speech.say(f"verdict.entropy_{(verdict.level or 'C').lower()}")
     if verdict.substitutes:
         entropy = speech.say("verdict.of_those_then", entropy=entropy)
-    key = "verdict.proven_by_ruling" if verdict.by_ruling else "verdict.proven"
-    return speech.say(key, entropy=entropy)
+    if verdict.by_ruling:
+        return speech.say("verdict.proven_by_ruling", entropy=entropy)
+    return speech.say("verdict.proven", entropy=speech.separated([entropy, *moves_ruled(verdict, speech)]))
+
+
+def moves_ruled(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
+    """Yield how many moves of the losing side were the server's, if any: any of them may have decided the match."""
+    if verdict.losers_ruled:
+        yield speech.say("verdict.moves_ruled", n=verdict.losers_ruled, moves=verdict.losers_moves)
 
 
 def _players_then(verdict: Verdict) -> Sequence[str]:
@@ -182,10 +189,7 @@ def _doubts(verdict: Verdict, speech: Speech) -> Iterator[str]:
         yield speech.say("verdict.decided")
     if verdict.guest_resigned:
         yield speech.say("verdict.guest_resigned")
-    seats = [rule.seat for _, rule in verdict.rulings if rule.ruling == "move" and rule.seat is not None]
-    lost = 0 if verdict.winner is None else sum(seat % 2 != verdict.winner for seat in seats)
-    if lost:
-        yield speech.say("verdict.one_move_ruled" if lost == 1 else "verdict.moves_ruled", n=lost)
+    yield from moves_ruled(verdict, speech)
 
 
 def _on_the_servers_word(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:

@@ -242,9 +242,13 @@ def test_player_is_told_with_the_seat_and_the_name_in_quotes(write, monkeypatch)
 def test_winner_is_told_with_the_rulings_that_moved_for_the_loser(write) -> None:
     table = Table(replace(small(target=4), absent="concede"), opts=Opts(gone_after=0))
     table.away = frozenset({1})
-    told = verify(write("a", table.run().file())).output
+    told = verify(name := write("a", table.run().file())).output
     ruled = told.count('ruling move for seat 1 "player 1"')
-    assert f"(won; {ruled} moves of the losing side made by the server's rulings)" in told
+    said = f"moves of the losing side made by the server's rulings, not proven: {ruled} of {ruled}"
+    assert told.splitlines()[0].endswith(f"dealt from everybody's entropy; {said}.")
+    assert f"(won; {said})" in told
+    facts = json.loads(verify("--json", name).stdout)
+    assert (facts["by_ruling"], facts["losers_ruled"], facts["moves"][1]) == (False, ruled, ruled)
 
 
 def test_resignation_of_a_guest_is_told_as_the_servers_word(write) -> None:

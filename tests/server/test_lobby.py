@@ -143,6 +143,7 @@ async def test_table_that_nobody_starts_expires_when_it_says_so(server, mock_clo
     [
         ({"decision_ms": -1}, "options/decision_ms"),
         ({"decision_ms": "slow"}, "options/decision_ms"),
+        ({"decision_ms": 999}, "options/decision_ms"),
         ({"release_ms": 10}, "options/release_ms"),
         ({"gone": 3}, "options/gone"),
         ({"spectators": 3604}, "options/spectators"),

@@ -35,7 +35,7 @@ from truc_terminal.commands.player import at_server, own_home, own_player
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.verify import severest, verify
 from truc_terminal.plain_values import verdict_facts
-from truc_terminal.verdicts import EXIT_CODES, game_name, quoted_name, side_score
+from truc_terminal.verdicts import EXIT_CODES, game_name, moves_ruled, quoted_name, side_score
 from truc_words import Sentence, Speech, side_name
 
 _NEWEST: Final = 20
@@ -155,7 +155,9 @@ def _ending(verdict: Verdict) -> str:
 
 def _how(verdict: Verdict, speech: Speech) -> str:
     reason = speech.reason(verdict.reason or "")
-    return speech.say("history.by_ruling", reason=reason) if verdict.by_ruling else reason
+    if verdict.by_ruling:
+        return speech.say("history.by_ruling", reason=reason)
+    return speech.separated([reason, *moves_ruled(verdict, speech)])
 
 
 async def _ask(

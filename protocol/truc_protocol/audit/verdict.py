@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
-from truc_protocol.bodies import AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
+from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
 from truc_protocol.ledger import Ledger, is_exhausted, score
 from truc_protocol.setup import MatchTerms
@@ -53,6 +53,7 @@ class Words(NamedTuple):
     Attributes:
         is_asked: whether it is a pause or resume that every seat had asked for: the records show it.
         is_due: whether it is a new chain of a role whose chain had no number left.
+        moves: how many moves each side has made so far, those of rulings included.
     """
 
     k: int = -1
@@ -60,19 +61,32 @@ class Words(NamedTuple):
     is_asked: bool = False
     is_due: bool = False
     before: "Words | None" = None
+    moves: tuple[int, int] = (0, 0)
 
     def heard(self, before: Ledger, body: AnyBody) -> "Words":
         """Return these with `body`, the record after `before`."""
+        moves = self._moves_with(body)
         match body:
             case Rule():
                 shown = body.ruling in ("pause", "resume") and len(before.pause.asked) == before.seats
-                return Words(before.k, body, is_asked=shown, before=self)
+                return Words(before.k, body, is_asked=shown, before=self, moves=moves)
             case Rekey():
-                return Words(before.k, body, is_due=is_exhausted(before, body.role), before=self)
+                due = is_exhausted(before, body.role)
+                return Words(before.k, body, is_due=due, before=self, moves=moves)
             case Void() | Proxy() | Sub():
-                return Words(before.k, body, before=self)
+                return Words(before.k, body, before=self, moves=moves)
             case _:
-                return self
+                return self if moves is self.moves else self._replace(moves=moves)
+
+    def _moves_with(self, body: AnyBody) -> tuple[int, int]:
+        match body:
+            case Act() | Proxy() if body.kind not in ("pause", "resume", "resign"):
+                side = body.seat % 2
+            case Rule(ruling="move", seat=int(seat)):
+                side = seat % 2
+            case _:
+                return self.moves
+        return (self.moves[0] + (side == 0), self.moves[1] + (side == 1))
 
     def told(self) -> "Told":
         """Return what was heard, by kind, the oldest first."""
@@ -142,6 +156,7 @@ class Verdict(NamedTuple):
         is_preset: whether the rules are those of the preset of this name, without any option.
         joined: names by seat, as the setup gives them.
         guest_resigned: whether a guest's resignation ended the match, which nobody has signed but the server.
+        moves: how many moves each side has made, those of rulings included.
     """
 
     result: Result
@@ -168,6 +183,7 @@ class Verdict(NamedTuple):
     joined: tuple[str, ...] = ()
     guest_resigned: bool = False
     scheduled: tuple[int, ...] = ()
+    moves: tuple[int, int] = (0, 0)
 
     def players_at(self, k: int) -> tuple[str, ...]:
         """Return the names by seat of those who sat there at position `k`, before its record."""
@@ -182,6 +198,17 @@ class Verdict(NamedTuple):
         """Whether the server's word, not play or a resignation, decided the match."""
         return self.reason in ("forfeit", "abandoned")
 
+    @property
+    def losers_moves(self) -> int:
+        """How many moves the losing side has made, those of rulings included; 0 while nobody has lost."""
+        return 0 if self.winner is None else self.moves[1 - self.winner]
+
+    @property
+    def losers_ruled(self) -> int:
+        """How many of them the server made by rulings."""
+        moved = [rule.seat for _, rule in self.rulings if rule.ruling == "move" and rule.seat is not None]
+        return 0 if self.winner is None else sum(seat % 2 != self.winner for seat in moved)
+
 
 def describe(
     result: Result,
@@ -194,7 +221,7 @@ def describe(
     variant = terms.variant.name if terms else None
     known = terms is not None and is_preset(terms.variant)
     verdict = Verdict(result, refutation, variant, is_preset=known)
-    return verdict if signed is None else _counted(_reached(verdict, signed), signed.k, words.told())
+    return verdict if signed is None else _counted(_reached(verdict, signed), signed.k, words)
 
 
 def _reached(verdict: Verdict, signed: Ledger) -> Verdict:
@@ -214,8 +241,9 @@ def _reached(verdict: Verdict, signed: Ledger) -> Verdict:
     )
 
 
-def _counted(verdict: Verdict, end: int, told: Told) -> Verdict:
+def _counted(verdict: Verdict, end: int, words: Words) -> Verdict:
     """Return a verdict with what was heard; a proxy and a newcomer count only before `end`."""
+    told = words.told()
     counted = verdict._replace(
         rulings=tuple(told.rulings),
         proxies=tuple(k for k, _ in told.proxies if k < end),
@@ -226,6 +254,7 @@ def _counted(verdict: Verdict, end: int, told: Told) -> Verdict:
         rekeys=tuple(told.rekeys),
         scheduled=tuple(told.scheduled),
         guest_resigned=any(k < end and proxy.kind == "resign" for k, proxy in told.proxies),
+        moves=words.moves,
     )
     return counted._replace(players=counted.players_at(end))
 

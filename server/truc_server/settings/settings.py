@@ -48,6 +48,8 @@ _SPECTATORS: Final = {"none": 0, "live": 1, "hand": 2}
 _DELAY: Final = "delay:"
 _DELAYED: Final = 3  # opts[8] of a delay is this plus its seconds
 MAX_DELAY_S: Final = 3_600
+LEAST_DECISION_MS: Final = 1_000
+"""No time to decide would leave every move to the server's rulings, in a match that is proven all the same."""
 MAX_SEATS: Final = 500  # of one player: all of them are listed in the frame that welcomes them
 
 
@@ -67,6 +69,10 @@ def spectators(word: str) -> int | None:
 
 def _is_spectators(value: object) -> bool:
     return isinstance(value, str) and spectators(value) is not None
+
+
+def _is_decision_time(value: object) -> bool:
+    return isinstance(value, int) and (value == 0 or value >= LEAST_DECISION_MS)
 
 
 # What several settings take.
@@ -203,7 +209,13 @@ class TableSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The terms of a match, unless the table's creator chooses others."""
 
-    decision_ms: Annotated[UpToADayMs, Meta(description="Time for one decision; 0 is no limit.")] = 30_000
+    decision_ms: Annotated[
+        UpToADayMs,
+        Meta(
+            extra={"takes": f"0, or {LEAST_DECISION_MS} to 86400000", "admits": _is_decision_time},
+            description="Time for one decision; 0 is no limit.",
+        ),
+    ] = 30_000
     bank_ms: Annotated[UpToADayMs, Meta(description="Extra time, for a seat and game.")] = 120_000
     release_ms: Annotated[
         int, Meta(ge=1_000, le=86_400_000, description="Time for a client to contribute to the next deal.")

@@ -7,7 +7,7 @@ from truc_protocol.errors import Code
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, with_options
 from truc_server.net.peer import RefusedError
-from truc_server.settings.settings import MAX_DELAY_S, MatchDefaults
+from truc_server.settings.settings import LEAST_DECISION_MS, MAX_DELAY_S, MatchDefaults
 from truc_server.settings.variants import VariantCatalogue
 
 Options = Mapping[str, int | str]
@@ -28,7 +28,7 @@ Readers = Literal["seats", "watchers", "all"]
 READERS: Final[tuple[Readers, ...]] = get_args(Readers)
 _KEPT: Final = (TRANSCRIPT, CLAIM)
 RANGES: Final[Mapping[str, range]] = {
-    "decision_ms": range(_DAY_MS + 1),
+    "decision_ms": range(LEAST_DECISION_MS, _DAY_MS + 1),
     "bank_ms": range(_DAY_MS + 1),
     "release_ms": range(1_000, _DAY_MS + 1),
     "voids": range(101),
@@ -39,7 +39,8 @@ RANGES: Final[Mapping[str, range]] = {
     "spectators": range(LATE + MAX_DELAY_S + 1),
     "gone_after": range(101),
 }
-"""What each of the terms may be set to."""
+"""What each of the terms may be set to; those of _OR_NONE may be 0 too."""
+_OR_NONE: Final = ("decision_ms",)
 
 
 _Word = TypeVar("_Word", bound=str)
@@ -152,7 +153,8 @@ def _house_rules(variant: Variant, options: Options) -> Variant:
 
 def _term(key: str, value: int | str) -> int:
     allowed, field = RANGES[key], f"options/{key}"
-    if type(value) is not int or value not in allowed:
-        expected = f"{allowed.start} to {allowed.stop - 1}"
+    has_none = key in _OR_NONE
+    if type(value) is not int or (value not in allowed and not (has_none and value == 0)):
+        expected = f"{'0 or ' if has_none else ''}{allowed.start} to {allowed.stop - 1}"
         raise RefusedError(Code.BAD_OPTION, f"{key}: expected {expected}, got {value!r}", field=field)
     return value
