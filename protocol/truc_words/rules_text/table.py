@@ -81,7 +81,13 @@ def show(variant: Variant) -> tuple[str, ...]:
     """Return who shows cards by choice."""
     if variant.show == "none":
         return ()
-    return ("When the hand is over, a player may show own cards that were not played, or keep them.",)
+    if variant.reveal == "match":
+        return (
+            "When the hand is over, a player may show own cards that were not played, or keep them until the end of the match.",
+        )
+    return (
+        "When the hand is over, a player may show own cards that were not played, before every card is opened.",
+    )
 
 
 def reveal(variant: Variant) -> tuple[str, ...]:
