@@ -5,6 +5,7 @@ what the client said before the server answers it. What the client does wrong is
 real server would; the script says which faults count. For a client that watches, puppets play the whole match.
 """
 
+import secrets
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, Literal
 
@@ -16,6 +17,7 @@ from truc_conform.playing import Puppet
 from truc_conform.result import AnyAct, Fault, Heard, subject
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, TOKEN
+from truc_conform.wire_trace import TracedStream, Wire
 from truc_protocol import messages
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import Option, counter
@@ -83,6 +85,7 @@ class ClientHarness(ScriptedServer):
         has_closed: a connection has ended before the kit ended the client.
         opened: when each connection began; `doors_used` has its port's place among `doors`.
         rests_from: when the client was told to do nothing more, or nothing for a while.
+        wire: what was said last, on both sides.
         cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
     """
 
@@ -109,6 +112,7 @@ class ClientHarness(ScriptedServer):
         self.is_seated = self.is_ready = False
         self.offers: dict[int, frozenset[str]] = {}  # what a guest could choose, by position
         self.endings = Endings()
+        self.wire = Wire()
         self._writing = trio.Lock()
         self._spoken = trio.CancelScope()
 
@@ -120,11 +124,11 @@ class ClientHarness(ScriptedServer):
         self.opened.append(trio.current_time())
         async with stream:
             with self._spoken:
-                await super().serve(stream)
+                await super().serve(TracedStream(stream, self.wire))
         if not self.is_over:
             self.has_closed = True
-        if self.ends_on_close:
-            self.done.set()
+            if self.ends_on_close:
+                self.done.set()
         self.endings.end()
 
     async def fail(self, failure: Failure) -> None:
@@ -248,6 +252,10 @@ class ClientHarness(ScriptedServer):
                 pass
         await super().serve_request(message)
 
+    def nonce(self) -> bytes:
+        """Return the nonce of the next table record: a new one in each run for a key, which may remember those it met."""
+        return super().nonce() if self.is_guest else secrets.token_bytes(32)
+
     async def seat(self, message: messages.Create | messages.Join) -> None:
         """Give the client the remote seat, and tell it who sits at the table."""
         if isinstance(message, messages.Join) and message.table != CODE:
@@ -306,6 +314,8 @@ class ClientHarness(ScriptedServer):
         twisted = tuple(map(self.twist, options))
         self.offers[self.at_play().k] = frozenset(option.line for option in twisted)
         message = super().offered(twisted)
+        if isinstance(message, messages.BoxedOptions):
+            self.wire.opened[message.box] = tuple(option.line for option in twisted)
         return replace(message, must=not playing.may_decide(self.at_play(), self.players))
 
     def next_counter(self) -> int:

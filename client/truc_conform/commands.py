@@ -13,7 +13,7 @@ from truc_commands.completion import Values, complete_values
 from truc_conform import client_cases, server_cases
 from truc_conform.client_cases import chosen, fits
 from truc_conform.report import Report, as_html, as_json, line, summary
-from truc_conform.result import MEANINGS, Case, CaseResult, Level
+from truc_conform.result import MEANINGS, Case, CaseResult, Level, Trace, is_failure
 from truc_conform.running import Order, in_order, perform_all
 
 _SERVER: Final = "server"
@@ -64,16 +64,17 @@ def client(
     """Start COMMAND at scripted servers, once and more for each case, and judge what it does there.
 
     In COMMAND {url} is truc://HOST:PORT/TABLE#FINGERPRINT; {host}, {port}, {table} and {fingerprint} are its parts,
-    {home} is a fresh folder, in which it runs. It takes a seat at the table, or watches it at level C1, and ends with the
-    match. A word of COMMAND that names a file is taken for that file.
+    {home} is a fresh folder for each start. It takes a seat at the table, or watches it at level C1, and ends with the
+    match.
     """
     asked = Level(level.upper()) if level else None if patterns else Level.C2
     scenes = chosen(asked, patterns)
     if not scenes:
         raise click.UsageError("no case at this level has a matching name")
     order = Order(command, seed=seed, patience_s=timeout, jobs=jobs)
-    results = trio.run(perform_all, scenes, order, _tell)
-    _conclude(Report(shlex.join(command), asked or "some cases", seed, results), as_data, page)
+    results = trio.run(perform_all, scenes, order, _teller())
+    cases = sum(len(scene.judged) for scene in chosen(asked))
+    _conclude(Report(shlex.join(command), asked or "all levels", seed, results, cases), as_data, page)
 
 
 @click.command(short_help="Judge a server with scripted clients.")
@@ -103,18 +104,20 @@ def server(
     if not cases:
         raise click.UsageError("no case has a matching name")
 
+    tell = _teller()
+
     async def visit(case: Case) -> CaseResult:
         began = time.monotonic()
         outcome = await server_cases.judge(case, address, seed=seed, patience_s=timeout, hands=hands)
         result = CaseResult(case, outcome, time.monotonic() - began)
-        _tell(result)
+        tell(result)
         return result
 
     try:
         results = trio.run(in_order, cases, visit, jobs)
     except* (ValueError, OSError) as group:
         raise click.UsageError(str(group.exceptions[0])) from None
-    _conclude(Report(address, _SERVER, seed, results), as_data, page)
+    _conclude(Report(address, _SERVER, seed, results, len(server_cases.CASES)), as_data, page)
 
 
 @click.command(name="cases", short_help="List the cases, what each expects, and its clause.")
@@ -126,8 +129,16 @@ def list_cases(pattern: str) -> None:
             click.echo(f"{case.name:<24} {case.expected} ({case.clause})")
 
 
-def _tell(result: CaseResult) -> None:
-    click.echo(line(result))
+def _teller() -> Callable[[CaseResult], None]:
+    """Return a function that prints results; several cases that one start has failed show once what it left."""
+    shown: list[Trace | None] = []
+
+    def tell(result: CaseResult) -> None:
+        click.echo(line(result, is_traced=not any(trace is result.trace for trace in shown)))
+        if is_failure(result):
+            shown[:] = [result.trace]
+
+    return tell
 
 
 def _conclude(report: Report, as_data: Path | None, page: Path | None) -> None:

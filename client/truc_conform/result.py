@@ -68,13 +68,28 @@ class CaseOutcome(NamedTuple):
     came: str
 
 
+class Trace(NamedTuple):
+    """What a program that the kit has started left behind.
+
+    Attributes:
+        ended: how its last start ended.
+        stderr: the end of what it wrote there, in all starts; so `stdout`.
+        frames: the last frames of both sides, decoded, a line each.
+    """
+
+    ended: str
+    stderr: str
+    stdout: str
+    frames: tuple[str, ...]
+
+
 class CaseResult(NamedTuple):
-    """A case and what came of it; `output` is what the judged program wrote, if the kit started it."""
+    """A case and what came of it; there is a trace if the kit has started what it judged."""
 
     case: Case
     outcome: CaseOutcome
     seconds: float = 0.0
-    output: str = ""
+    trace: Trace | None = None
 
     @property
     def verdict(self) -> CaseVerdict:

@@ -1,6 +1,6 @@
 """Running scenes: a server on loopback, the client's program started against it, and what came of each case.
 
-The program is started without a shell in a fresh folder, and ended by its own id. Several scenes may run at once; each
+The program is started without a shell, where the kit was, and ended by its own id; each start has a fresh folder. Several scenes may run at once; each
 has its own ports.
 """
 
@@ -10,12 +10,12 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import trio
 
 from truc_conform.client_harness import ClientHarness
-from truc_conform.result import PASSED, CaseOutcome, CaseResult, failed
+from truc_conform.result import PASSED, CaseOutcome, CaseResult, Trace, failed
 from truc_conform.scenes import Exit, Judge, Scene
 from truc_conform.shown import CODE
 from truc_protocol.crypto.keys import fingerprint
@@ -45,11 +45,6 @@ class Order(NamedTuple):
     jobs: int = 1
 
 
-def found_from_here(command: Sequence[str]) -> tuple[str, ...]:
-    """Return a command that can be run in another folder: words that name files here become absolute paths."""
-    return tuple(str(Path(word).absolute()) if Path(word).is_file() else word for word in command)
-
-
 def filled(command: Sequence[str], server: ClientHarness, home: Path) -> list[str]:
     """Put the address and the like into a command."""
     port, pin = server.doors[0], fingerprint(server.key.public)
@@ -76,16 +71,17 @@ async def perform(scene: Scene, order: Order) -> list[CaseResult]:
     server = ClientHarness(seed=order.seed, target=scene.target)
     scene.arrange(server)
     with tempfile.TemporaryDirectory(prefix="truc-conform-") as folder:
-        end, output = await _play(server, scene, order, Path(folder))
+        end = await _play(server, scene, order, Path(folder))
+        trace = _trace(server, end, Path(folder))
     seconds = time.monotonic() - began
-    return [CaseResult(case, _judged(judge, server, end), seconds, output) for case, judge in scene.judged]
+    return [CaseResult(case, _judged(judge, server, end), seconds, trace) for case, judge in scene.judged]
 
 
 def _judged(judge: Judge, server: ClientHarness, end: Exit | str) -> CaseOutcome:
     return failed(end) if isinstance(end, str) else judge(server, end) or PASSED
 
 
-async def _play(server: ClientHarness, scene: Scene, order: Order, folder: Path) -> tuple[Exit | str, str]:
+async def _play(server: ClientHarness, scene: Scene, order: Order, folder: Path) -> Exit | str:
     async with trio.open_nursery() as nursery:
         server.nursery = nursery
         for door in range(_DOORS):
@@ -98,11 +94,27 @@ async def _play(server: ClientHarness, scene: Scene, order: Order, folder: Path)
             if isinstance(end, str):
                 break
         nursery.cancel_scope.cancel()
-    return end, _read_output(folder)
+    return end
 
 
-def _read_output(folder: Path) -> str:
-    output = b"".join(path.read_bytes() for path in sorted(folder.glob("*.txt")))
+def _trace(server: ClientHarness, end: Exit | str, folder: Path) -> Trace | None:
+    """Return what the client has left behind; None if it could not be started."""
+    if isinstance(end, str):
+        return None
+    stderr, stdout = (_read_output(folder, kind) for kind in ("stderr", "stdout"))
+    return Trace(_ended(server, end), stderr, stdout, server.wire.frames())
+
+
+def _ended(server: ClientHarness, end: Exit) -> str:
+    if end.code is None:
+        why = "when the case had been seen" if server.done.is_set() else "as it had not ended"
+        return f"stopped by the kit after {end.seconds:.1f} s, {why}"
+    how = f"exit code {end.code}" if end.code >= 0 else f"signal {-end.code}"
+    return f"{how} after {end.seconds:.1f} s"
+
+
+def _read_output(folder: Path, kind: str) -> str:
+    output = b"".join(path.read_bytes() for path in sorted(folder.glob(f"*.{kind}")))
     return output[-_LONGEST_OUTPUT:].decode(errors="replace")
 
 
@@ -115,25 +127,16 @@ async def _run(server: ClientHarness, order: Order, home: Path) -> Exit | str:
     """Run the client once; return how it ended, or why it could not be started."""
     began = trio.current_time()
     server.done, server.is_over = trio.Event(), False
-    with _made(home) as output:
+    await trio.Path(home).mkdir()
+    with home.with_suffix(".stdout").open("wb") as stdout, home.with_suffix(".stderr").open("wb") as stderr:
         try:
             process = await trio.lowlevel.open_process(
-                filled(found_from_here(order.command), server, home),
-                cwd=home,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
+                filled(order.command, server, home), stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr
             )
         except OSError as error:
             return f"the client cannot be started: {error}"
     code = await _await_end(process, server, order.patience_s)
     return Exit(code, trio.current_time() - began)
-
-
-def _made(home: Path) -> BinaryIO:
-    """Make the client's folder, and open the file for what it writes."""
-    home.mkdir()
-    return home.with_suffix(".txt").open("wb")
 
 
 async def _await_end(process: trio.Process, server: ClientHarness, patience_s: float) -> int | None:

@@ -208,13 +208,17 @@ class ScriptedServer:
     def make_terms(self) -> Record:
         """Make the terms of a match, which has its own secrets."""
         self.match += 1
-        root, x, tn = (secret(f"{name} {self.match}", self.seed) for name in ("root", "x", "tn"))
-        self.dealer = Dealer(self.key, MatchSecrets(root, x, tn), links=self.links)
+        root, x = (secret(f"{name} {self.match}", self.seed) for name in ("root", "x"))
+        self.dealer = Dealer(self.key, MatchSecrets(root, x, self.nonce()), links=self.links)
         terms = self.dealer.terms(
             self.variant, seats=self.seats, opts=self.opts, name="a server", opened=1_700_000_000
         )
         self.terms = messages.Terms(table=CODE, record=terms.record, doc=self.document)
         return terms.record
+
+    def nonce(self) -> bytes:
+        """Return the nonce of the next table record."""
+        return secret(f"tn {self.match}", self.seed)
 
     async def offer_terms(self) -> None:
         """Offer the terms to a client with a key; with a guest the match begins."""

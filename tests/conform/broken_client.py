@@ -13,6 +13,7 @@ FAULT = sys.argv[sys.argv.index("--fault") + 1] if "--fault" in sys.argv else ""
 HOST, PORT, TABLE = re.fullmatch(r"truc://(.*):(\d+)/(\w+)#\w+", sys.argv[1]).groups()
 IS_WATCHER = "--watch" in sys.argv
 LIMIT = 65536
+GREETING_S = 10
 KNOWN = {
     "hello": {"t", "re", "body", "sig", "info", "rolls"},
     "welcome": {"t", "re", "name", "player", "token", "seats"},
@@ -127,6 +128,7 @@ class Client:
 
     def enter(self):
         self.socket = socket.create_connection(self.where)
+        self.socket.settimeout(None if FAULT == "patient" else GREETING_S)
         if FAULT == "no-hello":
             self.request("login", name="guest")
         extra = {"x-pad": bytes(3000)} if FAULT == "long-hello" else {}
@@ -143,6 +145,7 @@ class Client:
         if FAULT == "eager-login":
             self.take_hello(self.reply())
         self.token = self.reply()["token"]
+        self.socket.settimeout(None)
 
     def take_hello(self, hello):
         if FAULT != "any-protocol" and msgpack.unpackb(hello["body"])[4] != 1:

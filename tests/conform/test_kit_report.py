@@ -5,15 +5,15 @@ from click.testing import CliRunner
 
 from truc_conform.main import main
 from truc_conform.report import Report, as_html, as_json, line, summary
-from truc_conform.result import PASSED, Case, CaseOutcome, CaseResult, CaseVerdict, failed
+from truc_conform.result import PASSED, Case, CaseOutcome, CaseResult, CaseVerdict, Trace, failed
 
+TRACE = Trace("exit code 3 after 0.1 s", "<said>\n", "", ("client hello id=1",))
 CASE = Case("C0.ping", "session.md#keep-alive", "`pong` & more")
 
 
 def report(*outcomes: CaseOutcome, level: str = "C0") -> Report:
-    return Report(
-        "./client {url}", level, 1, [CaseResult(CASE, outcome, 0.5, "<said>") for outcome in outcomes]
-    )
+    results = [CaseResult(CASE, outcome, 0.5, TRACE) for outcome in outcomes]
+    return Report("./client {url}", level, 1, results, cases=len(results))
 
 
 def run(*words: str):
@@ -42,8 +42,27 @@ def test_summary_counts_by_verdict() -> None:
     assert summary(report(PASSED, PASSED, failed("no pong"))) == "C0: not passed (2 PASS, 1 FAIL)"
 
 
+def test_summary_of_some_cases_says_how_many_there_are() -> None:
+    some = report(PASSED, PASSED)._replace(cases=57)
+    assert summary(some) == "2 of 57 cases of C2: passed (2 PASS)".replace("C2", some.level)
+
+
+def test_failure_is_told_with_what_the_client_left_behind() -> None:
+    result = CaseResult(CASE, failed("no pong"), 0.5, TRACE)
+    told = [row.strip() for row in line(result).splitlines()[3:]]
+    assert told == ["end:  exit code 3 after 0.1 s", "err:  <said>", "wire: client hello id=1"]
+    (row,) = json.loads(as_json(report(failed("no pong"))))["results"]
+    assert row["trace"] == {
+        "ended": "exit code 3 after 0.1 s",
+        "stderr": "<said>\n",
+        "stdout": "",
+        "frames": ["client hello id=1"],
+    }
+    assert "client hello id=1" in as_html(report(failed("no pong")))
+
+
 def test_json_of_equal_runs_is_equal_however_long_they_took() -> None:
-    slow = Report("./client {url}", "C0", 1, [CaseResult(CASE, PASSED, 9.0)])
+    slow = Report("./client {url}", "C0", 1, [CaseResult(CASE, PASSED, 9.0)], cases=1)
     assert as_json(report(PASSED)) == as_json(slow)
 
 

@@ -1,45 +1,54 @@
 """Where the kit runs a client, and what it makes of the words of its command."""
 
+import re
 import sys
-from pathlib import Path
 
 import trio
 import trio.testing
 from conform.judging import judge
 
 from truc_conform.client_harness import ClientHarness
-from truc_conform.running import found_from_here
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClientHello, Pong
 from truc_protocol.wire.connection import Connection, Failure, Role
 
-LOOKS = "import os, sys; print(os.listdir(), os.path.samefile('.', sys.argv[1]))"
+LOOKS = "import os, sys; print(os.getcwd(), os.listdir(sys.argv[1])); open(sys.argv[1] + '/left', 'w')"
+"""Tells where a program runs and what is in the folder that it is given, and leaves something there."""
+GIVES_UP = r"""
+import socket, sys
+line = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+def send(hello):
+    line.sendall(len(hello).to_bytes(4, "big") + hello)
+send(b"\x84\xa1t\xa5hello\xa2id\x01\xa5proto\x91\x01\xa2cn\xc4\x20" + b"c" * 32)
+line.recv(4096)
+send(b"\x83\xa1t\xa5leave\xa2id\x02\xa5table\xa5TABLE")
+line.recv(4096)
+print("on the way out")
+sys.exit("no idea what came")
+"""
+"""Says hello, then something for which it is too early, and ends with its own words."""
+TOO_EARLY = "'expected login in state greeted, got leave'"
 
 
-def test_command_runs_in_its_home_which_is_fresh_for_each_start() -> None:
-    (result,) = judge(("C0.nonce",), sys.executable, "-c", LOOKS + "; open('left', 'w')", "{home}").values()
-    assert set(result.output.split("\n")) == {"[] True", ""}
-
-
-def test_word_that_names_a_file_is_that_file_wherever_the_command_runs(tmp_path, monkeypatch) -> None:
-    (tmp_path / "client.py").touch()
+def test_command_runs_where_the_kit_was_started_and_its_folder_is_fresh(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert found_from_here(("python", "./client.py", "client.py")) == (
-        "python",
-        str(tmp_path / "client.py"),
-        str(tmp_path / "client.py"),
-    )
+    (result,) = judge(("C0.nonce",), sys.executable, "-c", LOOKS, "{home}").values()
+    assert result.trace.stdout.splitlines() == [f"{tmp_path} []"] * 2
 
 
-def test_word_that_names_no_file_stays_as_it_is(tmp_path, monkeypatch) -> None:
-    (tmp_path / "bot").mkdir()
-    monkeypatch.chdir(tmp_path)
-    command = ("bot", "{url}", "--home", "{home}", "")
-    assert found_from_here(command) == command
-
-
-def test_file_named_whole_stays_as_it_is() -> None:
-    assert found_from_here((str(Path(__file__).absolute()),)) == (str(Path(__file__).absolute()),)
+def test_failure_shows_how_the_client_ended_and_what_was_said_last() -> None:
+    (result,) = judge(("C0.ping",), sys.executable, "-c", GIVES_UP, "{host}", "{port}").values()
+    trace = result.trace
+    said = [re.sub(r" +\d+\.\d+ s", "", frame) for frame in trace.frames]
+    assert trace.ended.startswith("exit code 1 after ")
+    assert (trace.stderr, trace.stdout) == ("no idea what came\n", "on the way out\n")
+    assert said[0] == "client hello id=1 proto=[1] cn=63636363…"
+    assert re.match(r"server hello re=1 body=hello\(spk=\w{8}… sn=\w{8}… .* proto=1 cert=None", said[1])
+    assert said[2:] == [
+        "client leave id=2 table='TABLE'",
+        f"server error re=2 code='auth_required' msg={TOO_EARLY} retryable=False close=True field='t'",
+        f"server bye code='auth_required' msg={TOO_EARLY} retryable=False",
+    ]
 
 
 async def test_script_of_a_connection_ends_when_the_client_has_come_back(nursery) -> None:
