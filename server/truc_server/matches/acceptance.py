@@ -212,7 +212,7 @@ def _note_beyond(game: Game, record: Record, body: Placed) -> None:
     game.beyond += (record.signer,)
     signer = game.ledger.contributors[record.signer]
     if signer is not None and keys.verify(signer.public, record.body, record.sig):
-        game.hold.doubt(seen=body.k - 1, k=game.ledger.k)
+        game.hold.doubt(seat=record.signer - 1, seen=body.k - 1, k=game.ledger.k)
 
 
 def _not_signed(record: Record) -> RefusedBodyError:

@@ -33,7 +33,7 @@ class Hold:
         self._mid = mid
         self.unheard: tuple[int, ...] = ()
         self._put_off: list[tuple[Peer, Request, Callable[[], object]]] = []
-        self._is_doubted = False
+        self._doubting: tuple[int, ...] = ()
 
     @property
     def is_on(self) -> bool:
@@ -90,16 +90,24 @@ class Hold:
             )
             raise TooSoonError(message, AGAIN_MS)
 
-    def doubt(self, *, seen: int, k: int) -> None:
-        """Tell the host, once, that a player says they saw a record beyond the `k` there are; that proves nothing."""
-        if self._is_doubted:
+    def doubt(self, *, seat: int, seen: int, k: int) -> None:
+        """Tell the host, once for each seat, that its player says they saw a record beyond the `k` there are.
+
+        One seat's claim proves nothing, since it can be made up for nothing; several may be in league as well.
+        """
+        if seat in self._doubting:
             return
-        self._is_doubted = True
+        self._doubting += (seat,)
+        is_alone = len(self._doubting) == 1
         log.warning(
             "player_has_seen_more",
             table=self._table,
             match=self._mid.hex(),
+            seat=seat,
+            claims=len(self._doubting),
             seen=seen,
             newest=k - 1,
-            reason="was the data restored from an older copy?",
+            reason="the claim of this seat alone, which proves nothing"
+            if is_alone
+            else "was the data restored from an older copy?",
         )

@@ -63,7 +63,7 @@ async def _resume(means: Means, table: Table, peer: Peer, player: Player, reques
         return
     seat = table.own_seat(player)
     game = table.own_game(request.match, player)
-    _check_seen(table, game, request.next)
+    _check_seen(table, game, seat, request.next)
     is_new = table.attach(seat, peer)
     table.audience.fall_behind(peer)
     if is_new:
@@ -119,7 +119,7 @@ def _check_next(wanted: int, newest: int) -> None:
         raise RefusedError(Code.BAD_POSITION, message, field="next")
 
 
-def _check_seen(table: Table, game: Game, wanted: int) -> None:
+def _check_seen(table: Table, game: Game, seat: int, wanted: int) -> None:
     """Check that a player has seen no more than there is; if one has, a match that is held is given up.
 
     Raises:
@@ -128,7 +128,7 @@ def _check_seen(table: Table, game: Game, wanted: int) -> None:
     newest = game.ledger.k
     if wanted <= newest:
         return
-    game.hold.doubt(seen=wanted - 1, k=game.ledger.k)
+    game.hold.doubt(seat=seat, seen=wanted - 1, k=game.ledger.k)
     if game.hold.is_on:
         table.give_up(game, why="a player has seen more than the backup has")
         message = (
