@@ -1,7 +1,7 @@
 """A verdict in words: what was proven, what failed and who is to blame, and what files say together.
 
-Sentences are in the reader's language; words for machines stay in English: the four results, the kinds of rulings, and
-what a check says of the record that fails it.
+Sentences are in the reader's language; words for machines stay in English: the kinds of rulings, and what a check says
+of the record that fails it.
 """
 
 import re

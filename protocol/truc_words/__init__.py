@@ -31,6 +31,7 @@ from truc_words.speech import (
     shown_name,
     side_name,
     sign_label,
+    time_label,
 )
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "side_name",
     "sign_label",
     "tell",
+    "time_label",
     "told",
     "words_of_check",
 ]

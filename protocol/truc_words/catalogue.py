@@ -4,11 +4,15 @@ Every catalogue has the same keys and fills in the same names; a test keeps them
 local set, in its own tongue. A variant names its set in `words`, which changes no rule. A house variant may name a set that is not known here; that is
 empty, and the game is told in the plain words of the catalogues.
 
+A language is not spoken alike wherever it is: what the players of a game say in place of a catalogue's words is in the
+game's set too, so that a trick is *baza* in Castile and *vuelta* in Argentina.
+
 Here it is also chosen in which language a player is spoken to.
 """
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
@@ -80,6 +84,8 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The list of tables."""
     verdict: Mapping[str, str]
     """What the verdict on a match says."""
+    results: Mapping[str, str]
+    """What a verdict is called, in one word."""
     failures: Mapping[str, str]
     """What can go wrong for a player."""
     refused: Mapping[str, str]
@@ -107,21 +113,62 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def catalogue(lang: str) -> Catalogue:
-    """Return the catalogue of a language.
+def catalogue(lang: str, words: str = "") -> Catalogue:
+    """Return the catalogue of a language, as the players of a game speak it if its set of local words is given.
 
     Raises:
         LanguageError: There is none.
     """
     if lang not in LANGUAGES:
         raise LanguageError(f"expected one of the languages {', '.join(LANGUAGES)}, got {lang!r}")
-    return msgspec.convert(read_catalogue(lang), Catalogue)
+    instead = local_words(words).instead.get(lang, {})
+    if words and not instead:
+        return catalogue(lang)
+    return msgspec.convert(_spoken(lang, instead), Catalogue)
 
 
-def read_catalogue(lang: str) -> dict[str, Any]:
-    """Return the content of a language's files."""
+_ABOUT_A_MATCH: Final = ("records", "replay", "report")
+"""The parts beside those of the game's own file that tell of a match."""
+
+
+def _spoken(lang: str, instead: Mapping[str, str]) -> dict[str, Any]:
+    """Return a language's files, what tells of a match in the words that are said instead."""
+    game, around = read_files(lang)
+    if not instead:
+        return game | around
+    game |= {part: around.pop(part) for part in _ABOUT_A_MATCH}
+    spoken: dict[str, Any] = _each_text(game, _swap(instead))
+    return around | spoken
+
+
+def _swap(instead: Mapping[str, str]) -> Callable[[str], str]:
+    """Return what replaces whole words of a text; a capital at the beginning stays one, and no `{name}` is a word."""
+    known = {_capital(plain): _capital(own) for plain, own in instead.items()} | dict(instead)
+    longest_first = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    wanted = re.compile(rf"\{{\w*\}}|(?<!\w)(?:{longest_first})(?!\w)")
+    return lambda text: wanted.sub(lambda found: known.get(found[0], found[0]), text)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _each_text(said: Any, changed: Callable[[str], str]) -> Any:
+    match said:
+        case dict():
+            return {key: _each_text(text, changed) for key, text in said.items()}
+        case list():
+            return [_each_text(text, changed) for text in said]
+        case str():
+            return changed(said)
+        case _:
+            return said
+
+
+def read_files(lang: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the content of a language's files: of the game, and of what is around it."""
     game, around = (tomllib.loads(read_text(name)) for name in (f"{lang}.toml", f"around/{lang}.toml"))
-    return game | around
+    return game, around
 
 
 def read_text(name: str) -> str:
@@ -158,6 +205,8 @@ class LocalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How points of the lower and of the upper half of a game are counted: one, several."""
     names: Mapping[str, tuple[str, ...]] = {}
     """Other names of a variant, by its name."""
+    instead: Mapping[str, Mapping[str, str]] = {}
+    """By language: words of its catalogue, and what the players of this game say instead."""
 
 
 PLAIN: Final = LocalWords()

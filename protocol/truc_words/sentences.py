@@ -37,20 +37,20 @@ class Sentence(str):
         """Return the sentence itself, so that `str` of an error can still be told."""
         return self
 
-    def told(self, lang: str) -> str:
-        """Return it in a language; raises LanguageError if there is no such language."""
-        return _filled(self.key, self.values, lang)
+    def told(self, lang: str, words: str = "") -> str:
+        """Return it in a language, as the players of a game speak it; raises LanguageError if there is no such language."""
+        return _filled(self.key, self.values, lang, words)
 
 
-def told(text: object, lang: str) -> str:
-    """Return a sentence in a language, and any other text as it is."""
-    return text.told(lang) if isinstance(text, Sentence) else str(text)
+def told(text: object, lang: str, words: str = "") -> str:
+    """Return a sentence in a language, as the players of a game speak it, and any other text as it is."""
+    return text.told(lang, words) if isinstance(text, Sentence) else str(text)
 
 
-def _filled(key: str, values: Mapping[str, object], lang: str) -> str:
+def _filled(key: str, values: Mapping[str, object], lang: str, words: str = "") -> str:
     part, _, name = key.partition(".")
-    said: Mapping[str, str] = getattr(catalogue(lang), part)
-    return said[name].format(**{each: told(value, lang) for each, value in values.items()})
+    said: Mapping[str, str] = getattr(catalogue(lang, words), part)
+    return said[name].format(**{each: told(value, lang, words) for each, value in values.items()})
 
 
 _SHOW: Final = "show"

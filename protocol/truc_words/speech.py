@@ -8,6 +8,7 @@ How a game says its score: in points, in units and points, or in points of a low
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 from typing import Final, Literal, NamedTuple
 
 from truc_words.catalogue import Catalogue, LocalWords, catalogue, local_words
@@ -22,8 +23,12 @@ class Speech(NamedTuple):
 
     @property
     def catalogue(self) -> Catalogue:
-        """What is said in the listener's language; raises LanguageError if there is no such language."""
-        return catalogue(self.lang)
+        """What is said in the listener's language, as it is spoken where the game is played.
+
+        Raises:
+            LanguageError: There is no such language.
+        """
+        return catalogue(self.lang, self.words)
 
     @property
     def local(self) -> LocalWords:
@@ -37,7 +42,7 @@ class Speech(NamedTuple):
 
     def say(self, key: str, /, **values: object) -> str:
         """Return a text of the catalogue by its part and name, such as `verdict.winner`, with its values filled in."""
-        return Sentence(key, **values).told(self.lang)
+        return Sentence(key, **values).told(self.lang, self.words)
 
     def card(self, name: str) -> str:
         """Return a card as the listener writes it: in French `Vs`, a jack of spades, for `Js`."""
@@ -87,6 +92,16 @@ class Speech(NamedTuple):
 
 
 ENGLISH: Final = Speech("en")
+_MINUTE: Final = 60
+
+
+def time_label(seconds: float) -> str:
+    """Return how long something lasts, as people say it: seconds below two minutes, then minutes, then hours too."""
+    whole = ceil(seconds)
+    if (whole < 2 * _MINUTE and whole % _MINUTE) or not whole:
+        return f"{whole} s"
+    hours, minutes = divmod(ceil(whole / _MINUTE), _MINUTE)
+    return " ".join(filter(None, [f"{hours} h" if hours else "", f"{minutes} min" if minutes else ""]))
 
 
 _LONGEST_NAME: Final = 24

@@ -27,11 +27,13 @@ Patch = Callable[[object, str, Any], None]
 def speak(patch: Patch = setattr) -> None:
     """Make the language known; `patch` sets an attribute, such as `monkeypatch.setattr`."""
     catalogues = import_module("truc_words.catalogue")
-    read = catalogues.read_catalogue
+    read = catalogues.read_files
     for module in (catalogues, import_module("truc_words.catalogue")):
         patch(module, "LANGUAGES", (*LANGUAGES, LANG))
     patch(
-        catalogues, "read_catalogue", lambda lang: bracketed_all(read("en")) if lang == LANG else read(lang)
+        catalogues,
+        "read_files",
+        lambda lang: tuple(map(bracketed_all, read("en"))) if lang == LANG else read(lang),
     )
 
 
@@ -65,7 +67,7 @@ DATA = (
     r"\b[A-Z2-7]{20,}\b",  # fingerprints
     r"\b[0-9a-f]{8,}\b",  # digests
     r"\b(?:[A-Z0-9]{5}|[A-Z0-9]{16})\b",  # tables
-    r"\b(?:PROVEN|REFUTED|INCOMPLETE|UNREADABLE|proven|C\d+)\b",
+    r"\b(?:proven|C\d+)\b",
     rf"\btruc(?:-server)? (?:{'|'.join(main.commands)})\b(?: --\w+)*",
     r"\btruco?-[\w-]+",  # games
     r"\[[\w -]+\]",  # move lines
@@ -77,7 +79,7 @@ def words_of(game: str) -> list[str]:
     """Return what the game of a set of local words calls by words of its own."""
     return [
         rf"(?<!\w){re.escape(plain)}(?!\w)"
-        for text in _texts(to_builtins(local_words(game)))
+        for text in _texts(to_builtins(local_words(game)) | {"instead": {}})
         for plain in _pieces(text)
     ]
 

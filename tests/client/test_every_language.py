@@ -34,7 +34,7 @@ from truc_terminal.main import main
 from truc_terminal.screen.explaining import word_expected
 from truc_terminal.screen.screen import Screen
 from truc_terminal.verdicts import seat_rows, verdict_lines
-from truc_words import Speech
+from truc_words import Speech, catalogue
 
 FIRST, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in (1, 2))
 SERVER = "127.0.0.1:1"
@@ -163,7 +163,7 @@ def test_first_use_and_question_say_nothing_of_their_own(tmp_path, monkeypatch) 
 
 def test_demo_says_nothing_of_its_own(truc) -> None:
     told = truc("demo", "--variant", "truc-french", "--style", "careless", "--name", "north")
-    assert "PROVEN" in told
+    assert catalogue(LANG).results["proven"] in told
     names = (
         "bot 1",
         *FOUR,

@@ -464,7 +464,7 @@ def rules_of(name: str):
     [
         ("?1", "play 3b: Lay the card on the table"),
         ("? play 3b", "The tricks"),
-        ("help envido", "Bet on who has the best two cards"),
+        ("help envido", "Bet 2 on who has more points of envido"),
         ("? flor", "got 'flor'"),
         ("? trut", "chapter of the rules: Players and cards"),
         ("? signs", "Signs and talk"),

@@ -220,5 +220,5 @@ def test_language_is_that_of_the_locale(lang, told, monkeypatch) -> None:
 
 def test_words_for_machines_stay_as_they_are() -> None:
     told = truc("verify", FRENCH, "--lang", "ca").output
-    assert "PROVEN: cada carta" in told
+    assert "PROVAT: cada carta" in told
     assert truc("verify", FRENCH, "--json", "--lang", "ca").output == truc("verify", FRENCH, "--json").output

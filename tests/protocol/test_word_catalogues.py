@@ -38,9 +38,9 @@ TONGUES = {
 }
 
 
-def said(lang: str) -> dict[str, str]:
-    """Return everything a catalogue says, by the path of its key."""
-    return dict(_said("", msgspec.to_builtins(catalogue(lang))))
+def said(lang: str, words: str = "") -> dict[str, str]:
+    """Return everything a catalogue says, by the path of its key; with a set, as the players of its game say it."""
+    return dict(_said("", msgspec.to_builtins(catalogue(lang, words))))
 
 
 def _said(path: str, value: object) -> Iterator[tuple[str, str]]:
@@ -211,6 +211,27 @@ def test_every_preset_has_a_set_of_local_words(name) -> None:
 
 def test_each_set_is_in_the_tongue_of_its_game() -> None:
     assert {name: words.tongue for name, words in local_sets().items()} == TONGUES
+
+
+INSTEAD = [(lang, name) for name, words in local_sets().items() for lang in words.instead]
+
+
+@each_row("lang, name", INSTEAD)
+def test_every_word_said_instead_is_one_of_the_catalogue_and_changes_no_place_to_fill_in(lang, name) -> None:
+    plain, spoken = "\n".join(said(lang).values()), said(lang, name)
+    words = local_words(name).instead[lang]
+    assert [word for word in words if not re.search(rf"(?i)(?<!\w){re.escape(word)}(?!\w)", plain)] == []
+    assert {path: filled_in(text) for path, text in spoken.items()} == {
+        path: filled_in(text) for path, text in said(lang).items()
+    }
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_verdict_begins_with_its_result_in_that_language(lang) -> None:
+    words = catalogue(lang)
+    for key in ("proven", "proven_by_ruling", "refuted", "incomplete", "unreadable"):
+        assert words.verdict[key].startswith(words.results[key.partition("_")[0]])
+    assert len(set(words.results.values())) == 4
 
 
 @pytest.mark.parametrize("name", TONGUES)

@@ -21,11 +21,11 @@ def test_every_preset_has_a_page_of_words(name, lang) -> None:
 @each_row(
     "name, row",
     [
-        ("truco-argentino", "| `raise 2` | **truco**: pedir 2 | Pide jugar por más."),
+        ("truco-argentino", "| `raise 2` | **truco**: pedir 2 | Pedí jugar por más."),
         ("truco-argentino-flor", "| `flor` | flor |"),
         ("truc-partnership", "| `order leave` | **ordonner de laisser le pli**: mandar dejar la baza |"),
         ("trut", "| `raise trut` | **je trute**: pedir 1 trut |"),
-        ("truco-argentino", "* `say come`: vení (Juega tu carta más baja)"),
+        ("truco-argentino", "* `say come`: vení (Jugá tu carta más baja)"),
         ("truc-lanes", "tru, truka"),
         ("truc-lanes", "| jugada | palabras | significado |"),
         (

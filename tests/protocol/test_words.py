@@ -20,6 +20,7 @@ from truc_words import (
     shown_name,
     side_name,
     sign_label,
+    time_label,
 )
 
 PLAYERS = ("north", "east", "south", "west")
@@ -235,6 +236,43 @@ def test_example_of_the_docs_says_what_is_shown(capsys) -> None:
         "21 (6 buenas)",
         "a three (bite the lower lip)",
     ]
+
+
+@each_row(
+    "seconds, label",
+    [
+        (0, "0 s"),
+        (0.2, "1 s"),
+        (60, "1 min"),
+        (90, "90 s"),
+        (130, "3 min"),
+        (1800, "30 min"),
+        (5400, "1 h 30 min"),
+    ],
+)
+def test_time_is_told_as_people_say_it(seconds, label) -> None:
+    assert time_label(seconds) == label
+
+
+@each_row(
+    "lang, words, key, said",
+    [
+        ("es", "", "trick", "baza"),
+        ("es", "argentine", "trick", "vuelta"),
+        ("es", HOUSE, "trick", "baza"),
+        ("ca", "argentine", "trick", "basa"),
+        ("pt", "paulista", "trick", "rodada"),
+        ("pt", "argentine", "trick", "vaza"),
+    ],
+)
+def test_word_is_the_one_of_the_games_country_in_its_language(lang, words, key, said) -> None:
+    assert Speech(lang, words).catalogue.terms[key] == said
+
+
+def test_word_of_the_country_keeps_its_capital_and_leaves_the_names_to_fill_in() -> None:
+    argentine = Speech("es", "argentine")
+    assert argentine.say("screen.may_act", moves="{jugar}") == "podés: {jugar} (? lo explica)"
+    assert argentine.say("screen.new_score", score="baza") == "Puntaje  baza"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from truc_client.home.home import Home, master_seed, player_key
 from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.wire.handshake import Fingerprint
-from truc_words import Sentence
+from truc_words import Sentence, time_label
 
 
 class NewKey(NamedTuple):
@@ -33,8 +33,8 @@ class Delay(NamedTuple):
 
     def __str__(self) -> Sentence:
         """Say it to the player."""
-        seconds = max(1, round(self.seconds))
-        return Sentence("connecting.delay", server=self.server, reason=self.reason, n=seconds)
+        time = time_label(max(1, self.seconds))
+        return Sentence("connecting.delay", server=self.server, reason=self.reason, time=time)
 
 
 OnNewKey = Callable[[NewKey], None]

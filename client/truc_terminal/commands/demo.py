@@ -217,9 +217,9 @@ def _verify(transcript: Path, keep: Home, screen: Screen) -> None:
     shutil.copyfile(transcript, kept)
     verdict = verify_file(kept)
     path = os.path.relpath(kept) if kept.is_relative_to(Path.cwd()) else kept
-    screen.say(Sentence("commands.demo_verified", result=verdict.result.upper()), "bold")
+    screen.say(Sentence("commands.demo_verified", result=Sentence(f"results.{verdict.result}")), "bold")
     screen.say(Sentence("commands.demo_kept", path=kept))
     screen.say(Sentence("commands.demo_check", command=f"truc verify {path}"))
     tell_commands(screen, kept)
     if verdict.result is not Result.PROVEN:
-        raise ClientError(Sentence("commands.demo_not_proven", result=verdict.result))
+        raise ClientError(Sentence("commands.demo_not_proven", result=Sentence(f"results.{verdict.result}")))

@@ -123,12 +123,12 @@ def _print(kept: KeptFile, verdict: Verdict, console: Console, speech: Speech) -
     written, result = kept.written.strftime("%Y-%m-%d %H:%M"), verdict.result
     has_begun = verdict.level is not None
     game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech) if has_begun else "-"
-    head = "  ".join((written, kept.match, game, result.value))
+    head = "  ".join((written, kept.match, game))
     ended = _result(verdict, speech) if has_begun else "-"
     if not console.is_terminal:
-        say(console, f"{head}  {ended}")
+        say(console, f"{head}  {result.value}  {ended}")
         return
-    say(console, head, _STYLES.get(result, "yellow"))
+    say(console, f"{head}  {speech.say(f'results.{result}').lower()}", _STYLES.get(result, "yellow"))
     say(console, f"    {ended}")
 
 

@@ -33,13 +33,12 @@ from truc_terminal.commands.open_tables import WAITING, has_free_seat, taken_sea
 from truc_terminal.commands.terminal import asked, tell_commands
 from truc_terminal.screen.person import Lines, Person
 from truc_terminal.screen.screen import Screen
-from truc_words import Sentence, shown_name
+from truc_words import Sentence, shown_name, time_label
 
 # Seconds of waiting after which a line tells whom the table waits for: ever rarer, as nothing new happens meanwhile;
 # who comes and goes is told at once anyway.
 _FIRST_S: Final = (15, 60, 120, 300)
 _EVERY_S: Final = 600
-_MINUTE_S: Final = 60
 
 
 async def look_on(table: Table, screen: Screen) -> bool:
@@ -162,7 +161,7 @@ def _moments() -> Iterator[int]:
 
 def tell_waiting(state: TableState, screen: Screen, invite: str, waited: int) -> None:
     """Tell how many seats are taken; once all are, who is not ready."""
-    time = f"{waited} s" if waited < _MINUTE_S else f"{waited // _MINUTE_S} min"
+    time = time_label(waited)
     if has_free_seat(state):
         taken = taken_seats(state)
         screen.note("still_free", table=state.table, taken=taken, seats=state.n, waited=time, link=invite)

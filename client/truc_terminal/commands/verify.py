@@ -107,7 +107,7 @@ def _lines(file: Examined, together: Together, speech: Speech) -> Iterator[str]:
 
 def _evidence_lines(file: EvidenceExamined, together: Together, speech: Speech) -> Iterator[str]:
     if file.unreadable is not None:
-        yield f"UNREADABLE: {shortened(str(file.unreadable))}"
+        yield speech.say("verdict.unreadable", failed=shortened(str(file.unreadable)))
     else:
         items = speech.counted("item", len(file.weighed))
         yield speech.say("together.evidence", items=items)

@@ -142,6 +142,7 @@ def page(replayed: ReplayedMatch, *, lang: str) -> str:
         counted=speech.counted,
         title=_title(replayed, names, speech),
         result=str(verdict.result),
+        result_said=speech.say(f"results.{verdict.result}"),
         lines=[*verdict_lines(verdict, speech)],
         failed=failed and refutation_line(failed, verdict.players, speech),
         seats=[(seat_name(row.seat, speech), *row[1:]) for row in seat_rows(verdict, speech)],

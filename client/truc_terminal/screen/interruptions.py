@@ -4,7 +4,6 @@ About their own seat players are told what they have missed, but not that they a
 """
 
 from collections.abc import Mapping
-from math import ceil
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -22,7 +21,7 @@ class Note(NamedTuple):
 
     key: str
     missed: int
-    n: int
+    left_s: float
 
 
 class Absences(NamedTuple):
@@ -78,7 +77,7 @@ def _counting(key: str, away: Away) -> Note:
     """Return a line with the time left, if there is a limit."""
     if away.claim_in_ms is None:
         return Note(key, away.missed, 0)
-    return Note(f"{key}_counting", away.missed, ceil(away.claim_in_ms / 1000))
+    return Note(f"{key}_counting", away.missed, away.claim_in_ms / 1000)
 
 
 def _is_gone(away: Away) -> bool:

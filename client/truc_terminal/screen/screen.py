@@ -6,7 +6,6 @@ player's language, with the words of the game. Text from other players is never 
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
-from math import ceil
 from typing import TYPE_CHECKING, Final, assert_never
 
 from rich.console import Console
@@ -76,7 +75,7 @@ from truc_terminal.screen.questions import (
 )
 from truc_terminal.screen.wrapping import wrapped
 from truc_terminal.verdicts import quoted, verdict_lines
-from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, told
+from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, time_label, told
 
 if TYPE_CHECKING:
     from truc_rules import View
@@ -142,7 +141,7 @@ class Screen:
 
         Nothing in them can control the terminal.
         """
-        for line in map(printable, told(text, self.lang).split("\n")):
+        for line in map(printable, told(text, self.lang, self._setting.speech.words).split("\n")):
             for part in (line,) if self.is_plain else wrapped(line, self._console.width):
                 self._console.print(Text(part, style=style), soft_wrap=True)
 
@@ -206,7 +205,7 @@ class Screen:
             case Away():
                 self._tell_away(happening)
             case ServerDraining(left_ms):
-                self.note("draining", "yellow", n=ceil(left_ms / 1000))
+                self.note("draining", "yellow", time=time_label(left_ms / 1000))
             case _:
                 assert_never(happening)
 
@@ -229,7 +228,8 @@ class Screen:
         note, self._absences = self._absences.note(away, self._board.seat), self._absences.after(away)
         if note is None:
             return
-        self.note(note.key, "yellow", name=self._name(away.seat), n=note.n, missed=note.missed)
+        values = {"time": time_label(note.left_s), "missed": note.missed}
+        self.note(note.key, "yellow", name=self._name(away.seat), **values)
         if self._absences.may_claim(away, self._board.seat):
             self.note("may_claim", "yellow")
 

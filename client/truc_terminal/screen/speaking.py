@@ -1,7 +1,6 @@
 """Typed lines that are not moves: talk, and a claim; what goes wrong is told in the player's language."""
 
 from collections.abc import Mapping
-from math import ceil
 from types import MappingProxyType
 from typing import Final
 
@@ -12,6 +11,7 @@ from truc_protocol.messages.fields import CHAT_LENGTH
 from truc_terminal.screen.drawing import sign_of
 from truc_terminal.screen.explaining import word_expected
 from truc_terminal.screen.screen import Screen
+from truc_words import time_label
 
 _SIGN: Final = "sign"
 _SAY: Final = "say"
@@ -55,7 +55,7 @@ async def claim(table: Table, screen: Screen) -> None:
         await table.claim()
     except RefusedError as error:
         if error.code == Code.NOT_NOW and error.retry_after_ms is not None:
-            screen.note("claim_early", "red", n=ceil(error.retry_after_ms / 1000))
+            screen.note("claim_early", "red", time=time_label(error.retry_after_ms / 1000))
         else:
             screen.say(str(error), "red")
     except ClientError as error:
