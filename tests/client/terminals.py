@@ -117,7 +117,9 @@ class Terminal:
 
     def resize(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        cut = max(0, self.screen.lines - rows)
         self.screen.resize(rows, columns)
+        self.screen.cursor.y = max(0, self.screen.cursor.y - cut)  # what stands on it moves up with its lines
 
     @property
     def is_restored(self) -> bool:

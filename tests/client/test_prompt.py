@@ -7,19 +7,25 @@ import queue
 import sys
 import termios
 import threading
+from pathlib import Path
 
 import pyte
 import pytest
+from client.test_absence import table
 from client.test_person import turn
-from client.test_screen import seen, started
+from client.test_screen import seen, stands, started
+from msgspec.structs import replace
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import DummyInput, create_pipe_input
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.output import DummyOutput
 from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.utils import get_cwidth
 from rich.console import Console
+from rows import each_row
 
-from truc_client.happenings import Waiting
+from truc_client.happenings import Interrupted, MatchEnded, Resumed, TableChanged, Waiting
+from truc_client.verifying import verify_file
 from truc_terminal.screen.prompt import Above, Drawn, Prompt, folded
 from truc_terminal.screen.questions import Key, Question
 from truc_terminal.screen.screen import Screen
@@ -211,6 +217,76 @@ def test_prompt_says_who_is_waited_for_until_there_is_news() -> None:
         screen.offer(None)
     assert [question.text for question in posed] == ["waiting for east >", ""]
     assert "waiting" not in out.getvalue()
+
+
+LOST = "no connection; connecting again >"
+SESSION = Path(__file__).parent.parent / "vectors/session.truc"
+AT_THE_TABLE = table(claim="server")
+
+
+def standing(*happenings) -> tuple[Screen, list[Question]]:
+    """Return a screen at a prompt, and what has been asked there."""
+    posed: list[Question] = []
+    screen = Screen(Console(file=io.StringIO(), force_terminal=True))
+    screen.pose = posed.append
+    for happening in (started(), stands(cards="7e 3b 1o"), *happenings):
+        screen.show(happening)
+        screen.offer(None)
+    return screen, posed
+
+
+def test_table_stands_while_others_think_and_no_longer_than_the_match() -> None:
+    screen, posed = standing(Waiting((1,), None))
+    assert all(asked.draw for asked in posed)
+    screen.offer(turn("play 3b"))
+    titles = [next(iter(asked.draw(80, 24))).plain for asked in posed[-2:]]
+    assert [title.split(" ─")[0] for title in titles] == ["── truc-catalan", "── your turn"]
+    screen.show(MatchEnded(verify_file(SESSION), SESSION))
+    screen.offer(None)
+    assert posed[-1].draw is None
+
+
+@each_row(
+    "state, asks, texts",
+    [
+        ("playing", False, [LOST, LOST]),
+        ("over", False, [LOST, "waiting for east >"]),
+        ("over", True, [LOST, "Another match at this table? [Y/n]"]),
+    ],
+)
+def test_prompt_says_that_the_connection_is_lost_then_asks_again(state, asks, texts) -> None:
+    screen, posed = standing(Waiting((1,), None))
+    if asks:
+        screen.ask("another")
+    screen.show(Interrupted("the connection was lost"))
+    lost = posed[-1]
+    screen.show(TableChanged(replace(AT_THE_TABLE, state=state)))
+    assert [lost.text, posed[-1].text] == texts
+    screen.show(Resumed(3))
+    assert "no connection" not in posed[-1].text
+
+
+def test_question_after_a_match_is_said_again_where_there_is_no_prompt() -> None:
+    out = io.StringIO()
+    screen = Screen(Console(file=out))
+    screen.ask("another")
+    for happening in (Interrupted("lost"), TableChanged(replace(AT_THE_TABLE, state="over"))):
+        screen.show(happening)
+    assert out.getvalue().splitlines()[-2:] == [
+        "connected; nothing is missing",
+        "Another match at this table? [Y/n]",
+    ]
+
+
+@each_row("columns, rows", [(80, 24), (100, 32), (120, 40), (40, 10)])
+def test_table_leaves_room_for_what_is_told_and_asked_and_shows_one_s_cards_at_every_size(
+    columns, rows
+) -> None:
+    _, posed = standing(Waiting((1,), None))
+    lines = [line.plain for line in posed[-1].draw(columns, rows)]
+    assert len(lines) <= rows - rows // 4 - 2
+    assert max(map(get_cwidth, lines)) <= columns
+    assert all(any(part in line for line in lines) for part in ("7", "†", "◉", "stake", "east"))
 
 
 def test_keys_are_folded_into_the_width() -> None:

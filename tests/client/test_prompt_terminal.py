@@ -24,7 +24,10 @@ def test_person_asks_completes_and_resizes_at_a_prompt(real_server, bot, tmp_pat
     assert not any(b"\x1b[%dm" % colour in terminal.seen for colour in range(30, 50))
     terminal.type(b"? stake\r")
     terminal.wait_shown("* ")
-    terminal.resize(120, 40)
+    for columns, rows in ((40, 10), (120, 40), (80, 24)):
+        terminal.resize(columns, rows)
+        title = "── your turn ".ljust(columns, "─")
+        terminal.wait_until(lambda: stands_once(terminal, title))  # noqa: B023
     terminal.type(b"'good lu")
     terminal.wait_shown("'good lu")
     terminal.type(b"ck\r")
@@ -32,6 +35,12 @@ def test_person_asks_completes_and_resizes_at_a_prompt(real_server, bot, tmp_pat
     terminal.type(b"qui\t\r")
     assert terminal.end() == 0
     assert terminal.was_restored
+
+
+def stands_once(terminal: Terminal, title: str) -> bool:
+    """Tell whether there is one table, with this title, and one question below it."""
+    counted = [terminal.shown.count(text) for text in (title, "your turn", ASKED)]
+    return counted == [1, 1, 1] and terminal.foot.endswith(ASKED)
 
 
 @pytest.mark.parametrize("bot", [2000], indirect=True)

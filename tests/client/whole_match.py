@@ -78,7 +78,7 @@ class Visit:
 
     @property
     def _is_over(self) -> bool:
-        return self.terminal.shown.endswith(f"{_OVER}\n>\n")
+        return self.terminal.foot == _OVER
 
     @property
     def _hands(self) -> int:
@@ -87,14 +87,16 @@ class Visit:
     def _look(self) -> None:
         """Keep the screen at the moments that are pictured, each when it comes first."""
         if self._is_over:
-            self._keep("over")
+            self._keep("over", since="  the match is over")
         elif self._hands == 2:
             self._keep("hand")
         elif re.search(r"open +west calls", self.terminal.shown):
             self._keep("asked")
 
-    def _keep(self, moment: str) -> None:
-        self.moments.setdefault(moment, steady(self.terminal.shown))
+    def _keep(self, moment: str, since: str = "") -> None:
+        """Keep the screen, or of it what stands from a line on: how much of what went before is there hangs on the pace."""
+        shown = self.terminal.shown
+        self.moments.setdefault(moment, steady(shown[shown.index(since) :]))
 
     def _answer(self) -> str:
         """Accept what is asked, bet once, else play the first card: by name or by number."""

@@ -156,17 +156,20 @@ def meant(text: str, lang: str) -> bool | None:
 
 async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **values: object) -> bool | None:
     """Ask until the answer is yes or no; an empty line means the default; None if the player leaves."""
-    while True:
-        screen.note(key, "bold", **values)
-        text = (await lines.receive()).text
-        if not text:
-            return default if text is not None else None
-        if text.strip().casefold() in QUIT:
-            return None
-        answer = meant(text, screen.lang)
-        if answer is not None:
-            return answer
-        screen.note("y_or_n", "red")
+    try:
+        while True:
+            screen.ask(key, **values)
+            text = (await lines.receive()).text
+            if not text:
+                return default if text is not None else None
+            if text.strip().casefold() in QUIT:
+                return None
+            answer = meant(text, screen.lang)
+            if answer is not None:
+                return answer
+            screen.note("y_or_n", "red")
+    finally:
+        screen.answered()
 
 
 def confirmed(question: Sentence, lang: str) -> bool:

@@ -32,7 +32,7 @@ def watch(address: str, code: str | None, *, follow: bool, plain: bool, no_color
     `truc tables HOST` lists the public tables; a private one needs its link. A table may show what happens late, or hand by
     hand, or to nobody (its option `spectators`).
 
-    At a terminal the table is drawn after every trick and, with all cards, after every hand; `?` explains what can be typed.
+    At a terminal the table stands below what is told; `?` explains what can be typed.
     Without a terminal everything is told line by line, and nothing is read.
 
     With one server known a CODE alone will do.

@@ -4,10 +4,12 @@ Widths are in columns of a terminal, of which some characters take two.
 """
 
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from itertools import zip_longest
 from typing import Literal
 
 from rich.cells import cell_len
+from rich.console import Console
 from rich.text import Text
 
 from truc_terminal.screen.glyphs import Glyphs
@@ -76,6 +78,15 @@ def text_of(parts: Iterable[tuple[str, str]]) -> Text:
     for part, style in parts:
         text.append(part, style)
     return text
+
+
+def coded(lines: Iterable[Text]) -> str:
+    """Return lines with their styles as the codes that terminals obey."""
+    console = Console(file=StringIO(), force_terminal=True, color_system="standard", _environ={})
+    with console.capture() as capture:
+        for line in lines:
+            console.print(line, soft_wrap=True)
+    return capture.get()
 
 
 def width_of(labels: Iterable[str]) -> int:

@@ -24,7 +24,7 @@ Part = tuple[str, str]
 class Setting(NamedTuple):
     """What stays the same in a match: the names, how cards look, and how the player is spoken to.
 
-    Also which signs and phrases the game has, which cards a turned-up card raises, and the pack.
+    Also which signs and phrases the game has, which cards a turned-up card raises, the pack, and the game's name.
     """
 
     names: tuple[str, ...]
@@ -35,6 +35,7 @@ class Setting(NamedTuple):
     phrases: tuple[str, ...] = ()
     raised: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     pack: tuple[str, ...] = ()
+    variant: str = ""
 
 
 class TableRow(NamedTuple):
@@ -103,7 +104,7 @@ def _rows(board: Board, setting: Setting) -> Iterator[TableRow]:
     yield from turned_up(board, setting)
     yield from duel(board, setting)
     yield plain_row(said["tricks"], _tricks(board, setting))
-    yield TableRow(said["table"], tuple(_laid(board, setting)))
+    yield TableRow(said["table"], tuple(laid(board, setting)))
     yield from heard(board, setting)
     yield from orders(board, setting)
     for seat, _ in board.memory.partners:
@@ -161,7 +162,8 @@ def _taking_card(trick: LaidTrick, setting: Setting) -> str:
     return f" ({setting.faces.card(card)})" if card else ""
 
 
-def _laid(board: Board, setting: Setting) -> Iterator[Part]:
+def laid(board: Board, setting: Setting) -> Iterator[Part]:
+    """Yield the cards on the table, each after the name of its seat."""
     face_down = setting.speech.say("screen.face_down")
     for seat, card in board.laid:
         yield setting.speech.of(setting.names[seat], ""), ""

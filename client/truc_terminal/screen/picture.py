@@ -1,8 +1,11 @@
 """The table as a picture: the seats around it, drawn cards, and beside one's own cards whatever else there is to know.
 
-A function from the board to lines that fit a width: without a clock, a terminal or a rule. One's own seat is at the
-bottom, and the next player sits on the side that the game prescribes; a watcher sees the table from seat 0. The cards
-of a trick lie side by side, each towards its seat, until the next trick begins. `drawing` says the same in rows.
+A function from the board to lines that fit a width and a height: without a clock, a terminal or a rule. One's own seat
+is at the bottom, and the next player sits on the side that the game prescribes; a watcher sees the table from seat 0. The
+cards of a trick lie side by side, each towards its seat, until the next trick begins. `drawing` says the same in rows.
+
+Where there is little room, less is drawn and more is written. How much depends on the seats and the room alone, so that
+the table stands still while a hand is played.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,6 +35,7 @@ from truc_terminal.screen.drawing import (
     duel,
     glyphs_of,
     heard,
+    laid,
     leading,
     orders,
     plain_row,
@@ -43,8 +47,8 @@ from truc_terminal.screen.drawing import (
 from truc_terminal.screen.glyphs import Glyphs
 from truc_words import printable, shown_name
 
-_LARGE_WIDTH, _LARGE_HEIGHT = 100, 36
-"""The smallest screen on which the cards on the table are drawn wide."""
+_LARGE: Final = 100
+"""The fewest columns at which the cards on the table are drawn wide."""
 _WIDE_OWN: Final = 72
 """The fewest columns at which one's own cards are drawn wide."""
 _AROUND: Final = 60
@@ -53,6 +57,10 @@ _ROOM_FOR_ROWS: Final = 30
 """The fewest columns in which rows are put beside one's own cards and not under them."""
 _LAID_WIDTH: Final = 5
 """The columns that a card takes in the list of seats."""
+_ROWS_FOR_A_LINE_OF_KEYS: Final = 8
+_MOST_LINES_OF_KEYS: Final = 3
+_SPARE: Final = 2
+"""The lines that are kept for rows below one's own cards."""
 _GAP: Final = 2
 _CROWDED: Final = 6
 """The fewest seats at which the cards of top and bottom lie one above the other, like those at the sides."""
@@ -66,14 +74,43 @@ class Places(NamedTuple):
     right: tuple[int, ...]
 
 
+class Layout(NamedTuple):
+    """How much is drawn.
+
+    Attributes:
+        around: whether the seats are drawn around the table, or are a list.
+        laid: the size of the cards on the table.
+        own: the size of one's own cards; None if they are written.
+    """
+
+    around: bool
+    laid: CardSize
+    own: CardSize | None
+
+
+_LAYOUTS: Final = (
+    Layout(around=True, laid=WIDE, own=WIDE),
+    Layout(around=True, laid=NARROW, own=WIDE),
+    Layout(around=True, laid=NARROW, own=NARROW),
+    Layout(around=False, laid=NARROW, own=NARROW),
+    Layout(around=False, laid=NARROW, own=None),
+)
+"""From the largest to the smallest; if none fits, the table is written in rows."""
+
+
 class Sketch(NamedTuple):
-    """What is drawn, and with what: the characters, the columns, and the size of cards on the table."""
+    """What is drawn, and with what: the characters, the columns, and how much is drawn."""
 
     board: Board
     setting: Setting
     glyphs: Glyphs
     width: int
-    laid: CardSize
+    layout: Layout
+
+    @property
+    def laid(self) -> CardSize:
+        """The size of the cards on the table."""
+        return self.layout.laid
 
     @property
     def bottom(self) -> int:
@@ -85,17 +122,71 @@ class Sketch(NamedTuple):
         return fitted(text, self.width, self.glyphs, align)
 
 
-def picture(board: Board, setting: Setting, *, width: int, height: int, title: str = "") -> Iterator[Text]:
-    """Yield the lines of the table, none wider than `width`; on a large enough screen cards are drawn wide."""
-    laid = WIDE if width >= _LARGE_WIDTH and height >= _LARGE_HEIGHT else NARROW
-    if board.seats < _CROWDED and not board.last_trick.laid:
-        laid = laid._replace(height=1)  # nothing lies there yet
+def picture(
+    board: Board, setting: Setting, *, width: int, height: int, title: str = "", stands: bool = False
+) -> Iterator[Text]:
+    """Yield the lines of the table, none wider than `width`, no more than `height`; the more room the larger the cards.
+
+    For a table that `stands` its last lines may be empty, so that it keeps its height while rows come and go.
+    """
     names = tuple(shown_name(name, seat) for seat, name in enumerate(setting.names))
     setting = setting._replace(names=names)
-    sketch = Sketch(board, setting, glyphs_of(setting.faces), width, laid)
-    for line in _lines(sketch, title):
+    sketch = Sketch(board, setting, glyphs_of(setting.faces), width, _LAYOUTS[-1])
+    drawn = (_lines(sketch._replace(layout=layout), height, title) for layout in _fitting(sketch))
+    lines = next(filter(None, drawn), None) or _written(sketch, height, title)
+    while not (stands or lines[-1].plain.strip()):
+        lines.pop()
+    for line in lines:
         line.rstrip()
         yield line
+
+
+def _fitting(sketch: Sketch) -> Iterator[Layout]:
+    """Yield the layouts that there are columns for."""
+    for layout in _LAYOUTS:
+        needed = _AROUND if layout.around else 0
+        if layout.own == WIDE:
+            needed = _WIDE_OWN
+        if layout.laid == WIDE:
+            needed = _LARGE
+        if sketch.width >= needed:
+            yield layout
+
+
+def _lines(sketch: Sketch, height: int, title: str) -> list[Text] | None:
+    """Return the table in a layout, with as much beside one's own cards as there is room for; None if it does not fit."""
+    head = [_title(title, sketch), *_score(sketch)]
+    head += _around(sketch) if sketch.layout.around else _listed(sketch)
+    left = height - len(head)
+    least = 1 if sketch.layout.own is None else sketch.layout.own.height
+    if left < least:
+        return None
+    below = [*_below(sketch, left)]
+    return [*head, *below, *[Text()] * (min(left, least + _SPARE) - len(below))]
+
+
+def _score(sketch: Sketch) -> Iterator[Text]:
+    label = sketch.setting.speech.say("screen.score")
+    return _rows([plain_row(label, score_line(sketch.board, sketch.setting))], sketch)
+
+
+def _written(sketch: Sketch, height: int, title: str) -> list[Text]:
+    """Return the table in rows, for very little room: the score, what lies on the table, and one's own cards come first."""
+    board, setting = sketch.board, sketch.setting
+    on_table = TableRow(setting.speech.say("screen.table"), tuple(laid(board, setting)))
+    rows = [*_rows([on_table, *_own_row(sketch), *_details(sketch)], sketch)]
+    return [_title(title, sketch), *_score(sketch), *rows][:height]
+
+
+def standing_room(rows: int, *, is_taught: bool) -> int:
+    """Return how many rows of a terminal a table may take that stands below what is told and above the options."""
+    told = rows // (2 if is_taught else 4)
+    return max(1, rows - told - lines_of_keys(rows) - 1)
+
+
+def lines_of_keys(rows: int) -> int:
+    """Return how many lines are kept for the options on a terminal of so many rows, be there options or not."""
+    return min(_MOST_LINES_OF_KEYS, max(1, rows // _ROWS_FOR_A_LINE_OF_KEYS))
 
 
 def places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> Places:
@@ -105,14 +196,6 @@ def places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> Plac
     if next_sits == "left":
         others.reverse()
     return Places(left=tuple(others[half:]), top=others[half - 1], right=tuple(reversed(others[: half - 1])))
-
-
-def _lines(sketch: Sketch, title: str) -> Iterator[Text]:
-    said = sketch.setting.speech.catalogue.screen
-    yield _title(title, sketch)
-    yield from _rows([plain_row(said["score"], score_line(sketch.board, sketch.setting))], sketch)
-    yield from _around(sketch) if sketch.width >= _AROUND else _listed(sketch)
-    yield from _below(sketch)
 
 
 def _title(title: str, sketch: Sketch) -> Text:
@@ -247,15 +330,24 @@ def _marks(seat: int, sketch: Sketch) -> Iterator[Text]:
         yield Text(sketch.setting.speech.term("dealer"), style="italic")
 
 
-def _below(sketch: Sketch) -> Iterator[Text]:
+def _below(sketch: Sketch, height: int) -> Iterator[Text]:
     """Yield one's own cards, and beside them, if there is room, what else there is to know."""
-    size = WIDE if sketch.width >= _WIDE_OWN else NARROW
-    cards = beside(*(_face(card, size, sketch) for card in _own(sketch.board)), gap=1)
+    size, own = sketch.layout.own, _own(sketch.board)
+    cards = () if size is None else beside(*(_face(card, size, sketch) for card in own), gap=1)
+    rows = [*_details(sketch)] if cards else [*_own_row(sketch), *_details(sketch)]
     left = sketch.width - cards[0].cell_len - _GAP if cards else sketch.width
     if not cards or left < _ROOM_FOR_ROWS:
-        yield from (*cards, *_rows([*_details(sketch)], sketch))
+        yield from (*cards, *[*_rows(rows, sketch)][: height - len(cards)])
     else:
-        yield from beside(cards, tuple(_rows([*_details(sketch)], sketch._replace(width=left))), gap=_GAP)
+        told = tuple(_rows(rows, sketch._replace(width=left)))
+        yield from beside(cards, told[:height], gap=_GAP)
+
+
+def _own_row(sketch: Sketch) -> Iterator[TableRow]:
+    """Yield one's own cards as a row, if one has a seat."""
+    if sketch.board.seat is not None:
+        parts = [part for card in _own(sketch.board) for part in (_part(card, sketch), ("  ", ""))]
+        yield TableRow(sketch.setting.speech.say("screen.cards"), tuple(parts))
 
 
 def _own(board: Board) -> Sequence[str | None]:
@@ -264,14 +356,15 @@ def _own(board: Board) -> Sequence[str | None]:
 
 
 def _details(sketch: Sketch) -> Iterator[TableRow]:
+    """Yield what else there is to know, the most important first."""
     board, setting = sketch.board, sketch.setting
     said = setting.speech.catalogue.screen
     yield plain_row(said["stake"], setting.speech.stake(board.stake))
     yield from _offers(sketch)
-    for rows in (turned_up, leading, duel):
+    for rows in (turned_up, duel):
         yield from rows(board, setting)
     yield from _tricks(sketch)
-    for rows in (heard, orders):
+    for rows in (leading, heard, orders):
         yield from rows(board, setting)
     if board.is_unseen:
         yield plain_row(said["cards"], said["unseen"])

@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from textwrap import wrap
@@ -27,8 +28,9 @@ from prompt_toolkit.application import Application, run_in_terminal
 from prompt_toolkit.auto_suggest import AutoSuggest, Suggestion
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
-from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, fragment_list_to_text, to_formatted_text
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth, Output, create_output
@@ -36,9 +38,13 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.utils import get_cwidth
 
+from truc_terminal.screen.blocks import coded
+from truc_terminal.screen.picture import lines_of_keys
 from truc_terminal.screen.questions import Key, Question
 from truc_terminal.screen.wrapping import spaced, together
 from truc_words import printable
+
+_SHOWN_AGAIN: Final = 200  # lines; no terminal is higher
 
 
 class Above(io.TextIOBase):
@@ -59,6 +65,7 @@ class Above(io.TextIOBase):
         self._wake = wake
         self._lock = Lock()
         self._kept = ""
+        self._newest: deque[str] = deque(maxlen=_SHOWN_AGAIN)
 
     def isatty(self) -> bool:
         """Tell whether this is a terminal."""
@@ -92,7 +99,21 @@ class Above(io.TextIOBase):
             rest, self._kept = self._kept, ""
         self._show(rest)
 
+    def show_again(self, columns: int, rows: int) -> None:
+        """Show as many of the newest lines as there are rows for; call it like `release`."""
+        lines: list[str] = []
+        for line in reversed(self._newest):
+            rows -= _rows(get_cwidth(fragment_list_to_text(to_formatted_text(ANSI(line)))), columns)
+            if rows < 0:
+                break
+            lines.insert(0, f"{line}\n")
+        self._write("".join(lines))
+
     def _show(self, text: str) -> None:
+        self._newest.extend(text.splitlines())
+        self._write(text)
+
+    def _write(self, text: str) -> None:
         if text:
             with suppress(OSError):  # the terminal is gone, and its reader too
                 self._terminal.write(text)
@@ -123,6 +144,9 @@ class Prompt:
         self._until: float | None = None
         self._is_due = False
         self._drawn = Drawn(0, ())
+        self._table_of: tuple[Question, Size] | None = None
+        self._table_height = 0
+        self._table_parts: StyleAndTextTuples = []
         self.above = Above(sys.stdout, self._show_above)
         self._session = self._make_session(is_coloured, terminal, output or _own_output())
         self._app = self._session.app
@@ -222,7 +246,7 @@ class Prompt:
         meant = next((key.line for key in self._question.keys if key.typed == text), text)
         if text:
             self.above.write(f"> {text}\n")
-            self._question = Question(words=self._question.words)
+            self._question = Question(words=self._question.words, draw=self._question.draw)
         self._deliver(meant)
         return False
 
@@ -230,17 +254,31 @@ class Prompt:
         return list(self._question.words)
 
     def _message(self) -> StyleAndTextTuples:
-        """Return the options as keys, line by line, and the question with its clock."""
-        parts: StyleAndTextTuples = []
+        """Return the table, the options as keys, line by line, and the question with its clock."""
         size = self._app.output.get_size()
-        for line in folded(self._question.keys, size.columns, size.rows // 2):
+        table = self._table(size)
+        parts: StyleAndTextTuples = [*table]
+        height = max(1, size.rows // 2 if not table else size.rows - self._table_height - 2)
+        lines = folded(self._question.keys, size.columns, height)
+        for line in lines:
             for n, key in enumerate(line):
                 between = " " * (_BETWEEN_KEYS - 1) if n else ""
                 parts += [("", between), ("bold", f" {key.typed} "), ("", key.label)]
             parts.append(("", "\n"))
+        if table:  # the question stays in its place when there are no options
+            parts.append(("", "\n" * (lines_of_keys(size.rows) - len(lines))))
         asked = " ".join(filter(None, (self._clock(), self._question.text)))
         parts.append(("bold", f"{asked} " if asked else "> "))
         return parts
+
+    def _table(self, size: Size) -> StyleAndTextTuples:
+        """Return the table that stands above the question; it is drawn anew for every question and size."""
+        if (drawn := (self._question, size)) != self._table_of:
+            draw = self._question.draw
+            lines = [] if draw is None else [*draw(size.columns, size.rows)]
+            self._table_of, self._table_height = drawn, len(lines)
+            self._table_parts = to_formatted_text(ANSI(coded(lines)))
+        return self._table_parts
 
     def _note_drawn(self, _app: Application[str]) -> None:
         """Note what is on the terminal, up to the cursor."""
@@ -249,12 +287,24 @@ class Prompt:
         self._drawn = Drawn(self._app.output.get_size().columns, tuple(map(get_cwidth, lines)))
 
     def _clear_broken(self, _app: Application[str]) -> None:
-        """Clear what was drawn if the terminal has become narrower and has broken it into more rows."""
-        columns = self._app.output.get_size().columns
-        if more := self._drawn.rows_more(columns) if _breaks_lines() else 0:
+        """Clear what was drawn before the terminal got its present size."""
+        size = self._app.output.get_size()
+        columns = size.columns
+        if self._question.draw is not None and self._table_of is not None and self._table_of[1] != size:
+            self._draw_anew(size)
+        elif more := self._drawn.rows_more(columns) if _breaks_lines() else 0:
             self._app.output.cursor_up(more)
             self._app.output.erase_down()
         self._drawn = Drawn(columns, ())
+
+    def _draw_anew(self, size: Size) -> None:
+        """Draw all that is on a terminal of another size: what terminals make of the old lines differs from one to the next."""
+        output, foot = self._app.output, 1 + sum(text.count("\n") for _, text, *_ in self._message())
+        self._app.renderer.erase()
+        output.cursor_goto(1, 1)
+        output.erase_down()
+        output.flush()
+        self.above.show_again(size.columns, size.rows - foot)
 
     def _clock(self) -> str:
         if self._until is None or self._question.at is None:

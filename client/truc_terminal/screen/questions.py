@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from rich.text import Text
+
 from truc_client.happenings import Choice, Waiting, YourTurn
 from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, short_label
@@ -107,6 +109,10 @@ class Key(NamedTuple):
     line: str
 
 
+Draw = Callable[[int, int], Iterable[Text]]
+"""Draws a table for a terminal of so many columns and rows."""
+
+
 class Question(NamedTuple):
     """What may be typed now.
 
@@ -116,6 +122,7 @@ class Question(NamedTuple):
         keys: the options that have a key.
         words: everything that may be typed, likeliest first, for completion.
         deadline_ms: how much time there is; None if there is no limit.
+        draw: draws the table that stands above; None if there is none.
     """
 
     at: int | None = None
@@ -123,6 +130,7 @@ class Question(NamedTuple):
     keys: tuple[Key, ...] = ()
     words: tuple[str, ...] = ()
     deadline_ms: int | None = None
+    draw: Draw | None = None
 
 
 Pose = Callable[[Question], None]

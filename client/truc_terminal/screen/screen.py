@@ -5,7 +5,7 @@ player's language, with the words of the game. Text from other players is never 
 """
 
 from collections.abc import Iterator, Mapping
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Final, assert_never
 
 from rich.console import Console
@@ -60,9 +60,11 @@ from truc_terminal.screen.explaining import TABLE, Subject, explained, options_e
 from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.interruptions import Absences, Standstill, followed
 from truc_terminal.screen.lessons import Taught, Teach, untaught
-from truc_terminal.screen.picture import picture
+from truc_terminal.screen.picture import picture, standing_room
 from truc_terminal.screen.questions import (
+    Draw,
     Pose,
+    Question,
     awaited_text,
     find_choice,
     grouped,
@@ -97,6 +99,10 @@ class Screen:
         self._absences = Absences()
         self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
         self._awaited = ""
+        self._asked: Sentence | None = None
+        self._standing = Question()
+        self._is_lost = False
+        self._is_over = False
         self.pose: Pose | None = None
         self.teach: Teach = untaught
 
@@ -149,6 +155,38 @@ class Screen:
         """Print a line of the catalogue."""
         self.say(Sentence(f"screen.{key}", **values), style)
 
+    def ask(self, key: str, **values: object) -> None:
+        """Ask something beside a match: at the prompt, if there is one, until it is answered; else by a line."""
+        self._asked = Sentence(f"screen.{key}", **values)
+        self._ask_beside()
+
+    def answered(self) -> None:
+        """Note that what was asked is answered."""
+        self._asked = None
+        self.stand(Question())
+
+    def _ask_beside(self) -> None:
+        if self._asked is not None and self.pose is None:
+            self.say(self._asked, "bold")
+        elif self._asked is not None:
+            self.stand(Question(text=printable(told(self._asked, self.lang))))
+
+    def stand(self, question: Question) -> None:
+        """Have the prompt, if there is one, ask this; while the connection is lost it says that first of all."""
+        self._standing = question
+        if self.pose is None:
+            return
+        if self._is_lost:
+            question = question._replace(text=f"{self._speech.say('screen.lost')} >")
+        self.pose(question)
+
+    def note_line(self, *, is_lost: bool) -> None:
+        """Note whether the connection is lost; when it is back, ask again what is asked."""
+        is_back, self._is_lost = self._is_lost and not is_lost, is_lost
+        self.stand(self._standing)
+        if is_back and self.pose is None:
+            self._ask_beside()
+
     def show(self, happening: Happening) -> None:
         """Show what happened."""
         match happening:
@@ -163,6 +201,7 @@ class Screen:
             case YourTurn():
                 self._ask(happening)
             case MatchEnded():
+                self._is_over = True
                 self.say("\n".join(verdict_lines(happening.verdict, self._speech)))
             case _:
                 self._note(happening)
@@ -198,10 +237,12 @@ class Screen:
         match happening:
             case Interrupted(reason):
                 self.note("interrupted", "yellow", reason=reason)
+                self.note_line(is_lost=True)
             case TranscriptSetAside(path, reason):
                 self.note("set_aside", "yellow", path=path, reason=reason)
             case Resumed():
                 self.note("resumed", "dim")
+                self.note_line(is_lost=False)
             case Away():
                 self._tell_away(happening)
             case ServerDraining(left_ms):
@@ -258,15 +299,19 @@ class Screen:
         if state.state in ("open", "over") and line != self._seated:
             self._seated = line
             self.say(line, "dim")
+        if self._is_lost and state.state != "playing":  # in a match records may still be missing
+            self._note_line(Resumed(0))
 
     def _begin(self, started: MatchStarted) -> None:
         names = tuple(shown_name(name, seat) for seat, name in enumerate(started.players))
         speech = Speech(self._speech.lang, started.words)
         faces = faces_of(started.pack, speech, is_plain=self._has_ascii)
         talk = (started.signs, started.phrases)
-        self._setting = Setting(names, faces, speech, started.target, *talk, started.raised, started.pack)
+        self._setting = Setting(
+            names, faces, speech, started.target, *talk, started.raised, started.pack
+        )._replace(variant=started.variant)
         self._board, self._view = Board(len(names), started.seat), None
-        self._standstill = Standstill(started.seat)
+        self._standstill, self._is_over = Standstill(started.seat), False
         self._absences = self._absences._replace(told={})
         how = "goes_on" if started.resumed else "begins"
         self.note(how, "bold", variant=started.variant, players=" - ".join(names))
@@ -348,7 +393,8 @@ class Screen:
     def _ask_now(self, turn: YourTurn) -> None:
         clock = f" ({_time(turn.deadline_ms // 1000)})" if turn.deadline_ms else ""
         self.tell_lessons(turn)  # before the table, so that the table stays in sight
-        self.show_table(self._speech.say("screen.your_turn") + clock)
+        if self.pose is None:
+            self.show_table(self._speech.say("screen.your_turn") + clock)
         self._offer(turn)
         self.prompt(clock)
 
@@ -358,8 +404,7 @@ class Screen:
         if self.is_plain:
             self.say(f"{title}\n{table_text(board, self._setting)}".lstrip("\n"))
             return
-        width, height = self._console.size
-        for line in picture(board, self._setting, width=width, height=height, title=title):
+        for line in self._drawn(board, self._setting, title, *self._console.size):
             self._console.print(line, soft_wrap=True)
 
     def prompt(self, clock: str = "") -> None:
@@ -369,8 +414,21 @@ class Screen:
 
     def offer(self, turn: YourTurn | None) -> None:
         """Have the prompt, if there is one, ask for a decision; None if there is nothing to decide."""
-        if self.pose is not None:
-            self.pose(question(turn, self._board, self._setting, self._awaited))
+        asked = question(turn, self._board, self._setting, self._awaited)
+        self.stand(asked._replace(draw=self.table(_title(asked, self._setting))))
+
+    def table(self, title: str) -> Draw | None:
+        """Return what draws the table as it stands now; None before there is one, and after the match."""
+        if not self.knows_game or self._is_over:
+            return None
+        return partial(self._drawn, self._board, self._setting, title, stands=True)
+
+    def _drawn(
+        self, board: Board, setting: Setting, title: str, columns: int, rows: int, *, stands: bool = False
+    ) -> Iterator[Text]:
+        """Return the lines of a table, with room left for what is told above and asked below."""
+        height = standing_room(rows, is_taught=self.teach is not untaught)
+        return picture(board, setting, width=columns, height=height, title=title, stands=stands)
 
     def _offer(self, turn: YourTurn) -> None:
         for number, choice in enumerate(numbered(turn) if self.pose is None else (), start=1):
@@ -413,6 +471,11 @@ class Screen:
         what = Subject(subject, choice, self._board)
         for line in explained(what, self._setting, rules):
             self.say(f"  {line}" if line else line)
+
+
+def _title(asked: Question, setting: Setting) -> str:
+    """Return what stands above a table: that it is one's turn, or the game."""
+    return setting.speech.say("screen.your_turn") if asked.at is not None else setting.variant
 
 
 def _time(seconds: int) -> str:

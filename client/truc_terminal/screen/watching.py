@@ -110,8 +110,8 @@ class Watcher:
             self._note("help")
 
     def _pose(self) -> None:
-        if self._screen.pose is not None:
-            self._screen.pose(Question(text=self._said("prompt"), words=_WORDS))
+        draw = None if self._is_unchecked else self._screen.table(self._variant)
+        self._screen.stand(Question(text=self._said("prompt"), words=_WORDS, draw=draw))
 
     def _said(self, key: str) -> str:
         return self._screen.setting.speech.catalogue.watching[key]
@@ -130,9 +130,11 @@ class Watcher:
                 self._join_in(happening)
             case Resumed(k):
                 self._note("caught_up", "dim", k=k)
+                self._screen.note_line(is_lost=False)
                 self._is_behind = True
             case Interrupted(reason):
                 self._note("interrupted", "yellow", reason=reason)
+                self._screen.note_line(is_lost=True)
             case Waiting(what="decision"):
                 pass  # the table shows who is waited for, and the decision will be told
             case MatchStarted(variant=variant):
@@ -160,13 +162,13 @@ class Watcher:
             self._draw(self._variant)
 
     def _draw(self, title: str) -> None:
-        if not self._screen.is_plain:
+        if not self._screen.is_plain and self._screen.pose is None:
             self._screen.show_table(title)
 
     def _draw_end(self, opened: Fact | None) -> None:
         if opened is None:
             self._draw(self._variant)
-        elif not self._screen.is_plain:
+        elif not self._screen.is_plain and self._screen.pose is None:
             board = with_all_open(self._screen.board, opened["cards"])
             self._screen.show_table(self._said("all_open"), board)
 

@@ -11,7 +11,6 @@ import msgspec
 
 from truc_protocol.bodies import Call, Deal, Guest, Open, SeatTaken, Share, SideScore
 from truc_protocol.checks import CheckError
-from truc_protocol.ledger.commitments import Commitments
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, MatchSetup, commitments
 from truc_rules import (
@@ -134,7 +133,7 @@ class Ledger(msgspec.Struct, frozen=True):
         deal_index: the open deal index, or the next one.
         contributors: by role; None for a guest's seat.
         chains: (first, anchor) of every chain the server has had.
-        commitments: those of the setup, and of every chain since.
+        commitments: keys, anchors and box keys ever used, with their names.
         match: the rules' state; None before the draw.
         cut: cards the next call moves from top to bottom.
         call: the call of the open index.
@@ -154,7 +153,7 @@ class Ledger(msgspec.Struct, frozen=True):
     deal_index: int
     contributors: tuple[Contributor | None, ...]
     chains: Links
-    commitments: Commitments
+    commitments: frozenset[tuple[str, bytes]]
     match: Match | None
     cut: int
     call: Call | None
@@ -202,7 +201,7 @@ def start(setup: MatchSetup) -> Ledger:
         deal_index=0,
         contributors=(server, *seats),
         chains=((0, table.anchor),),
-        commitments=Commitments((frozenset(used),)),
+        commitments=frozenset(used),
         match=None,
         cut=0,
         call=None,
