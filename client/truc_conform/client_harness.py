@@ -6,17 +6,19 @@ real server would; the script says which faults count. For a client that watches
 """
 
 import secrets
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Final, Literal
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 import trio
 from msgspec.structs import replace
 
 from truc_conform import playing
-from truc_conform.playing import Puppet
+from truc_conform.playing import Picks, Puppet
 from truc_conform.result import AnyAct, Fault, Heard, subject
 from truc_conform.scripted import ScriptedServer
-from truc_conform.shown import CODE, TOKEN
+from truc_conform.shown import CODE, TOKEN, info_of
 from truc_conform.wire_trace import TracedStream, Wire
 from truc_protocol import messages
 from truc_protocol.bodies import Deal
@@ -24,7 +26,7 @@ from truc_protocol.boxes import Option, counter
 from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code, ProtocolError
 from truc_protocol.records import Phase, Record, parse
-from truc_protocol.setup import open_terms
+from truc_protocol.setup import Opts, open_terms
 from truc_protocol.wire.connection import Failure
 from truc_rules import Action, RulesError
 
@@ -53,8 +55,23 @@ class Endings:
                 await self._change.wait()
 
 
-TARGET: Final = 2
-"""A target that makes a match short."""
+class Game(NamedTuple):
+    """What is played at the table.
+
+    Attributes:
+        options: its house rules, beside `match`; a low target makes a match short.
+        opts: the terms.
+        links: how many deals a chain serves.
+    """
+
+    variant: str = "truc-french"
+    seats: int = 2
+    options: Mapping[str, int | str] = MappingProxyType({"target": 2})
+    opts: Opts = Opts(guests=1)
+    links: int = 64
+
+
+FRENCH: Final = Game()
 PAST: Final = 9
 """How many records a match has had when somebody begins to watch it."""
 
@@ -72,8 +89,8 @@ class ClientHarness(ScriptedServer):
         twist: changes an option before it is offered.
         one_counter: every box of options has the same counter.
         tells_optional: options that are not `must` are sent too.
-        is_quiet: the puppets keep the hands going instead of deciding at random.
-        concedes_at: the deal index at which the puppets give the hand up.
+        pick: how the puppets decide; at random, if nothing else is set.
+        instead: a record that comes before what would come next, if it returns one.
         is_cut_off: the connection breaks after the next bytes that leave.
         stop_at: how many records a match has before anybody watches it.
         ends_on_close: the scene is over when a connection ends.
@@ -89,15 +106,18 @@ class ClientHarness(ScriptedServer):
         cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
     """
 
-    def __init__(self, *, seed: int = 1, target: int = TARGET) -> None:
-        super().__init__(seed=seed, target=target)
+    def __init__(self, game: Game = FRENCH, *, seed: int = 1) -> None:
+        super().__init__(game.variant, seats=game.seats, seed=seed, **game.options)
+        self.opts, self.links = game.opts, game.links
+        self.info = info_of(game.variant, game.seats)
         self.recast: Recast = lambda message: (message,)
         self.dress: Callable[[bytes], bytes] = lambda frame: frame
         self.cut: Callable[[bytes], Iterable[bytes]] = lambda frame: (frame,)
         self.intercepts: list[Intercept] = []
         self.twist: Callable[[Option], Option] = lambda option: option
-        self.one_counter = self.tells_optional = self.is_quiet = False
-        self.concedes_at: int | None = None
+        self.one_counter = self.tells_optional = False
+        self.pick: Picks = lambda _ledger: partial(playing.drawn, dice=self.random)
+        self.instead: Callable[[], Record | None] = lambda: None
         self.is_cut_off = self.ends_on_close = False
         self.stop_at: int | None = None
         self.done = trio.Event()
@@ -377,18 +397,14 @@ class ClientHarness(ScriptedServer):
         """Return the next record that is not the remote seat's, as far as the match has come."""
         if self.stop_at is not None and len(self.records) >= self.stop_at:
             return None
-        return self.quick() or super().other()
+        return self.instead() or self.quick() or super().other()
 
     def quick(self) -> Record | None:
         """Return the act of a puppet, if one holds the decision."""
         ledger = self.at_play()
         if not playing.may_decide(ledger, self.players):
             return None
-        if ledger.deal_index == self.concedes_at:
-            return playing.decided(ledger, self.dealer, self.players, playing.conceding)
-        if self.is_quiet:
-            return playing.decided(ledger, self.dealer, self.players, playing.quiet)
-        return self.decide()
+        return playing.decided(ledger, self.dealer, self.players, self.pick(ledger))
 
     async def go_on(self) -> None:
         """Let everybody else play; if the script wants it, tell the remote seat before each record what it may do."""

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from truc_conform.client_harness import ClientHarness
+from truc_conform.playing import conceding, quiet
 from truc_conform.result import tag_of_body
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Body, Deal, Rule
@@ -123,7 +124,7 @@ def bending(bend: Callable[[ClientHarness], Bend]) -> Cheat:
     """Make a cheat of a bend; it begins with the first message that is bent."""
 
     def cheat(server: ClientHarness) -> None:
-        server.is_quiet = True
+        server.pick = lambda _ledger: quiet
         change = bend(server)
 
         def marked(message: ServerMessage) -> ServerMessage | None:
@@ -169,7 +170,8 @@ def committing(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Ch
     """Return a cheat that commits to other cards for the other seat, which comes to light at the close."""
 
     def cheat(server: ClientHarness) -> None:
-        server.concedes_at = 1
+        before = server.pick
+        server.pick = lambda ledger: conceding if ledger.deal_index == 1 else before(ledger)
 
         def forge(record: Record) -> Record:
             body = parse(record)

@@ -125,10 +125,12 @@ class Puppet:
 
 
 CUT: Final = 7
-QUIET: Final = ("play", "cut", "stand", "accept", "deal")
+QUIET: Final = ("play", "blind", "cut", "stand", "accept", "deal")
 """The kinds that keep a match going, the preferred ones first."""
 
 Pick = Callable[[list[Action]], Action]
+Picks = Callable[[Ledger], Pick]
+"""How the puppets decide, as far as the match has come."""
 
 
 def open_actions(ledger: Ledger) -> tuple[Action, ...]:

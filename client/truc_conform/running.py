@@ -68,7 +68,7 @@ def _filled(word: str, places: dict[str, str]) -> str:
 async def perform(scene: Scene, order: Order) -> list[CaseResult]:
     """Run one scene and judge its cases."""
     began = time.monotonic()
-    server = ClientHarness(seed=order.seed, target=scene.target)
+    server = ClientHarness(scene.game, seed=order.seed)
     scene.arrange(server)
     with tempfile.TemporaryDirectory(prefix="truc-conform-") as folder:
         end = await _play(server, scene, order, Path(folder))

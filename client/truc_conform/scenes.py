@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import trio
 
-from truc_conform.client_harness import TARGET, ClientHarness
+from truc_conform.client_harness import FRENCH, ClientHarness, Game
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
 from truc_conform.result import Case, CaseOutcome, CaseVerdict, failed
 from truc_protocol import messages
@@ -47,13 +47,13 @@ class Scene(NamedTuple):
 
     Attributes:
         runs: how often the client is started.
-        target: the score that ends a game.
+        game: what is played.
     """
 
     arrange: Arrange
     judged: tuple[Judged, ...]
     runs: int = 1
-    target: int = TARGET
+    game: Game = FRENCH
 
 
 def judged(name: str, clause: str, expected: str, judge: Judge) -> Judged:
@@ -61,9 +61,9 @@ def judged(name: str, clause: str, expected: str, judge: Judge) -> Judged:
     return Case(name, clause, expected), judge
 
 
-def scene(*cases: Judged, runs: int = 1, target: int = TARGET) -> Callable[[Arrange], Scene]:
+def scene(*cases: Judged, runs: int = 1, game: Game = FRENCH) -> Callable[[Arrange], Scene]:
     """Make a scene of a function that arranges the server."""
-    return lambda arrange: Scene(arrange, cases, runs, target)
+    return lambda arrange: Scene(arrange, cases, runs, game)
 
 
 def once(need: Need, judge: Judge) -> Judge:

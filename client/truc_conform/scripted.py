@@ -342,7 +342,7 @@ class ScriptedServer:
     async def send_options(self) -> None:
         """Tell the remote seat what it may do, or that it is waited for."""
         ledger = self.at_play()
-        if self.is_held():
+        if self.is_held() or (due(ledger) is Due.REKEY and is_exhausted(ledger, 1)):
             at, match = ledger.k, ledger.setup.mid
             await self.send(messages.Waiting(table=CODE, match=match, at=at, seats=(0,), what="rekey"))
         actions = self.actions()

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from truc_protocol.boxes import Option
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
@@ -30,6 +32,11 @@ INFO: Final = Info(
     now_ms=0,
 )
 ENCODED_INFO: Final = encode_info(INFO)
+
+
+def info_of(variant: str, seats: int) -> bytes:
+    """Return the info of a server that plays one game."""
+    return encode_info(replace(INFO, variants=(VariantOffer(name=variant, seats=(seats,)),)))
 
 
 def table_state(variant: Variant, opts: Opts, seats: int) -> TableState:

@@ -194,15 +194,17 @@ def _doubts(verdict: Verdict, speech: Speech) -> Iterator[str]:
 
 def _on_the_servers_word(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
     """Yield the rulings and voids, each after its position."""
+    players_at, asked = verdict.seatings(), frozenset(verdict.asked)
     for k, ruling in verdict.rulings:
-        values = {"k": k, "ruling": ruling.ruling, "ground": Sentence(_ground(verdict, k, ruling))}
+        ground = "verdict.asked_by_all" if k in asked else _ground(ruling)
+        values = {"k": k, "ruling": ruling.ruling, "ground": Sentence(ground)}
         if ruling.seat is None:
             yield k, speech.say("verdict.ruling", **values)
         else:
-            seat = _name_at(verdict, k, ruling.seat, speech)
+            seat = named_seat(players_at(k)[ruling.seat], ruling.seat, speech)
             yield k, speech.say("verdict.ruling_for", **values, seat=seat)
     for k, seats in verdict.silent:
-        names = [_name_at(verdict, k, seat, speech) for seat in seats]
+        names = [named_seat(players_at(k)[seat], seat, speech) for seat in seats]
         yield k, speech.say("verdict.voided", k=k, seats=joined(names, speech))
 
 
@@ -216,26 +218,20 @@ def _counted(verdict: Verdict, speech: Speech) -> Iterator[str]:
         yield speech.say("verdict.unsigned_acts", acts=speech.counted("guests_act", len(verdict.unsigned)))
 
 
-def _name_at(verdict: Verdict, k: int, seat: int, speech: Speech) -> str:
-    """Return who sat in a seat when a record was made."""
-    return _named(verdict.players_at(k), speech)[seat]
-
-
-def _ground(verdict: Verdict, k: int, ruling: Rule) -> str:
-    if k in verdict.asked:
-        return "verdict.asked_by_all"
+def _ground(ruling: Rule) -> str:
     return "verdict.servers_word" if ruling.ruling == "abandon" else "verdict.time_ran_out"
 
 
 def _changes(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
     """Yield the substitutes and the unscheduled new chains, each after its position."""
+    players_at, scheduled = verdict.seatings(), frozenset(verdict.scheduled)
     for k, newcomer in verdict.substitutes:
         name = quoted_name(newcomer.name.decode(errors="replace"), newcomer.seat)
-        seat = _name_at(verdict, k, newcomer.seat, speech)
+        seat = named_seat(players_at(k)[newcomer.seat], newcomer.seat, speech)
         yield k, speech.say("verdict.substitute", k=k, name=name, seat=seat)
     for k, role in verdict.rekeys:
-        if k not in verdict.scheduled:
-            seat = _name_at(verdict, k, role - 1, speech)
+        if k not in scheduled:
+            seat = named_seat(players_at(k)[role - 1], role - 1, speech)
             yield k, speech.say("verdict.early_chain", k=k, seat=seat)
 
 

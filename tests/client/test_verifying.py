@@ -21,7 +21,7 @@ from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
 from truc_terminal.commands import verify as command
 from truc_terminal.main import main
-from truc_terminal.verdicts import score_words
+from truc_terminal.verdicts import score_words, verdict_lines
 
 PLAYING = Path(__file__).resolve().parents[2] / "docs" / "playing.md"
 
@@ -372,3 +372,45 @@ def test_player_who_signed_twice_is_told_by_name(write) -> None:
         write("b", file(second, second.players[seat].resign(second.ledger))),
     ]
     assert f'to blame: seat {seat} "player {seat}"' in verify(*files).output
+
+
+class Position(int):
+    """A position that counts how often it is compared with another."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Position.compared += 1
+        return int(self) == other
+
+    def __lt__(self, other: int) -> bool:
+        Position.compared += 1
+        return int(self) < int(other)
+
+    __hash__ = int.__hash__
+
+
+def comparisons(n: int) -> int:
+    """Return how many comparisons it takes to tell of so many newcomers, voids and new chains."""
+    table = Table(opts=Opts(gone=1)).to("called", index=1)
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    newcomer = parse(table.newcomer(1))
+    rows = [(Position(k), newcomer) for k in range(n)]
+    verdict = (
+        table.audit()
+        .verdict()
+        ._replace(
+            substitutes=tuple(rows),
+            silent=tuple((k, (1,)) for k, _ in rows),
+            rekeys=tuple((Position(k), 1) for k in range(n)),
+            scheduled=tuple(Position(k) for k in range(n)),
+        )
+    )
+    Position.compared = 0
+    assert len(list(verdict_lines(verdict))) > 2 * n
+    return Position.compared
+
+
+def test_telling_of_what_occurs_many_times_does_not_grow_with_its_square() -> None:
+    assert comparisons(400) < 3 * comparisons(200)

@@ -10,6 +10,7 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Close, End, Open
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Due, due, learn, missing, next_call, next_open, score
+from truc_protocol.ledger.commitments import Commitments
 from truc_protocol.ledger.opens import open_cards
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, is_gone, must_end
 from truc_protocol.records import parse
@@ -234,3 +235,13 @@ def test_game_of_which_no_card_scores_by_being_held_shows_nothing():
     table = Table(small(reveal="match")).to("hand")
     table.play("concede")
     assert next_open(table.ledger) is None
+
+
+def test_what_is_used_up_is_copied_as_often_as_its_number_has_digits():
+    used, copied = Commitments(), 0
+    for n in range(1000):
+        before, used = used, used | [("anchor", b"%d" % n)]
+        copied += sum(len(layer) for layer in used.layers if not any(layer is one for one in before.layers))
+    assert all(("anchor", b"%d" % n) in used for n in range(1000))
+    assert ("anchor", b"1000") not in used
+    assert copied < 1000 * (1000).bit_length()

@@ -225,8 +225,9 @@ class Signer:
         Another seat may meanwhile have copied the anchor or box key of one that was named: then it is no longer used.
         """
         for held in self._chains.values():
-            used = {(_BOX_KEY, held.x), (_ANCHOR, self._links_of(held).anchor)}
-            if held.first == self._ledger.deal_index and self._ledger.commitments.isdisjoint(used):
+            used = (_BOX_KEY, held.x), (_ANCHOR, self._links_of(held).anchor)
+            is_used = any(each in self._ledger.commitments for each in used)
+            if held.first == self._ledger.deal_index and not is_used:
                 return replace(held, after_loss=held.after_loss or after_loss)
         return new_chain(self._ledger.deal_index, after_loss=after_loss)
 

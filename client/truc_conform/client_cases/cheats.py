@@ -10,11 +10,17 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from truc_conform.client_cases.seated import on_choice
+from truc_conform.client_cases.stopping import (
+    CHECKS,
+    cheat,
+    of_options,
+    stops,
+    stops_by_the_rules,
+)
 from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import (
     BEFORE_MATCH,
     Bend,
-    Cheat,
     Place,
     bending,
     body_of,
@@ -31,9 +37,9 @@ from truc_conform.forging import (
     ruled_out,
     twisting,
 )
-from truc_conform.playing import Puppet, secret, signed_position
-from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
-from truc_conform.scenes import Exit, Scene, at_first, intercepting, judged, recasting, said, scene, unended
+from truc_conform.playing import Puppet, secret
+from truc_conform.result import AnyAct, CaseOutcome, failed, tag_of_body
+from truc_conform.scenes import Exit, at_first, intercepting, judged, recasting, said, scene, unended
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
 from truc_protocol.boxes import Option
@@ -44,53 +50,17 @@ from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Record, body_hash
 from truc_protocol.setup import open_terms
 
-_CHECKS: Final = "../fairness/specification.md#11-checks"
-_DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 _OTHER: Final = 2  # the role of seat 1
 _NO_LINK: Final = secret("no link", 1)
 
 
-def _stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
-    """Judge a client that has been cheated."""
-    if server.cheated_at is None:
-        return failed("the match never reached the cheat")
-    later = [act for act in said(server, messages.SignedAct) if _position(act) > server.cheated_at]
-    if later:
-        return failed(f"it signed a {tag_of_body(later[0].body)} record after the cheat")
-    if end.code is None:
-        return failed(f"it was still running after {end.seconds:.0f} s")
-    return None if end.code else failed("it ended with exit code 0, as if all were well")
-
-
-def _position(message: messages.SignedAct) -> int:
-    return BEFORE_MATCH if message.match is None else signed_position(message)
-
-
 def _signs_no_second(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     seats = {act.body for act in said(server, messages.SignedAct) if act.match is None}
-    return failed("it signed two tables with one nonce") if len(seats) > 1 else _stops(server, end)
-
-
-def _stops_by_the_rules(server: ClientHarness, end: Exit) -> CaseOutcome | None:
-    """Judge what only the rules show: a client without them may go on, and leave it to a verifier of the transcript."""
-    outcome = _stops(server, end)
-    if outcome is None or server.cheated_at is None:
-        return outcome
-    return CaseOutcome(CaseVerdict.NON_STRICT, f"{outcome.came}: only the rules show it")
+    return failed("it signed two tables with one nonce") if len(seats) > 1 else stops(server, end)
 
 
 def _asks_again_or_stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
-    return unended(server, end) if said(server, messages.Resume) else _stops(server, end)
-
-
-def _cheat(name: str, what: str) -> Callable[[Cheat], Scene]:
-    """Make a scene of a lie that a check of the records shows."""
-    return scene(judged(name, _CHECKS, f"stops at {what}", _stops))
-
-
-def _of_options(name: str, what: str) -> Callable[[Cheat], Scene]:
-    """Make a scene of a lie in the options that the client chooses from."""
-    return scene(judged(name, _DUTIES, f"refuses {what}", _stops))
+    return unended(server, end) if said(server, messages.Resume) else stops(server, end)
 
 
 def _raised(score: Any) -> Any:
@@ -106,21 +76,21 @@ def _wrong_score(place: Place, body: Close) -> Close:
 _SCORE: Final = scene(
     judged(
         "C3.cheat-score",
-        _CHECKS,
+        CHECKS,
         "stops at a score with a point too many (C24), if it knows the rules",
-        _stops_by_the_rules,
+        stops_by_the_rules,
     )
 )(rewriting(Close, 1, _wrong_score))
 
 
-@_cheat("C3.cheat-signature", "a record with an invalid signature (C3)")
+@cheat("C3.cheat-signature", "a record with an invalid signature (C3)")
 @bending
 def _bad_signature(_server: ClientHarness) -> Bend:
     """Break the signature of the deals."""
     return on_record("deal", lambda message: replace(message, sig=b"\x01" * 64))
 
 
-@_cheat("C3.cheat-forged-act", "an act of the other seat without that seat's signature (C3)")
+@cheat("C3.cheat-forged-act", "an act of the other seat without that seat's signature (C3)")
 @bending
 def _forged_act(server: ClientHarness) -> Bend:
     """Let the server sign acts in the name of the other seat, with its own key."""
@@ -133,14 +103,14 @@ def _forged_act(server: ClientHarness) -> Bend:
     return on_record("act", change)
 
 
-@_cheat("C3.cheat-document", "a rule document other than the signed one (C5)")
+@cheat("C3.cheat-document", "a rule document other than the signed one (C5)")
 @bending
 def _other_document(_server: ClientHarness) -> Bend:
     """Send a rule document that is not the one signed."""
     return on(messages.Terms, lambda message: replace(message, doc=message.doc + b"\n"))
 
 
-@_cheat("C3.cheat-terms", "terms other than those the table showed (C9)")
+@cheat("C3.cheat-terms", "terms other than those the table showed (C9)")
 @bending
 def _other_terms(server: ClientHarness) -> Bend:
     """Offer other terms than the table showed."""
@@ -153,7 +123,7 @@ def _other_terms(server: ClientHarness) -> Bend:
     return on(messages.Terms, change)
 
 
-@_cheat("C3.cheat-seat", "a setup with somebody else in the client's own seat (C9)")
+@cheat("C3.cheat-seat", "a setup with somebody else in the client's own seat (C9)")
 @bending
 def _puppet_in_the_seat(server: ClientHarness) -> Bend:
     """Begin the match with a puppet in the client's seat."""
@@ -168,12 +138,12 @@ def _puppet_in_the_seat(server: ClientHarness) -> Bend:
     return on(messages.Setup, change)
 
 
-_HEAD: Final = _cheat("C3.cheat-head", "a record that names the wrong head (C10)")(
+_HEAD: Final = cheat("C3.cheat-head", "a record that names the wrong head (C10)")(
     other_calls(head=b"\x01" * 32)
 )
 
 
-@_cheat("C3.cheat-position", "a record one position too high (C10)")
+@cheat("C3.cheat-position", "a record one position too high (C10)")
 @bending
 def _one_further(_server: ClientHarness) -> Bend:
     """Send a deal as if it stood one position further on."""
@@ -186,34 +156,34 @@ def _wrong_close_link(place: Place, body: Close) -> Close:
 
 
 _CALLS: Final = [
-    _cheat("C3.cheat-called-twice", "a deal that is called twice (C11)")(
+    cheat("C3.cheat-called-twice", "a deal that is called twice (C11)")(
         rewriting(Release, 1, lambda place, body: Call(*place, body.j, 0, 3, 0, (0, 1, 2)))
     ),
-    _cheat("C3.cheat-dealer", "a call for the wrong dealer, signed anew (C13)")(other_calls(dealer=1, cut=9)),
-    _cheat("C3.cheat-left-out", "a call that leaves a contributor out (C13)")(
+    cheat("C3.cheat-dealer", "a call for the wrong dealer, signed anew (C13)")(other_calls(dealer=1, cut=9)),
+    cheat("C3.cheat-left-out", "a call that leaves a contributor out (C13)")(
         rewriting(
             Call, 1, lambda place, body: Call(*place, body.j, body.dealer, body.ncards, body.cut, (0, 2))
         )
     ),
-    _cheat("C3.cheat-draw-link", "a draw with a number never committed to (C14)")(
+    cheat("C3.cheat-draw-link", "a draw with a number never committed to (C14)")(
         rewriting(Draw, 0, lambda place, body: Draw(*place, body.j, _NO_LINK, body.first))
     ),
-    _cheat("C3.cheat-close-link", "a hand opened by a number never committed to (C14)")(
+    cheat("C3.cheat-close-link", "a hand opened by a number never committed to (C14)")(
         rewriting(Close, 1, _wrong_close_link)
     ),
-    _cheat("C3.cheat-early-deal", "a deal before all have released (C15)")(
+    cheat("C3.cheat-early-deal", "a deal before all have released (C15)")(
         rewriting(Release, 1, lambda place, body: deal_body(place, body.j))
     ),
-    _cheat("C3.cheat-draw", "a draw with the wrong result (C16)")(
+    cheat("C3.cheat-draw", "a draw with the wrong result (C16)")(
         rewriting(Draw, 0, lambda place, body: Draw(*place, body.j, body.link, 1 - body.first))
     ),
-    _cheat("C3.cheat-deal", "a deal whose cut is not the one called (C17)")(
+    cheat("C3.cheat-deal", "a deal whose cut is not the one called (C17)")(
         rewriting(Deal, 1, lambda place, body: deal_body(place, body.j, dealer=body.dealer, cut=7))
     ),
 ]
 
 
-@_cheat("C3.cheat-box", "a boxed hand that does not open onto its leaves (C18)")
+@cheat("C3.cheat-box", "a boxed hand that does not open onto its leaves (C18)")
 @bending
 def _swapped_boxes(server: ClientHarness) -> Bend:
     """Give each seat the box of the other."""
@@ -233,7 +203,7 @@ def _plays_of_the_other(server: ClientHarness, change: Callable[[Act], tuple[Any
     return on(messages.MatchRecord, bend)
 
 
-@_cheat("C3.cheat-card", "a card that the other seat plays but does not hold (C19)")
+@cheat("C3.cheat-card", "a card that the other seat plays but does not hold (C19)")
 @bending
 def _another_card(server: ClientHarness) -> Bend:
     """Let the other seat open a card that it does not hold."""
@@ -245,7 +215,7 @@ def _another_card(server: ClientHarness) -> Bend:
     return _plays_of_the_other(server, change)
 
 
-@_cheat("C3.cheat-slot", "a card played from the wrong slot (C19)")
+@cheat("C3.cheat-slot", "a card played from the wrong slot (C19)")
 @bending
 def _another_slot(server: ClientHarness) -> Bend:
     """Let the other seat open a card from another slot."""
@@ -264,16 +234,16 @@ def _wrong_winner(place: Place, body: End) -> End:
 
 
 _ENDS: Final = [
-    _cheat("C3.cheat-ruling", "a ruling without a cause (C22)")(
+    cheat("C3.cheat-ruling", "a ruling without a cause (C22)")(
         rewriting(Act, 1, lambda place, body: Rule(*place, body.j, "forfeit", 0, "absent", ()))
     ),
-    _cheat("C3.cheat-winner", "a match that ends with the wrong winner (C24)")(
+    cheat("C3.cheat-winner", "a match that ends with the wrong winner (C24)")(
         rewriting(End, 0, _wrong_winner)
     ),
 ]
 
 
-@_cheat("C3.cheat-leaf", "a card swapped under its commitment (C25)")
+@cheat("C3.cheat-leaf", "a card swapped under its commitment (C25)")
 @committing
 def _swapped_leaf(_server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     """Return the commitments to the cards of the other seat, one of them to nothing."""
@@ -287,7 +257,7 @@ def _dealt(server: ClientHarness) -> Ledger:
     return server.dealer.take(server.at_play(), honest)
 
 
-@_cheat("C3.cheat-shuffle", "cards that are not from the shuffle (C25)")
+@cheat("C3.cheat-shuffle", "cards that are not from the shuffle (C25)")
 @committing
 def _unshuffled(server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     """Return commitments to cards for the other seat that are not from the shuffle."""
@@ -298,7 +268,7 @@ def _unshuffled(server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     return dealing.leaves(server.at_play().setup.mid, j=body.j, d=body.d, hands=(own, other))[1]
 
 
-@_of_options("C3.cheat-options-again", "a box of options with a counter used before")
+@of_options("C3.cheat-options-again", "a box of options with a counter used before")
 def _one_counter(server: ClientHarness) -> None:
     """Seal all options under one counter."""
     server.one_counter = True
@@ -314,7 +284,7 @@ def _note_second_box(server: ClientHarness, message: messages.ServerMessage) -> 
     return (message,)
 
 
-@_of_options("C3.cheat-options-foreign", "an option that opens a card that is not the client's")
+@of_options("C3.cheat-options-foreign", "an option that opens a card that is not the client's")
 @twisting
 def _foreign_card(server: ClientHarness, option: Option) -> Option:
     """Let an option open the next card of the pack."""
@@ -322,14 +292,14 @@ def _foreign_card(server: ClientHarness, option: Option) -> Option:
     return option._replace(args=(slot, (int(str(card)) + 1) % len(server.variant.pack), *rest))
 
 
-@_of_options("C3.cheat-options-line", "an option that says one move and makes another")
+@of_options("C3.cheat-options-line", "an option that says one move and makes another")
 @twisting
 def _another_line(_server: ClientHarness, option: Option) -> Option:
     """Let an option say that it concedes."""
     return option._replace(line="concede")
 
 
-@_of_options("C3.cheat-options-clear", "options outside their box")
+@of_options("C3.cheat-options-clear", "options outside their box")
 @bending
 def _in_clear(_server: ClientHarness) -> Bend:
     """Offer to concede, without a box."""
@@ -360,7 +330,7 @@ def _second_table(server: ClientHarness) -> Record:
 
 
 @scene(
-    judged("C3.cheat-nonce", _CHECKS, "does not sign two tables with one nonce (C9, C36)", _signs_no_second)
+    judged("C3.cheat-nonce", CHECKS, "does not sign two tables with one nonce (C9, C36)", _signs_no_second)
 )
 @intercepting
 async def _nonce_again(server: ClientHarness, message: messages.ClientMessage) -> bool:
@@ -374,7 +344,7 @@ async def _nonce_again(server: ClientHarness, message: messages.ClientMessage) -
     return True
 
 
-@_cheat("C3.cheat-history", "another record for a position it has (C33)")
+@cheat("C3.cheat-history", "another record for a position it has (C33)")
 def _two_histories(server: ClientHarness) -> None:
     """Lose the connection after a record, and afterwards send another in its place."""
     _send_another(server)

@@ -7,7 +7,7 @@ from typing import Final
 
 import trio
 
-from truc_conform.client_harness import ClientHarness
+from truc_conform.client_harness import FRENCH, ClientHarness
 from truc_conform.grease import raw, strange_error
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
 from truc_conform.scenes import (
@@ -31,6 +31,7 @@ _DECISIONS: Final = "play.md#decisions"
 _REPLIES: Final = "session.md#requests-and-replies"
 _KEEP_ALIVE: Final = "session.md#keep-alive"
 _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
+_TO_SIX: Final = FRENCH._replace(options={"target": 6})
 _LATE_S: Final = 0.03  # after the messages that follow from an act, which take a few milliseconds
 _LAST_PINGS: Final = 10
 """How many pings may have come with the end of the match, too late for an answer."""
@@ -232,7 +233,7 @@ def _survives_void_bets(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return None if has_asked else CaseOutcome(CaseVerdict.INFO, "it never asked for more in this match")
 
 
-@scene(judged("C2.void-bet", _DECISIONS, "plays on after `void_bet`", _survives_void_bets), target=6)
+@scene(judged("C2.void-bet", _DECISIONS, "plays on after `void_bet`", _survives_void_bets), game=_TO_SIX)
 @intercepting
 async def _void_bets(server: ClientHarness, message: messages.ClientMessage) -> bool:
     """Answer each ask of the client with void_bet, as if a ruling had come first."""

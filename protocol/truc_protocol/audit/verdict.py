@@ -1,5 +1,7 @@
 """What an audit comes to: the verdict, and what in it rests on the server's word alone."""
 
+from bisect import bisect_left
+from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
@@ -187,11 +189,16 @@ class Verdict(NamedTuple):
 
     def players_at(self, k: int) -> tuple[str, ...]:
         """Return the names by seat of those who sat there at position `k`, before its record."""
-        names = list(self.joined)
-        for at, newcomer in self.substitutes:
-            if at < k:
-                names[newcomer.seat] = newcomer.name.decode()
-        return tuple(names)
+        return self.seatings()(k)
+
+    def seatings(self) -> Callable[[int], tuple[str, ...]]:
+        """Return what `players_at` does, for many positions of a match in which many may have come."""
+        names, seatings = list(self.joined), [self.joined]
+        for _, newcomer in self.substitutes:
+            names[newcomer.seat] = newcomer.name.decode()
+            seatings.append(tuple(names))
+        came = [k for k, _ in self.substitutes]
+        return lambda k: seatings[bisect_left(came, k)]
 
     @property
     def by_ruling(self) -> bool:

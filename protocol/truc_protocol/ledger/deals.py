@@ -295,7 +295,7 @@ def _take_commitments(ledger: Ledger, new: tuple[tuple[str, bytes], ...]) -> Led
     for name, public in new:
         if (name, public) in ledger.commitments:
             raise CheckError("C7", f"expected a new {name}, got one used before")
-    return replace(ledger, commitments=ledger.commitments | frozenset(new))
+    return replace(ledger, commitments=ledger.commitments | new)
 
 
 def substitute(ledger: Ledger, body: Sub) -> Ledger:

@@ -11,6 +11,7 @@ import msgspec
 
 from truc_protocol.bodies import Call, Deal, Guest, Open, SeatTaken, Share, SideScore
 from truc_protocol.checks import CheckError
+from truc_protocol.ledger.commitments import Commitments
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, MatchSetup, commitments
 from truc_rules import (
@@ -133,7 +134,7 @@ class Ledger(msgspec.Struct, frozen=True):
         deal_index: the open deal index, or the next one.
         contributors: by role; None for a guest's seat.
         chains: (first, anchor) of every chain the server has had.
-        commitments: keys, anchors and box keys ever used, with their names.
+        commitments: those of the setup, and of every chain since.
         match: the rules' state; None before the draw.
         cut: cards the next call moves from top to bottom.
         call: the call of the open index.
@@ -153,7 +154,7 @@ class Ledger(msgspec.Struct, frozen=True):
     deal_index: int
     contributors: tuple[Contributor | None, ...]
     chains: Links
-    commitments: frozenset[tuple[str, bytes]]
+    commitments: Commitments
     match: Match | None
     cut: int
     call: Call | None
@@ -201,7 +202,7 @@ def start(setup: MatchSetup) -> Ledger:
         deal_index=0,
         contributors=(server, *seats),
         chains=((0, table.anchor),),
-        commitments=frozenset(used),
+        commitments=Commitments((frozenset(used),)),
         match=None,
         cut=0,
         call=None,
