@@ -65,7 +65,7 @@ def test_failed_check_is_told_around_the_words_of_machines(culprit, blamed) -> N
     text = spanish(CheckFailedError("C19", "record 4: another card", culprit, KEPT))
     assert text.startswith("Se jugó una carta que no es la que se repartió ahí")
     assert f"(C19: record 4: another card; culpa de: {blamed})" in text
-    assert text.endswith("Queda guardado, y lo muestra a cualquiera: truc verify a.truc")
+    assert text.endswith("La prueba se guarda; para mostrársela a cualquiera: truc verify a.truc")
 
 
 def test_failure_that_nobody_signed_is_told() -> None:
@@ -81,7 +81,7 @@ def test_match_that_stays_stopped_is_told() -> None:
 
 
 def test_new_key_and_delay_are_told() -> None:
-    assert told(str(NewKey("host:1", "ABCD")), "es") == ("host:1: primer contacto; se recuerda su clave ABCD")
+    assert told(str(NewKey("host:1", "ABCD")), "es") == ("host:1: primer contacto; se guarda su clave ABCD")
     busy = RefusedError("rate_limited", "too many logins")
     assert told(str(Delay("host:1", 2.6, str(busy))), "es") == (
         "host:1: se ha pedido demasiado en poco tiempo: too many logins (rate_limited); se prueba de nuevo en 3 s"

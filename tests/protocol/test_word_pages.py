@@ -54,7 +54,7 @@ def test_page_of_words_has_what_the_game_says(name, row) -> None:
         (
             "truco-paulista",
             {"cover_from_trick": 2},
-            "| `cover 4s` | **jogar 4s virada para baixo**: play 4s face down |",
+            "| `cover 4s` | **jogar 4s coberta**: play 4s face down |",
         ),
         (
             "truco-paulista",
