@@ -1,12 +1,51 @@
-"""Verifying files: every check again, from the files alone. Nothing here needs a server, a network or the client's home."""
+"""Verifying files: every check again, from the files alone. Nothing here needs a server, a network or the client's home.
 
-from collections.abc import Sequence
+Of many files, those that nothing ties to each other are examined apart: in as many processes as are asked for, each of
+which holds the files of one part. So the time grows with the bytes, and the memory with the largest part.
+"""
+
+import errno
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from stat import S_ISREG
+from time import monotonic
+from typing import Final, NamedTuple
 
+from truc_client.all_cores import Heard, spread
 from truc_client.errors import HomeError
-from truc_protocol.audit import Refutation, Result, Together, TranscriptExamined, Verdict, examine, verify
+from truc_commands.files import read_beginning, read_bounded
+from truc_protocol.audit import (
+    Finding,
+    Refutation,
+    Result,
+    Together,
+    TranscriptExamined,
+    Verdict,
+    examine,
+    verify,
+)
+from truc_protocol.audit.parts import BEGINNING, OF_TRANSCRIPT, Ties, joined, parts, ties
+from truc_protocol.evidence_file import is_evidence
+from truc_protocol.ledger import Ledger
+from truc_protocol.records import Record
 from truc_protocol.transcript import MAX_FILE
 from truc_words import Sentence
+
+_WORTH: Final = 1 << 20
+"""How many bytes are worth more processes: about a second of work."""
+_EVERY_S: Final = 0.2
+Progress = Callable[[int, int], None]
+"""Is told how many bytes of the files are done, and how many there are."""
+
+
+class _Source(NamedTuple):
+    """A file that is named: what ties it to others, how long it is, and its content if it can be read only once."""
+
+    path: Path
+    ties: Ties
+    size: int
+    content: bytes | None = None
 
 
 def verify_file(path: Path) -> Verdict:
@@ -17,21 +56,106 @@ def verify_file(path: Path) -> Verdict:
         return _unreadable(trouble(error))
 
 
-def examine_files(paths: Sequence[Path]) -> Together:
+def examine_files(paths: Sequence[Path], *, processes: int = 1, progress: Progress | None = None) -> Together:
     """Examine transcripts and evidence together; never raises for their content or size.
 
     Raises:
-        OSError: A file cannot be opened or read; its `filename` says which.
+        OSError: A file cannot be opened or read, or changes meanwhile; its `filename` says which.
+        WorkerLostError: A process that examined files died.
     """
-    contents, unread = [], {}
+    sources: dict[int, _Source] = {}
+    examined: list[tuple[Sequence[int], Together]] = []
     for n, path in enumerate(paths):
         try:
-            contents.append(read_file(path))
+            sources[n] = _source(path)
         except HomeError as error:
-            contents.append(b"")
-            unread[n] = TranscriptExamined(_unreadable(str(error)))
-    together = examine(contents)
-    return together._replace(files=tuple(unread.get(n, file) for n, file in enumerate(together.files)))
+            examined.append(((n,), Together((TranscriptExamined(_unreadable(error.args[0])),), ())))
+    tied = parts({n: source.ties for n, source in sources.items()})
+    tasks = sorted(((part, [sources[n] for n in part]) for part in tied), key=_size, reverse=True)
+    counted = _Counted(progress, sum(map(_size, tasks)))
+    count = min(processes, len(tasks)) if counted.whole > _WORTH else 1
+    for n, outcome in spread(_examine, [task for _, task in tasks], count, counted.note):
+        counted.end(n, _size(tasks[n]))
+        examined.append((tasks[n][0], outcome))
+    return joined(examined)
+
+
+_Task = tuple[Sequence[int], list[_Source]]
+
+
+def _size(task: _Task) -> int:
+    return sum(source.size for source in task[1])
+
+
+class _Counted:
+    """How many bytes are done, of parts that are examined beside each other."""
+
+    def __init__(self, progress: Progress | None, whole: int) -> None:
+        self.whole = whole
+        self._progress = progress
+        self._ended = 0
+        self._begun: dict[int, int] = {}
+
+    def note(self, n: int, done: int) -> None:
+        """Note how much of a part is done."""
+        self._begun[n] = done
+        if self._progress is not None:
+            self._progress(self._ended + sum(self._begun.values()), self.whole)
+
+    def end(self, n: int, size: int) -> None:
+        """Note that a part is done."""
+        self._ended += size
+        self.note(n, 0)
+        del self._begun[n]
+
+
+def _source(path: Path) -> _Source:
+    """Look at a file: read no more of it than it takes to know what ties it to others, if it can be read again.
+
+    Raises:
+        HomeError: It is too large.
+        OSError: It cannot be read.
+    """
+    status = path.stat()
+    if not S_ISREG(status.st_mode):
+        content = read_file(path)
+        return _Source(path, ties(content), len(content), content)
+    if status.st_size > MAX_FILE:
+        raise _too_large()
+    begun = read_beginning(path, BEGINNING)
+    found = ties(begun)
+    if len(begun) == BEGINNING and (is_evidence(begun) or len(found) < OF_TRANSCRIPT):
+        found = ties(read_file(path))
+    return _Source(path, found, status.st_size)
+
+
+def _examine(sources: Sequence[_Source], heard: Heard) -> Together:
+    return examine([_content(source) for source in sources], _Passing(heard).note)
+
+
+class _Passing:
+    """Says now and then how many bytes have passed."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+        self._passed = 0
+        self._told = monotonic()
+
+    def note(self, _before: Ledger | None, record: Record, _finding: Finding) -> None:
+        """Count a record."""
+        self._passed += len(record.body) + len(record.sig)
+        if (now := monotonic()) > self._told + _EVERY_S:
+            self._told = now
+            self._heard(self._passed)
+
+
+def _content(source: _Source) -> bytes:
+    if source.content is not None:
+        return source.content
+    content = read_bounded(source.path, MAX_FILE)
+    if ties(content) != source.ties:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(source.path))
+    return content
 
 
 def read_file(path: Path) -> bytes:
@@ -42,14 +166,15 @@ def read_file(path: Path) -> bytes:
         OSError: It cannot be opened or read; `filename` says which file it is.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE + 1)  # a device reports no size, and has no end
+        return read_bounded(path, MAX_FILE)
     except OSError as error:
-        error.filename = str(path)
-        raise
-    if len(content) > MAX_FILE:
-        raise HomeError(Sentence("failures.too_large", most=MAX_FILE))
-    return content
+        if error.errno != errno.EFBIG:
+            raise
+        raise _too_large() from error
+
+
+def _too_large() -> HomeError:
+    return HomeError(Sentence("failures.too_large", most=MAX_FILE))
 
 
 def trouble(error: HomeError | OSError) -> str:

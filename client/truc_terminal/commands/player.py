@@ -23,7 +23,7 @@ from truc_words import Sentence
 
 T = TypeVar("T")
 
-_INTERRUPTED: Final = 130  # 128 and the number of SIGINT, as a shell reports it
+INTERRUPTED: Final = 130  # 128 and the number of SIGINT, as a shell reports it
 _NAME_BYTES: Final = 64  # as many as the record that opens a match has room for
 
 
@@ -84,7 +84,7 @@ def run(main: Callable[[], Awaitable[T]], farewell: Callable[[], str] = str) -> 
         if words := farewell():
             click.echo(err=True)
             tell(words, err=True)
-        raise click.exceptions.Exit(_INTERRUPTED) from None
+        raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 def at_server(

@@ -10,10 +10,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from truc_client.all_cores import WorkerLostError, cores
 from truc_client.verifying import examine_files
 from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
 from truc_terminal.commands.kept_matches import file_meant
-from truc_terminal.commands.output import FindingCommand, Output, lang_option, say, spoken, tell, unusable
+from truc_terminal.commands.output import (
+    FindingCommand,
+    Output,
+    UnusableError,
+    lang_option,
+    say,
+    spoken,
+    tell,
+    unusable,
+)
+from truc_terminal.commands.player import INTERRUPTED
+from truc_terminal.commands.progress import Bar
 from truc_terminal.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
 from truc_terminal.verdicts import (
     EXIT_CODES,
@@ -25,7 +37,7 @@ from truc_terminal.verdicts import (
     shortened,
     verdict_lines,
 )
-from truc_words import Speech
+from truc_words import Sentence, Speech
 
 _SEVERITY = (1, 2, 3)
 
@@ -50,7 +62,12 @@ def verify(files: tuple[str, ...], *, as_json: bool) -> None:
     speech = Speech(spoken())
     paths = tuple(file_meant(text) for text in files)
     try:
-        together = examine_files(paths)
+        with Bar() as bar:
+            together = examine_files(paths, processes=cores(), progress=bar.show)
+    except KeyboardInterrupt:
+        raise click.exceptions.Exit(INTERRUPTED) from None  # 1 would be a finding
+    except WorkerLostError as error:
+        raise UnusableError(Sentence("failures.worker_lost")) from error
     except OSError as error:
         raise unusable("cannot_read", error.filename, error) from error
     if as_json:

@@ -26,7 +26,7 @@ Note = Callable[[Ledger | None, Record, Finding], None]
 """Is told every record that passed, with the ledger before it."""
 
 
-def verify(file: bytes, note: Note | None = None) -> Verdict:
+def verify(file: bytes, *notes: Note) -> Verdict:
     """Return the verdict on a file: unreadable as soon as an item cannot be read, else what its records prove."""
     auditor = Auditor(b"")
     try:
@@ -35,7 +35,7 @@ def verify(file: bytes, note: Note | None = None) -> Verdict:
         for record in read_records(file, rest):
             before = auditor.ledger
             finding = auditor.feed(record)
-            if note is not None:
+            for note in notes:
                 note(before, record, finding)
     except AuditError:
         return auditor.verdict()
@@ -122,12 +122,12 @@ class _Given(NamedTuple):
     items: Mapping[int, tuple[EvidenceItem, ...]]
 
 
-def examine(files: Sequence[bytes]) -> Together:
-    """Examine files together, transcripts and evidence in any order."""
+def examine(files: Sequence[bytes], *notes: Note) -> Together:
+    """Examine files together, transcripts and evidence in any order; `notes` are told of what passes in any of them."""
     evidence = {n: _read(file) for n, file in enumerate(files) if is_evidence(file)}
     items = {n: read for n, read in evidence.items() if not isinstance(read, Refutation)}
     read = {n: file for n, file in enumerate(files) if not is_evidence(file)}
-    through = _read_through(read, wanted([item for each in items.values() for item in each]))
+    through = _read_through(read, wanted([item for each in items.values() for item in each]), notes)
     usable = {n: verdict for n, (verdict, _) in through.items() if verdict.result is not Result.UNREADABLE}
     matches = _grouped((verdict.match, n) for n, verdict in usable.items() if verdict.match is not None)
     given = _Given({n: through[n][1] for n in usable}, matches, items)
@@ -142,14 +142,16 @@ def examine(files: Sequence[bytes]) -> Together:
     return Together(files_found, _contradictions(given), tuple(_agreements(given)))
 
 
-def _read_through(files: Mapping[int, bytes], asked: EvidenceWanted) -> dict[int, tuple[Verdict, Passed]]:
+def _read_through(
+    files: Mapping[int, bytes], asked: EvidenceWanted, notes: Sequence[Note]
+) -> dict[int, tuple[Verdict, Passed]]:
     """Audit each transcript once; of one that is examined alone, only the verdict is kept."""
     if len(files) == 1 and asked == EvidenceWanted():
-        return {n: (verify(file), Passed()) for n, file in files.items()}
+        return {n: (verify(file, *notes), Passed()) for n, file in files.items()}
     through = {}
     for n, file in files.items():
         watch = PassedNotes(asked)
-        through[n] = verify(file, watch.note), watch.passed()
+        through[n] = verify(file, watch.note, *notes), watch.passed()
     return through
 
 

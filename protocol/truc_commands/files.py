@@ -1,0 +1,31 @@
+"""Reading a file that somebody names: a link to a device has no end, and no command may fill the memory with it."""
+
+import errno
+import os
+from pathlib import Path
+
+
+def read_bounded(path: Path, most: int) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        OSError: It cannot be opened or read, or is longer than `most` bytes; `filename` says which file it is.
+    """
+    content = read_beginning(path, most + 1)  # a device reports no size
+    if len(content) > most:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return content
+
+
+def read_beginning(path: Path, most: int) -> bytes:
+    """Return at most so many bytes of a file.
+
+    Raises:
+        OSError: It cannot be opened or read; `filename` says which file it is.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError as error:
+        error.filename = str(path)
+        raise
