@@ -28,7 +28,7 @@ _ANSWERS = 1
 _SETTINGS = Settings(
     name="Casa",
     listen=ListenSettings(hosts=("127.0.0.1",), port=0),
-    limits=LimitSettings(requests_per_s=10_000, burst=10_000),
+    limits=LimitSettings(requests_per_s=10_000, burst=10_000, acts_per_s=10_000, table_acts_per_s=10_000),
     tables=TableSettings(between_hands_ms=0, window_ms=0, drain_s=0),
 )
 

@@ -53,6 +53,8 @@ LIMITS = settings.LimitSettings()
         f"{talk.BURST} at once, then {talk.PER_S} a second",
         f"{floods.BURST * LIMITS.connections_per_address} such pages at once, and then "
         f"{LIMITS.connections_per_address} a second",
+        f"An address has {LIMITS.acts_per_s} act a second for each connection that it may have, "
+        f"a table {LIMITS.table_acts_per_s}, and both may use up {floods.ACTS_S} seconds of it at once.",
         f"After `welcome` {LIMITS.outbox_bytes} bytes",
         f"| body that a player signs | {acceptance.LONGEST_BODY} bytes |",
         f"as much in chat as {abilities.CHAT_CROWD} players",

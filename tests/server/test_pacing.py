@@ -1,11 +1,12 @@
-"""Pages of what is stored, and of the lobby: how many one address is given, and how fast after that."""
+"""Pages of what is stored or of the lobby, and acts: how many one address and one table have, and how fast after that."""
 
 import pytest
 import trio
-from server.conftest import in_hand
+import trio.testing
+from server.conftest import holder_of, in_hand
 from server.visitors import keyed
 
-from truc_server.net.floods import BURST, Pace
+from truc_server.net.floods import ACTS_S, BURST, Pace
 from truc_server.settings.settings import LimitSettings
 from truc_server.spectating.sent_records import Tail
 
@@ -34,6 +35,70 @@ async def test_connections_of_one_address_share_its_pages(autojump_clock):
         for _ in range(4):
             nursery.start_soon(waited, pace, BURST)
     assert trio.current_time() - begun == pytest.approx(BURST, abs=0.1)
+
+
+async def acted(pace, acts, network=HERE, mid=b"m") -> float:
+    """Return after how long so many acts of an address in a match have been taken."""
+    begun = trio.current_time()
+    for _ in range(acts):
+        await pace.wait_after_act(network, mid)
+    return trio.current_time() - begun
+
+
+@pytest.mark.parametrize(("rate", "of_table"), [(2, 100), (100, 2)])
+async def test_acts_come_at_once_for_a_while_and_further_ones_at_the_rate(autojump_clock, rate, of_table):
+    pace = Pace(LimitSettings(connections_per_address=1, acts_per_s=rate, table_acts_per_s=of_table))
+    assert await acted(pace, 2 * ACTS_S) == 0
+    assert await acted(pace, 20) == pytest.approx(10, abs=0.1)
+    assert await acted(pace, 1, THERE, b"n") == 0  # neither another address nor another table waits
+    await trio.sleep(ACTS_S)
+    assert await acted(pace, 2 * ACTS_S) == 0
+
+
+async def test_connections_of_one_address_wait_for_their_acts_no_longer_than_one_would(autojump_clock):
+    pace = Pace(LIMITS)  # acts a second: one for each connection, two of the address
+    await acted(pace, 2 * ACTS_S, mid=None)
+    waits = [0.0, 0.0]
+
+    async def act(number: int) -> None:
+        waits[number] = await acted(pace, 1, mid=b"%d" % number)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(2):
+            nursery.start_soon(act, number)
+    assert sorted(waits) == [pytest.approx(0.5), pytest.approx(1)]
+
+
+async def test_nothing_is_kept_of_matches_that_owe_nothing(autojump_clock):
+    pace = Pace(LIMITS)
+    for number in range(100):
+        await acted(pace, 1, mid=b"%d" % number)
+        await trio.sleep(1)
+    assert len(pace) < 5
+
+
+@pytest.mark.parametrize("guests", [(), (0, 1)])
+async def test_act_is_answered_before_the_wait_and_the_next_message_after_it(server, monkeypatch, guests):
+    waiting, goes_on = [], trio.Event()
+
+    async def wait(_pace, network, mid):
+        waiting.append((network, mid))
+        await goes_on.wait()
+        waiting.append("over")
+
+    seat, other = holder_of(await in_hand(server, "truco-argentino", guests=guests))
+    monkeypatch.setattr(Pace, "wait_after_act", wait)
+    card = next(option for option in seat.offered if option["kind"] == "play")
+    assert (await seat.ask(seat.act_message(seat.options, card)))["t"] == "ok"
+    assert waiting == [("127.0.0.1", seat.ledger.setup.mid)]
+    await seat.client.send({"t": "ping", "n": 7})
+    await other.client.send({"t": "ping", "n": 8})
+    assert (await other.client.until("pong"))["n"] == 8
+    await trio.testing.wait_all_tasks_blocked(0.005)
+    assert waiting[1:] == []
+    goes_on.set()
+    assert (await seat.client.until("pong"))["n"] == 7
+    assert waiting[1:] == ["over"]
 
 
 @pytest.fixture

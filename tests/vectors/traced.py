@@ -49,7 +49,7 @@ NAMES = ("Ana", "Ben", "Cleo", "Dora")
 SETTINGS = Settings(
     name="Casa",
     listen=ListenSettings(hosts=("127.0.0.1",), port=0),
-    limits=LimitSettings(burst=10_000),
+    limits=LimitSettings(burst=10_000, acts_per_s=10_000, table_acts_per_s=10_000),
     tables=TableSettings(between_hands_ms=0),
     match=MatchDefaults(links=64),
 )

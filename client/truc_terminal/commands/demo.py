@@ -43,6 +43,8 @@ from truc_words import Sentence
 
 _START_S: Final = 30.0
 _STOP_S: Final = 10.0
+_ALONE: Final = {"TRUC_TABLES_DRAIN_S": "0", "TRUC_LIMITS_TABLE_ACTS_PER_S": "10000"}
+"""Settings of a server for one table: nobody is left to finish a hand, and no other table kept from playing by quick bots."""
 _LISTENING: Final = "listening "  # how the first line begins that a server prints
 _MISSING: Final = "No module named"
 _YOU: Final = 0  # the seat of whoever opens a table
@@ -124,7 +126,7 @@ async def _server(data: Path) -> AsyncIterator[str]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "TRUC_TABLES_DRAIN_S": "0"},  # nobody is left to finish a hand
+        env={**os.environ, **_ALONE},
         start_new_session=True,  # Ctrl-C is for the player; the server is stopped after them
     )
     try:

@@ -4,6 +4,7 @@ A player who leaves and comes back is still known, for as long as what they have
 speaks, nothing is kept about others who have been silent for longer than that.
 """
 
+from itertools import islice
 from typing import Final, NamedTuple
 
 import trio
@@ -19,7 +20,7 @@ from truc_server.settings.abilities import (
 )
 from truc_server.settings.abilities import LISTS as MOST_LISTS
 from truc_server.settings.settings import LimitSettings
-from truc_server.timing.rate_limits import Meter
+from truc_server.timing.rate_limits import SUBJECTS, Meter
 
 
 class TooMuchTalkError(TooSoonError):
@@ -139,13 +140,14 @@ def _wait(allowed: Allowed, spoken: tuple[Spoken, ...], size: int, now: float) -
 
 _MINUTE_S: Final = 60
 BURST: Final = 10  # pages at once, for each connection that an address may have; then one a second for each
+ACTS_S: Final = 20  # seconds whose acts may come at once
 
 
 class Pace:
-    """The pages of the store or the lobby that every address was given lately; whoever wants many waits.
+    """What every address was given lately that costs the server much: pages of the store or the lobby, and acts.
 
-    A page costs the server a hundred times what asking for it costs, and anybody may ask on many connections. Nobody is
-    refused: the answer takes longer, and nothing else of that connection is handled meanwhile.
+    A page costs the server a hundred times what asking for it costs, an act is stored for good, and anybody may have many
+    connections. Nobody is refused: whoever wants more waits, and nothing else of that connection is handled meanwhile.
     """
 
     def __init__(self, limits: LimitSettings) -> None:
@@ -155,6 +157,13 @@ class Pace:
         """Count anew, against these limits."""
         connections = limits.connections_per_address
         self._pages = Meter[str](_MINUTE_S * connections, burst=BURST * connections)
+        self._address_s = 1 / (limits.acts_per_s * connections)
+        self._table_s = 1 / limits.table_acts_per_s
+        self._paid_until: dict[str | bytes, float] = {}  # by address and by match; the last to pay comes last
+
+    def __len__(self) -> int:
+        """The number of addresses and matches about whose acts anything is kept."""
+        return len(self._paid_until)
 
     async def wait_page(self, network: str) -> None:
         """Wait until an address may have one more page."""
@@ -162,3 +171,20 @@ class Pace:
         while wait_ms := self._pages.pay(network, now):
             await trio.sleep(wait_ms / 1000)
             now = trio.current_time()
+
+    async def wait_after_act(self, network: str, mid: bytes | None) -> None:
+        """Wait until an address, and a table in its match, may have another act after one that was taken.
+
+        Each act is paid for with a stretch of time; whoever has paid for more than `ACTS_S` seconds ahead waits. With all
+        its connections an address so waits no longer than one of them would take for an act alone.
+        """
+        now, wait_s = trio.current_time(), 0.0
+        for subject, price_s in ((network, self._address_s), (mid, self._table_s)):
+            if subject is not None:
+                until = self._paid_until[subject] = max(now, self._paid_until.pop(subject, now)) + price_s
+                wait_s = max(wait_s, until - now - ACTS_S)
+        for oldest in list(islice(self._paid_until, 2)):  # drop as fast as they come who owe nothing
+            if self._paid_until[oldest] <= now or len(self._paid_until) > SUBJECTS:
+                del self._paid_until[oldest]
+        if wait_s > 0:
+            await trio.sleep(wait_s)

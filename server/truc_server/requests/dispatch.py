@@ -171,7 +171,7 @@ class Dispatch:
         return {}
 
     async def _take_act(self, peer: Peer, message: SignedAct | GuestAct) -> None:
-        """Take an act. A new one pays nothing; one that is refused or was taken before is charged for.
+        """Take an act. A new one is never refused; one that is refused or was taken before is charged for.
 
         But if nothing could be stored for a long time, not even acts are taken.
         """
@@ -188,6 +188,7 @@ class Dispatch:
             figures = self._means.figures
             figures.acts[player.kind] += 1
             self._means.journal.after(partial(figures.note_let_out, peer.heard))
+            await self._means.pace.wait_after_act(peer.network, message.match)
         else:
             self._charge(peer)
 

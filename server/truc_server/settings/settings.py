@@ -152,6 +152,15 @@ class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 20
     requests_per_s: Annotated[SmallCount, Meta(description="Requests a second, on average.")] = 10
     burst: Annotated[SmallCount, Meta(description="Requests at once.")] = 20
+    acts_per_s: Annotated[
+        SmallCount,
+        Meta(
+            description="Acts a second, on average, for each connection that an address may have; more wait."
+        ),
+    ] = 1
+    table_acts_per_s: Annotated[
+        SmallCount, Meta(description="Acts a second at one table, on average; more wait.")
+    ] = 5
     outbox_bytes: Annotated[
         int,
         Meta(ge=65_536, le=1 << 26, description="Bytes waiting for a slow connection before it is cut."),
