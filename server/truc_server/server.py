@@ -125,6 +125,8 @@ async def _run(
             tasks.start_soon(notify.give_signs_of_life)
             fingerprint = house.identity.fingerprint
             log.info("listening", port=port, tables=len(stored.tables), fingerprint=fingerprint)
+            if own := house.catalogue.own():
+                log.info("own_games", names=", ".join(own))
             await stop.wait()
             if control is not None:
                 control.on_end()

@@ -6,6 +6,7 @@ from server.conftest import QUICK, changed, running, together
 from server.rawclient import Seat
 from server.restarting import come_back
 from server.substituting import TERMS, follow, hand_called, offered, step_in, voided
+from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
@@ -46,7 +47,15 @@ async def answer(seat: Seat, seats) -> dict:
 
 async def test_bot_that_comes_later_is_called_at_its_login(server, mock_clock):
     seats = await voided(server, mock_clock)
-    assert await calls(await bot(server)) == [(seats[0].table, 1)]
+    with capture_logs() as logged:
+        called = await bot(server)
+        assert await calls(called) == [(seats[0].table, 1)]
+    (noted,) = (entry for entry in logged if entry["event"] == "bot_called")
+    assert (noted["bot"], noted["table"], noted["seat"]) == (
+        fingerprint(called.key.public),
+        seats[0].table,
+        1,
+    )
 
 
 @pytest.mark.slow

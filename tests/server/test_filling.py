@@ -4,7 +4,10 @@ import pytest
 from server.conftest import QUICK, changed, running
 from server.rawclient import Seat
 from server.test_calling import BOTS, bot
+from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol.crypto.keys import fingerprint
 
 COMPANY_S = 20
 SETTINGS = changed(
@@ -46,8 +49,11 @@ async def test_bot_is_called_to_a_free_seat_after_a_while_and_not_before(server,
     seat = await waiting(server, seats=2)
     await later(server, mock_clock, COMPANY_S - 1)
     assert await calls(house_bot) == []
-    await later(server, mock_clock, 2)
+    with capture_logs() as logged:
+        await later(server, mock_clock, 2)
     assert await calls(house_bot) == [(seat.table, 1)]
+    noted = [(entry["bot"], entry["seat"]) for entry in logged if entry["event"] == "bot_called"]
+    assert noted == [(fingerprint(house_bot.key.public), 1)]
 
 
 async def test_bot_that_sits_down_and_is_ready_begins_the_match(server, mock_clock):

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from server.conftest import running, together
 from server.restarting import come_back, play_until_gone
+from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.codec import sha256
@@ -169,10 +170,12 @@ class TestCommands:
         )
 
 
-async def test_hello_lists_it_with_its_seats(data):
-    async with running(data.root) as server:
-        client = await server.connect()
-        await client.hello()
+async def test_hello_and_log_list_it(data):
+    with capture_logs() as logged:
+        async with running(data.root) as server:
+            client = await server.connect()
+            await client.hello()
+    assert [entry["names"] for entry in logged if entry["event"] == "own_games"] == ["club-truc"]
     assert client.info["variants"][-1] == {"name": "club-truc", "seats": [2, 4]}
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import structlog
+
 from truc_protocol.messages import BotWanted, PlayersWanted
 from truc_server.lobby.online_players import OnlinePlayers
 from truc_server.net.peer import Peer, Player
@@ -17,12 +19,15 @@ from truc_server.operation.drain import ServerDrain
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind
+from truc_server.table_data.codes import label
 
 if TYPE_CHECKING:
     from truc_server.tables.table import Table
     from truc_server.timing.timers import Timer, Timers
 
 HOUSE_BOTS: Final = "house-bots"
+
+log = structlog.get_logger()
 
 
 class BotCalls:
@@ -57,6 +62,7 @@ class BotCalls:
         for seat, bot in zip(free, others, strict=False):
             variant = table.made.chosen.variant.name
             bot.send(PlayersWanted(table=table.code, seat=seat, variant=variant))
+            _note(bot, table, seat)
 
     def _listener(self, tag: str) -> Peer | None:
         """Return the newest connection of a player that asked to be called."""
@@ -85,6 +91,11 @@ def _call(peer: Peer, table: "Table") -> None:
                 left_ms=game.waits.vacant_ms,
             )
         )
+        _note(peer, table, seat)
+
+
+def _note(bot: Peer, table: "Table", seat: int) -> None:
+    log.info("bot_called", bot=bot.player and bot.player.tag, table=label(table.code), seat=seat)
 
 
 class Filling:
