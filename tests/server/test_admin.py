@@ -64,6 +64,8 @@ class TestWho:
         (row,) = (await ask(server, "who"))["rows"]
         assert (row["name"], row["tag"], row["kind"]) == ("Kay", OWN, "key")
         assert (row["address"], row["tables"], row["connection"]) == ("127.0.0.1", [code], 1)
+        await ask(server, "close", table=code)
+        assert [row["tables"] for row in (await ask(server, "who"))["rows"]] == [[]]
 
     async def test_text_picks_by_name_and_whoever_is_not_logged_in_is_listed_without_one(self, server):
         assert (await run(server.folder, "who")).stdout == "none\n"
@@ -122,7 +124,27 @@ class TestKick:
     async def test_nobody_to_kick_is_an_error(self, server):
         answer = await ask(server, "kick", subject=OWN)
         assert answer == {"ok": False, "error": f"nobody is connected who is {OWN}"}
-        assert "expected a fingerprint" in (await ask(server, "kick", subject="Kay"))["error"]
+        for subject in ("Kay", "7", "-1"):
+            assert (
+                "expected a number or a name in `who`"
+                in (await ask(server, "kick", subject=subject))["error"]
+            )
+
+    @pytest.mark.parametrize("subject", ["2", "kay", OWN.lower()])
+    @pytest.mark.parametrize("command", ["kick", "ban", "mute"])
+    async def test_number_or_name_of_who_means_that_player_and_is_noted_as_such(
+        self, server, command, subject
+    ):
+        await guest(server, "Other")
+        await keyed(server, "Kay", KEY)
+        answer = await ask(server, command, subject=subject)
+        assert (answer["subject"], answer["connections"]) == (OWN, 1)
+        (noted,) = map(json.loads, server.folder.admin_log.read_text().splitlines())
+        assert noted["arguments"]["subject"] == OWN
+
+    async def test_number_of_who_is_not_logged_in_means_the_address(self, server):
+        await (await server.connect()).hello()
+        assert (await ask(server, "kick", subject="1"))["subject"] == "127.0.0.1"
 
 
 class TestSanctions:

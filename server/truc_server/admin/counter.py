@@ -93,6 +93,8 @@ class _Counter(NamedTuple):
     async def _note(self, caller: Caller, request: AdminRequest | None, answer: Answer) -> None:
         outcome = "ok" if answer["ok"] else str(answer["error"])
         command, arguments = _said(request)
+        if "subject" in answer:  # a number or a name may be somebody else's tomorrow
+            arguments["subject"] = answer["subject"]
         log.info("admin", command=command, uid=caller.uid, pid=caller.pid, outcome=outcome, **arguments)
         entry = AdminLogEntry(caller, command, arguments, outcome)
         try:

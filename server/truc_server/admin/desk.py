@@ -40,15 +40,15 @@ def page(found: Iterator[Answer]) -> Answer:
     return {"rows": rows, "left_out": left_out}
 
 
-def connections(everybody: Iterable[Peer], text: str) -> Iterator[Answer]:
-    """Return a row for each connection, the oldest first; with `text` only those that have it."""
+def connections(everybody: Iterable[Peer], text: str, codes: frozenset[str]) -> Iterator[Answer]:
+    """Return a row for each connection, the oldest first, with its tables among `codes`; with `text` only those that have it."""
     for peer in sorted(everybody, key=lambda peer: peer.number):
-        row = _connection(peer)
+        row = _connection(peer, codes)
         if _has(text, row["name"], row["tag"], row["address"]):
             yield row
 
 
-def _connection(peer: Peer) -> Answer:
+def _connection(peer: Peer, codes: frozenset[str]) -> Answer:
     player = peer.player
     return {
         "connection": peer.number,
@@ -57,7 +57,7 @@ def _connection(peer: Peer) -> Answer:
         "kind": None if player is None else str(player.kind),
         "address": peer.address,
         "since_ms": now_ms() - int((trio.current_time() - peer.since) * 1000),
-        "tables": sorted(peer.tables),
+        "tables": sorted(peer.tables & codes),  # a connection is not told of all that close
     }
 
 
@@ -126,19 +126,20 @@ class Desk(NamedTuple):
         """
         match request:
             case requests.Who(text):
-                return page(connections(self.connections.everybody(), text))
+                codes = frozenset(table.code for table in self.lobby.tables())
+                return page(connections(self.connections.everybody(), text, codes))
             case requests.FindTables(text):
                 return page(tables(self.lobby, text))
             case requests.Kick(subject):
-                return self._kick(_subject(subject))
+                return self._kick(self._subject(subject))
             case requests.Ban(subject, hours):
-                return await self._impose(SanctionKind.BAN, _subject(subject), hours)
+                return await self._impose(SanctionKind.BAN, self._subject(subject), hours)
             case requests.Mute(subject, hours):
-                return await self._impose(SanctionKind.MUTE, _subject(subject), hours)
+                return await self._impose(SanctionKind.MUTE, self._subject(subject), hours)
             case requests.Unban(subject):
-                return await self._lift(SanctionKind.BAN, _subject(subject))
+                return await self._lift(SanctionKind.BAN, self._subject(subject))
             case requests.Unmute(subject):
-                return await self._lift(SanctionKind.MUTE, _subject(subject))
+                return await self._lift(SanctionKind.MUTE, self._subject(subject))
             case requests.CloseTable(table):
                 return self._close(table)
             case requests.Drain():
@@ -167,6 +168,28 @@ class Desk(NamedTuple):
                 f"{subject} was not {'banned' if kind is SanctionKind.BAN else 'muted'} by command"
             )
         return {"subject": subject}
+
+    def _subject(self, written: str) -> str:
+        """Return whom the host means: as sanctions name them, or who is connected by that number or name in `who`.
+
+        Raises:
+            AdminError: It is nobody.
+        """
+        found = normal_subject(written)
+        if found is not None:
+            return found
+        everybody = self.connections.everybody()
+        if written.isascii() and written.isdigit():
+            meant = next((peer for peer in everybody if peer.number == int(written)), None)
+        else:
+            name = written.casefold()
+            meant = next(
+                (peer for peer in everybody if peer.player and peer.player.name.casefold() == name), None
+            )
+        if meant is None:
+            expected = "a number or a name in `who`, a fingerprint, a key, the tag of a guest, an address or a network"
+            raise AdminError(f"expected {expected}, got {written!r}")
+        return meant.address if meant.player is None else meant.player.tag
 
     def _kick(self, subject: str) -> Answer:
         meant = Subjects.of([subject])
@@ -215,14 +238,6 @@ class Desk(NamedTuple):
         if self.house.disk.is_nearly_full:
             return "disk nearly full"
         return why_behind(self.house.journal) or "ok"
-
-
-def _subject(written: str) -> str:
-    found = normal_subject(written)
-    if found is None:
-        expected = "a fingerprint, a key, the tag of a guest, an address or a network"
-        raise AdminError(f"expected {expected}, got {written!r}")
-    return found
 
 
 def _is_met(meant: Subjects, peer: Peer) -> bool:
