@@ -33,6 +33,7 @@ from truc_words.speech import (
     sign_label,
     time_label,
 )
+from truc_words.typed import Talk, typed_name, typed_word
 
 __all__ = [
     "ENGLISH",
@@ -45,6 +46,7 @@ __all__ = [
     "MoveWords",
     "Sentence",
     "Speech",
+    "Talk",
     "as_told",
     "catalogue",
     "chosen_language",
@@ -64,5 +66,7 @@ __all__ = [
     "tell",
     "time_label",
     "told",
+    "typed_name",
+    "typed_word",
     "words_of_check",
 ]

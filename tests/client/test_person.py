@@ -239,6 +239,8 @@ async def test_what_one_may_do_is_typed_by_its_line() -> None:
         ("sign nine", "three two", "got 'nine': sign one of: three, two", []),
         ("say", "three two", "say one of: come", []),
         ("say hello", "three two", "got 'hello': say one of: come", []),
+        ("sign a three", "three two", "You sign: a three", ["sign three"]),
+        ("*ace of swords", "three ace-swords", "You sign: the ace of swords", ["sign ace-swords"]),
         ("sign x", "", "no signs in this match", []),
         ("say x", "", "has no phrases", []),
         ("chat", "", "chat TEXT: talk to everybody at the table.", []),

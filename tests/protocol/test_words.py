@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rows import each_row
 
-from truc_rules import Kind
+from truc_rules import Kind, preset, presets
 from truc_words import (
     LANGUAGES,
     Speech,
@@ -21,6 +21,8 @@ from truc_words import (
     side_name,
     sign_label,
     time_label,
+    typed_name,
+    typed_word,
 )
 
 PLAYERS = ("north", "east", "south", "west")
@@ -290,6 +292,58 @@ def test_word_of_the_country_keeps_its_capital_and_leaves_the_names_to_fill_in()
 )
 def test_sign_is_labelled(word, lang, words, label) -> None:
     assert sign_label(word, lang, words) == label
+
+
+SIGNS = ("ace-swords", "ace-clubs", "seven-gold", "three", "high-envido", "low-envido")
+
+
+@each_row(
+    "text, lang, words, meant",
+    [
+        ("high-envido", "es", "argentine", "high-envido"),
+        ("envido alto", "es", "argentine", "high-envido"),
+        ("un Envido alto", "es", "argentine", "high-envido"),
+        ("ancho de espadas", "en", "argentine", "ace-swords"),
+        ("the ace of swords", "en", "argentine", "ace-swords"),
+        ("as de bastos", "es", "argentine", "ace-clubs"),
+        ("set d'oros", "ca", "argentine", "seven-gold"),
+        ("um tres", "pt", "gauderio", "three"),
+        ("sept", "fr", "argentine", "seven-gold"),
+        ("nada", "es", "argentine", "low-envido"),
+        ("ancho", "es", "argentine", None),  # of swords, or of batons
+        ("a", "es", "argentine", None),
+        ("", "es", "argentine", None),
+        ("four", "en", "argentine", None),
+    ],
+)
+def test_sign_is_typed_in_the_words_of_the_game_or_of_the_player(text, lang, words, meant) -> None:
+    assert typed_word(text, SIGNS, "sign", Speech(lang, words)) == meant
+
+
+@each_row(
+    "text, lang, meant",
+    [
+        ("vení", "en", "come"),
+        ("veni aca", "en", "come-here"),
+        ("I am dry", "en", "dry"),
+        ("ven aquí", "es", None),
+    ],
+)
+def test_phrase_is_typed_in_the_words_of_the_game_or_of_the_player(text, lang, meant) -> None:
+    assert typed_word(text, ("come", "come-here", "dry"), "phrase", Speech(lang, "argentine")) == meant
+
+
+@each_row("lang", LANGUAGES)
+@each_row("name", presets())
+def test_what_is_shown_to_be_typed_is_understood(lang, name) -> None:
+    variant = preset(name)
+    speech, signs = Speech(lang, variant.words), variant.signals.vocabulary if variant.signals else ()
+    talk = [
+        *((word, signs, "sign") for word in signs),
+        *((word, variant.phrases, "phrase") for word in variant.phrases),
+    ]
+    for word, words, what in talk:
+        assert typed_word(typed_name(word, what, speech), words, what, speech) == word
 
 
 @pytest.mark.parametrize(

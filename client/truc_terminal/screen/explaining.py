@@ -12,7 +12,7 @@ from truc_client.happenings import Choice, YourTurn
 from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, short_label
 from truc_terminal.screen.questions import grouped, meanings, option_label
-from truc_words import Speech, move_meaning, phrase_label, printable, sign_label
+from truc_words import Speech, Talk, move_meaning, phrase_label, printable, sign_label, typed_name
 
 TABLE: Final = "table"
 _RULES: Final = "rules"
@@ -57,9 +57,9 @@ def options_explained(turn: YourTurn, board: Board, setting: Setting) -> Iterato
         name = _called(choices[0], board, setting) if len(choices) == 1 else grouped(choices)
         yield f"{name}: {meaning}"
     for word in setting.signs:
-        yield f"sign {word}: {sign_label(word, speech.lang, speech.words)}"
+        yield f"sign {typed_name(word, 'sign', speech)}: {sign_label(word, speech.lang, speech.words)}"
     for phrase in setting.phrases:
-        yield f"say {phrase}: {phrase_label(phrase, speech.lang, speech.words)}"
+        yield f"say {typed_name(phrase, 'phrase', speech)}: {phrase_label(phrase, speech.lang, speech.words)}"
     yield speech.say("screen.explain_end")
     yield speech.say("screen.explain_more")
 
@@ -99,11 +99,12 @@ def _chapter_of(kind: str, answered: str) -> str | None:
     return next((chapter for chapter, kinds in _KINDS.items() if kind in kinds), None)
 
 
-def word_expected(got: str, words: tuple[str, ...], what: str, speech: Speech) -> str:
-    """Return the sentence for a word that is no sign or phrase of this game; `what` is "sign" or "phrase"."""
+def word_expected(got: str, words: tuple[str, ...], what: Talk, speech: Speech) -> str:
+    """Return the sentence for a word that is no sign or phrase of this game."""
     said = speech.catalogue.screen
     key = "words_to_sign" if what == "sign" else "words_to_say"
-    expected = said[key].format(words=", ".join(words)) if words else said[f"no_{what}s"]
+    named = ", ".join(typed_name(word, what, speech) for word in words)
+    expected = said[key].format(words=named) if words else said[f"no_{what}s"]
     return (
         said["no_such_word"].format(got=repr(printable(got)), expected=expected)
         if got and words

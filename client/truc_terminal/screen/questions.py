@@ -18,7 +18,7 @@ from rich.text import Text
 from truc_client.happenings import Choice, Waiting, YourTurn
 from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, short_label
-from truc_words import joined, move_label
+from truc_words import joined, move_label, typed_name
 
 _CUT: Final = "cut"
 _ORDER: Final = "order"
@@ -181,8 +181,9 @@ def question(turn: YourTurn | None, board: Board, setting: Setting, awaited: str
         for choice in options
         for word in (choice.line, short_label(option_label(choice, board, setting)))
     ]
-    said = [f"sign {word}" for word in setting.signs] + [f"say {word}" for word in setting.phrases]
-    words = tuple(dict.fromkeys([*moves, *said, *_COMMANDS]))
+    signs = [f"sign {typed_name(word, 'sign', setting.speech)}" for word in setting.signs]
+    phrases = [f"say {typed_name(phrase, 'phrase', setting.speech)}" for phrase in setting.phrases]
+    words = tuple(dict.fromkeys([*moves, *signs, *phrases, *_COMMANDS]))
     if turn is None or not turn.must:
         return Question(text=f"{awaited} >" if awaited else "", words=words)
     keys = tuple(

@@ -11,7 +11,7 @@ from truc_protocol.messages.fields import CHAT_LENGTH
 from truc_terminal.screen.drawing import sign_of
 from truc_terminal.screen.explaining import word_expected
 from truc_terminal.screen.screen import Screen
-from truc_words import time_label
+from truc_words import time_label, typed_word
 
 _SIGN: Final = "sign"
 _SAY: Final = "say"
@@ -69,10 +69,11 @@ async def _chat(table: Table, screen: Screen, text: str) -> None:
         await table.chat(text)
 
 
-async def _sign(table: Table, screen: Screen, word: str) -> None:
+async def _sign(table: Table, screen: Screen, text: str) -> None:
     setting = screen.setting
-    if screen.knows_game and word not in setting.signs:
-        screen.say(word_expected(word, setting.signs, "sign", setting.speech), "red")
+    word = typed_word(text, setting.signs, "sign", setting.speech) if screen.knows_game else text
+    if word is None:
+        screen.say(word_expected(text, setting.signs, "sign", setting.speech), "red")
         return
     try:
         await table.sign(word)
@@ -86,9 +87,10 @@ async def _sign(table: Table, screen: Screen, word: str) -> None:
         screen.note("you_sign", "magenta", sign=sign_of(word, setting))
 
 
-async def _say(table: Table, screen: Screen, phrase: str) -> None:
+async def _say(table: Table, screen: Screen, text: str) -> None:
     setting = screen.setting
-    if screen.knows_game and phrase not in setting.phrases:
-        screen.say(word_expected(phrase, setting.phrases, "phrase", setting.speech), "red")
+    phrase = typed_word(text, setting.phrases, "phrase", setting.speech) if screen.knows_game else text
+    if phrase is None:
+        screen.say(word_expected(text, setting.phrases, "phrase", setting.speech), "red")
     else:
         await table.say(phrase)

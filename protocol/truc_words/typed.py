@@ -1,0 +1,53 @@
+"""What a player types for a sign or a phrase: its name in the game's words or their own, or the word of the protocol.
+
+How it is typed is forgiven: case, accents, hyphens, an article, and the end of a name that the beginning tells.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final, Literal
+
+from truc_words.speech import Speech
+
+Talk = Literal["sign", "phrase"]
+
+_ARTICLE: Final = re.compile(r"(?:(?:an?|the|una?|uma?|el|l[ae]|[ao]) |l')(?=\w)")
+"""Of any of the languages: a game's words may be in another than the player's."""
+
+
+def typed_name(word: str, what: Talk, speech: Speech) -> str:
+    """Return what to type for a sign or phrase: its name without an article, and without what a comma adds to it."""
+    return next(iter(_names(word, what, speech)))
+
+
+def typed_word(text: str, words: Iterable[str], what: Talk, speech: Speech) -> str | None:
+    """Return which of the words of a game a text means; None if it means none, or several."""
+    wanted, known = _plain(text), {word: [*map(_plain, _names(word, what, speech))] for word in words}
+    exact = [word for word, names in known.items() if wanted in names]
+    begun = [word for word, names in known.items() if any(name.startswith(wanted) for name in names)]
+    for found in (exact, begun if wanted else []):
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _names(word: str, what: Talk, speech: Speech) -> Iterable[str]:
+    if what == "sign":
+        own, plain = speech.local.signs.get(word), speech.catalogue.signs.get(word)
+    else:
+        phrase = speech.catalogue.phrases.get(word)
+        own, plain = speech.local.phrases.get(word), None if phrase is None else phrase.label
+    named = (_without_article(name.partition(",")[0]) for name in (own, plain) if name)
+    return dict.fromkeys([*named, word])
+
+
+def _without_article(name: str) -> str:
+    article = _ARTICLE.match(name)
+    return name[article.end() :] if article else name
+
+
+def _plain(text: str) -> str:
+    """Return a text as it is compared: without accents, hyphens, signs at its end, and an article before it."""
+    letters = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+    return _without_article(" ".join(letters.replace("-", " ").rstrip(" ?!.").split()))
