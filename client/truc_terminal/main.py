@@ -8,6 +8,7 @@ import click
 from truc_commands.completion import completion_command
 from truc_commands.program import listed
 from truc_terminal.commands.helping import SpokenGroup
+from truc_terminal.commands.language import lang_option
 from truc_terminal.screen.glyphs import spell_nearest
 
 _COMMANDS: Final = listed(
@@ -49,6 +50,7 @@ def _completed(command: click.Command) -> click.Command:
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="truc", prog_name="truc")
+@lang_option
 def main() -> None:
     """Play card games of the Truc family, and prove that the deals were fair.
 

@@ -35,6 +35,21 @@ def test_unknown_language_is_one_line_that_lists_the_known(truc, command) -> Non
     assert (told.exit_code, told.stderr) == (1, expected)
 
 
+@each_row(
+    "words, told",
+    [
+        (("--lang", "es", "keys", "show"), "todavía no hay clave"),
+        (("--lang=es", "keys", "show"), "todavía no hay clave"),
+        (("--lang", "fr", "keys", "show", "--lang", "pt"), "ainda não há chave"),
+        (("--lang", "es", "--help"), "--lang en|ca|es|fr|pt La lengua"),
+        (("--help", "--lang", "es"), "--lang en|ca|es|fr|pt La lengua"),
+        (("--lang", "fr", "play", "--help"), "La langue dans laquelle"),
+    ],
+)
+def test_language_is_named_before_the_command_or_after_it(truc, words, told) -> None:
+    assert told in " ".join(truc(*words).stdout.split())
+
+
 def test_rules_end_with_the_words_of_the_game_in_another_language(truc, monkeypatch) -> None:
     assert truc("rules", "truc-catalan").output == rules_page(preset("truc-catalan"))
     told = truc("rules", "truc-catalan", "--lang", "es").output

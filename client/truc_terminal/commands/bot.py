@@ -17,8 +17,9 @@ from truc_client.table import Table
 from truc_protocol.errors import Code
 from truc_protocol.messages import TableState
 from truc_terminal.commands.house_bot import BotPlay, result_of, serve_until_ended, stand_by, tell_trouble
+from truc_terminal.commands.language import lang_option
 from truc_terminal.commands.open_tables import has_free_seat, tables_at, vacant_seats
-from truc_terminal.commands.output import FailedError, lang_option, tell, usage_error
+from truc_terminal.commands.output import FailedError, tell, usage_error
 from truc_terminal.commands.player import at_server, own_home, run, told_player
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import Options, options_option, table_options

@@ -4,7 +4,8 @@ from typing import Final, Unpack
 
 import click
 
-from truc_terminal.commands.output import spoken, usage_error
+from truc_terminal.commands.language import spoken
+from truc_terminal.commands.output import usage_error
 from truc_terminal.commands.play import Seating, Wish, play_at
 from truc_terminal.commands.server_lookup import game_meant, table_meant
 from truc_terminal.commands.table_options import (

@@ -8,7 +8,8 @@ from truc_client.address import Address
 from truc_client.connection import Connection
 from truc_client.home.home import Home, has_seed
 from truc_client.home.store import HomeStore
-from truc_terminal.commands.output import FailedError, lang_option, spoken, tell
+from truc_terminal.commands.language import lang_option, spoken
+from truc_terminal.commands.output import FailedError, tell
 from truc_terminal.commands.player import at_server, own_home, own_player
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.terminal import confirmed

@@ -21,16 +21,8 @@ from truc_client.paging import is_given_out
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.messages import PlayedMatch
 from truc_terminal.commands.kept_matches import KeptFile, checked, kept_file, kept_files, one_match
-from truc_terminal.commands.output import (
-    FindingCommand,
-    Output,
-    UnusableError,
-    lang_option,
-    say,
-    spoken,
-    tell,
-    usage_error,
-)
+from truc_terminal.commands.language import lang_option, spoken
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say, tell, usage_error
 from truc_terminal.commands.player import at_server, own_home, own_player
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.verify import severest, verify

@@ -44,8 +44,9 @@ from truc_client.reports import HOUSE_BOTS
 from truc_client.table import Table
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.messages import SeatHeld, TableState
+from truc_terminal.commands.language import spoken
 from truc_terminal.commands.open_tables import WAITING, vacant_seats
-from truc_terminal.commands.output import spoken, tell
+from truc_terminal.commands.output import tell
 from truc_terminal.styles import STYLES
 from truc_terminal.verdicts import result_line
 from truc_words import Sentence, Speech, shown_name

@@ -25,7 +25,8 @@ from truc_protocol.crypto.keys import KeyFileError, fingerprint
 from truc_protocol.key_files import REVOCATION_LIMIT, read_revocation, revocation_text
 from truc_protocol.wire.handshake import Pin
 from truc_protocol.wire.handshake import revoke as give_up
-from truc_terminal.commands.output import FailedError, lang_option, tell
+from truc_terminal.commands.language import lang_option
+from truc_terminal.commands.output import FailedError, tell
 from truc_terminal.commands.player import home_as_is, own_home
 from truc_terminal.commands.server_lookup import server_meant
 from truc_words import Sentence

@@ -1,15 +1,12 @@
-"""What every command says, and in which language: lines for people, failures, and findings in files.
-
-The language is that of `--lang`, else of the locale; everything that a command prints is in it.
+"""What every command says, in the language spoken: lines for people, failures, and findings in files.
 
 Invariant: what cannot be read or written is never taken for a finding. Such a failure has status 2 and one line on
 standard error; no line if the reader of the output has gone.
 """
 
-import os
 import sys
 from shutil import get_terminal_size
-from typing import IO, Any, Final
+from typing import IO, Any
 
 import click
 from rich.console import Console
@@ -18,17 +15,9 @@ from rich.text import Text
 from truc_client.errors import HomeError
 from truc_client.verifying import trouble
 from truc_commands.output import OneLineCommand
+from truc_terminal.commands.language import spoken
 from truc_terminal.screen.wrapping import wrapped
-from truc_words import LANGUAGES, LanguageError, Sentence, chosen_language, printable, told
-
-_KEPT: Final = "truc_client.lang"
-
-
-def spoken() -> str:
-    """Return the language spoken now."""
-    context = click.get_current_context(silent=True)
-    kept: str | None = None if context is None else context.meta.get(_KEPT)
-    return kept or chosen_language(None, os.environ)
+from truc_words import Sentence, printable, told
 
 
 class FailedError(click.ClickException):
@@ -52,32 +41,6 @@ def tell(text: str, *, err: bool = False) -> None:
 def usage_error(sentence: Sentence) -> click.UsageError:
     """Return the error for a command that was called wrongly, in the language spoken."""
     return click.UsageError(told(sentence, spoken()))
-
-
-def _keep(context: click.Context, _option: click.Parameter, given: str | None) -> None:
-    """Note the language for everything that the command says, including errors in its other options.
-
-    Raises:
-        FailedError: There are no texts in the language given.
-    """
-    if context.resilient_parsing:
-        return
-    try:
-        context.meta[_KEPT] = chosen_language(given, os.environ)
-    except LanguageError as error:
-        wanted = {"langs": ", ".join(LANGUAGES), "got": repr(given)}
-        raise FailedError(Sentence("commands.language_expected", **wanted)) from error
-
-
-lang_option: Final = click.option(
-    "--lang",
-    metavar="|".join(LANGUAGES),
-    help="Language of the output; by default that of the locale.",
-    is_eager=True,
-    expose_value=False,
-    callback=_keep,
-)
-"""The language that `spoken` returns."""
 
 
 class UnusableError(FailedError):

@@ -25,8 +25,9 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import SeatHeld, TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
 from truc_terminal.commands.in_person import agrees_to_step_in, look_on, play_matches, show_terms, tell_invite
+from truc_terminal.commands.language import spoken
 from truc_terminal.commands.open_tables import has_free_seat, vacant_seats
-from truc_terminal.commands.output import spoken, usage_error
+from truc_terminal.commands.output import usage_error
 from truc_terminal.commands.player import own_player, run
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import options_option, table_options

@@ -7,7 +7,8 @@ import click
 from truc_client.connection import Connection
 from truc_client.home.home import has_seed
 from truc_protocol.messages import Standing
-from truc_terminal.commands.output import FailedError, lang_option, spoken, tell
+from truc_terminal.commands.language import lang_option, spoken
+from truc_terminal.commands.output import FailedError, tell
 from truc_terminal.commands.player import ask, home_as_is
 from truc_terminal.commands.server_lookup import game_meant, player_meant
 from truc_words import ENGLISH, Sentence, Speech, printable

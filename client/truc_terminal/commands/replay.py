@@ -7,7 +7,8 @@ import click
 
 from truc_protocol.audit import Result
 from truc_terminal.commands.kept_matches import transcript_meant
-from truc_terminal.commands.output import FindingCommand, Output, UnusableError, lang_option, spoken, tell
+from truc_terminal.commands.language import lang_option, spoken
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, tell
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.replaying import Replay, hand_begins, page

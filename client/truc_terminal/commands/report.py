@@ -5,15 +5,8 @@ from pathlib import Path
 import click
 
 from truc_terminal.commands.kept_matches import transcript_meant
-from truc_terminal.commands.output import (
-    FindingCommand,
-    Output,
-    UnusableError,
-    lang_option,
-    say,
-    spoken,
-    unusable,
-)
+from truc_terminal.commands.language import lang_option, spoken
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say, unusable
 from truc_terminal.replay_model.stages import replay_of
 from truc_terminal.verdicts import shortened, verdict_lines
 from truc_words import Speech

@@ -13,7 +13,8 @@ from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.messages import VariantOffer
 from truc_protocol.transcript import MAX_FILE, read_document_item
-from truc_terminal.commands.output import FailedError, lang_option, spoken
+from truc_terminal.commands.language import lang_option, spoken
+from truc_terminal.commands.output import FailedError
 from truc_terminal.commands.player import ask
 from truc_words import ENGLISH, Sentence, printable, told
 from truc_words.house_variants import HouseVariantError, preset_called, read_variant

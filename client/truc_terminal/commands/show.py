@@ -8,7 +8,8 @@ import click
 from rich.console import Console
 
 from truc_terminal.commands.kept_matches import transcript_meant
-from truc_terminal.commands.output import FindingCommand, Output, UnusableError, lang_option, say, spoken
+from truc_terminal.commands.language import lang_option, spoken
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say
 from truc_terminal.plain_values import refutation_facts
 from truc_terminal.replay_model.annotating import Annotated, Annotator, Commitment
 from truc_terminal.replay_model.retelling import Telling

@@ -22,8 +22,9 @@ from truc_client.happenings import Interrupted, LobbyHappening, TableChanged, Ta
 from truc_client.lobby import Lobby
 from truc_protocol.messages import SeatState, TableState
 from truc_protocol.setup import read_opts
+from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.open_tables import has_seat, tables_at, taken_seats, vacant_seats
-from truc_terminal.commands.output import lang_option, spoken, usage_error
+from truc_terminal.commands.output import usage_error
 from truc_terminal.commands.player import at_server, own_player
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import TableClock

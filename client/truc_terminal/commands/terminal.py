@@ -16,7 +16,7 @@ import click
 import trio
 from rich.console import Console
 
-from truc_terminal.commands.output import lang_option, spoken
+from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.screen.person import QUIT, Lines, Typed, typed_lines
 from truc_terminal.screen.screen import Screen
 from truc_words import Sentence, catalogue, told

@@ -14,16 +14,8 @@ from truc_client.all_cores import WorkerLostError, cores
 from truc_client.verifying import examine_files
 from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
 from truc_terminal.commands.kept_matches import file_meant
-from truc_terminal.commands.output import (
-    FindingCommand,
-    Output,
-    UnusableError,
-    lang_option,
-    say,
-    spoken,
-    tell,
-    unusable,
-)
+from truc_terminal.commands.language import lang_option, spoken
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say, tell, unusable
 from truc_terminal.commands.player import INTERRUPTED
 from truc_terminal.commands.progress import Bar
 from truc_terminal.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
