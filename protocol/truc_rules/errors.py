@@ -2,9 +2,53 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 RefusalCode = Literal["not_your_turn", "illegal_action", "void_bet"]
+Rule = Literal[
+    "after_first_card",
+    "all_at_stake",
+    "answer_first",
+    "ask_before_card",
+    "asked_already",
+    "concede_by_declining",
+    "concede_by_governor",
+    "concede_on_turn",
+    "contest_closed",
+    "cover_later",
+    "decided",
+    "else_first",
+    "flor_declared",
+    "flor_first",
+    "hand_not_over",
+    "hand_over",
+    "late_ask",
+    "late_envido",
+    "no_betting",
+    "no_claim",
+    "no_flor",
+    "no_flor_to_answer",
+    "no_higher",
+    "no_order",
+    "no_saying",
+    "not_blind",
+    "not_dealt",
+    "not_governor",
+    "not_held",
+    "not_in_duel",
+    "not_in_game",
+    "not_now",
+    "not_silent",
+    "not_your_points",
+    "not_your_turn",
+    "nothing_asked",
+    "ordered",
+    "other_stake",
+    "played_unseen",
+    "their_ask",
+    "too_few_points",
+]
+"""What forbids an action, as far as a player must tell it apart."""
 _LIKE: Final = 0.7
 """A lower cutoff would find names that have no more than the family's name in common."""
 
@@ -33,13 +77,25 @@ class MatchError(RulesError):
     """A call that the state of the match does not allow: a fault of the caller, not of a player."""
 
 
-class IllegalActionError(RulesError):
-    """An action that the rules do not allow this seat now; the state is unchanged."""
+class Because(NamedTuple):
+    """The rule that an action breaks: its key, by which the catalogues have words for a player, and a text of its own."""
 
-    def __init__(self, code: RefusalCode, message: str) -> None:
+    rule: Rule
+    text: str
+
+
+class IllegalActionError(RulesError):
+    """An action that the rules do not allow this seat now; the state is unchanged.
+
+    Attributes:
+        because: the rule that it breaks; None for a sign.
+    """
+
+    def __init__(self, code: RefusalCode, message: str, because: Because | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.because = because
 
 
 def most_like(name: str, known: Iterable[str]) -> list[str]:

@@ -72,6 +72,8 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Why a table was closed."""
     lessons: Mapping[str, str]
     """What a first-time player is told."""
+    forbidden: Mapping[str, str]
+    """Why the rules do not allow what a player wants, by the rule that it breaks."""
     screen: Mapping[str, str]
     """The lines of a player's screen."""
     asked: Mapping[str, str]

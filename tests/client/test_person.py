@@ -3,6 +3,7 @@
 import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,14 +12,17 @@ import trio
 import trio.testing
 from rich.console import Console
 from rows import each_row
+from rules.played import dealt
 
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
+from truc_client.matches.seat_match import SeatMatch
 from truc_protocol.errors import Code
 from truc_terminal.screen.person import Lines, Person, Typed
 from truc_terminal.screen.questions import find_choice
 from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advice
+from truc_words import catalogue
 from truc_words.house_variants import preset_called
 
 
@@ -207,10 +211,31 @@ async def test_who_leaves_does_not_wait_for_advice() -> None:
     assert told == []
 
 
-async def test_wrong_line_is_told_and_asked_again() -> None:
-    told = await play(FakeTable(turn("play 3b")), "play 7e")
-    assert "got 'play 7e': expected the number of an option" in told
-    assert told.count("or ? for help") == 2
+HAND = dealt(preset_called("truc-catalan", ""), "3b 2c 1o", "7e 4c 5b", before=["0 cut"])
+
+
+@each_row(
+    "typed, lang, said",
+    [
+        ("play 7e", "en", "got 'play 7e': you do not hold that card; the nearest: play 3b"),
+        ("play 7", "en", "got 'play 7': you do not hold that card"),
+        ("vull", "ca", "has escrit 'vull': no s'ha demanat res"),
+        ("retruc", "en", "got 'retruc': that cannot be asked for now; the nearest: truc"),
+        ("envido", "es", "escribiste 'envido': en este juego no lo hay"),
+        ("cut", "en", "got 'cut': something else is to be decided now"),
+        ("plai 3b", "en", "expected the number of an option, a move as it is shown, or ?; the nearest: play 3b"),
+        ("9", "en", "got '9': expected the number of an option, a move as it is shown, or ?\n"),
+        (1000 * "x", "en", f"got '{40 * 'x'}…': expected the number"),
+    ],
+)  # fmt: skip
+async def test_wrong_line_is_told_why_and_asked_again(typed, lang, said) -> None:
+    table = FakeTable(turn("play 3b", "play 2c", "raise 2"))
+    table.match = SimpleNamespace(ledger=SimpleNamespace(match=HAND), seat=0)
+    table.match.why_not = partial(SeatMatch.why_not, table.match)
+    told = await play(table, typed, lang=lang)
+    assert said in told
+    assert told.count(catalogue(lang).screen["prompt"].format(clock="")) == 2
+    assert table.done == []
 
 
 async def test_number_never_does_what_one_only_may_do() -> None:

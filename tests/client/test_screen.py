@@ -32,9 +32,10 @@ from truc_rules.positions.match import (
     Saying,
     StakeAsk,
 )
-from truc_terminal.replay_model.board import Memory, board_of, remembered, with_partner, with_sign
+from truc_terminal.replay_model.board import Board, Memory, board_of, remembered, with_partner, with_sign
 from truc_terminal.replay_model.faces import faces_of
-from truc_terminal.screen.questions import find_choice
+from truc_terminal.screen.drawing import Setting
+from truc_terminal.screen.questions import find_choice, option_names
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, Speech, catalogue
 
@@ -243,10 +244,15 @@ def test_happening_is_told(happening, said) -> None:
         ("1" * 5_000, (None, None)),
         ("cut " + "1" * 5_000, (None, None)),
         ("play 9z", (None, None)),
+        ("play 7", ("play 7e", None)),
+        ("play 7†", ("play 7e", None)),
+        ("jugar 7", ("play 7e", None)),
     ],
 )
 def test_line_typed_finds_its_option(text, expected) -> None:
-    choice, place = find_choice(TURN, text)
+    faces = faces_of(SPANISH, Speech("en"), is_plain=False)
+    setting = Setting(("north", "east"), faces, Speech("ca"), 12)
+    choice, place = find_choice(TURN, text, lambda choice: option_names(choice, Board(2, 0), setting))
     assert (choice and choice.line, place) == expected
 
 

@@ -12,6 +12,7 @@ from rows import each_row
 
 from truc_protocol.facts import RECORD_FACTS, fact_name
 from truc_rules import Event, Kind, preset, presets
+from truc_rules.errors import Rule
 from truc_rules.variants.vocabulary import SIGNS
 from truc_words import LANGUAGES, LanguageError, catalogue, chosen_language, local_sets, local_words
 
@@ -175,6 +176,10 @@ def test_no_sentence_is_for_an_unknown_fact() -> None:
 def test_sentence_fills_in_fields_of_its_event_only(event) -> None:
     what = fact_name(event.__name__)
     assert {*filled_in(catalogue("en").facts[what])} <= {*event._fields, "unit", "partner"}
+
+
+def test_every_rule_that_a_move_breaks_has_words() -> None:
+    assert set(catalogue("en").forbidden) == set(get_args(Rule))
 
 
 def test_every_sign_has_a_label() -> None:

@@ -42,7 +42,7 @@ from truc_protocol.messages import (
 )
 from truc_protocol.records import Phase, Record, parse, tag_of
 from truc_protocol.talk import addressee, check_seen
-from truc_rules import View
+from truc_rules import IllegalActionError, RulesError, Seat, View, apply, parse_move
 from truc_words import Sentence
 
 _CUT: Final = "cut"
@@ -99,6 +99,19 @@ class SeatMatch:
     def view(self) -> View | None:
         """What this seat, or a watcher, may see of the match as it stands; None before the first dealer is drawn."""
         return view_of(self.ledger, self.seat)
+
+    def why_not(self, line: str) -> str | None:
+        """Return the key of the rule that a move line of this seat breaks now; None if it breaks none, or is no move."""
+        match = self.ledger.match
+        if match is None or self.seat is None:
+            return None
+        try:
+            apply(match, parse_move(match.variant, Seat(self.seat), line))
+        except IllegalActionError as error:
+            return error.because and error.because.rule
+        except RulesError:
+            return None
+        return None
 
     @property
     def is_over(self) -> bool:

@@ -12,7 +12,8 @@ from truc_client.happenings import Choice, YourTurn
 from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, short_label
 from truc_terminal.screen.questions import grouped, meanings, option_label
-from truc_words import Speech, Talk, move_meaning, phrase_label, printable, sign_label, typed_name
+from truc_terminal.screen.wrapping import said_again
+from truc_words import Speech, Talk, move_meaning, phrase_label, sign_label, typed_name
 
 TABLE: Final = "table"
 _RULES: Final = "rules"
@@ -90,7 +91,7 @@ def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> I
     elif subject.typed in _BESIDE:
         yield said["explain_end"]
     elif not is_move:
-        yield said["no_subject"].format(got=repr(printable(subject.typed)), chapters=", ".join(rules))
+        yield said["no_subject"].format(got=said_again(subject.typed), chapters=", ".join(rules))
 
 
 def _chapter_of(kind: str, answered: str) -> str | None:
@@ -105,8 +106,4 @@ def word_expected(got: str, words: tuple[str, ...], what: Talk, speech: Speech) 
     key = "words_to_sign" if what == "sign" else "words_to_say"
     named = ", ".join(typed_name(word, what, speech) for word in words)
     expected = said[key].format(words=named) if words else said[f"no_{what}s"]
-    return (
-        said["no_such_word"].format(got=repr(printable(got)), expected=expected)
-        if got and words
-        else expected
-    )
+    return said["no_such_word"].format(got=said_again(got), expected=expected) if got and words else expected

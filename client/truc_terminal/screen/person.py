@@ -287,6 +287,9 @@ class Person:
         self._turn = None
         return False
 
+    def _why_not(self, line: str) -> str | None:
+        return None if self._table.match is None else self._table.match.why_not(line)
+
     async def _choose(self, text: str) -> None:
         turn = self._turn
         if turn is None:
@@ -294,7 +297,7 @@ class Person:
             return
         choice, place = find_choice(turn, text, self._screen.names)
         if choice is None:
-            self._screen.expected(turn, text)
+            self._screen.mistaken(text, turn, self._why_not)
             return
         self._turn = None
         try:

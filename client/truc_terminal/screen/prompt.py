@@ -245,7 +245,8 @@ class Prompt:
         text = printable(" ".join(buffer.text.split()))[:_LONGEST]
         meant = next((key.line for key in self._question.keys if key.typed == text), text)
         if text:
-            self.above.write(f"> {text}\n")
+            echoed = _cut(Key(">", text, ""), self._app.output.get_size().columns).label
+            self.above.write(f"> {echoed}\n")
             self._question = Question(words=self._question.words, draw=self._question.draw)
         self._deliver(meant)
         return False

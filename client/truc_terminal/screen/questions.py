@@ -22,6 +22,7 @@ from truc_words import joined, move_label, typed_name
 
 _CUT: Final = "cut"
 _ORDER: Final = "order"
+_RAISE: Final = "raise"
 _GIVES_UP: Final = "concede"
 _MOST_DIGITS: Final = 6
 
@@ -68,7 +69,7 @@ def find_choice(
     found = _named(turn, text, names)
     if found is not None:
         return found, None
-    kind, _, place = _plain(text).partition(" ")
+    kind, _, place = plain_text(text).partition(" ")
     if kind == _CUT and _is_number(place):
         return _named(turn, kind, names), int(place)
     return None, None
@@ -76,13 +77,13 @@ def find_choice(
 
 def _named(turn: YourTurn, text: str, names: Names) -> Choice | None:
     """Return the option with this move line, else the only one with this name."""
-    wanted = _plain(text)
-    by_line = [choice for choice in turn.options if _plain(choice.line) == wanted]
-    found = by_line or [choice for choice in turn.options if wanted in set(map(_plain, names(choice)))]
+    wanted = plain_text(text)
+    by_line = [choice for choice in turn.options if plain_text(choice.line) == wanted]
+    found = by_line or [choice for choice in turn.options if wanted in set(map(plain_text, names(choice)))]
     return found[0] if len(found) == 1 else None
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return a text as it is compared: without regard to case, extra spaces, and `?` or `!` at the end."""
     return " ".join(text.casefold().rstrip(" ?!").split())
 
@@ -149,13 +150,18 @@ def option_label(choice: Choice, board: Board, setting: Setting) -> str:
 
 
 def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str]:
-    """Yield the names of an option besides its move line: as it is shown, with suits as symbols or letters."""
-    kind, *cards = choice.line.split()
-    for faces in (setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)):
-        yield " ".join([kind, *map(faces.card, cards)]) if kind in _OF_CARDS else choice.line
+    """Yield the names of an option besides its move line: as it is shown, with suits as symbols, letters or left out."""
+    played, ask, stake = choice.line.partition(f" {_RAISE} ")
+    kind, *cards = played.split()
+    looks = [setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)]
+    for faces in looks:
         label = option_label(choice, board, setting._replace(faces=faces))
         yield label
         yield short_label(label)
+        if cards and kind in _OF_CARDS:
+            yield " ".join([kind, *map(faces.card, cards)]) + ask + stake
+            yield " ".join([kind, *map(faces.rank, cards)]) + ask + stake
+            yield short_label(label).replace(faces.card(cards[0]), faces.rank(cards[0]))
 
 
 def optional(turn: YourTurn, board: Board, setting: Setting) -> str:

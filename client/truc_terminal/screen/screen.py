@@ -60,6 +60,7 @@ from truc_terminal.screen.explaining import TABLE, Subject, explained, options_e
 from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.interruptions import Absences, Standstill, followed
 from truc_terminal.screen.lessons import Taught, Teach, untaught
+from truc_terminal.screen.mistakes import WhyNot, mistake
 from truc_terminal.screen.picture import picture, standing_room
 from truc_terminal.screen.questions import (
     Draw,
@@ -442,13 +443,9 @@ class Screen:
         """Yield the names of an option besides its move line."""
         return option_names(choice, self._board, self._setting)
 
-    def expected(self, turn: YourTurn, got: str) -> None:
-        """Say that a line is none of the options."""
-        told = repr(printable(got))
-        if numbered(turn):
-            self.note("expected", "red", got=told)
-        else:
-            self.note("expected_move", "red", got=told, moves=grouped(turn.options))
+    def mistaken(self, got: str, turn: YourTurn, why_not: WhyNot) -> None:
+        """Say why a line is none of the options."""
+        self.say(mistake(got, turn, self._board, self._setting, why_not), "red")
 
     @property
     def knows_game(self) -> bool:

@@ -29,7 +29,8 @@ from truc_terminal.screen.person import ASKS, HELP, QUIT, Lines
 from truc_terminal.screen.questions import Question
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.speaking import CHAT, spelled, talk
-from truc_words import Sentence, as_told, printable
+from truc_terminal.screen.wrapping import said_again
+from truc_words import Sentence, as_told
 from truc_words.rules_page import chapter_texts
 
 _WORDS: Final = (f"{CHAT} ", "? table", "? rules", "quit")
@@ -97,7 +98,7 @@ class Watcher:
             case kind if kind in HELP:
                 self._help(rest.strip())
             case _:
-                self._note("expected", "red", got=repr(printable(text)))
+                self._note("expected", "red", got=said_again(text))
 
     def _help(self, subject: str) -> None:
         match = self._table.match

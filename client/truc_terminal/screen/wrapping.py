@@ -1,6 +1,8 @@
 """Lines wrapped between words, where what belongs together stays on one line.
 
 That is a command that people copy, and a mark that stands apart from its word, as in the French « truc » or `joue :`.
+
+What was typed, fit to be said again: short, and without what a terminal would obey.
 """
 
 import re
@@ -8,9 +10,19 @@ from collections.abc import Iterable
 from textwrap import wrap
 from typing import Final
 
+from truc_words import printable
+
 _COMMAND: Final = re.compile(r"(?<=: )truc [^;]*")
 _APART: Final = re.compile(r" (?=[;:!?»])|(?<=«) ")
 _STAYS: Final = "\N{NO-BREAK SPACE}"
+MOST_SAID: Final = 40
+"""Characters of a typed line that are said again."""
+
+
+def said_again(text: str) -> str:
+    """Return what was typed in quotation marks, cut off where it is long."""
+    shown = printable(text[: MOST_SAID + 1])
+    return repr(shown if len(shown) <= MOST_SAID else f"{shown[:MOST_SAID]}…")
 
 
 def together(text: str) -> str:
