@@ -37,6 +37,14 @@ def test_person_asks_completes_and_resizes_at_a_prompt(real_server, bot, tmp_pat
     assert terminal.was_restored
 
 
+def test_prompt_on_a_terminal_with_ascii_alone_is_spelled_without_accents(real_server, bot, tmp_path) -> None:
+    words = ("--lang", "fr", "play", real_server.url, "--table", bot)
+    terminal = Terminal(tmp_path / "home", *words, LC_ALL="C", PYTHONIOENCODING="ascii")
+    terminal.wait_shown("Numero, coup ou ? pour de l'aide")
+    terminal.type(b"quit\r")
+    assert terminal.end() == 0
+
+
 def stands_once(terminal: Terminal, title: str) -> bool:
     """Tell whether there is one table, with this title, and one question below it."""
     counted = [terminal.shown.count(text) for text in (title, "your turn", ASKED)]

@@ -8,16 +8,16 @@ from truc_terminal.screen.glyphs import spell_nearest
 @pytest.mark.parametrize(
     ("encoding", "expected"),
     [
-        ("ascii", '"truco" vira ... 10? ?'),
-        ("iso8859-1", '"truco" virá ... 10? ¿'),
-        ("utf-8", "“truco” virá … 10† ¿"),
+        ("ascii", '"truco" vira ... 10? n? coeur anul.la'),
+        ("iso8859-1", '"truco" virá ... 10? ¿n? coeur anul·la'),
+        ("utf-8", "“truco” virá … 10† ¿n? cœur anul·la"),
     ],
 )
 def test_sign_that_an_output_has_not_is_written_with_the_nearest(encoding, expected) -> None:
     written = io.BytesIO()
     output = io.TextIOWrapper(written, encoding=encoding)
     spell_nearest(output)
-    output.write("“truco” virá … 10† ¿")
+    output.write("“truco” virá … 10† ¿n? cœur anul·la")
     output.flush()
     assert written.getvalue().decode(encoding) == expected
 

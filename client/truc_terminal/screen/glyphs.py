@@ -90,6 +90,11 @@ _NEAREST: Final = {
     "»": '"',
     "\N{LEFT SINGLE QUOTATION MARK}": "'",
     "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "…": "...",
+    "·": ".",
+    "¿": "",
+    "¡": "",
+    "œ": "oe",
     "\N{EN DASH}": "-",
     "\N{EM DASH}": "-",
 }
@@ -112,4 +117,4 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
 def _in_ascii(sign: str) -> str:
     """Return a character in ASCII, a letter without its accents; a question mark if nothing is near."""
     plain = unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode()
-    return _NEAREST.get(sign) or plain or "?"
+    return _NEAREST.get(sign, plain or "?")

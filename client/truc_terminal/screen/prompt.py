@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from textwrap import wrap
 from threading import Lock
-from typing import Final, NamedTuple, TextIO
+from typing import Final, NamedTuple, TextIO, cast
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, run_in_terminal
@@ -419,9 +419,36 @@ def _stop_job() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, own)
 
 
+class _Text(NamedTuple):
+    """A terminal to which text is written: prompt_toolkit would encode it itself, with `?` for what the terminal lacks."""
+
+    terminal: TextIO
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of the terminal."""
+        return self.terminal.encoding
+
+    def write(self, text: str) -> int:
+        """Write text, spelled as the terminal can show it."""
+        return self.terminal.write(text)
+
+    def flush(self) -> None:
+        """Let the terminal have what was written."""
+        self.terminal.flush()
+
+    def fileno(self) -> int:
+        """Return the terminal's descriptor."""
+        return self.terminal.fileno()
+
+    def isatty(self) -> bool:
+        """Tell that it is a terminal."""
+        return self.terminal.isatty()
+
+
 def _own_output() -> Output:
     """Return the terminal of this process; it is not asked for its cursor's position, as some never answer."""
-    output = create_output(sys.stdout)
+    output = create_output(cast("TextIO", _Text(sys.stdout)))
     if isinstance(output, Vt100_Output):
         output.enable_cpr = False
     return output
