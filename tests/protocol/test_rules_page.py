@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import pytest
 from rows import each_row
 
-from truc_rules import Envido, Flor, LastPoint, Redeal, Variant, params, preset, presets
+from truc_rules import Envido, Flor, LastPoint, Redeal, params, preset, presets
 from truc_words.rules_page import CHAPTERS, games, rules_page, summary, variant_summary
 from truc_words.rules_text import SENTENCES, TABLES
 
@@ -103,12 +103,12 @@ def test_house_variant_has_a_summary():
         (replace(PAULISTA, cover_from_trick=2), "From the second trick on a card may be played face down."),
         (replace(PAULISTA, cover_from_trick=3), "From the third trick on"),
         # the stake
-        (replace(EXPLAINED, cap="no_overkill"), "No ask is for more than 12.\n"),
-        (scoring(replace(PAULISTA, last_point=None), target=10), "No ask is for more than 10.\n"),
+        (replace(EXPLAINED, cap="no_overkill"), "No raise is to more than 12.\n"),
+        (scoring(replace(PAULISTA, last_point=None), target=10), "No raise is to more than 10.\n"),
         (replace(EXPLAINED, remainder="none"), "make more than 12 together.\n"),
         (
             replace(EXPLAINED, cap="no_overkill"),
-            "does not ask for more. The remainder is not barred by this.",
+            "does not raise it. The remainder is not barred by this.",
         ),
         (
             replace(PARTNERSHIP, answerer="any"),
@@ -179,17 +179,25 @@ def test_flores_are_worth_what_the_table_says():
 
 
 @pytest.mark.parametrize(
-    ("variant", "asks"),
+    ("variant", "raises"),
     [
         # rules.md 1.6
-        (MINEIRO_2, [("4", "4", "2"), ("6", "6", "4"), ("10", "10", "6"), ("12", "12", "10")]),
-        (preset("truc-sackson"), [("2", "2", "1"), ("4", "4", "2"), ("8", "8", "4"), ("16", "16", "8")]),
+        (MINEIRO_2, ["4 *truco* 4 2", "6 *seis* 6 4", "10 *dez* 10 6", "12 *doze* 12 10"]),
+        (
+            preset("truc-sackson"),
+            [
+                "2 *deux de plus ?* 2 1",
+                "4 *deux de plus ?* 4 2",
+                "8  8 4",
+                "16  16 8",
+                "the remainder *mon reste* the game the stake before",
+            ],
+        ),
+        (replace(MINEIRO_2, words="of no game"), ["4 4 2", "6 6 4", "10 10 6", "12 12 10"]),
     ],
-    ids=lambda value: value.name if isinstance(value, Variant) else "",
 )
-def test_asks_are_worth_what_the_table_says(variant, asks):
-    rest = [] if variant.remainder == "none" else [("the remainder", "the game", "the stake before")]
-    assert cells(variant, "The stake") == asks + rest
+def test_raises_are_worth_what_the_table_says_and_called_as_players_say(variant, raises):
+    assert [" ".join(row) for row in cells(variant, "The stake")] == raises
 
 
 @pytest.mark.parametrize(
@@ -268,5 +276,5 @@ def test_page_of_a_house_variant_is_made_from_its_data():
     )
     page = rules_page(house)
     assert page.startswith("# house\n\nVersion 3 of its rules.\n")
-    assert "the hand is worth 4 and nobody asks for more. If it declines, the other side scores 2." in page
+    assert "the hand is worth 4 and nobody raises it. If it declines, the other side scores 2." in page
     assert "best of 5 games" in page

@@ -18,7 +18,7 @@ _ENVIDO: Final = (
     "Envido is a bet on the best two cards of one suit, of which there is one contest in a hand. A player may call it on"
     " its turn before its first card.",
     "It comes first: a player of the side that is asked for the first higher stake, and has not played a card yet, may"
-    " call envido instead of answering. When envido is settled, the same ask is answered. Once a higher stake is accepted"
+    " call envido instead of answering. When envido is settled, the same raise is answered. Once a higher stake is accepted"
     " there is no envido any more.",
 )
 _SCORED: Final = (
@@ -121,7 +121,7 @@ def _fold_bonus(variant: Variant, bonus: int) -> tuple[str, ...]:
     or_flor = " or said flor" if variant.flor is not None else ""
     return (
         f"Whoever gives the hand up unasked, on its turn before its own first card, pays {points(bonus)} more, if in this"
-        f" hand nobody has called envido{or_flor} and no higher stake was accepted. Declining an ask pays nothing more.",
+        f" hand nobody has called envido{or_flor} and no higher stake was accepted. Declining a raise pays nothing more.",
     )
 
 
@@ -170,7 +170,7 @@ def _without_envido() -> tuple[str, ...]:
 
 def _declared(or_call: str) -> str:
     return (
-        f"Whoever holds one has to say so: on its turn before its first card, or while the other side's ask{or_call} waits for"
+        f"Whoever holds one has to say so: on its turn before its first card, or while the other side's raise{or_call} waits for"
         " an answer. Nobody says flor without one. A first card played in silence closes it."
     )
 

@@ -34,7 +34,7 @@ _SHOWN: Final[Mapping[str, str]] = MappingProxyType(
         Kind.RAISE: "`raise n`",
         "raise +2": "`raise n`, for two more",
         "accept-flor": "`accept`, to a contraflor",
-        "accept-rest": "`raise rest`, to the same ask",
+        "accept-rest": "`raise rest`, to the same",
         "decline-envido": "`decline`, to envido",
         "decline-flor": "`decline`, to a contraflor",
         "decline-last-point": "`decline`, at the last point",
@@ -116,4 +116,4 @@ def _is_had(variant: Variant, key: str) -> bool:
         return key not in _NEEDED or _NEEDED[key](variant)
     if stake == REST:
         return variant.remainder != "none"
-    return stake == variant.ladder or stake in [ask for ask, *_ in ladder_rows(variant)]
+    return stake == variant.ladder or stake in [row[0] for row in ladder_rows(variant)]
