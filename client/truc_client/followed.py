@@ -18,6 +18,7 @@ from truc_protocol.messages import (
     BotWanted,
     Capabilities,
     Draining,
+    HostSays,
     PlayersWanted,
     ServerMessage,
     TableState,
@@ -95,7 +96,7 @@ class Followed:
         match message:
             case BotWanted() | PlayersWanted():
                 self._hear_call(message)
-            case Draining():
+            case Draining() | HostSays():
                 for table in tuple(self.tables.values()):
                     table.handle(message)
             case _:

@@ -277,6 +277,12 @@ class ServerDraining(NamedTuple):
     left_ms: int
 
 
+class HostSaid(NamedTuple):
+    """The host of the server has said something to everybody."""
+
+    text: str
+
+
 class TableClosed(NamedTuple):
     """The table is gone; `table` is its code."""
 
@@ -311,6 +317,7 @@ Happening = (
     | Resumed
     | SeatTakenOver
     | ServerDraining
+    | HostSaid
     | TableClosed
 )
 """What can happen at a table."""

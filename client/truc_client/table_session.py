@@ -20,6 +20,7 @@ from truc_client.errors import (
 from truc_client.happenings import (
     Away,
     Happening,
+    HostSaid,
     Interrupted,
     PhraseSaid,
     Resumed,
@@ -48,7 +49,7 @@ from truc_words import Sentence
 if TYPE_CHECKING:
     from truc_client.session import Session
 
-Notice = messages.Said | messages.ChatLine | messages.Away | messages.Draining
+Notice = messages.Said | messages.ChatLine | messages.Away | messages.Draining | messages.HostSays
 _OF_THE_TABLE: Final = TableState | messages.SeatTakenOver | Notice
 """They tell nothing of what a match may lack."""
 _OPTIONS: Final = messages.BoxedOptions | messages.OpenOptions
@@ -176,6 +177,8 @@ class TableSession:
                 self._say(Away(notice.seat, notice.online, notice.missed, notice.claim_in_ms))
             case messages.Draining():
                 self._say(ServerDraining(notice.left_ms))
+            case messages.HostSays():
+                self._say(HostSaid(notice.text))
             case _:
                 pass  # a line of chat that was told already: a server repeats them on a new connection
 

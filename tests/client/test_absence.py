@@ -12,6 +12,7 @@ from rows import each_row
 from truc_client import (
     Away,
     ChoiceError,
+    HostSaid,
     MatchEnded,
     MatchStarted,
     RefusedError,
@@ -165,7 +166,11 @@ async def test_claim_names_table_and_match_and_one_that_comes_too_early_says_whe
 
 
 @each_row("lang", LANGUAGES)
-def test_server_that_is_about_to_be_stopped_is_told_of_with_its_time_in_every_language(lang):
+def test_coming_stop_with_its_time_and_a_word_of_the_host_are_told_in_every_language(lang):
     (told,) = shown(ServerDraining(1_799_001), lang=lang)
     assert " 30 min" in told
     assert ("no new one begins" in told) == (lang == "en")
+    (told,) = shown(HostSaid('at "nine"\x1b'), lang=lang)
+    assert "\"at 'nine'" in told
+    assert "\x1b" not in told
+    assert ("the host says" in told) == (lang == "en")

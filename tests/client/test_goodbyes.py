@@ -5,9 +5,9 @@ import trio
 from client.playing import play_on
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import LostError, ServerDraining, connect
+from truc_client import HostSaid, LostError, ServerDraining, connect
 from truc_client.line.link import farewell
-from truc_protocol.messages import Bye, Draining
+from truc_protocol.messages import Bye, Draining, HostSays
 
 SHUT_OUT = Bye(code="banned", msg="you are shut out", retryable=False)
 KICKED = Bye(code="kicked", msg="the host has ended this connection; you may come back", retryable=True)
@@ -107,10 +107,13 @@ async def ask(connection, told: list[str]) -> None:
         told.append(str(error))
 
 
-async def test_every_table_hears_that_the_server_is_about_to_be_stopped(scripted, player) -> None:
+async def test_every_table_hears_that_the_server_is_about_to_be_stopped_and_what_the_host_says(
+    scripted, player
+) -> None:
     server = scripted()
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         await server.send(Draining(left_ms=60_000))
-        seen = await play_on(table, until=lambda happening: isinstance(happening, ServerDraining))
-    assert seen[-1] == ServerDraining(60_000)
+        await server.send(HostSays(text="at nine"))
+        seen = await play_on(table, until=lambda happening: isinstance(happening, HostSaid))
+    assert seen[-2:] == [ServerDraining(60_000), HostSaid("at nine")]

@@ -53,6 +53,13 @@ async def greeting(server, player, lang: str = "en") -> str:
     return out.getvalue()
 
 
+@pytest.mark.parametrize("is_logged", [False, True])
+async def test_player_who_comes_in_is_told_where_the_chat_is_logged(scripted, player, is_logged) -> None:
+    server = scripted(kind=RenamingServer)
+    server.caps = {"chat": {"tables": True, "logged": is_logged}}
+    assert ("the host keeps a log" in await greeting(server, player)) is is_logged
+
+
 async def test_seat_is_signed_with_the_name_that_the_server_gave(server, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")

@@ -147,6 +147,19 @@ class TestKick:
         assert (await ask(server, "kick", subject="1"))["subject"] == "127.0.0.1"
 
 
+class TestSay:
+    async def test_everybody_who_is_logged_in_is_told(self, server):
+        clients = [await guest(server), await keyed(server, key=KEY)]
+        await (await server.connect()).hello()
+        assert (await ask(server, "say", text="  the cellar  floods ")) == {"ok": True, "connections": 2}
+        assert [(await client.until("host_says"))["text"] for client in clients] == ["the cellar  floods"] * 2
+        assert (await run(server.folder, "say", "at nine")).stdout == "said to 2 connections\n"
+
+    @pytest.mark.parametrize("text", [" ", "x" * 201, "one\ntwo", "\u202e"])
+    async def test_text_that_is_no_line_of_chat_is_refused(self, server, text):
+        assert "printable characters" in (await ask(server, "say", text=text))["error"]
+
+
 class TestSanctions:
     async def test_ban_cuts_before_it_is_answered(self, server):
         client = await keyed(server, key=KEY)

@@ -6,6 +6,7 @@ import pytest
 from rows import each_row
 from server.conftest import QUICK, changed, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
+from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
@@ -309,6 +310,21 @@ async def test_chat_that_the_host_has_turned_off_in_one_place_is_refused_there(t
         refused = await say(client, "hello", code if place == "table" else None)
         taken = await say(client, "hello", None if place == "table" else code)
         assert (refused["code"], taken["t"]) == ("not_now", "ok")
+
+
+@pytest.mark.parametrize("is_logged", [False, True])
+async def test_what_is_said_is_in_the_log_only_where_the_host_announces_that(tmp_path, is_logged):
+    with capture_logs() as logged:
+        async with running(tmp_path / "data", changed(QUICK, chat={"log": is_logged})) as server:
+            client = await follower(server)
+            code = await table_of(client)
+            await say(client, "hello")
+            await say(client, "bon dia", code)
+    told = [(entry["table"], entry["player"], entry["text"]) for entry in logged if entry["event"] == "chat"]
+    tag = client.welcome["player"]
+    assert told == ([(None, tag, "hello"), (code, tag, "bon dia")] if is_logged else [])
+    assert client.info["caps"]["chat"].get("logged", False) is is_logged
+    assert ("bon dia" in str(logged)) is is_logged
 
 
 async def test_server_without_any_chat_does_not_know_the_request(tmp_path):

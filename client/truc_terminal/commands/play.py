@@ -285,6 +285,9 @@ def _farewell(table: Table, command: str, speech: Speech) -> str:
 def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
     if connection.info.motd:
         screen.say(connection.info.motd)
+    chat = connection.capabilities.get("chat")
+    if isinstance(chat, dict) and chat.get("logged") is True:
+        screen.say(Sentence("connecting.chat_logged"), "yellow")
     if connection.is_renamed:
         asked_for = connection.session.account.name
         key = "named" if is_guest else "renamed"

@@ -18,6 +18,7 @@ from truc_client.happenings import (
     Choice,
     Fact,
     Happening,
+    HostSaid,
     Interrupted,
     MatchEnded,
     MatchStarted,
@@ -215,7 +216,7 @@ class Screen:
                 self._await(happening)
             case Substituted(seat, name):
                 self._rename(seat, name)
-            case Interrupted() | TranscriptSetAside() | Resumed() | Away() | ServerDraining():
+            case Interrupted() | TranscriptSetAside() | Resumed() | Away() | ServerDraining() | HostSaid():
                 self._note_line(happening)
             case ChatSaid(player, name, text):
                 self.say(f"{quoted(name)} ({player}): {text}", "cyan")
@@ -233,7 +234,7 @@ class Screen:
             self.say(self._awaited, "dim")
 
     def _note_line(
-        self, happening: Interrupted | TranscriptSetAside | Resumed | Away | ServerDraining
+        self, happening: Interrupted | TranscriptSetAside | Resumed | Away | ServerDraining | HostSaid
     ) -> None:
         match happening:
             case Interrupted(reason):
@@ -248,6 +249,8 @@ class Screen:
                 self._tell_away(happening)
             case ServerDraining(left_ms):
                 self.note("draining", "yellow", time=time_label(left_ms / 1000))
+            case HostSaid(text):
+                self.note("host_says", "yellow", text=quoted(text))
             case _:
                 assert_never(happening)
 

@@ -959,6 +959,13 @@ export interface Draining {
   left_ms: number;
 }
 
+/** The host says something to everybody who is logged in. */
+export interface HostSays {
+  t: "host_says";
+  /** The text. */
+  text: string;
+}
+
 /** Ask for a sign of life. */
 export interface Ping {
   t: "ping";
@@ -1039,5 +1046,6 @@ export type ServerMessage =
   | ChatLine
   | Capabilities
   | Draining
+  | HostSays
   | Ping
   | Pong;

@@ -184,6 +184,7 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
         "draining": Course(
             "Whatever a hand under way needs, but no `call`; then `bye` with `shutting_down`. After the restart matches go on."
         ),
+        "host_says": Course("Nothing: it is for people, and is not kept or sent again."),
         "ping": Course("`pong` with the same `n`, at once."),
         "pong": Course("Nothing."),
     }

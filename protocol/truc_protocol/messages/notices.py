@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from truc_protocol.messages.fields import (
+    ChatText,
     Fact,
     Hash,
     Hints,
@@ -301,6 +302,13 @@ class Draining(Message, frozen=True, kw_only=True, tag="draining"):
 
     left_ms: U
     """How long, at most, until it says `bye`."""
+
+
+class HostSays(Message, frozen=True, kw_only=True, tag="host_says"):
+    """The host says something to everybody who is logged in."""
+
+    text: ChatText
+    """The text."""
 
 
 class Ping(Message, frozen=True, kw_only=True, tag="ping"):

@@ -74,6 +74,7 @@ ServerMessage = (
     | notices.SeatTakenOver
     | notices.Capabilities
     | notices.Draining
+    | notices.HostSays
     | history.Snapshot
     | social.LobbyState
     | social.BotWanted
@@ -182,6 +183,7 @@ MESSAGES: Final[tuple[MessageRow, ...]] = (
     MessageRow(_IN, (Form(history.Profile),), ("ok",)),
     MessageRow(_OUT, (Form(notices.Capabilities),)),
     MessageRow(_OUT, (Form(notices.Draining),)),
+    MessageRow(_OUT, (Form(notices.HostSays),)),
     MessageRow(_IN, (Form(notices.Ping),), ("pong",)),
     MessageRow(_IN, (Form(notices.Pong),)),
     MessageRow(_OUT, (Form(notices.Ping),), ("pong",)),

@@ -32,7 +32,7 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
     Capability(
         "chat",
         "map: `chars`, the most in a line; `lines` and `total`, the most lines and chars in `seconds`; `tables` and"
-        " `lobby`, whether each of them has a chat",
+        " `lobby`, whether each of them has a chat; `logged`, true if the host keeps a log of it",
         "Players talk at tables, in the lobby, or in both.",
         ("chat", "ignore"),
     ),
@@ -88,6 +88,9 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         "true",
         "Everybody logged in is told when the server is about to be stopped.",
         ("draining",),
+    ),
+    Capability(
+        "host-says", "true", "The host may say something to everybody who is logged in.", ("host_says",)
     ),
     Capability("invite", "true", "The server is closed; an invite in `login` makes a key a member."),
 )

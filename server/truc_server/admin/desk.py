@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 import trio
 
 from truc_protocol.errors import Code
+from truc_protocol.messages import HostSays
+from truc_protocol.wire.connection import broadcast_frame
 from truc_server.admin import reloading, requests
 from truc_server.admin.requests import MOST_ROWS, AdminError, Answer
 from truc_server.house import House
@@ -21,6 +23,7 @@ from truc_server.net.sanctions import imposed_now, setting_naming
 from truc_server.settings.folder import Folder
 from truc_server.settings.subjects import Subjects, normal_subject
 from truc_server.storage import SanctionKind
+from truc_server.tables.chat import cleaned
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining
@@ -142,6 +145,8 @@ class Desk(NamedTuple):
                 return await self._lift(SanctionKind.MUTE, self._subject(subject))
             case requests.CloseTable(table):
                 return self._close(table)
+            case requests.SayToAll(text):
+                return self._say(text)
             case requests.Drain():
                 return self._drain()
             case requests.Reload():
@@ -208,6 +213,16 @@ class Desk(NamedTuple):
         was = table.board.state
         is_closed = table.close_for_host()
         return {"table": table.code, "was": was, "closed": is_closed}
+
+    def _say(self, text: str) -> Answer:
+        try:
+            frame = broadcast_frame(HostSays(text=cleaned(text)))
+        except RefusedError as error:
+            raise AdminError(error.message) from error
+        peers = tuple(self.lobby.presence.everybody())
+        for peer in peers:
+            peer.offer_frame(frame)
+        return {"connections": len(peers)}
 
     def _drain(self) -> Answer:
         was_asked = self.control.drain.is_set()

@@ -76,6 +76,12 @@ class CloseTable(_Request, frozen=True, tag="close"):
     table: Named
 
 
+class SayToAll(_Request, frozen=True, tag="say"):
+    """Say TEXT to everybody who is logged in."""
+
+    text: Named
+
+
 class Drain(_Request, frozen=True, tag="drain"):
     """Let hands under way end, begin nothing new, then stop the server."""
 
@@ -88,7 +94,9 @@ class Status(_Request, frozen=True, tag="status"):
     """Show the state of the server."""
 
 
-AdminRequest = Who | FindTables | Kick | Ban | Mute | Unban | Unmute | CloseTable | Drain | Reload | Status
+AdminRequest = (
+    Who | FindTables | Kick | Ban | Mute | Unban | Unmute | CloseTable | SayToAll | Drain | Reload | Status
+)
 Answer = dict[str, object]
 
 

@@ -210,6 +210,10 @@ def _close_lines(answer: _Answer) -> Iterator[str]:
     yield f"table {answer['table']} {when}{ended}"
 
 
+def _say_lines(answer: _Answer) -> Iterator[str]:
+    yield f"said to {_counted(answer['connections'], 'connection')}"
+
+
 def _drain_lines(answer: _Answer) -> Iterator[str]:
     hands = _counted(answer["hands"], "hand")
     already = "already " if answer["before"] else ""
@@ -248,6 +252,7 @@ admin: Final = click.Group(
         _command(requests.Unban, _lifted("shut out")),
         _command(requests.Unmute, _lifted("muted")),
         _command(requests.CloseTable, _close_lines),
+        _command(requests.SayToAll, _say_lines),
         _command(requests.Drain, _drain_lines),
         _command(requests.Reload, _reload_lines, "Read the settings and the certificate again."),
         _command(requests.Status, _status_lines),

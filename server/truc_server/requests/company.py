@@ -6,6 +6,8 @@ those who follow, and only they may speak. Invariant: a line of a table is in th
 
 from typing import Final, assert_never
 
+import structlog
+
 from truc_protocol.errors import Code
 from truc_protocol.messages import Chat, ChatLine, FollowLobby, Ignore, ListPlayers, ListTables, PlayerState
 from truc_server.lobby import members
@@ -13,9 +15,12 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.means import Means
 from truc_server.storage import DropIgnored, PlayerKind, SaveChat, SaveIgnored
+from truc_server.table_data.codes import label
 from truc_server.tables import chat
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
+
+log = structlog.get_logger()
 
 CompanyRequest = ListTables | ListPlayers | FollowLobby | Chat | Ignore
 
@@ -101,6 +106,8 @@ def _say(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Chat) 
         line = SaveChat(table.code, table.chat.next, player.id, player.tag, player.name, seat, text, now_ms())
         means.journal.write(line)
         table.chat.add(line)
+    if means.settings.now.chat.log:
+        log.info("chat", table=table and label(table.code), player=player.tag, name=player.name, text=text)
     peer.ok(message)
 
 

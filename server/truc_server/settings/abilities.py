@@ -34,6 +34,7 @@ def capabilities(settings: Settings) -> dict[str, object]:
         "forget": True,
         "away": True,
         "draining": True,
+        "host-says": True,
         **({"house-bots": True} if settings.access.bots else {}),
         **({"ratings": STANDINGS_PAGE} if settings.ratings else {}),
         **({"invite": True} if settings.access.members == "invite" else {}),
@@ -48,4 +49,5 @@ def _chat(settings: Settings) -> dict[str, object]:
         "total": CHAT_TOTAL,
         "tables": settings.chat.tables,
         "lobby": settings.chat.lobby,
+        **({"logged": True} if settings.chat.log else {}),
     }

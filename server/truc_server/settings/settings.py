@@ -332,6 +332,9 @@ class ChatSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     tables: Annotated[bool, Meta(description="Whether tables have a chat.")] = True
     lobby: Annotated[bool, Meta(description="Whether the lobby has a chat.")] = True
+    log: Annotated[
+        bool, Meta(description="Whether the log has what is said; clients tell their players.")
+    ] = False
 
 
 class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
