@@ -88,7 +88,8 @@ async def answered(player, answer: bytes | None) -> str:
 @each_row(
     "answer, said",
     [
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "got HTTP"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "no Truc server answers at this address: it speaks HTTP"),
+        (b"220 mail ready\r\n", "it sends plain text"),
         (b"\x00\x00\x00\x05garba", "broke the protocol"),
         (None, "host:7373 does not answer"),
     ],

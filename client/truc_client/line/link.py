@@ -6,8 +6,9 @@ leaves `Link.run`. An unanswered request counts as a loss too: every wait for a 
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import trio
@@ -53,6 +54,16 @@ class ClockOffset:
 READ_BYTES: Final = 65_536
 _MAX_WAITING: Final = 256  # frames to send; a server that lets so many pile up is gone
 _TLS_INSTEAD: Final = MistakenPeerError("TLS").message
+_NO_TRUC: Final[Mapping[str, Sentence]] = MappingProxyType(
+    {
+        **{
+            MistakenPeerError(name).message: Sentence("failures.foreign", name=name)
+            for name in ("HTTP", "SSH")
+        },
+        MistakenPeerError("text").message: Sentence("failures.foreign_text"),
+    }
+)
+"""What to say of somebody who speaks something else, by what is wrong with its first bytes."""
 _PULSES: Final = 4
 _PATIENCE: Final = 1.5  # times `idle_s`: after so much silence a connection is lost
 
@@ -244,6 +255,6 @@ def sound(item: AnyMessage | Failure) -> AnyMessage:
     if isinstance(item, Failure):
         if item.message == _TLS_INSTEAD:
             raise EncryptedError
-        told = Sentence("failures.broke_protocol", words=item.message, code=item.code)
-        raise LostError(told, again=False)
+        broken = Sentence("failures.broke_protocol", words=item.message, code=item.code)
+        raise LostError(_NO_TRUC.get(item.message, broken), again=False)
     return item
