@@ -4,6 +4,7 @@ import io
 
 import pytest
 from client.deserting import DesertedServer
+from client.hosting import Hosting
 from client.playing import my_turn, play_on, signed
 from msgspec.structs import replace
 from rich.console import Console
@@ -55,7 +56,7 @@ async def greeting(server, player, lang: str = "en") -> str:
 
 @pytest.mark.parametrize("is_logged", [False, True])
 async def test_player_who_comes_in_is_told_where_the_chat_is_logged(scripted, player, is_logged) -> None:
-    server = scripted(kind=RenamingServer)
+    server = scripted(kind=Hosting)
     server.caps = {"chat": {"tables": True, "logged": is_logged}}
     assert ("the host keeps a log" in await greeting(server, player)) is is_logged
 
