@@ -91,7 +91,7 @@ def means(
 ) -> list[Fact]:
     """Return what a record means; `dealt` are the newest cards of the hand it opens, if it opens one."""
     pack = after.setup.terms.variant.pack
-    facts = [_event_fact(event, pack) for event in events]
+    facts = [event_fact(event, pack) for event in events]
     fact = _record_fact(body, pack)
     if fact is not None:
         facts.insert(0 if isinstance(body, bodies.Rule) else len(facts), fact)
@@ -101,7 +101,8 @@ def means(
     return [*facts, state_fact(after)]
 
 
-def _event_fact(event: Event, pack: tuple[str, ...]) -> Fact:
+def event_fact(event: Event, pack: tuple[str, ...]) -> Fact:
+    """Return an event of the rules as a fact, its cards by their names."""
     fact: Fact = {"what": fact_name(type(event).__name__)}
     fact.update(zip(event._fields, event, strict=True))
     if "card" in fact:

@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
@@ -131,6 +131,12 @@ def catalogue(lang: str, words: str = "") -> Catalogue:
 
 _ABOUT_A_MATCH: Final = ("records", "replay", "report")
 """The parts beside those of the game's own file that tell of a match."""
+
+
+def read_spoken(name: str, lang: str, words: str) -> dict[str, Any]:
+    """Return the texts of a file in a language, as the players of a game with this set of local words speak it."""
+    said, instead = tomllib.loads(read_text(name)), local_words(words).instead.get(lang)
+    return said if not instead else cast("dict[str, Any]", _each_text(said, _swap(instead)))
 
 
 def _spoken(lang: str, instead: Mapping[str, str]) -> dict[str, Any]:

@@ -5,19 +5,21 @@ House rules get their page from the same data. What holds in every game of the f
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from truc_rules import TABLE_OPTIONS, Variant, presets
 from truc_rules import preset as preset_named
-from truc_words.rules_text import SENTENCES, TABLES
-from truc_words.rules_text.wording import truts
+from truc_words.catalogue import local_words
+from truc_words.played_hand import cards_of, hand_of, told_hand
+from truc_words.rules_text import SENTENCES, TABLES, Wording
+from truc_words.rules_text.wording import has_partners
 
 CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "Players and cards": ("players", "pack", "order"),
-        "The deal": ("short_deal", "turnup", "redeal", "blind"),
-        "The tricks": ("tie_leader", "partner_tie", "hand_rule", "all_tied", "cover_from_trick"),
-        "The stake": (
+        "cards": ("players", "pack", "order"),
+        "deal": ("short_deal", "turnup", "redeal", "blind"),
+        "tricks": ("tie_leader", "partner_tie", "hand_rule", "all_tied", "cover_from_trick"),
+        "stake": (
             "ladder",
             "cap",
             "ask_window",
@@ -28,32 +30,22 @@ CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "remainder",
             "concede",
         ),
-        "The last point": ("last_point",),
-        "Envido": ("envido",),
-        "Flor": ("flor",),
-        "Pica-pica": ("pica",),
-        "Signs and talk": ("signals", "phrases"),
-        "The score": ("scoring", "match"),
-        "At this table": ("show", "reveal", "absent"),
-        "The words": ("words",),
+        "last_point": ("last_point",),
+        "envido": ("envido",),
+        "flor": ("flor",),
+        "pica": ("pica",),
+        "talk": ("signals", "phrases"),
+        "score": ("scoring", "match"),
+        "table": ("show", "reveal", "absent"),
+        "words": ("words",),
     }
 )
-"""By heading: the fields described under it."""
+"""By chapter: the fields described in it."""
 
 _ALWAYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "The deal": (
-            "The first dealer is drawn; after every hand the deal passes to the next seat. The seat after the dealer is"
-            " *eldest*. Every player gets three cards.",
-        ),
-        "The tricks": (
-            "Eldest leads to the first trick. Each seat in order plays one card, any that it has; the strongest card wins"
-            " the trick, and its player leads the next.",
-            "If the best cards of both sides are equal, the trick is tied and nobody has won it.",
-        ),
-    }
+    {"deal": ("page.dealer",), "tricks": ("page.trick", "page.tied")}
 )
-"""By heading: what every game of the family has in common."""
+"""By chapter: what every game of the family has in common."""
 
 
 def games() -> tuple[str, ...]:
@@ -66,49 +58,91 @@ def table_rules() -> tuple[str, ...]:
     return TABLE_OPTIONS
 
 
-def summary(name: str) -> str:
+def listed_games(lang: str) -> Iterator[str]:
+    """Yield the games, family by family, with what tells each from the others and for whom it is."""
+    words, say = "", Wording(lang)
+    for name in presets():
+        variant = preset_named(name)
+        if variant.words != words:
+            words = variant.words
+            yield from ("", say(f"families.{words}"))
+        yield f"  {name:22} {say(f'games.{name}')} ({variant_summary(variant, lang)})"
+
+
+def summary(name: str, lang: str = "en") -> str:
     """Return a preset in one line."""
-    return variant_summary(preset_named(name))
+    return variant_summary(preset_named(name), lang)
 
 
-def variant_summary(variant: Variant) -> str:
+def variant_summary(variant: Variant, lang: str = "en") -> str:
     """Return a game in one line."""
-    counts = "/".join(map(str, variant.players))
-    scoring = variant.scoring
-    goal = truts(scoring.target) if scoring.points_per_unit else scoring.target
-    games = "one game" if variant.match == 1 else f"best of {variant.match}"
-    return f"{counts} players, {len(variant.pack)} cards, to {goal}, {games}"
+    scoring, match, say = variant.scoring, variant.match, Wording(lang, variant.words)
+    return say(
+        "summary.line",
+        seats="/".join(map(str, variant.players)),
+        cards=len(variant.pack),
+        goal=say.truts(scoring.target) if scoring.points_per_unit else scoring.target,
+        games=say("summary.one_game") if match == 1 else say("summary.best_of", games=match),
+    )
 
 
-def chapters(variant: Variant) -> str:
+class Chapter(NamedTuple):
+    """What a game says under one heading."""
+
+    heading: str
+    text: str
+
+
+def chapter_texts(variant: Variant, lang: str) -> Mapping[str, Chapter]:
+    """Return the rules of a game by chapter, without the chapters that have nothing to say of it."""
+    say = Wording(lang, variant.words)
+    told = {name: Chapter(say(f"chapters.{name}"), _text(variant, name, say)) for name in CHAPTERS}
+    return {name: chapter for name, chapter in told.items() if chapter.text}
+
+
+def chapters(variant: Variant, lang: str = "en") -> str:
     """Return the rules of a game as Markdown, from the first chapter's heading on."""
-    return "\n".join(line for heading in CHAPTERS for line in _chapter(variant, heading)).lstrip("\n") + "\n"
+    told = chapter_texts(variant, lang).values()
+    return "\n\n".join(f"## {chapter.heading}\n\n{chapter.text}" for chapter in told) + "\n"
 
 
-def chapter_texts(variant: Variant) -> Mapping[str, str]:
-    """Return the rules of a game by heading, without the chapters that have nothing to say of it."""
-    told = {heading: "\n".join(_chapter(variant, heading)).partition("\n\n")[2] for heading in CHAPTERS}
-    return {heading: text for heading, text in told.items() if text}
+def _text(variant: Variant, chapter: str, say: Wording) -> str:
+    """Return the sentences and the tables of a chapter; empty if the game has nothing of it."""
+    names = CHAPTERS[chapter]
+    told = [
+        *(say(key) for key in _ALWAYS.get(chapter, ())),
+        *_direction(variant, chapter, say),
+        *(sentence for name in names for sentence in SENTENCES[name](variant, say)),
+    ]
+    tables = (TABLES[name](variant, say) for name in names if name in TABLES) if told else ()
+    return "\n\n".join(("\n".join(f"* {line}" for line in told), *map(_table, filter(None, tables))))
 
 
-def _chapter(variant: Variant, heading: str) -> Iterator[str]:
-    names = CHAPTERS[heading]
-    told = [*_ALWAYS.get(heading, ()), *(sentence for name in names for sentence in SENTENCES[name](variant))]
-    if not told:
-        return
-    yield from ("", f"## {heading}", "", *(f"* {sentence}" for sentence in told))
-    for name in names:
-        if name in TABLES and (rows := TABLES[name](variant)):
-            yield from ("", *_table(rows))
+def _direction(variant: Variant, chapter: str, say: Wording) -> tuple[str, ...]:
+    """Return in which direction play goes round, where there are more than two players."""
+    if chapter != "deal" or not has_partners(variant):
+        return ()
+    return (say(f"page.{local_words(variant.words).next_sits}"),)
 
 
-def _table(rows: tuple[tuple[str, ...], ...]) -> Iterator[str]:
+def _table(rows: tuple[tuple[str, ...], ...]) -> str:
     heads, *others = rows
-    yield f"| {' | '.join(heads)} |"
-    yield "|---" * len(heads) + "|"
-    yield from (f"| {' | '.join(cells)} |" for cells in others)
+    lines = (f"| {' | '.join(cells)} |" for cells in others)
+    return "\n".join((f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *lines))
 
 
-def rules_page(variant: Variant) -> str:
+def rules_page(variant: Variant, lang: str = "en") -> str:
     """Return the rules of a game as Markdown."""
-    return f"# {variant.name}\n\nVersion {variant.version} of its rules.\n\n{chapters(variant)}"
+    version = Wording(lang, variant.words)("page.version", version=variant.version)
+    return f"# {variant.name}\n\n{version}\n\n{chapters(variant, lang)}{hand_chapter(variant, lang)}"
+
+
+def hand_chapter(variant: Variant, lang: str = "en") -> str:
+    """Return the chapter with a hand of the game's family, played out; empty if there is none."""
+    say, hand = Wording(lang, variant.words), hand_of(variant.words)
+    if hand is None:
+        return ""
+    held = " ".join(say("hand.holds", who=who, cards=cards) for who, cards in cards_of(hand, lang))
+    lines = (f"1. {line}" for line in told_hand(hand, lang))
+    told = say("hand.told", game=f"`{hand.variant}`", held=held)
+    return f"\n## {say('chapters.hand')}\n\n{told}\n\n" + "\n".join(lines) + "\n"

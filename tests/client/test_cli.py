@@ -93,8 +93,11 @@ def test_no_flipped_byte_goes_unnoticed(truc, transcript) -> None:
 
 
 def test_rules_lists_every_game(truc) -> None:
-    listed = [line.split()[0] for line in truc("rules").output.splitlines()]
-    assert listed == list(games())
+    told = truc("rules").output.splitlines()
+    assert [line.split()[0] for line in told if line.startswith("  ")] == list(games())
+    assert (
+        "  put                    52 cards; the three is on top (2 players, 52 cards, to 5, one game)" in told
+    )
 
 
 @each_row(

@@ -50,10 +50,10 @@ def test_language_is_named_before_the_command_or_after_it(truc, words, told) -> 
     assert told in " ".join(truc(*words).stdout.split())
 
 
-def test_rules_end_with_the_words_of_the_game_in_another_language(truc, monkeypatch) -> None:
+def test_rules_are_told_in_the_readers_language_and_end_with_the_words_of_the_game(truc, monkeypatch) -> None:
     assert truc("rules", "truc-catalan").output == rules_page(preset("truc-catalan"))
     told = truc("rules", "truc-catalan", "--lang", "es").output
-    assert told.startswith(rules_page(preset("truc-catalan")))
+    assert told.startswith(rules_page(preset("truc-catalan"), "es"))
     assert "| `raise 2` | **truc**: pedir 2 |" in told
     monkeypatch.setenv("LC_ALL", "fr_FR.UTF-8")
     assert "| `raise 2` | **truc**: demander 2 |" in truc("rules", "truc-catalan").output

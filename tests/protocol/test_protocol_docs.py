@@ -233,7 +233,7 @@ def test_fields_drawn_in_play_exist():
 @each_row("event", get_args(Event))
 def test_fact_of_every_event_is_listed_with_its_fields(event):
     values = [(0,) if name == "cards" else 0 for name in event._fields]
-    fact = meaning._event_fact(event(*values), ("7e",))
+    fact = meaning.event_fact(event(*values), ("7e",))
     listed = {what: fields for what, fields, _ in rows(chapter("facts.md"), "what")}
     fields = ", ".join(f"`{name}`" for name in fact if name != "what").strip("`") or "none"
     assert listed[fact["what"]] == fields

@@ -22,7 +22,7 @@ from truc_protocol.codec import enc, sha256
 from truc_protocol.documents import rule_document
 from truc_rules import preset, presets
 from truc_words.rules_page import chapters
-from truc_words.rules_text import SENTENCES
+from truc_words.rules_text import ENGLISH, SENTENCES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "rules"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def test_every_game_of_an_introduction_is_a_preset_of_it(file):
 @each_row("name", ["hand_rule", "concede", "ask_window", "tie_leader", "accept"])
 def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
     variant = preset(known)
-    assert " ".join(SENTENCES[name](variant)) in values_told()[name, getattr(variant, name)]
+    assert " ".join(SENTENCES[name](variant, ENGLISH)) in values_told()[name, getattr(variant, name)]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_value_is_told_here_or_on_the_page_of_a_game_that_has_it(path, value):
     assert all(
         sentence in family_page(FOLDER, page_of(known)) + README
         for known in users[:1]
-        for sentence in SENTENCES[name](preset(known))
+        for sentence in SENTENCES[name](preset(known), ENGLISH)
     )
 
 

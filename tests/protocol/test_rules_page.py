@@ -7,7 +7,7 @@ from rows import each_row
 
 from truc_rules import Envido, Flor, LastPoint, Redeal, params, preset, presets
 from truc_words.rules_page import CHAPTERS, games, rules_page, summary, variant_summary
-from truc_words.rules_text import SENTENCES, TABLES
+from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
 CATALAN = preset("truc-catalan")
 LANES = preset("truc-lanes")
@@ -115,7 +115,7 @@ def test_house_variant_has_a_summary():
             "The other side scores the stake. The dealer governs its side",
         ),
         # the side bets
-        (envido(max_real=0), "envido at most twice, real envido never"),
+        (envido(max_real=0), "envido at most twice, falta envido once"),
         (replace(ARGENTINE, words="house"), "*no quiero* declines"),
         (envido(falta="malas-game"), "Falta envido wins the game while no side has more than 15"),
         (envido(falta="malas-15"), "what the side with more points lacks to 15, at least 1; otherwise what"),
@@ -267,7 +267,7 @@ def test_house_without_words_of_its_own_says_so():
 
 @pytest.mark.parametrize("rule", [rule for rule in TABLES if rule not in ("ladder", "words")])
 def test_rule_that_a_game_lacks_has_no_table(rule):
-    assert TABLES[rule](PUT) == ()
+    assert TABLES[rule](PUT, ENGLISH) == ()
 
 
 def test_page_of_a_house_variant_is_made_from_its_data():

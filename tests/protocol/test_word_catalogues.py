@@ -15,6 +15,7 @@ from truc_rules import Event, Kind, preset, presets
 from truc_rules.errors import Rule
 from truc_rules.variants.vocabulary import SIGNS
 from truc_words import LANGUAGES, LanguageError, catalogue, chosen_language, local_sets, local_words
+from truc_words.catalogue import read_spoken
 
 SHOWN_OTHERWISE = {
     "called",
@@ -41,7 +42,8 @@ TONGUES = {
 
 def said(lang: str, words: str = "") -> dict[str, str]:
     """Return everything a catalogue says, by the path of its key; with a set, as the players of its game say it."""
-    return dict(_said("", msgspec.to_builtins(catalogue(lang, words))))
+    rules = read_spoken(f"rules/{lang}.toml", lang, words)
+    return dict(_said("", {**msgspec.to_builtins(catalogue(lang, words)), "rules": rules}))
 
 
 def _said(path: str, value: object) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from truc_terminal.commands.output import FailedError
 from truc_terminal.commands.player import ask
 from truc_words import ENGLISH, Sentence, printable, told
 from truc_words.house_variants import HouseVariantError, preset_called, read_variant
-from truc_words.rules_page import games, rules_page, summary
+from truc_words.rules_page import listed_games, rules_page
 from truc_words.variant_files import variant_file
 from truc_words.words_page import words_page
 
@@ -79,7 +79,7 @@ def rules(game: str | None, address: str | None, *, as_toml: bool) -> None:
     if game is not None:
         text = _page(game, address, spoken(), as_toml=as_toml)
     elif address is None:
-        text = "\n".join(f"{name:22} {summary(name)}" for name in games())
+        text = "\n".join(listed_games(spoken())).lstrip("\n")
     else:
         text = "\n".join(map(_offered, ask(address, _offers)))
     for line in text.splitlines():
@@ -107,7 +107,7 @@ def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
         raise FailedError(Sentence("failures.cannot_read", path=game, reason=error.strerror)) from error
     if as_toml:
         return variant_file(variant)
-    page = rules_page(variant)
+    page = rules_page(variant, lang)
     return page if lang == ENGLISH.lang else f"{page}\n{words_page(variant, lang)}"
 
 

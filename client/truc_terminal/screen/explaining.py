@@ -1,7 +1,6 @@
 """What `?` answers: what the options mean, one move with its rule, and any chapter of the rules of the game.
 
-Moves are explained in the player's language; the rules are the page of the game, in English. Nothing here knows a rule:
-the page comes with the game.
+All of it is in the player's language. Nothing here knows a rule: the page comes with the game.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from truc_terminal.screen.drawing import Setting, short_label
 from truc_terminal.screen.questions import grouped, meanings, option_label
 from truc_terminal.screen.wrapping import said_again
 from truc_words import Speech, Talk, move_meaning, phrase_label, sign_label, typed_name
+from truc_words.rules_page import Chapter
 
 TABLE: Final = "table"
 _RULES: Final = "rules"
@@ -22,18 +22,18 @@ _BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit")
 """What may be typed beside the moves."""
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "The deal": ("cut", "tap", "deal", "redeal", "stand", "blind"),
-        "The tricks": ("play", "cover"),
-        "The stake": ("raise", "accept", "decline", "concede"),
-        "Envido": ("envido", "real-envido", "falta-envido", "points", "good", "silent"),
-        "Flor": ("flor", "flor-fold", "contraflor", "contraflor-rest", "claim"),
-        "Signs and talk": ("order", "sign", "say"),
-        "At this table": ("show",),
+        "deal": ("cut", "tap", "deal", "redeal", "stand", "blind"),
+        "tricks": ("play", "cover"),
+        "stake": ("raise", "accept", "decline", "concede"),
+        "envido": ("envido", "real-envido", "falta-envido", "points", "good", "silent"),
+        "flor": ("flor", "flor-fold", "contraflor", "contraflor-rest", "claim"),
+        "talk": ("order", "sign", "say"),
+        "table": ("show",),
     }
 )
 """The moves that each chapter of the rules is about."""
 _ANSWERED: Final[Mapping[str, str]] = MappingProxyType(
-    {"envido": "Envido", "flor": "Flor", "redeal": "The deal", "last-point": "The last point"}
+    {"envido": "envido", "flor": "flor", "redeal": "deal", "last-point": "last_point"}
 )
 """The chapter about the answer to each kind of offer, if it is not the one about the stake."""
 
@@ -71,11 +71,12 @@ def _called(choice: Choice, board: Board, setting: Setting) -> str:
     return label if label == choice.line else f"{label} [{choice.line}]"
 
 
-def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> Iterator[str]:
+def explained(subject: Subject, setting: Setting, rules: Mapping[str, Chapter]) -> Iterator[str]:
     """Yield what there is to know about a subject; if it is none, what may be asked about."""
     said = setting.speech.catalogue.screen
+    headings = ", ".join(chapter.heading for chapter in rules.values())
     if subject.typed == _RULES:
-        yield said["rule_chapters"].format(chapters=", ".join(rules))
+        yield said["rule_chapters"].format(chapters=headings)
         return
     kind = subject.line.split()[0]
     answered = subject.board.answering
@@ -85,13 +86,16 @@ def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> I
         name = _called(subject.choice, subject.board, setting) if subject.choice else subject.line
         yield f"{name}: {move_meaning(subject.line, setting.speech, answering=answered)}"
     else:
-        chapter = next((heading for heading in rules if subject.typed in heading.casefold()), None)
+        found = ((name, told.heading.casefold()) for name, told in rules.items())
+        chapter = next(
+            (name for name, heading in found if subject.typed == name or subject.typed in heading), None
+        )
     if chapter is not None and chapter in rules:
-        yield from ("", chapter, *rules[chapter].splitlines())
+        yield from ("", rules[chapter].heading, *rules[chapter].text.splitlines())
     elif subject.typed in _BESIDE:
         yield said["explain_end"]
     elif not is_move:
-        yield said["no_subject"].format(got=said_again(subject.typed), chapters=", ".join(rules))
+        yield said["no_subject"].format(got=said_again(subject.typed), chapters=headings)
 
 
 def _chapter_of(kind: str, answered: str) -> str | None:

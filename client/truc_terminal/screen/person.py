@@ -251,7 +251,7 @@ class Person:
     def _help(self, subject: str) -> None:
         match = self._table.match
         if subject.strip() and match is not None:
-            rules = chapter_texts(match.ledger.setup.terms.variant)
+            rules = chapter_texts(match.ledger.setup.terms.variant, self._screen.lang)
             self._screen.explain_one(subject.strip(), self._turn, rules)
         elif self._turn is None:
             self._screen.note(self._unasked("not_your_turn"))

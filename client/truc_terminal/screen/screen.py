@@ -80,6 +80,7 @@ from truc_terminal.screen.questions import (
 from truc_terminal.screen.wrapping import wrapped
 from truc_terminal.verdicts import quoted, verdict_lines
 from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, time_label, told
+from truc_words.rules_page import Chapter
 
 if TYPE_CHECKING:
     from truc_rules import View
@@ -462,7 +463,7 @@ class Screen:
         for line in options_explained(turn, self._board, self._setting):
             self.say(f"  {line}")
 
-    def explain_one(self, subject: str, turn: YourTurn | None, rules: Mapping[str, str]) -> None:
+    def explain_one(self, subject: str, turn: YourTurn | None, rules: Mapping[str, Chapter]) -> None:
         """Explain a move with its rule, how it stands, or a chapter of the rules."""
         if subject == TABLE and self.knows_game:
             self.show_table()

@@ -105,7 +105,7 @@ class Watcher:
         if subject.lower() == TABLE and self._is_unchecked:
             self._note("not_given", "yellow")
         elif subject and match is not None:
-            rules = chapter_texts(match.ledger.setup.terms.variant)
+            rules = chapter_texts(match.ledger.setup.terms.variant, self._screen.lang)
             self._screen.explain_one(subject.lower(), None, rules)
         else:
             self._note("help")

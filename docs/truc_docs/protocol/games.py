@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_rules import Variant, preset, presets
-from truc_words.rules_page import CHAPTERS, chapters
-from truc_words.rules_text import SENTENCES, TABLES
+from truc_words.rules_page import CHAPTERS, chapters, hand_chapter
+from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
 GENERATED: Final = "<!-- made by `python -m truc_docs.protocol.rules docs/rules` -->"
 _COMMON: Final = "The [common rules](README.md#the-common-rules) hold too, where nothing else is said here."
@@ -103,7 +103,8 @@ def family_page(folder: Path, main: str) -> str:
     """Return the page of the family whose main game is called `main`."""
     written, others = introduction(folder, main), families()[main][1:]
     intro = ["", GENERATED, "", written.text, "", written.common, "", _COMMON, ""]
-    lines = [f"# {main}", *intro, own_chapters(main).rstrip(), ""]
+    hand = hand_chapter(preset(main)).strip("\n")
+    lines = [f"# {main}", *intro, own_chapters(main).rstrip(), "", *([hand, ""] if hand else [])]
     if others:
         lines += [*_other_games(folder, main, others), ""]
     lines += ["## Decided here", ""]
@@ -147,11 +148,11 @@ def _nearest(rule: str, name: str, before: tuple[str, ...]) -> str:
 
 def differences(main: Variant, other: Variant) -> Iterator[tuple[str, str, Difference]]:
     """Yield each rule, under the heading where it is told, that `other` says otherwise than `main`."""
-    for heading, names in CHAPTERS.items():
+    for chapter, names in CHAPTERS.items():
         for name in names:
             found = _difference(told(main, name), told(other, name))
             if any(found):
-                yield heading, name, found
+                yield ENGLISH(f"chapters.{chapter}"), name, found
 
 
 def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> Difference:
@@ -163,8 +164,8 @@ def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> Difference:
 
 def told(variant: Variant, rule: str) -> tuple[str, ...]:
     """Return all that a game says of a rule: its sentences, and the rows of its table as lines."""
-    rows = TABLES[rule](variant)[1:] if rule in TABLES else ()
-    return (*SENTENCES[rule](variant), *(_row(row) for row in rows))
+    rows = TABLES[rule](variant, ENGLISH)[1:] if rule in TABLES else ()
+    return (*SENTENCES[rule](variant, ENGLISH), *(_row(row) for row in rows))
 
 
 def _row(cells: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 from truc_rules import Variant, VariantError, preset, presets, variant_from_fields
-from truc_words.rules_text import SENTENCES
+from truc_words.rules_text import ENGLISH, SENTENCES
 
 Value = bool | str
 Told = Mapping[Value, tuple[str, ...]]
@@ -95,4 +95,4 @@ def _sentences(base: Variant, path: str, value: Value) -> tuple[str, ...] | None
         variant = variant_from_fields(changed, base)
     except VariantError:
         return None
-    return SENTENCES[name](variant)
+    return SENTENCES[name](variant, ENGLISH)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from truc_words.rules_text import bets, cards, local, stakes, table, tricks
-from truc_words.rules_text.wording import Rows, Sentences
+from truc_words.rules_text.wording import ENGLISH, Rows, Sentences, Wording
 
 SENTENCES: Final[Mapping[str, Sentences]] = {
     "players": cards.players,
@@ -57,4 +57,4 @@ TABLES: Final[Mapping[str, Rows]] = {
 }
 """By field: the rows of its table, the heads first; none if the game lacks the rule."""
 
-__all__ = ["SENTENCES", "TABLES"]
+__all__ = ["ENGLISH", "SENTENCES", "TABLES", "Wording"]

@@ -1,129 +1,109 @@
 """Seats, cards and the deal, in sentences."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Final
 
 from truc_rules import CARDS_EACH, Variant
-from truc_words.rules_text.wording import listed, points, times
+from truc_words.rules_text.wording import Wording
 
-_SEATED: Final[Mapping[int, str]] = MappingProxyType(
-    {
-        2: "Two players, one against the other.",
-        4: "Four players in two sides; partners sit across.",
-        6: "Six players in two sides of three; every second seat is of one side.",
-    }
-)
-_SUITS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "o": "oros",
-        "c": "copas",
-        "e": "espadas",
-        "b": "bastos",
-        "s": "spades",
-        "h": "hearts",
-        "d": "diamonds",
-    }
-)
 _FRENCH_ONLY: Final = "shd"
-_CONSENT: Final = {
-    "dealer": "The dealer alone agrees or refuses.",
-    "all": "The others are asked in seat order; the first refusal ends it.",
-}
+_SUITS: Final = "ocebshd"  # those that have names
+_COURTS: Final = frozenset(("12", "K"))
 
 
-def players(variant: Variant) -> tuple[str, ...]:
+def players(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return who plays against whom."""
-    return tuple(_SEATED[seats] for seats in variant.players)
+    return tuple(say(f"players.{seats}") for seats in variant.players)
 
 
-def pack(variant: Variant) -> tuple[str, ...]:
+def pack(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return the cards, whole ranks together."""
     cards = variant.pack
     suits = tuple(dict.fromkeys(card[-1] for card in cards))
     ranks = tuple(dict.fromkeys(card[:-1] for card in cards))
     whole = [rank for rank in ranks if all(rank + suit in cards for suit in suits)]
-    rest = [card for card in cards if card[:-1] not in whole]
-    told = f"{' '.join(whole)} in {listed([_suit(suit, suits) for suit in suits], 'and')}" if whole else ""
-    return (f"{len(cards)} cards: {'; and '.join(part for part in (told, ' '.join(rest)) if part)}.",)
-
-
-def _suit(suit: str, suits: Sequence[str]) -> str:
-    french = any(other in _FRENCH_ONLY for other in suits)
-    name = "clubs" if french and suit == "c" else _SUITS.get(suit, "")
-    return f"`{suit}` ({name})" if name else f"`{suit}`"
-
-
-def order(variant: Variant) -> tuple[str, ...]:
-    """Return the strength of the cards."""
-    entries = [entry.replace(" ", " = ") for entry in variant.order]
-    single = [name for entry in variant.order for name in entry.split() if name in variant.pack]
-    apart = "; a card named here by itself does not count with its rank" if single else ""
-    below = " below the manilhas" if variant.turnup is not None else ""
+    rest = " ".join(card for card in cards if card[:-1] not in whole)
+    told = rest
+    if whole:
+        named = say.listed([_suit(suit, suits, say) for suit in suits], "and")
+        told = say("pack.whole", ranks=" ".join(whole), suits=named)
+        told = say("pack.rest", whole=told, cards=rest) if rest else told
+    courts = "spanish" if "12" in ranks else "french"
     return (
-        f"From strong to weak{below}: {', '.join(entries)}. Cards of one rank are equal, whatever their suits{apart}.",
+        say("pack.told", count=len(cards), cards=told),
+        *((say(f"pack.{courts}"),) if _COURTS & {*ranks} else ()),
     )
 
 
-def turnup(variant: Variant) -> tuple[str, ...]:
+def _suit(suit: str, suits: Sequence[str], say: Wording) -> str:
+    if suit not in _SUITS:
+        return f"`{suit}`"
+    french = any(other in _FRENCH_ONLY for other in suits)
+    name = say("pack.suits.clubs" if french and suit == "c" else f"pack.suits.{suit}")
+    return say("pack.suit", letter=suit, name=name)
+
+
+def order(variant: Variant, say: Wording) -> tuple[str, ...]:
+    """Return the strength of the cards."""
+    entries = [entry.replace(" ", " = ") for entry in variant.order]
+    has_single = any(name in variant.pack for entry in variant.order for name in entry.split())
+    told = say("order.told" if variant.turnup is None else "order.below", order=", ".join(entries))
+    return (f"{told} {say('order.apart')}" if has_single else told,)
+
+
+def turnup(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return what the card turned up does."""
     rule = variant.turnup
     if rule is None:
         return ()
-    cycle = f"{' '.join(rule.cycle)}, and {rule.cycle[0]} again"
-    suits = listed([_suit(suit, rule.suits) for suit in rule.suits], "then")
+    suits = say.listed([_suit(suit, rule.suits, say) for suit in rule.suits], "then")
     return (
-        "After the deal the next card of the pack, the *vira*, is turned up; nobody plays it.",
-        f"The cards of the rank that follows it are the *manilhas*, stronger than all others. The ranks follow each"
-        f" other as {cycle}.",
-        f"Manilhas are never equal: from strong to weak {suits}.",
+        say("turnup.vira"),
+        say("turnup.manilhas", ranks=" ".join(rule.cycle), first=rule.cycle[0]),
+        say("turnup.suits", suits=suits),
     )
 
 
-def short_deal(variant: Variant) -> tuple[str, ...]:
+def short_deal(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return what cut and tap decide."""
     if not variant.short_deal:
         return ()
     barred = variant.scoring.target - 1
     return (
-        "Before the deal the seat before the dealer cuts the pack or taps it. After a cut every player gets"
-        f" {CARDS_EACH} cards.",
-        f"After a tap the dealer chooses whether every player gets {CARDS_EACH} cards or one; once a side has"
-        f" {points(barred)} or more there is no choice, and {CARDS_EACH} are dealt.",
-        "With one card each the hand is a single trick; stakes are asked for as ever.",
+        say("short_deal.cut", cards=CARDS_EACH),
+        say("short_deal.tap", cards=CARDS_EACH, least=say.points(barred)),
+        say("short_deal.one"),
     )
 
 
-def redeal(variant: Variant) -> tuple[str, ...]:
+def redeal(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return who proposes new cards and who must agree."""
     rule = variant.redeal
     if rule is None:
         return ()
     return (
-        "Before anything else eldest plays the cards or proposes new ones.",
-        _CONSENT[rule.consent],
-        f"If it is agreed, all cards are put aside unseen and {CARDS_EACH} new ones are dealt to each player from the"
-        f" rest of the pack. Otherwise these are played.",
-        f"New cards can be proposed {_often(variant, rule.max)}.",
+        say("redeal.first"),
+        say(f"redeal.{rule.consent}"),
+        say("redeal.dealt", cards=CARDS_EACH),
+        _often(variant, rule.max, say),
     )
 
 
-def _often(variant: Variant, most: int | str) -> str:
+def _often(variant: Variant, most: int | str, say: Wording) -> str:
     if isinstance(most, int):
-        return f"{times(most)} in a hand, if the pack still has enough"
+        return say("redeal.at_most", times=say.times(most))
     supplied = [
-        f"{times(len(variant.pack) // (CARDS_EACH * seats) - 1)} with {seats} players"
+        say(
+            "redeal.with_players", times=say.times(len(variant.pack) // (CARDS_EACH * seats) - 1), seats=seats
+        )
         for seats in variant.players
     ]
-    return f"as often as the pack can supply a whole deal: {listed(supplied, 'and')}"
+    return say("redeal.by_pack", often=say.listed(supplied, "and"))
 
 
-def blind(variant: Variant) -> tuple[str, ...]:
+def blind(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return when cards are played unseen."""
     if not variant.blind:
         return ()
-    covered = " In such a hand none is played face down." if variant.cover_from_trick else ""
-    return (
-        "If both sides are at their last point, nobody looks at the cards: every player plays its own unseen, and sees"
-        f" them only on the table.{covered}",
-    )
+    told = say("blind.told")
+    return (f"{told} {say('blind.not_covered')}" if variant.cover_from_trick else told,)

@@ -6,8 +6,8 @@ from typing import Final
 
 from truc_rules import REST, Kind, Variant
 from truc_words import Speech, catalogue, half_label, local_words
-from truc_words.rules_text.stakes import ladder_rows
-from truc_words.rules_text.wording import listed
+from truc_words.rules_text.stakes import rungs
+from truc_words.rules_text.wording import Wording
 
 Having = Callable[[Variant], bool]
 
@@ -28,23 +28,21 @@ def _has_turnup(variant: Variant) -> bool:
     return variant.turnup is not None
 
 
-_LANG: Final = "en"
-_SHOWN: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        Kind.RAISE: "`raise n`",
-        "raise +2": "`raise n`, for two more",
-        "accept-flor": "`accept`, to a contraflor",
-        "accept-rest": "`raise rest`, to the same",
-        "decline-envido": "`decline`, to envido",
-        "decline-flor": "`decline`, to a contraflor",
-        "decline-last-point": "`decline`, at the last point",
-        "trick_tied": "a tied trick",
-        "captain": "captains",
-        "last_point_asked": "the question at the last point",
-        "game_staked": "the hand that decides the game",
-    }
+_EXPLAINED: Final = frozenset(
+    (
+        Kind.RAISE,
+        "raise +2",
+        "accept-flor",
+        "accept-rest",
+        "decline-envido",
+        "decline-flor",
+        "decline-last-point",
+        "trick_tied",
+        "last_point_asked",
+        "game_staked",
+    )
 )
-"""By key of a local set: how it is shown, where the key is no move line and no plain word."""
+"""The keys of a local set that are no move line; what they stand for is told in words, as are all terms."""
 _NEEDED: Final[Mapping[str, Having]] = MappingProxyType(
     {
         Kind.CONCEDE: lambda variant: variant.concede != "vs_ask",
@@ -71,43 +69,43 @@ _NEEDED: Final[Mapping[str, Having]] = MappingProxyType(
 """By key of a local set: whether a game has it; every game has what is not listed here."""
 
 
-def words(variant: Variant) -> tuple[str, ...]:
+def words(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return the words that the game is told in, and its other names."""
     local = local_words(variant.words)
     if local.tongue is None:
-        return ("The game has no words of its own; it is told in plain ones.",)
-    told = f"These are the words of the players, in their tongue ({catalogue(local.tongue).name}); they change no rule."
-    return (told, *_besides(local.names.get(variant.name, ())), *_halves(variant))
+        return (say("words.none"),)
+    told = say("words.told", tongue=catalogue(local.tongue).name)
+    return (told, *_besides(local.names.get(variant.name, ()), say), *_halves(variant, say))
 
 
-def _besides(names: tuple[str, ...]) -> tuple[str, ...]:
+def _besides(names: tuple[str, ...], say: Wording) -> tuple[str, ...]:
     quoted = [f"*{name}*" for name in names]
-    return (f"The game is also called {listed(quoted, 'or')}.",) if quoted else ()
+    return (say("words.also", names=say.listed(quoted, "or")),) if quoted else ()
 
 
-def _halves(variant: Variant) -> tuple[str, ...]:
-    target, speech = variant.scoring.target, Speech(_LANG, variant.words)
+def _halves(variant: Variant, say: Wording) -> tuple[str, ...]:
+    target, speech = variant.scoring.target, Speech(say.lang, variant.words)
     if not speech.local.halves:
         return ()
     low, high = target // 4, target - target // 4
-    told = [f"{points} as *{half_label(points, target, speech)}*" for points in (low, high)]
-    return (f"Points are said by the half they are in: {told[0]}, {told[1]}.",)
+    said_low, said_high = (half_label(points, target, speech) for points in (low, high))
+    return (say("words.halves", low=low, said_low=said_low, high=high, said_high=said_high),)
 
 
-def word_rows(variant: Variant) -> tuple[tuple[str, ...], ...]:
+def word_rows(variant: Variant, say: Wording) -> tuple[tuple[str, ...], ...]:
     """Return what the game calls by a word of its own."""
-    rows = tuple(_rows(variant))
-    return (("what", "as players say it"), *rows) if rows else ()
+    rows = tuple(_rows(variant, say))
+    return ((say("words.what"), say("words.said")), *rows) if rows else ()
 
 
-def _rows(variant: Variant) -> Iterator[tuple[str, str]]:
+def _rows(variant: Variant, say: Wording) -> Iterator[tuple[str, str]]:
     local = local_words(variant.words)
     for line, label in local.moves.items():
         if _is_had(variant, line):
-            yield _SHOWN.get(line, f"`{line}`"), label.format(stake="n")
+            yield say(f"word.{line}") if line in _EXPLAINED else f"`{line}`", label.format(stake="n")
     for name, label in (*local.facts.items(), *local.terms.items()):
-        if (name in _SHOWN or name in local.terms) and _is_had(variant, name):
-            yield _SHOWN.get(name, name), label
+        if (name in _EXPLAINED or name in local.terms) and _is_had(variant, name):
+            yield say(f"word.{name}"), label
 
 
 def _is_had(variant: Variant, key: str) -> bool:
@@ -116,4 +114,4 @@ def _is_had(variant: Variant, key: str) -> bool:
         return key not in _NEEDED or _NEEDED[key](variant)
     if stake == REST:
         return variant.remainder != "none"
-    return stake == variant.ladder or stake in [row[0] for row in ladder_rows(variant)]
+    return stake == variant.ladder or stake in map(str, rungs(variant)[1:])

@@ -1,32 +1,65 @@
-"""Small wordings that the sentences of several fields share."""
+"""A language's sentences about rules, by key, and small wordings that several of them share."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from truc_rules import SIDES, Variant
-
-Sentences: TypeAlias = Callable[[Variant], tuple[str, ...]]
-Rows: TypeAlias = Callable[[Variant], tuple[tuple[str, ...], ...]]
+from truc_words.catalogue import read_spoken
 
 
-def points(count: int) -> str:
-    """Return a number of points in words."""
-    return "1 point" if count == 1 else f"{count} points"
+class Wording(NamedTuple):
+    """The sentences of one language, as the players of a game with a set of local words speak it."""
+
+    lang: str
+    words: str = ""
+
+    def __call__(self, key: str, **values: object) -> str:
+        """Return the sentence of a key of `rules/LANG.toml`, with values filled in.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return _sentences(self.lang, self.words)[key].format(**values)
+
+    def points(self, count: int) -> str:
+        """Return a number of points."""
+        return self._counted("points", count)
+
+    def truts(self, count: int) -> str:
+        """Return a number of truts."""
+        return self._counted("truts", count)
+
+    def times(self, count: int) -> str:
+        """Return a number of times."""
+        return self("counts.times.two") if count == 2 else self._counted("times", count)  # noqa: PLR2004 - once, twice
+
+    def _counted(self, what: str, count: int) -> str:
+        return self(f"counts.{what}.{'one' if count == 1 else 'many'}", n=count)
+
+    def listed(self, words: Sequence[str], last: str) -> str:
+        """Return `words` with commas, and the word for `last` (and, or, then) before the last of them."""
+        if len(words) < 2:  # noqa: PLR2004 - nothing to put between
+            return "".join(words)
+        return self(f"listed.{last}", first=", ".join(words[:-1]), last=words[-1])
 
 
-def truts(count: int) -> str:
-    """Return a number of truts in words."""
-    return "1 trut" if count == 1 else f"{count} truts"
+Sentences: TypeAlias = Callable[[Variant, Wording], tuple[str, ...]]
+Rows: TypeAlias = Callable[[Variant, Wording], tuple[tuple[str, ...], ...]]
+
+ENGLISH: Final = Wording("en")
 
 
-def times(count: int) -> str:
-    """Return a number of times in words."""
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+@cache
+def _sentences(lang: str, words: str) -> Mapping[str, str]:
+    return dict(_flat("", read_spoken(f"rules/{lang}.toml", lang, words)))
 
 
-def listed(words: Sequence[str], last: str) -> str:
-    """Return `words` with commas, and `last` before the last of them."""
-    return f"{', '.join(words[:-1])} {last} {words[-1]}" if len(words) > 1 else "".join(words)
+def _flat(before: str, table: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for key, value in table.items():
+        found += [(before + key, value)] if isinstance(value, str) else _flat(f"{before}{key}.", value)
+    return found
 
 
 def has_partners(variant: Variant) -> bool:
@@ -34,6 +67,6 @@ def has_partners(variant: Variant) -> bool:
     return max(variant.players) > len(SIDES)
 
 
-def the_side(variant: Variant) -> str:
-    """Return who scores: a player, or a side."""
+def of_whom(variant: Variant) -> str:
+    """Return the end of a key: who scores, a player or a side."""
     return "side" if has_partners(variant) else "player"
