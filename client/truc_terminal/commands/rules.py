@@ -3,7 +3,11 @@
 Variant files given to commands: read, or refused with what is wrong.
 """
 
+import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Final, NamedTuple
 
 import click
@@ -16,6 +20,10 @@ from truc_protocol.transcript import MAX_FILE, read_document_item
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FailedError
 from truc_terminal.commands.player import ask
+from truc_terminal.replay_model.faces import Faces
+from truc_terminal.screen.glyphs import needs_ascii
+from truc_terminal.screen.markdown import rendered
+from truc_terminal.screen.wrapping import wrapped
 from truc_words import ENGLISH, Sentence, printable, told
 from truc_words.house_variants import HouseVariantError, preset_called, read_variant
 from truc_words.rules_page import listed_games, rules_page
@@ -82,8 +90,17 @@ def rules(game: str | None, address: str | None, *, as_toml: bool) -> None:
         text = "\n".join(listed_games(spoken())).lstrip("\n")
     else:
         text = "\n".join(map(_offered, ask(address, _offers)))
-    for line in text.splitlines():
+    is_page = game is not None and not as_toml
+    for line in _for_people(text) if is_page and sys.stdout.isatty() else text.splitlines():
         click.echo(printable(line))
+
+
+def _for_people(page: str) -> Iterator[str]:
+    """Yield a page as it is read on a terminal: Markdown is for files and for programs."""
+    faces = Faces("`o`" in page, needs_ascii(sys.stdout.encoding, os.environ.get("TERM", "")))
+    width = get_terminal_size().columns
+    for line in rendered(page.splitlines(), faces, width):
+        yield from wrapped(line, width)
 
 
 def _offered(offer: VariantOffer) -> str:

@@ -21,9 +21,11 @@ class Faces(NamedTuple):
 
     def card(self, name: str) -> str:
         """Return a card as people see it: `7†` for `7e`, or its name if plain."""
-        suit = name[-1]
-        shown = suit if self.is_plain else (_SPANISH if self.is_spanish else _FRENCH).get(suit, suit)
-        return self.rank(name) + shown
+        return self.rank(name) + self.suit(name[-1])
+
+    def suit(self, letter: str) -> str:
+        """Return a suit as people see it: `†` for `e`, or its letter if plain."""
+        return letter if self.is_plain else (_SPANISH if self.is_spanish else _FRENCH).get(letter, letter)
 
     def rank(self, name: str) -> str:
         """Return what is written on a card: `7` for `7e`."""

@@ -61,6 +61,7 @@ from truc_terminal.screen.explaining import TABLE, Subject, explained, options_e
 from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.interruptions import Absences, Standstill, followed
 from truc_terminal.screen.lessons import Taught, Teach, untaught
+from truc_terminal.screen.markdown import rendered
 from truc_terminal.screen.mistakes import WhyNot, mistake
 from truc_terminal.screen.picture import picture, standing_room
 from truc_terminal.screen.questions import (
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from truc_rules import View
 
 _MINUTE: Final = 60
+_INDENT: Final = "  "
 
 
 class Screen:
@@ -470,8 +472,9 @@ class Screen:
             return
         choice = None if turn is None else find_choice(turn, subject, self.names)[0]
         what = Subject(subject, choice, self._board)
-        for line in explained(what, self._setting, rules):
-            self.say(f"  {line}" if line else line)
+        width = self._console.width - len(_INDENT)
+        for line in rendered(explained(what, self._setting, rules), self._setting.faces, width):
+            self.say(f"{_INDENT}{line}" if line else line)
 
 
 def _title(asked: Question, setting: Setting) -> str:
