@@ -29,9 +29,15 @@ def node_version() -> int:
 
 
 needs_node = pytest.mark.skipif(node_version() < 18, reason="node 18 or later is not installed")
+needs_jdk = pytest.mark.skipif(shutil.which("javac") is None, reason="no JDK is installed: there is no javac")
 GUEST_PY = (sys.executable, str(CLIENTS / "guest.py"))
 GUEST_JS = (NODE, str(CLIENTS / "guest.mjs"))
 KEYED_JS = (NODE, str(CLIENTS / "keyed.mjs"))
+KEYED_JAVA = ("java", str(Path(__file__).with_name("Keyed.java")))
+KEYED = [
+    pytest.param(KEYED_JS, marks=needs_node, id="javascript"),
+    pytest.param(KEYED_JAVA, marks=needs_jdk, id="java"),
+]
 
 
 class Place(NamedTuple):
@@ -50,9 +56,9 @@ class Place(NamedTuple):
         return f"{scheme(is_tls=self.is_tls)}127.0.0.1:{self.port}/{self.table}#{self.fingerprint}"
 
 
-def keyed(home: Path) -> tuple[str, ...]:
+def keyed(home: Path, client: tuple[str, ...] = KEYED_JS) -> tuple[str, ...]:
     """Return the command of a player with a key that keeps its things in a folder."""
-    return (*KEYED_JS, "--keep", str(home / "keep.json"), "--out", str(home / "match.truc"))
+    return (*client, "--keep", str(home / "keep.json"), "--out", str(home / "match.truc"))
 
 
 def start(command: Iterable[str], place: Place) -> subprocess.Popen[str]:

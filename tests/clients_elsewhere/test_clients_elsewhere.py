@@ -14,7 +14,7 @@ from clients_elsewhere.programs import (
     CLIENTS,
     GUEST_JS,
     GUEST_PY,
-    KEYED_JS,
+    KEYED,
     NODE,
     bot,
     keyed,
@@ -96,10 +96,13 @@ def test_guest_plays_a_match_of_any_game(real_server, tmp_path, guest, game) -> 
 
 @pytest.mark.slow
 @needs_node
+@pytest.mark.parametrize("client", KEYED)
 @pytest.mark.parametrize("game", ["truc-french", "truco-argentino-flor", "truco-mineiro", "truc-lanes"])
-def test_keyed_client_plays_a_match_that_is_proven_by_both_verifiers(real_server, tmp_path, game) -> None:
+def test_keyed_client_plays_a_match_that_is_proven_by_both_verifiers(
+    real_server, tmp_path, game, client
+) -> None:
     with bot(real_server, tmp_path, game, "match=1", "target=9") as (place, opponent):
-        ended = told(start(keyed(tmp_path), place))
+        ended = told(start(keyed(tmp_path, client), place))
         assert (ended.code, ended.errors, opponent.wait(60)) == (0, "", 0)
     other = [NODE, str(CLIENTS.parent / "verifiers" / "verify.mjs"), str(tmp_path / "match.truc")]
     assert (result_of(tmp_path), subprocess.run(other, capture_output=True, check=False).returncode) == (
@@ -120,10 +123,11 @@ def test_keyed_client_plays_with_the_cryptography_of_a_browser(real_server, tmp_
 
 @pytest.mark.slow
 @needs_node
-def test_four_clients_of_three_kinds_play_together(real_server, tmp_path) -> None:
+@pytest.mark.parametrize("client", KEYED)
+def test_four_clients_of_three_kinds_play_together(real_server, tmp_path, client) -> None:
     options = ("guests=2", "match=1", "target=9")
     with bot(real_server, tmp_path, "truc-catalan", *options, seats=4) as (place, opponent):
-        players = [start(command, place) for command in (GUEST_JS, GUEST_PY, keyed(tmp_path))]
+        players = [start(command, place) for command in (GUEST_JS, GUEST_PY, keyed(tmp_path, client))]
         assert [told(player).code for player in players] == [0, 0, 0]
         assert opponent.wait(60) == 0
     assert result_of(tmp_path) == "proven"
@@ -152,26 +156,26 @@ def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, 
 
 
 @pytest.mark.slow
-@needs_node
+@pytest.mark.parametrize("client", KEYED)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, seed) -> None:
+def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, seed, client) -> None:
     with ExitStack() as stack:
         place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=5"))
         line, way = stack.enter_context(relay(place, lasts(seed)))
-        ended = told(start(keyed(tmp_path), way))
+        ended = told(start(keyed(tmp_path, client), way))
         assert (ended.code, ended.errors, line.cuts > 3) == (0, "", True)
     assert result_of(tmp_path) == "proven"
 
 
 @pytest.mark.slow
-@needs_node
-def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp_path) -> None:
+@pytest.mark.parametrize("client", KEYED)
+def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp_path, client) -> None:
     with ExitStack() as stack:
         place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=3"))
         line, way = stack.enter_context(relay(place, [900, 3_000, 5_000, 9_000, 30_000]))
         codes = []
         while codes[-1:] != [0]:
-            player = start(keyed(tmp_path), way)
+            player = start(keyed(tmp_path, client), way)
             line.cut = player.kill
             codes.append(told(player).code)
             assert set(codes) <= {0, -9}
@@ -180,13 +184,13 @@ def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("client", [*GUESTS, pytest.param(KEYED_JS, marks=needs_node, id="keyed")])
+@pytest.mark.parametrize("client", [*GUESTS, *KEYED])
 def test_client_plays_over_a_line_that_brings_single_bytes(real_server, tmp_path, client) -> None:
     options = ("guests=1", "match=1", "target=2")
     with ExitStack() as stack:
         place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", *options))
         _, way = stack.enter_context(relay(place, size=1))
-        command = keyed(tmp_path) if client == KEYED_JS else client
+        command = client if client in (GUEST_JS, GUEST_PY) else keyed(tmp_path, client)
         assert told(start(command, way)).code == 0
 
 

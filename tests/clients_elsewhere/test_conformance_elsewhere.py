@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, keyed, needs_node
+from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JAVA, KEYED_JS, keyed, needs_jdk, needs_node
 
 from truc_protocol.audit import verify
 
@@ -33,12 +33,22 @@ def test_guest_is_a_client_of_level_c2(tmp_path, guest) -> None:
     assert not_passed(tmp_path / "report.json", "C2", "*", *guest, "{url}") == set()
 
 
+KEPT = ("--keep", "{home}/keep.json", "--out", "{home}/match.truc")
+
+
 @pytest.mark.slow
 @needs_node
 def test_keyed_client_notices_every_cheat_but_those_that_only_the_rules_show(tmp_path) -> None:
-    kept = ("--keep", "{home}/keep.json", "--out", "{home}/match.truc")
-    failed = not_passed(tmp_path / "report.json", "C3", "C3.*", *KEYED_JS, "{url}", *kept)
+    failed = not_passed(tmp_path / "report.json", "C3", "C3.*", *KEYED_JS, "{url}", *KEPT)
     assert failed <= NEEDS_RULES
+
+
+@pytest.mark.slow
+@needs_jdk
+def test_client_by_the_page_alone_is_one_of_level_c3(tmp_path) -> None:
+    subprocess.run(["javac", "-d", tmp_path, KEYED_JAVA[1]], check=True)  # once, as the kit starts it often
+    command = ("java", "-cp", str(tmp_path), "Keyed", "{url}", *KEPT)
+    assert not_passed(tmp_path / "report.json", "C3", "C3.*", *command) <= NEEDS_RULES
 
 
 def cheated(folder, cheat):

@@ -1,6 +1,7 @@
 """The page messages.md: every message with its fields, an example, its errors and what may follow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -68,23 +69,39 @@ Each example stands in JSON, `bin` as base64. [examples.json](schema/examples.js
 without the length before it. Bodies are shortened and signatures made up; [traces](../../tests/vectors/traces/README.md) have
 real ones.
 
-A player needs few of them: `hello`, `login`, `create` or `join`, `ready`, `act`, `resume`, `ping` and `pong`; and of the server's
-`hello`, `welcome`, `ok`, `error`, `bye`, `table`, `closed`, `terms`, `setup`, `record`, `options`, `cards`, `waiting` and
-`seat_taken_over`.
+A player needs few of them, which stand first: {needed}.
 
 The reply to a request is `ok`, unless *Reply* says otherwise; to any but `ping` it may be `error` instead: with {every} after `welcome`, with `auth_required` before it, with `unknown_request` if the
 server lacks its [capability](capabilities.md), or with the codes under *Errors*. *Then* is what may come next.
 """
 
 
+_NEEDED: Final[Mapping[Direction, tuple[str, ...]]] = MappingProxyType(
+    {
+        Direction.TO_SERVER: ("hello", "login", "create", "join", "ready", "act", "resume", "ping", "pong"),
+        Direction.TO_CLIENT: (
+            *("hello", "welcome", "ok", "error", "bye", "table", "closed", "terms", "setup", "record"),
+            *("options", "cards", "waiting", "seat_taken_over", "ping", "pong"),
+        ),
+    }
+)
+"""What a player must send or understand, in the order of a match; all else may be left out."""
+
+
 def messages_page() -> str:
-    """Write messages.md: every message with its fields."""
+    """Write messages.md: every message with its fields, those that a player needs first."""
     common = "\n".join(map(str, _COMMON))
-    lines = ["# Messages", "", GENERATED, _INTRODUCTION.format(every=_listed(EVERY), common=common)]
+    needed = "; ".join(
+        f"{direction.value}, {', '.join(f'`{tag}`' for tag in tags)}" for direction, tags in _NEEDED.items()
+    )
+    introduction = _INTRODUCTION.format(every=_listed(EVERY), common=common, needed=needed)
+    lines = ["# Messages", "", GENERATED, introduction]
     for direction in Direction:
         lines += [f"## {direction.value[0].upper()}{direction.value[1:]}", ""]
         for row in _rows(direction):
             lines += _message(row)
+            if row.tag == _NEEDED[direction][-1]:
+                lines += ["---", "", "A player can do without all that follows here.", ""]
     lines += ["## Maps inside messages", ""]
     for part in PARTS:
         lines += [f"### {part.__name__}", "", summary(part), "", *_fields(part), ""]
@@ -92,7 +109,10 @@ def messages_page() -> str:
 
 
 def _rows(direction: Direction) -> list[MessageRow]:
-    return [row for row in MESSAGES if row.direction is direction]
+    """Return the messages of one direction: those that a player needs, in their order, then the others."""
+    needed = _NEEDED[direction]
+    rows = [row for row in MESSAGES if row.direction is direction]
+    return sorted(rows, key=lambda row: needed.index(row.tag) if row.tag in needed else len(needed))
 
 
 def _message(row: MessageRow) -> list[str]:
