@@ -18,6 +18,7 @@ from truc_rules.errors import (
     RulesError,
     UnknownOptionError,
     VariantError,
+    nearest,
 )
 from truc_rules.match.machines import deciders, deciders_in_view
 from truc_rules.match.match import (
@@ -134,6 +135,7 @@ __all__ = [
     "lowest_slot",
     "move_line",
     "named",
+    "nearest",
     "new_match",
     "next_hand",
     "other_side",

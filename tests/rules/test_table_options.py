@@ -44,7 +44,8 @@ def test_redeals_by_number_and_by_pack():
 @each_row(
     "variant, name, value, said",
     [
-        (FRENCH, "colour", "red", "colour: expected one of the options reveal, .*redeals"),
+        (FRENCH, "colour", "red", "colour: expected an option: one of reveal, .*redeals"),
+        (FRENCH, "targt", 3, "targt: expected an option; the nearest is target"),
         (FRENCH, "pica", "on", "pica: expected a game of six with envido, got truc-french"),
         (
             CATALAN,

@@ -83,6 +83,20 @@ def test_damaged_identity_names_the_file(folder, identity):
         load_identity(folder)
 
 
+@each_row("trace", ["database", "rolls", "certificate", "admin_log", "settings"])
+def test_used_folder_without_its_key_gets_no_new_one(folder, identity, trace):
+    folder.identity.unlink(missing_ok=True)
+    getattr(folder, trace).touch()
+    with pytest.raises(IdentityError, match=r"identity\.pem is missing, but .* is there: restore the key"):
+        load_identity(folder)
+    getattr(folder, trace).unlink()
+
+
+def test_settings_put_into_a_new_folder_by_hand_are_no_trace(folder):
+    folder.settings.touch()
+    assert load_identity(folder).serial == 0
+
+
 def test_reading_makes_no_keys(folder):
     with pytest.raises(IdentityError, match="is missing"):
         read_identity(folder)

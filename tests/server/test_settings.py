@@ -125,6 +125,7 @@ class TestFile:
             ("[listen.port]\nx = 1", f"truc.toml line 1: {PORT}, got {{"),
             ("name = 'a'\nport 5\n", "truc.toml line 2: expected TOML"),
             ("name = 'a'\nmotd =", "truc.toml line 2: expected TOML"),
+            ("[listen]\n[store]\n[listen]\n", "truc.toml line 3: [listen] stands there twice: put its lines"),
             ("#" * (MAX_FILE + 1), f"truc.toml: expected at most {MAX_FILE} bytes, got {MAX_FILE + 1}"),
         ],
     )

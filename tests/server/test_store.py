@@ -330,7 +330,7 @@ class TestMigrations:
 class TestFailures:
     def test_file_that_is_no_database_is_refused(self, tmp_path):
         (tmp_path / "truc.db").write_bytes(b"no database " * 100)
-        with pytest.raises(StoreError, match="file is not a database"):
+        with pytest.raises(StoreError, match="file is not a database: move it away and restore a backup"):
             open_store(url(tmp_path))
 
     @each_row(

@@ -6,6 +6,7 @@ Nonces, the clock, the certificate and what was pinned are passed in; each check
 """
 
 from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 from enum import Enum, auto
 from typing import Annotated, Final, NamedTuple, NewType, TypeVar, assert_never
 
@@ -354,7 +355,14 @@ def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, contact: Contact) -> in
             raise HandshakeError("C39", f"expected the rotation with serial {serial}, got {roll.serial}")
         _expect("C39", f"the key before in rotation {serial}", roll.old, present)
         if roll.not_before > contact.now:
-            raise HandshakeError("C39", f"rotation {serial} is not in force before {roll.not_before}")
+            begins, now = (
+                f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+                for at in (roll.not_before, contact.now)
+            )
+            raise HandshakeError(
+                "C39",
+                f"rotation {serial} is not in force before {begins}; the clock here says {now}: is it right?",
+            )
         _check_roll_keys(roll, contact.revoked)
         if not (verify(roll.old, body, sig_old) and verify(roll.new, body, sig_new)):
             raise HandshakeError("C39", f"rotation {serial} is not signed by both keys")

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from truc_rules.cards.seats import SEAT_COUNTS
-from truc_rules.errors import UnknownOptionError, VariantError
+from truc_rules.errors import UnknownOptionError, VariantError, nearest
 from truc_rules.variants.presets import FAMILIES, ORDERS
 from truc_rules.variants.variant import Envido, Flor, Pica, Redeal, Variant
 
@@ -33,9 +33,8 @@ def with_options(variant: Variant, options: Mapping[str, Setting]) -> Variant:
 
 def _option(variant: Variant, name: str) -> Callable[[Variant, Setting], Variant]:
     if name not in _OPTIONS:
-        raise UnknownOptionError(
-            f"{name}: expected one of the options {', '.join(TABLE_OPTIONS)}, got {name!r}"
-        )
+        like = nearest(name, TABLE_OPTIONS) or f": one of {', '.join(TABLE_OPTIONS)}"
+        raise UnknownOptionError(f"{name}: expected an option{like}")
     return _OPTIONS[name]
 
 

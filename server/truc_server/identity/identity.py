@@ -278,7 +278,11 @@ def check_in_force(identity: PublicIdentity) -> None:
 
 
 def _create(folder: Folder, passphrase: str | None) -> None:
-    for trace in (folder.database, folder.rolls):
+    used = [folder.database, folder.rolls, folder.certificate, folder.admin_log]
+    # `init` writes both, the settings last; without settings a start was killed half-way, without keys a host began by hand
+    if folder.settings.exists() and folder.secrets_key.exists():
+        used.append(folder.settings)
+    for trace in used:
         if trace.exists():
             raise IdentityError(
                 f"{folder.identity} is missing, but {trace} is there: restore the key from a backup; "

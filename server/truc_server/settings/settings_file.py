@@ -227,6 +227,9 @@ def _shown(value: object) -> str:
 def _syntax_error(name: str, text: str, message: str) -> str:
     place = re.search(r"\(at line (\d+), column \d+\)", message)
     line = int(place[1]) if place else text.rstrip("\n").count("\n") + 1
+    if twice := re.search(r"Cannot declare \((.*?),?\) twice", message):
+        table = ".".join(re.findall(r"'([^']*)'", twice[1]))
+        return f"{name} line {line}: [{_told(table)}] stands there twice: put its lines under the first"
     return f"{name} line {line}: expected TOML, got: {_told(message)}"
 
 

@@ -99,7 +99,8 @@ def reading(engine: Engine) -> Iterator[Connection]:
 def reason(error: SQLAlchemyError) -> str:
     """Return the database's own words: one line without statement and values, which may hold secrets."""
     words = str(error.orig) if isinstance(error, DBAPIError) else str(error)
-    return words.partition("\n")[0]  # PostgreSQL adds the values in question
+    told = words.partition("\n")[0]  # PostgreSQL adds the values in question
+    return f"{told}: move it away and restore a backup" if told == "file is not a database" else told
 
 
 def is_busy(error: SQLAlchemyError) -> bool:

@@ -5,7 +5,7 @@ from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from truc_protocol.errors import Code
 from truc_protocol.setup import Opts
-from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, with_options
+from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, nearest, with_options
 from truc_server.net.peer import RefusedError
 from truc_server.settings.settings import LEAST_DECISION_MS, MAX_DELAY_S, MatchDefaults
 from truc_server.settings.variants import VariantCatalogue
@@ -143,8 +143,13 @@ def _house_rules(variant: Variant, options: Options) -> Variant:
         try:
             variant = with_options(variant, {key: value})
         except UnknownOptionError as error:
-            expected = ", ".join((*RANGES, *_KEPT, *TABLE_OPTIONS))
-            message = f"{key}: expected one of the options {expected}"
+            known = (*RANGES, *_KEPT, *TABLE_OPTIONS)
+            like = nearest(key, known)
+            message = (
+                f"{key}: expected an option{like}"
+                if like
+                else f"{key}: expected one of the options {', '.join(known)}"
+            )
             raise RefusedError(Code.BAD_OPTION, message, field=f"options/{key}") from error
         except VariantError as error:
             raise RefusedError(Code.BAD_OPTION, str(error), field=f"options/{key}") from error
