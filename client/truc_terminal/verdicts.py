@@ -21,6 +21,7 @@ from truc_protocol.audit import (
     Weighed,
 )
 from truc_protocol.bodies import Rule, SideScore
+from truc_rules import preset, presets
 from truc_words import (
     ENGLISH,
     Sentence,
@@ -43,6 +44,7 @@ _SEAT: Final = re.compile(r"\bseat (\d+)\b")
 
 def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
     """Yield the verdict in sentences, of which the first alone is enough; words for machines stay in English."""
+    speech = as_played(verdict, speech)
     names = _named(verdict.players, speech)
     yield _first_line(verdict, speech)
     if verdict.refutation is not None:
@@ -60,6 +62,12 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
         noted = sorted([*_on_the_servers_word(verdict, speech), *_changes(verdict, speech)])
         yield from (line for _, line in noted)
         yield from _counted(verdict, speech)
+
+
+def as_played(verdict: Verdict, speech: Speech) -> Speech:
+    """Return the speech with the words of the game that was played, if that is known by its name."""
+    known = verdict.variant in presets() and not speech.words
+    return Speech(speech.lang, preset(str(verdict.variant)).words) if known else speech
 
 
 def level_line(level: str, speech: Speech = ENGLISH) -> str:

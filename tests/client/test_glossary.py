@@ -1,14 +1,17 @@
 """One word for one thing: on the table, in help, in replay and report, in every language and every game's own country."""
 
 import re
+from pathlib import Path
 
 import pytest
+from client.running import truc
 from protocol.test_word_catalogues import said
 from rows import each_row
 
 from truc_rules import preset
 from truc_terminal.commands.helping import help_in
 from truc_words import LANGUAGES, local_sets
+from truc_words.rules_page import rules_page
 from truc_words.words_page import words_page
 
 SURFACES = {
@@ -74,7 +77,7 @@ NOBODY_SAYS = {
         "la partida descansa",
         "boca abajo",
     ],
-    "fr": ["meilleure paire", "est tiré", "la marque", "s'est engagé sur"],
+    "fr": ["meilleure paire", r"\{\w+\} est tiré", "la marque", "s'est engagé sur"],
     "pt": ["melhor par", "fica obrigado", "fica lembrada", "a partida descansa", "virada para baixo"],
 }
 """What was once said and is not, or not so by people who play."""
@@ -137,9 +140,46 @@ def test_nobody_says_what_no_player_would(lang) -> None:
     ] == []
 
 
+VECTORS = Path(__file__).parents[1] / "vectors" / "transcripts"
+
+
+@each_row(
+    "file, lang, words, own",
+    [
+        (
+            "argentine-match",
+            "es",
+            "argentine",
+            {"replay": ["vuelta 1", "puntaje"], "report": ["vueltas?"], "show": ["puntaje"]},
+        ),
+        (
+            "paulista-turned",
+            "pt",
+            "paulista",
+            {"replay": ["rodada 1"], "report": ["tentos?"], "verify": ["tentos?"]},
+        ),
+    ],
+)
+def test_what_is_shown_after_a_match_has_the_words_of_the_table(file, lang, words, own, tmp_path) -> None:
+    path, page = str(VECTORS / f"{file}.truc"), tmp_path / "page.html"
+    others = [GLOSSARY[term][lang] for term in REGIONAL[lang, words]]
+    for command in ("replay", "show", "verify", "report"):
+        made = truc(command, path, "--lang", lang, *(["-o", page] if command == "report" else []))
+        told = page.read_text() if command == "report" else made.output
+        assert [word for word in own.get(command, []) if not holds(word, told)] == []
+        assert [word for word in others if holds(word, told)] == []
+
+
 @each_row(
     "game, lang, term",
-    [("truco-argentino", "es", "vuelta"), ("truco-paulista", "pt", "rodada"), ("truc-catalan", "ca", "basa")],
+    [
+        ("truco-argentino", "es", "vueltas?"),
+        ("truco-paulista", "pt", "rodadas?"),
+        ("truc-catalan", "ca", "basa"),
+    ],
 )
-def test_page_of_words_has_the_words_of_the_table(game, lang, term) -> None:
-    assert holds(term, words_page(preset(game), lang))
+def test_pages_of_rules_and_of_words_have_the_words_of_the_table(game, lang, term) -> None:
+    variant = preset(game)
+    for page in (words_page(variant, lang), rules_page(variant, lang)):
+        assert holds(term, page)
+        assert holds(GLOSSARY["trick"][lang], page) == holds(term, "basa")

@@ -495,7 +495,7 @@ def rules_of(name: str):
         ("? flor", "got 'flor'"),
         ("? trut", "chapter of the rules: Players and cards"),
         ("? signs", "Signs and talk"),
-        ("? players", "11 12 in o (oros), c (copas)"),
+        ("? players", "11 12 in o (oros, coins), c (copas"),
         ("? rules", "Chapters of the rules: Players and cards, The deal"),
         ("? table", "score"),
         ("? resign", "resign: give the match up."),

@@ -27,7 +27,7 @@ from truc_terminal.commands.player import at_server, own_home, own_player
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.verify import severest, verify
 from truc_terminal.plain_values import verdict_facts
-from truc_terminal.verdicts import EXIT_CODES, game_name, moves_ruled, quoted_name, side_score
+from truc_terminal.verdicts import EXIT_CODES, as_played, game_name, moves_ruled, quoted_name, side_score
 from truc_words import Sentence, Speech, side_name
 
 _NEWEST: Final = 20
@@ -126,6 +126,7 @@ def _print(kept: KeptFile, verdict: Verdict, console: Console, speech: Speech) -
 
 def _result(verdict: Verdict, speech: Speech) -> str:
     """Return who played whom, how it ended, and the scores, in the order in which the sides are named."""
+    speech = as_played(verdict, speech)
     said, first = speech.catalogue.history, verdict.winner or 0
     names = [quoted_name(name, seat) for seat, name in enumerate(verdict.players)]
     scores = [side_score(games, points, speech) for games, _upper, points in verdict.score]

@@ -50,7 +50,12 @@ class Replay(NamedTuple):
     @property
     def said(self) -> Mapping[str, str]:
         """The words around the table, in the viewer's language."""
-        return Speech(self.lang).catalogue.replay
+        return self.speech.catalogue.replay
+
+    @property
+    def speech(self) -> Speech:
+        """The viewer's language, with the words of the game."""
+        return Speech(self.lang, self.match.terms.variant.words if self.match.terms else "")
 
 
 def reached(replayed: ReplayedMatch, at: int, step: ReplayStep) -> int:
@@ -128,7 +133,7 @@ def _head(replay: Replay, stage: MatchStage) -> list[Text]:
 
 def _title(replay: Replay, stage: MatchStage) -> str:
     """Return the hand, the record, whose eyes see it, and the game."""
-    verdict, record, said, speech = replay.match.verdict, stage.record, replay.said, Speech(replay.lang)
+    verdict, record, said, speech = replay.match.verdict, stage.record, replay.said, replay.speech
     game = (
         game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
         if verdict.variant
@@ -148,7 +153,7 @@ def _eyes(replay: Replay, record: Annotated) -> str:
 def _told(replay: Replay, stage: MatchStage) -> list[Text]:
     """Return what a record says, and what fails in it; for the last one also the verdict on the match."""
     lines = [Text(printable(f"> {line}"), style="bold cyan") for line in stage.said]
-    speech = Speech(replay.lang)
+    speech = replay.speech
     if stage.record.refutation is not None:
         failed = refutation_line(stage.record.refutation, stage.record.names, speech)
         told = speech.say("records.fails", failed=failed)
@@ -263,4 +268,4 @@ def _numbers(replay: Replay, stage: MatchStage) -> str:
     told = [replay.said["numbers"].format(who=", ".join(roles))] if roles else []
     if hand.recomputed is not None and hand.recomputed <= stage.number:
         told.append(replay.said["again"].format(tick=_tick(replay)))
-    return Speech(replay.lang).separated(told)
+    return replay.speech.separated(told)
