@@ -81,18 +81,27 @@ async def load(plan: Plan) -> dict[str, Any]:
     Raises:
         BenchmarkError: It could not.
     """
-    command = [sys.executable, "-m", "benchmarks.generator", json.dumps(plan._asdict())]
+    return await told("benchmarks.generator", json.dumps(plan._asdict()))
+
+
+async def told(module: str, *arguments: str) -> dict[str, Any]:
+    """Run a module of this package in a process of its own; return the figures that it prints.
+
+    Raises:
+        BenchmarkError: It could not.
+    """
+    command = [sys.executable, "-m", module, *arguments]
     with trio.move_on_after(PATIENCE_S):
         done = await trio.run_process(
             command, capture_stdout=True, capture_stderr=True, check=False, env=environment()
         )
         return _told(done)
-    raise BenchmarkError(f"{plan.kind}: expected an end within {PATIENCE_S:.0f} s")
+    raise BenchmarkError(f"{' '.join(command[1:])}: expected an end within {PATIENCE_S:.0f} s")
 
 
 def _told(done: "subprocess.CompletedProcess[bytes]") -> dict[str, Any]:
     if done.returncode != 0:
-        raise BenchmarkError(f"the generator has failed: {done.stderr.decode()[-2000:]}")
+        raise BenchmarkError(f"{done.args[2]} has failed: {done.stderr.decode()[-2000:]}")
     told: dict[str, Any] = json.loads(done.stdout)
     if "error" in told:
         raise BenchmarkError(told["error"])

@@ -44,6 +44,7 @@ class Scale(NamedTuple):
         idle, idle_s: clients that do nothing, and for how long.
         rounds: of what runs in this process.
         hands: of the match that is audited.
+        matches: few and many that are verified.
     """
 
     seconds: float = 10.0
@@ -59,6 +60,7 @@ class Scale(NamedTuple):
     idle_s: float = 60.0
     rounds: int = 5
     hands: int = auditing.HANDS
+    matches: tuple[int, int] = (100, 10_000)
 
 
 PACE: Final = 4.0
@@ -77,6 +79,7 @@ SHORT: Final = Scale(
     idle_s=4.0,
     rounds=1,
     hands=10,
+    matches=(20, 200),
 )
 LEAST: Final = Scale(
     seconds=0.3,
@@ -92,6 +95,7 @@ LEAST: Final = Scale(
     idle_s=0.3,
     rounds=1,
     hands=2,
+    matches=(2, 4),
 )
 
 
@@ -247,6 +251,13 @@ async def audit(folder: Path, scale: Scale) -> Figures:
     return found
 
 
+async def verify(folder: Path, scale: Scale) -> Figures:
+    """Verify few small matches and many, in a process that starts others for all cores; seconds."""
+    del folder
+    few, many = map(str, scale.matches)
+    return await running.told("benchmarks.many", "--few", few, "--many", many)
+
+
 async def start(folder: Path, scale: Scale) -> Figures:
     """Start a server whose data folder and bytecode are there already, until it listens; milliseconds."""
     async with running.server(folder, settings=running.COMPILED) as server:
@@ -275,5 +286,6 @@ SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
     "postgresql": postgresql,
     "engine": engine,
     "audit": audit,
+    "verify": verify,
     "start": start,
 }

@@ -158,6 +158,11 @@ def logins(load: Results) -> float:
     return float(load["logins"] / load["seconds"])
 
 
+def few_as_often(figures: Results) -> float:
+    """Return the seconds for many files at the rate of few."""
+    return float(figures["few_s"] * figures["many"] / figures["few"])
+
+
 def _of_crowd(load: Results) -> float:
     """Return the share of the main thread that so many tables take; of fewer, in proportion."""
     return float(100 * load["main_share"] * CROWD / (load["clients"] / 2))
@@ -307,6 +312,22 @@ TARGETS: Final = (
         _at("audit truco-argentino signatures_ms"),
         1.75,
         1.3,
+    ),
+    Target(
+        "verify",
+        "verifying many matches, beside few as many times",
+        "s",
+        _at("verify many_s"),
+        _at("verify", few_as_often),
+        1.1,
+        1.0,
+    ),
+    Target(
+        "verify",
+        "the same on all cores",
+        "s",
+        _at("verify all_cores_s"),
+        _at("verify", few_as_often),
     ),
     Target("start", "from the command to listening", "ms", _at("start listening_ms"), None, 600, 400),
 )
