@@ -176,17 +176,18 @@ def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) ->
 
 
 def score_words(score: Sequence[SideScore], names: Sequence[str], speech: Speech = ENGLISH) -> str:
-    """Return the score of each side after its name: the games won, and the points in the current one."""
+    """Return the score of each side after its name."""
     return speech.separated(
-        speech.of(side_name(side, names, speech), side_score(games, points, speech))
-        for side, (games, _upper, points) in enumerate(score)
+        speech.of(side_name(side, names, speech), side_score(each, speech)) for side, each in enumerate(score)
     )
 
 
-def side_score(games: int, points: int, speech: Speech = ENGLISH) -> str:
-    """Return the score of a side: the games won, and the points in the current one."""
+def side_score(score: SideScore, speech: Speech = ENGLISH) -> str:
+    """Return the score of a side: the games won, and the units and points in the current one."""
+    games, upper, points = score
     won = [speech.counted("game", games)] if games else []
-    return joined([*won, speech.counted("point", points)], speech)
+    units = [speech.counted("unit", upper)] if upper or "unit" in speech.local.counts else []
+    return joined([*won, *units, speech.counted("point", points)], speech)
 
 
 def _doubts(verdict: Verdict, speech: Speech) -> Iterator[str]:

@@ -170,6 +170,11 @@ def test_what_is_shown_after_a_match_has_the_words_of_the_table(file, lang, word
         assert [word for word in others if holds(word, told)] == []
 
 
+def test_score_after_a_match_has_the_units_of_its_game() -> None:
+    told = truc("verify", str(VECTORS / "trut-resigned.truc"), "--lang", "fr").output
+    assert re.search(r"\d truts? et \d points?", told)
+
+
 @each_row(
     "game, lang, term",
     [

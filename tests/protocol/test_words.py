@@ -95,7 +95,7 @@ def test_game_calls_its_move_by_its_own_word(words, line, answering, own) -> Non
     [
         ("en", "truco (ask for 2; worth 1 if they decline)"),
         ("ca", "truco (demanar 2; 1 si no ho accepten)"),
-        ("es", "truco (pedir 2; 1 si no aceptan)"),
+        ("es", "truco (pedir 2; 1 si no quieren)"),
         ("fr", "truco (demander 2 ; 1 en cas de refus)"),
         ("pt", "truco (pedir 2; 1 se não aceitarem)"),
     ],

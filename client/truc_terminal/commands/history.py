@@ -129,7 +129,7 @@ def _result(verdict: Verdict, speech: Speech) -> str:
     speech = as_played(verdict, speech)
     said, first = speech.catalogue.history, verdict.winner or 0
     names = [quoted_name(name, seat) for seat, name in enumerate(verdict.players)]
-    scores = [side_score(games, points, speech) for games, _upper, points in verdict.score]
+    scores = [side_score(score, speech) for score in verdict.score]
     return said[_ending(verdict)].format(
         one=side_name(first, names, speech),
         other=side_name(1 - first, names, speech),
