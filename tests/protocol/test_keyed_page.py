@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import count, product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from cryptography.hazmat.primitives import hashes
@@ -286,8 +286,18 @@ def culprits(blame: str, signer: int) -> set[str | None]:
     return {named[first], *([None] if "; nobody" in blame or "else nobody" in blame else [])}
 
 
-def tampered() -> Iterator[tuple[str, str | None, int, str | None, list[bytes]]]:
-    """Return of every tampered list the check, the kind and signer of the record that fails, the culprit, and the items."""
+class Tampered(NamedTuple):
+    """A list whose last record fails: the check, the kind and signer of that record, who is to blame."""
+
+    check: str
+    kind: str | None
+    signer: int
+    culprit: str | None
+    document: bytes
+    items: list[bytes]
+
+
+def tampered() -> Iterator[Tampered]:
     for group in json.loads((VECTORS / "transcripts/tampered.json").read_text())["testGroups"]:
         for test in group["tests"] if group["type"] == "list" else ():
             items = [bytes.fromhex(item) for item in group["items"][: test["keep"]] + test["then"]]
@@ -298,7 +308,8 @@ def tampered() -> Iterator[tuple[str, str | None, int, str | None, list[bytes]]]
                 kind = str(dec(body)[0]).removeprefix("truc/1/")
             except (EncodingError, TypeError):
                 kind = None
-            yield test["check"], kind, signer, test["culprit"], items
+            document = bytes.fromhex(group["document"])
+            yield Tampered(test["check"], kind, signer, test["culprit"], document, items)
 
 
 def _is_newcomers(items: list[bytes]) -> bool:
@@ -314,7 +325,7 @@ def _is_newcomers(items: list[bytes]) -> bool:
 
 def test_tampered_vectors_blame_whom_the_table_blames():
     seen: dict[str, set[str | None]] = {}
-    for check, kind, signer, culprit, items in tampered():
+    for check, kind, signer, culprit, _, items in tampered():
         blame = blamed(check, kind)
         expected = {None} if _is_newcomers(items) else culprits(blame, signer)
         assert culprit in expected, (check, kind, culprit, blame)
