@@ -59,6 +59,14 @@ def test_no_mark_is_left_of_any_page(name, lang) -> None:
 
 
 @pytest.mark.slow
+def test_help_on_a_terminal_has_no_marks(tmp_path) -> None:
+    terminal = Terminal(tmp_path / "home", "--lang", "es", "--help")
+    assert terminal.end() == 0
+    told = " ".join(" ".join(terminal.lines).split())
+    assert "Empieza con truc demo, que no necesita servidor" in told
+
+
+@pytest.mark.slow
 def test_rules_on_a_terminal_are_rendered(tmp_path) -> None:
     terminal = Terminal(
         tmp_path / "home", "--lang", "es", "rules", "truco-argentino", PYTHONIOENCODING="utf-8"

@@ -9,7 +9,7 @@ import gettext
 import os
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import cache
@@ -55,7 +55,8 @@ class SpokenGroup(Program):
         """Run the command in the language asked for."""
         lang = _asked(sys.argv[1:] if args is None else args)
         with click_in(lang):
-            return click.Group.main(translated(self, lang), args, *rest, **named)
+            group = translated(self, lang, _unmarked if sys.stdout.isatty() else str)
+            return click.Group.main(group, args, *rest, **named)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a player meets them, not alphabetically."""
@@ -84,23 +85,28 @@ class SpokenGroup(Program):
         return FailedError(Sentence("commands.refused_by_system", reason=error.strerror or str(error)))
 
 
-def translated(command: C, lang: str) -> C:
-    """Return a command, with its subcommands, with help in a language."""
+def _unmarked(text: str) -> str:
+    """Return a text without the marks of Markdown, for people at a terminal."""
+    return text.replace("`", "")
+
+
+def translated(command: C, lang: str, shown: Callable[[str], str] = str) -> C:
+    """Return a command, with its subcommands, with help in a language; `shown` says how its texts are written."""
     said, own = help_in(lang).commands, copy(command)
-    own.help = "\n\n".join(said.get(paragraph, paragraph) for paragraph in paragraphs(command.help))
+    own.help = shown("\n\n".join(said.get(paragraph, paragraph) for paragraph in paragraphs(command.help)))
     own.short_help = said.get(command.short_help or "", command.short_help)
     vars(own)["_help_option"] = None  # click caches this option in the language it was made in
-    own.params = [_translated_param(param, said) for param in command.params]
+    own.params = [_translated_param(param, said, shown) for param in command.params]
     if isinstance(own, click.Group):
-        own.commands = _translated_commands(own.commands, lang)
+        own.commands = _translated_commands(own.commands, lang, shown)
     return own
 
 
 def _translated_commands(
-    commands: MutableMapping[str, click.Command], lang: str
+    commands: MutableMapping[str, click.Command], lang: str, shown: Callable[[str], str]
 ) -> MutableMapping[str, click.Command]:
     def spoken(command: click.Command) -> click.Command:
-        return translated(command, lang)
+        return translated(command, lang, shown)
 
     if isinstance(commands, Commands):
         return commands.changed(spoken, spoken)
@@ -136,10 +142,12 @@ def click_in(lang: str) -> Iterator[None]:
         gettext.dgettext, gettext.dngettext = asked
 
 
-def _translated_param(param: click.Parameter, said: Mapping[str, str]) -> click.Parameter:
+def _translated_param(
+    param: click.Parameter, said: Mapping[str, str], shown: Callable[[str], str]
+) -> click.Parameter:
     own = copy(param)
     if isinstance(own, click.Option) and own.help:
-        own.help = said.get(" ".join(own.help.split()), own.help)
+        own.help = shown(said.get(" ".join(own.help.split()), own.help))
     return own
 
 
