@@ -22,6 +22,8 @@ from truc_terminal.commands.tables import Listing, age, columns, in_order, liste
 from truc_terminal.main import main
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
+from truc_terminal.screen.terms import terms_in_full, terms_line
+from truc_words import Speech
 
 NORTH = SeatState(seat=0, kind="key", name="north", online=True, ready=True)
 SOUTH = SeatState(seat=1, kind="key", name="south [bold]\x1b", online=True)
@@ -46,6 +48,33 @@ def test_table_is_listed_with_its_clock_and_the_options_that_were_chosen() -> No
         "reveal=match target=24",
         "north",
     )
+
+
+@each_row(
+    "variant, options, opts, lang, said",
+    [
+        ("truc-catalan", {}, {}, "en", "truc-catalan for 2, to 12 points, 30 s a move, everybody signs"),
+        (
+            *("truco-argentino", {"target": 15}, {"bank_ms": 120_000, "decision_ms": 60_000}, "es"),
+            "truco-argentino para 2, a 15 puntos, 1 min por jugada y 2 min de reserva, todos firman",
+        ),
+        (
+            *(
+                "truc-french",
+                {"reveal": "match", "decision_ms": 0},
+                {"decision_ms": 0, "guests": 1, "gone": 1},
+                "en",
+            ),
+            "truc-french for 2, to 12 points, best of 3, no time limit, open to guests, who sign nothing, gone=1, reveal=match",
+        ),
+        ("mine", {"target": 5}, {}, "en", "mine for 2, 30 s a move, everybody signs"),
+    ],
+)
+def test_terms_are_told_in_one_line(variant, options, opts, lang, said) -> None:
+    shown = table_state(preset("truc-french"), Opts(**{"bank_ms": 0, **opts}), 2)
+    table = replace(shown, variant=variant, options=options)
+    assert terms_line(table, Speech(lang)) == said
+    assert f"game={variant}, seats=2, decision_ms=" in terms_in_full(table, Speech(lang))
 
 
 def test_without_room_for_columns_each_table_has_its_lines_and_no_word_is_cut() -> None:

@@ -205,7 +205,7 @@ async def test_script_steps_in_by_typing_yes_and_leaves_the_seat_to_others_by_ty
             told, complaint, status = await trio.to_thread.run_sync(process.finish, "yes\n" + "1\n" * 400)
     assert (status, "Traceback" in complaint) == (0, False)
     assert " has gone from the match" in told
-    assert "decision_ms=2000" in told
+    assert "2 s a move" in told
     assert "successor plays there from now on" in told
     assert "PROVEN" in told
 

@@ -12,7 +12,7 @@ from prompt_toolkit.output import DummyOutput
 from rows import each_row
 
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of, seen_by
-from truc_terminal.screen.replaying import Replay, ReplayStep, drawn_page, page, reached
+from truc_terminal.screen.replaying import Replay, ReplayStep, drawn_page, first_cards, page, reached
 from truc_terminal.screen.stepping import Walk, step_through
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
@@ -132,6 +132,20 @@ def test_keys_step_by_records_and_hands_and_to_the_ends(french) -> None:
         ">n]>q": len(french.stages) - 1,
     }
     assert {keys: walked(french, keys)[0].at for keys in reached_by} == reached_by
+
+
+def test_question_mark_explains_and_any_step_goes_on(french) -> None:
+    walks = {keys: walked(french, keys)[0] for keys in ("?q", "??q", "?nq")}
+    assert {keys: (walk.explains, walk.at) for keys, walk in walks.items()} == {
+        "?q": (True, 0),
+        "??q": (False, 0),
+        "?nq": (False, 1),
+    }
+
+
+def test_a_match_is_viewed_from_its_first_cards_on(french) -> None:
+    at = first_cards(french)
+    assert [bool(french.stages[n].cards) for n in (at - 1, at)] == [False, True]
 
 
 def test_s_looks_with_the_eyes_of_each_seat_in_turn_and_ctrl_c_leaves(french) -> None:

@@ -109,7 +109,7 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
 @each_row(
     "happenings, game, told",
     [
-        ((), {}, "assurance level A: every player has a key of their own"),
+        ((), {}, "A match of truc-catalan begins: "),
         ((TURN,), {"terminal": True}, "play 7†"),
         ((TURN,), {"lang": "es"}, "te toca"),
         (
@@ -185,11 +185,11 @@ def test_own_cards_score_and_stake_stand_on_the_table() -> None:
     assert "stake   2" in told
 
 
-def test_commitments_are_shown_at_the_deal_and_ticked_when_opened() -> None:
+def test_commitments_are_ticked_when_opened() -> None:
     committed = {"what": "hands_committed", "digests": [b"\xaa" * 32, b"\xbb" * 32]}
     opened = {"what": "hands_opened", "cards": [["7e"], ["3b"]]}
     told = shown(seen(committed), seen(opened))
-    assert "north aaaaaaaa  east bbbbbbbb" in told
+    assert "New cards. The server can no longer change any of them." in told
     assert "ok north aaaaaaaa: 7e" in told
 
 

@@ -37,7 +37,7 @@ def test_beginner_is_told_what_to_try_while_the_prompt_stands(tmp_path) -> None:
     while not terminal.screen.display[terminal.screen.cursor.y].startswith("Numéro, coup"):
         assert terminal.read()
     terminal.type(b"quit\n")
-    terminal.wait_for("Vous êtes parti".encode())
+    terminal.wait_for("Vous avez quitté la table".encode())
     assert terminal.end() == 0
 
 
@@ -68,7 +68,7 @@ def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_sea
 ) -> None:
     create = ("create", real_server.url, "truc-french", "--private", "--clock", "40+100")
     north = Terminal(tmp_path / "north", *create)
-    north.wait_for(b"bank_ms=100000")
+    north.wait_for(b"40 s a move and 100 s in reserve")
     north.wait_for(b"This link works only on this machine")
     link = re.search(rb"truc join (truc://\S+)", north.seen)[1]
     south = Terminal(

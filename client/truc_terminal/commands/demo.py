@@ -25,6 +25,7 @@ from truc_client.home.account import Player
 from truc_client.home.home import Home, open_home
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
+from truc_terminal.commands.in_person import show_terms
 from truc_terminal.commands.output import FailedError
 from truc_terminal.commands.player import own_home, player_name, run
 from truc_terminal.commands.rules import game_called
@@ -185,6 +186,7 @@ async def _play(address: str, folder: Path, you: Player, screen: Screen, wanted:
     async with connect(address, you) as connection:
         table = await connection.create(variant, seats=seats, options={"decision_ms": 0})  # bots wait
         async with _bots(address, table.code, folder, style, seats - 1):
+            show_terms(table, screen)
             await table.ready()
             if teach:
                 screen.teach = teaching_at(table)

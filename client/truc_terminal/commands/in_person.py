@@ -28,7 +28,6 @@ from truc_client.happenings import (
 )
 from truc_client.table import Table
 from truc_protocol.messages import TableState
-from truc_protocol.setup import read_opts
 from truc_terminal.commands.open_tables import WAITING, has_free_seat, taken_seats
 from truc_terminal.commands.terminal import asked, tell_commands
 from truc_terminal.screen.person import Lines, Person
@@ -107,13 +106,9 @@ async def _look_on_meanwhile(table: Table, screen: Screen) -> Never:
 
 
 def show_terms(table: Table, screen: Screen) -> None:
-    """Show what `ready` agrees to: the game and every term, by the names of the table options."""
-    state = table.state
-    if state is None:
-        return
-    terms = read_opts(state.opts)._asdict()
-    chosen = {"game": state.variant, "seats": state.n, **terms, **state.options}
-    screen.note("table_options", options=", ".join(f"{name}={value}" for name, value in chosen.items()))
+    """Show what `ready` agrees to, in one line."""
+    if table.state is not None:
+        screen.show_terms(table.state)
 
 
 def tell_invite(table: Table, screen: Screen) -> None:

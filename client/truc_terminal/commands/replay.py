@@ -11,7 +11,7 @@ from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, tell
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.screen.glyphs import needs_ascii
-from truc_terminal.screen.replaying import Replay, hand_begins, page
+from truc_terminal.screen.replaying import Replay, first_cards, hand_begins, page
 from truc_terminal.verdicts import EXIT_CODES, shortened
 from truc_words import Sentence, Speech
 
@@ -30,7 +30,8 @@ def replay(match: str | None, *, seat: int | None, hand: int | None, plain: bool
     FILE is a transcript, MATCH one of your matches by the first digits of its id; without either it is your newest match.
 
     Keys: n or space goes on, p back, ] and [ to the next hand and back, a number and Enter to that hand, < and > to the
-    beginning and the end, s changes whose eyes see it, q leaves. The arrows right and left go on and back too.
+    beginning and the end, s changes whose eyes see it, ? explains, q leaves. The arrows right and left go on and back too.
+    It begins where the first cards are dealt; < is what was before.
 
     Every record is checked on the way; one that fails is the last that is shown.
 
@@ -64,7 +65,8 @@ def _check(replayed: ReplayedMatch, seat: int | None, hand: int | None) -> None:
 def _walk(shown: Replay, hand: int | None) -> int:
     from truc_terminal.screen.stepping import step_through
 
-    _, status = step_through(shown, hand_begins(shown.match, hand) or 0 if hand else 0)
+    begins = None if hand is None else hand_begins(shown.match, hand)
+    _, status = step_through(shown, first_cards(shown.match) if begins is None else begins)
     return status
 
 

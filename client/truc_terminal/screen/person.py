@@ -15,6 +15,7 @@ import trio
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import Happening, MatchEnded, RecordSeen, SeatTakenOver, TableClosed, YourTurn
 from truc_client.table import Table
+from truc_terminal.screen.explaining import TABLE
 from truc_terminal.screen.questions import find_choice
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.speaking import TALK, claim, spelled, talk
@@ -250,7 +251,9 @@ class Person:
 
     def _help(self, subject: str) -> None:
         match = self._table.match
-        if subject.strip() and match is not None:
+        if match is None and subject.strip() == TABLE:
+            self._screen.explain_one(TABLE, None, {})
+        elif subject.strip() and match is not None:
             rules = chapter_texts(match.ledger.setup.terms.variant, self._screen.lang)
             self._screen.explain_one(subject.strip(), self._turn, rules)
         elif self._turn is None:

@@ -81,6 +81,11 @@ def hand_begins(replayed: ReplayedMatch, number: int) -> int | None:
     return next((hand.first for hand in replayed.hands if hand.number == number), None)
 
 
+def first_cards(replayed: ReplayedMatch) -> int:
+    """Return the stage at which somebody first holds cards; the first of all if nobody ever does."""
+    return next((stage.number for stage in replayed.stages if stage.hand and stage.cards), 0)
+
+
 def page(replay: Replay, at: int) -> Text:
     """Return everything shown of a stage, in rows that a screen reader or a script can use."""
     stage = replay.match.stages[at]

@@ -78,8 +78,9 @@ from truc_terminal.screen.questions import (
     question,
     unnumbered,
 )
+from truc_terminal.screen.terms import terms_in_full, terms_line
 from truc_terminal.screen.wrapping import wrapped
-from truc_terminal.verdicts import quoted, verdict_lines
+from truc_terminal.verdicts import level_line, quoted, verdict_lines
 from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, time_label, told
 from truc_words.rules_page import Chapter
 
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
 
 _MINUTE: Final = 60
 _INDENT: Final = "  "
+_ALL_SIGN: Final = "A"
 
 
 class Screen:
@@ -97,6 +99,8 @@ class Screen:
         self._console = console
         self._has_ascii = self.is_plain or needs_ascii(console.encoding, terminal)
         self._seated = ""
+        self._state: TableState | None = None
+        self._level = ""
         self._offered: tuple[str, ...] = ()
         self._board = Board(0, None)
         self._view: View | None = None
@@ -297,6 +301,7 @@ class Screen:
         return self._speech.say("said.seat", n=seat)
 
     def _seat(self, state: TableState) -> None:
+        self._state = state
         self._absences = self._absences.shown(state)
         sitting = [seat for seat in state.seats if seat.name is not None]
         names = ", ".join(shown_name(seat.name or "", seat.seat) for seat in sitting)
@@ -322,8 +327,9 @@ class Screen:
         self._absences = self._absences._replace(told={})
         how = "goes_on" if started.resumed else "begins"
         self.note(how, "bold", variant=started.variant, players=" - ".join(names))
-        meaning = speech.catalogue.screen[f"level_{started.level.lower()}"]
-        self.note("level", level=started.level, meaning=meaning)
+        self._level = started.level
+        if started.level != _ALL_SIGN:
+            self.note(f"level_{started.level.lower()}", "yellow")
         self.tell_lessons(started)
 
     def _recall(self, recalled: Recalled) -> None:
@@ -376,7 +382,7 @@ class Screen:
     def _tell_what_happened(self, fact: Fact, told: str | None) -> None:
         match fact["what"]:
             case "hands_committed":
-                self.note("committed", "cyan", digests=committed_text(fact["digests"], self._setting))
+                self.note("committed", "cyan")
             case "hands_opened":
                 for line in opened_lines(self._board, self._setting, fact["cards"]):
                     self.say(line, "green")
@@ -465,10 +471,24 @@ class Screen:
         for line in options_explained(turn, self._board, self._setting):
             self.say(f"  {line}")
 
+    def _show_in_full(self) -> None:
+        """Show the table, by what the server is bound to its cards, and every term."""
+        if self.knows_game:
+            self.show_table()
+            if digests := committed_text(self._board.memory.digests, self._setting):
+                self.note("bound", digests=digests)
+            self.say(level_line(self._level, self._speech))
+        if self._state is not None:
+            self.say(terms_in_full(self._state, self._speech))
+
+    def show_terms(self, state: TableState) -> None:
+        """Show what sitting down at a table agrees to."""
+        self.say(terms_line(state, self._speech), "bold")
+
     def explain_one(self, subject: str, turn: YourTurn | None, rules: Mapping[str, Chapter]) -> None:
         """Explain a move with its rule, how it stands, or a chapter of the rules."""
-        if subject == TABLE and self.knows_game:
-            self.show_table()
+        if subject == TABLE and (self.knows_game or self._state is not None):
+            self._show_in_full()
             return
         choice = None if turn is None else find_choice(turn, subject, self.names)[0]
         what = Subject(subject, choice, self._board)

@@ -18,6 +18,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout import FormattedTextControl, HSplit, Layout, Window
 from prompt_toolkit.output import Output
 from rich.console import Console
+from rich.text import Text
 
 from truc_terminal.screen.replaying import Replay, ReplayStep, drawn_page, hand_begins, reached
 
@@ -44,6 +45,7 @@ class Walk:
         self.note = replay.said["help"]
         self.top = 0
         self.most = 0
+        self.explains = False
         self._typed = ""
 
     def fit(self, lines: int, room: int) -> None:
@@ -75,6 +77,12 @@ class Walk:
         elif typed:
             self.note = self.replay.said["no_hand"].format(n=len(self.replay.match.hands), got=typed)
 
+    def explain(self) -> None:
+        """Show what the keys do and what a page means, or the page again."""
+        explains = not self.explains
+        self._settle()
+        self.explains = explains
+
     def change_eyes(self) -> None:
         """Look through the eyes of the next seat; after the last, with all cards open."""
         terms, seat = self.replay.match.terms, self.replay.seat
@@ -85,6 +93,7 @@ class Walk:
 
     def _settle(self) -> None:
         self._typed, self.note, self.top = "", self.replay.said["help"], 0
+        self.explains = False
 
 
 def step_through(
@@ -108,7 +117,10 @@ def _drawn(walk: Walk) -> ANSI:
     """Return the part of the page that there is room for, with lines wrapped between words."""
     size, drawn = get_app().output.get_size(), StringIO()
     console = Console(file=drawn, force_terminal=True, color_system="standard", width=size.columns)
-    console.print(drawn_page(walk.replay, walk.at, width=size.columns, height=size.rows))
+    if walk.explains:
+        console.print(Text(walk.replay.said["explain"].replace("|", "\n")))
+    else:
+        console.print(drawn_page(walk.replay, walk.at, width=size.columns, height=size.rows))
     lines, room = drawn.getvalue().splitlines(), size.rows - 1
     walk.fit(len(lines), room)
     return ANSI("\n".join(lines[walk.top : walk.top + room]))
@@ -129,6 +141,7 @@ def _bindings(walk: Walk) -> KeyBindings:
     bindings.add("down")(lambda _: walk.scroll(1))
     bindings.add("up")(lambda _: walk.scroll(-1))
     bindings.add("enter")(lambda _: walk.jump())
+    bindings.add("?")(lambda _: walk.explain())
     bindings.add("s")(lambda _: walk.change_eyes())
     for key in _LEAVE:
         bindings.add(key)(_leave)
