@@ -1,7 +1,7 @@
 // A player with a key, written from docs/protocol/keyed-client.md, the client guide and the test vectors alone: for
 // any game, without its rules. It needs a JDK, 17 or later, and speaks in clear only.
 //
-// java Keyed.java truc://HOST:PORT/TABLE#FINGERPRINT [--keep FILE] [--out FILE]
+// java Keyed.java truc://HOST:PORT/TABLE#FINGERPRINT [--keep FILE] [--out FILE] [--revocation FILE]
 //
 // Exit code 0: the match is over, and everything passes. 3: a check has failed; nothing was signed after it. 1: else.
 // It leaves to a verifier what section 8 of that page leaves out, and of C31 the boxes of others.
@@ -803,6 +803,7 @@ public class Keyed {
     static Match match;
     static List<Object> hand = list();     // the own cards of the newest deal, [card, salt] by slot
     static Set<Object> seen = new HashSet<>();     // every card dealt to us or turned up under this j
+    static Set<String> revoked = new HashSet<>();
     static Map<String, Long> counters = new HashMap<>();
     static List<Raw> failing = List.of();
     static byte[] failingDoc = {};
@@ -812,6 +813,7 @@ public class Keyed {
         for (int i = 0; i < words.length; i++) {
             if (words[i].equals("--keep")) keep = Path.of(words[++i]);
             else if (words[i].equals("--out")) out = Path.of(words[++i]);
+            else if (words[i].equals("--revocation")) revoke(Files.readAllLines(Path.of(words[++i])));
             else link = URI.create(words[i]);
         }
         host = link.getHost(); port = link.getPort() < 0 ? 7373 : link.getPort();
@@ -825,6 +827,14 @@ public class Keyed {
             if (out != null && !failing.isEmpty()) writeTranscript();
             System.exit(end.code);
         }
+    }
+
+    // C40.
+    static void revoke(List<String> lines) {
+        byte[] body = HexFormat.of().parseHex(lines.get(1)), pk = (byte[]) canonical(body).get(1);
+        boolean holds = same(body, enc(list("truc/1/revoke", pk))) && holds(pk, body, HexFormat.of().parseHex(lines.get(2)));
+        must(lines.get(0).equals("truc revocation 1") && holds, "C40", NOBODY);
+        revoked.add(hex(pk));
     }
 
     static void writeTranscript() throws IOException {
@@ -1013,23 +1023,26 @@ public class Keyed {
         List<Object> pin(List<Object> rolls) {
             Object known = of(store, "pins").get(pinned == null ? host + ":" + port : pinned);
             List<Object> pin = known == null ? list(spk, spk, 0L) : list(items(known).toArray());
+            must(!revoked.contains(hex(spk)), "C40", NOBODY);
             must(known != null || named == null || named.equals(fingerprint(spk)), "C37", NOBODY);
             if (known != null && same(pin.get(1), spk)) return pin;
-            byte[] present = known == null ? null : (byte[]) pin.get(1);
+            Object present = known == null ? null : pin.get(1), serial = null;     // of the rotation before
             for (Object roll : rolls) {
                 byte[] body = (byte[]) items(roll).get(0);
                 List<Object> v = canonical(body);
-                if (present != null && known != null && same(pin.get(1), present) && !same(v.get(1), present)) continue;
-                must(v.get(0).equals("truc/1/roll") && (present == null || same(v.get(1), present)), "C39", NOBODY);
-                must(n(v.get(4)) <= System.currentTimeMillis() / 1000 && n(v.get(3)) > n(pin.get(2)), "C39", NOBODY);
-                must(holds((byte[]) v.get(1), body, (byte[]) items(roll).get(1)), "C39", NOBODY);
-                must(holds((byte[]) v.get(2), body, (byte[]) items(roll).get(2)), "C39", NOBODY);
-                present = (byte[]) v.get(2);
-                pin.set(2, v.get(3));
+                byte[] old = (byte[]) v.get(1), fresh = (byte[]) v.get(2);
+                if (known != null && serial == null && !same(old, present)) continue;
+                boolean isNext = serial == null ? n(v.get(3)) > n(pin.get(2)) : n(v.get(3)) == n(serial) + 1;
+                boolean isDue = n(v.get(4)) <= System.currentTimeMillis() / 1000 && v.get(0).equals("truc/1/roll");
+                must(isNext && isDue && (present == null || same(old, present)), "C39", NOBODY);
+                must(known == null || !revoked.contains(hex(old)) && !revoked.contains(hex(fresh)), "C40", NOBODY);
+                must(isAdmissible(old) && holds(old, body, (byte[]) items(roll).get(1)), "C39", NOBODY);
+                must(isAdmissible(fresh) && holds(fresh, body, (byte[]) items(roll).get(2)), "C39", NOBODY);
+                present = fresh;
+                serial = v.get(3);
             }
             must(rolls.isEmpty() ? known == null : same(present, spk), rolls.isEmpty() ? "C37" : "C39", NOBODY);
-            pin.set(1, spk);
-            return pin;
+            return list(pin.get(0), spk, serial == null ? 0L : serial);
         }
 
         void enter(Map<String, Object> welcome) throws IOException {

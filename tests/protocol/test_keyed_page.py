@@ -21,7 +21,7 @@ from truc_protocol.codec import EncodingError, dec, enc
 from truc_protocol.records import KINDS, Binding, Record, tag_of
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import read_transcript
-from truc_protocol.wire.handshake import Hello, KeyRoll
+from truc_protocol.wire.handshake import Hello, KeyRoll, Revoke
 
 ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "tests/vectors"
@@ -246,7 +246,7 @@ def test_fields_and_phases_of_the_records_are_those_of_the_code():
 
 
 def test_arrays_in_the_text_have_the_fields_of_the_code():
-    bodies = [kind.body for kind in KINDS if kind.binding is Binding.SETUP] + [Hello, KeyRoll, Refuse]
+    bodies = [kind.body for kind in KINDS if kind.binding is Binding.SETUP] + [Hello, KeyRoll, Revoke, Refuse]
     fields = {tag_of(body): [field.name for field in msgspec.structs.fields(body)] for body in bodies}
     found = {tag: names.split(", ") for tag, names in re.findall(r'`\["(truc/1/\w+)", ([^`]*?)\]`', PAGE)}
     alike = {"client_hello": "frame", "body": "hash", "hello": "frame"}
