@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Literal
 
 from truc_client.address import Address
 from truc_client.errors import ClientError, ConnectError, LostError
@@ -27,6 +28,9 @@ from truc_protocol import messages
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.wire.handshake import Fingerprint, Trust
 from truc_words import Sentence
+
+Moderation = Literal["kick", "ban", "unban", "mute", "unmute", "say"]
+"""What a moderator may do."""
 
 
 class Connection:
@@ -316,6 +320,24 @@ class Connection:
             RefusedError: One has a seat in a running match, or this server forgets nobody.
         """
         await self.session.request(lambda n: messages.Forget(id=n), lambda _answer: self.session.forgotten())
+
+    async def moderate(
+        self, do: Moderation, *, player: str | None = None, hours: int | None = None, text: str | None = None
+    ) -> None:
+        """Keep order as the host would; only for those whom the host has named moderators.
+
+        Args:
+            do: `kick`, `ban`, `unban`, `mute` or `unmute` a player, or `say` a text to everybody.
+            player: the player's tag, or the name of one who is connected.
+            hours: for how long a ban or mute holds; None until it is undone.
+            text: what is said.
+
+        Raises:
+            RefusedError: One is no moderator here, or means nobody or another moderator.
+        """
+        await self.session.request(
+            lambda n: messages.Moderate(id=n, do=do, player=player, hours=hours, text=text)
+        )
 
     async def matches(self, newest: int | None = None) -> tuple[messages.PlayedMatch, ...]:
         """Return the matches one has had a seat in, as far as the server has them, newest first; at most `newest`.

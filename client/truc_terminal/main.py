@@ -33,6 +33,7 @@ _COMMANDS: Final = listed(
     ("rules", "truc_terminal.commands.rules:rules", "List the games, or print the rules of one."),
     ("keys", "truc_terminal.commands.keys:keys", "Show, keep safe or bring along the key that is you."),
     ("forget", "truc_terminal.commands.forget:forget", "Ask a server to forget you."),
+    ("moderate", "truc_terminal.commands.moderate:moderate", "Keep order at a server, as a moderator."),
 )
 
 

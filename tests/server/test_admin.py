@@ -130,7 +130,7 @@ class TestKick:
                 in (await ask(server, "kick", subject=subject))["error"]
             )
 
-    @pytest.mark.parametrize("subject", ["2", "kay", OWN.lower()])
+    @pytest.mark.parametrize("subject", ["2", "kay", OWN.lower()], ids=["number", "name", "tag"])
     @pytest.mark.parametrize("command", ["kick", "ban", "mute"])
     async def test_number_or_name_of_who_means_that_player_and_is_noted_as_such(
         self, server, command, subject

@@ -921,6 +921,21 @@ export interface Forget {
   id: number;
 }
 
+/** Keep order as the host would; only for players with a key whom the host has named moderators. */
+export interface Moderate {
+  t: "moderate";
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
+  id: number;
+  /** End somebody's connections; shut them out, or keep them from talking, and undo it; say something to everybody. */
+  do: "ban" | "kick" | "mute" | "say" | "unban" | "unmute";
+  /** The player's tag, or the name of one who is connected; absent for `say`. */
+  player?: string;
+  /** For how many hours a ban or mute holds; absent: until it is undone. */
+  hours?: number;
+  /** What is said; only for `say`. */
+  text?: string;
+}
+
 /** Ask for the best-rated players of a game with this many seats, best first. */
 export interface Leaderboard {
   t: "leaderboard";
@@ -1013,6 +1028,7 @@ export type ClientMessage =
   | Chat
   | Ignore
   | Forget
+  | Moderate
   | Leaderboard
   | Profile
   | Ping

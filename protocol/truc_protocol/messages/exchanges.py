@@ -133,6 +133,9 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
         ),
         "ignore": Course("`ok`; no more `chat`, `said` or `sign` of that player comes."),
         "forget": Course("`ok`; a guest is then sent `bye`, a player with a key stays.", (Code.NOT_NOW,)),
+        "moderate": Course(
+            "`ok` when it is stored; whom it is about may be cut off a few seconds later.", (Code.NOT_NOW,)
+        ),
         "leaderboard": Course(
             "`ok` with `standings`; with `more`, ask again with `from` set to the number of places known.",
             (Code.NO_SUCH_VARIANT, Code.BAD_OPTION),

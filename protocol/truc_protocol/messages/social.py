@@ -4,9 +4,10 @@ Every field has a line under it, from which docs/protocol/messages.md is made. E
 capability; a server without it answers `unknown_request`. None of it is a record.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from truc_protocol.messages.fields import (
     ChatText,
@@ -137,3 +138,16 @@ class Ignore(Request, frozen=True, kw_only=True, tag="ignore"):
 
 class Forget(Request, frozen=True, kw_only=True, tag="forget"):
     """Be forgotten: token, name, chat and what was ignored; only for a player without a seat in a match that is being played."""
+
+
+class Moderate(Request, frozen=True, kw_only=True, tag="moderate"):
+    """Keep order as the host would; only for players with a key whom the host has named moderators."""
+
+    do: Literal["kick", "ban", "unban", "mute", "unmute", "say"]
+    """End somebody's connections; shut them out, or keep them from talking, and undo it; say something to everybody."""
+    player: PlayerTag | None = None
+    """The player's tag, or the name of one who is connected; absent for `say`."""
+    hours: Annotated[int, Meta(ge=1, le=87_600)] | None = None
+    """For how many hours a ban or mute holds; absent: until it is undone."""
+    text: ChatText | None = None
+    """What is said; only for `say`."""

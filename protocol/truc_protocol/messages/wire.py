@@ -47,6 +47,7 @@ ClientMessage = (
     | social.Chat
     | social.Ignore
     | social.Forget
+    | social.Moderate
     | history.Leaderboard
     | history.Profile
     | notices.Ping
@@ -179,6 +180,7 @@ MESSAGES: Final[tuple[MessageRow, ...]] = (
     MessageRow(_OUT, (Form(social.ChatLine),)),
     MessageRow(_IN, (Form(social.Ignore),), ("ok",)),
     MessageRow(_IN, (Form(social.Forget),), ("ok",)),
+    MessageRow(_IN, (Form(social.Moderate),), ("ok",)),
     MessageRow(_IN, (Form(history.Leaderboard),), ("ok",)),
     MessageRow(_IN, (Form(history.Profile),), ("ok",)),
     MessageRow(_OUT, (Form(notices.Capabilities),)),

@@ -92,6 +92,7 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
     Capability(
         "host-says", "true", "The host may say something to everybody who is logged in.", ("host_says",)
     ),
+    Capability("moderation", "true", "The host has named moderators.", ("moderate",)),
     Capability("invite", "true", "The server is closed; an invite in `login` makes a key a member."),
 )
 RESERVED: Final[Mapping[str, str]] = MappingProxyType({})

@@ -38,6 +38,7 @@ from truc_protocol.messages import (
     ListMatches,
     ListPlayers,
     ListTables,
+    Moderate,
     OpenSign,
     Ping,
     Pong,
@@ -63,7 +64,17 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.logs import Seldom
-from truc_server.requests import acts, catching_up, company, forgetting, history, login, seating, standings
+from truc_server.requests import (
+    acts,
+    catching_up,
+    company,
+    forgetting,
+    history,
+    login,
+    moderating,
+    seating,
+    standings,
+)
 from truc_server.requests.means import Means
 from truc_server.storage import StoreError
 from truc_server.storage.journal import JournalStoppedError
@@ -233,6 +244,8 @@ class Dispatch:
                 await standings.take(means, lobby.catalogue, peer, player, message)
             case Forget():
                 forgetting.forget(means.journal, lobby, peer, message)
+            case Moderate():
+                await moderating.moderate(means, lobby, peer, player, message)
             case _:
                 raise RefusedError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
 

@@ -37,6 +37,7 @@ def capabilities(settings: Settings) -> dict[str, object]:
         "host-says": True,
         **({"house-bots": True} if settings.access.bots else {}),
         **({"ratings": STANDINGS_PAGE} if settings.ratings else {}),
+        **({"moderation": True} if settings.access.moderators else {}),
         **({"invite": True} if settings.access.members == "invite" else {}),
     }
 

@@ -310,6 +310,14 @@ class AccessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="Your own bots, by the fingerprints of their keys: they are called for vacant seats.",
         ),
     ] = ()
+    moderators: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=100,
+            extra={"takes": "a list of at most 100 fingerprints", "each": is_fingerprint},
+            description="Players who may kick, ban, mute and say something to everybody, by the fingerprints of their keys.",
+        ),
+    ] = ()
     guest_days: Annotated[
         int,
         Meta(

@@ -1,0 +1,103 @@
+"""What moderators ask: players with a key whom the host has named in `access.moderators`.
+
+They do what the host's commands of the same name do, and the log says who did. Invariants: nobody else is listened to;
+a moderator is no subject of another.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+import structlog
+import trio
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import HostSays, Moderate
+from truc_protocol.wire.connection import broadcast_frame
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.sanctions import imposed_now
+from truc_server.requests.means import Means
+from truc_server.settings.subjects import is_player, normal_subject
+from truc_server.storage import PlayerKind, SanctionKind
+from truc_server.storage.sql import Store
+from truc_server.tables.chat import cleaned
+
+log = structlog.get_logger()
+
+_IMPOSED: Final[Mapping[str, SanctionKind]] = MappingProxyType(
+    {"ban": SanctionKind.BAN, "mute": SanctionKind.MUTE}
+)
+_LIFTED: Final[Mapping[str, SanctionKind]] = MappingProxyType(
+    {"unban": SanctionKind.BAN, "unmute": SanctionKind.MUTE}
+)
+
+
+async def moderate(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Moderate) -> None:
+    """Do what a moderator asks; a ban and a mute are in force a few seconds after the answer.
+
+    Raises:
+        RefusedError: The player is no moderator, means nobody or another moderator, or has nothing to undo.
+        StoreError: The store has not taken it.
+    """
+    moderators = means.settings.now.access.moderators
+    if player.kind is not PlayerKind.KEY or player.tag not in moderators:
+        raise RefusedError(Code.NOT_NOW, "expected a moderator, whom the host has named in access.moderators")
+    if message.do == "say":
+        _say(lobby, message)
+        subject = None
+    else:
+        subject = _subject(lobby, message)
+        if subject in moderators:
+            raise RefusedError(Code.NOT_NOW, "player: expected one who is no moderator", field="player")
+        await _act_on(means.store, lobby, subject, message)
+    log.info("moderated", moderator=player.tag, do=message.do, subject=subject, hours=message.hours)
+    peer.ok(message)
+
+
+def _say(lobby: Lobby, message: Moderate) -> None:
+    if message.text is None:
+        raise RefusedError(Code.BAD_MESSAGE, "text: expected what to say", field="text")
+    frame = broadcast_frame(HostSays(text=cleaned(message.text)))
+    for listener in lobby.presence.everybody():
+        listener.offer_frame(frame)
+
+
+def _subject(lobby: Lobby, message: Moderate) -> str:
+    """Return the tag of whom a moderator means: a tag, or the name of somebody who is connected."""
+    meant = message.player or ""
+    named = (
+        peer.player.tag
+        for peer in lobby.presence.everybody()
+        if peer.player is not None and meant in (peer.player.tag, peer.player.name)
+    )
+    tag = next(named, None) or normal_subject(meant)
+    if tag is None or not is_player(tag):  # addresses and networks are the host's business
+        expected = "player: expected the tag of a player, or the name of one who is connected"
+        raise RefusedError(Code.BAD_MESSAGE, expected, field="player")
+    return tag
+
+
+async def _act_on(store: Store, lobby: Lobby, subject: str, message: Moderate) -> None:
+    if message.do in _IMPOSED:
+        sanction = imposed_now(subject, _IMPOSED[message.do], message.hours)
+        await trio.to_thread.run_sync(store.impose, sanction)
+    elif message.do in _LIFTED:
+        await _lift(partial(store.lift, subject, _LIFTED[message.do]), message)
+    elif not _kick(lobby, subject):
+        raise RefusedError(Code.NOT_NOW, "player: expected one who is connected", field="player")
+
+
+async def _lift(lift: Callable[[], bool], message: Moderate) -> None:
+    if not await trio.to_thread.run_sync(lift):
+        was = "banned" if message.do == "unban" else "muted"
+        raise RefusedError(Code.NOT_NOW, f"player: expected one who was {was} by command", field="player")
+
+
+def _kick(lobby: Lobby, subject: str) -> bool:
+    """End the connections of a player; tell whether there were any."""
+    met = tuple(lobby.presence.connections(subject))
+    for peer in met:
+        peer.dismiss(Code.KICKED, "a moderator has ended this connection; you may come back")
+    return bool(met)
