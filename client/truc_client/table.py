@@ -9,11 +9,10 @@ from truc_client.errors import ChoiceError, LostError, RefusedError, TakenOverEr
 from truc_client.happenings import Choice, Happening
 from truc_client.matches.choosing import Rest, Sendable
 from truc_client.matches.seat_match import SeatMatch
-from truc_client.matches.sending import TOO_LATE
 from truc_client.matches.signer import Tenure
 from truc_client.table_session import TableSession
 from truc_protocol.crypto.keys import fingerprint
-from truc_protocol.errors import Code
+from truc_protocol.errors import LATE, Code
 from truc_protocol.messages import (
     BoxedSign,
     Chat,
@@ -220,7 +219,7 @@ class Table:
             if match.is_yielded:
                 raise TakenOverError from None
             raise self._followed.reports.failure or LostError(Sentence("failures.table_left")) from None
-        if refusal is not None and refusal.code not in TOO_LATE:
+        if refusal is not None and refusal.code not in LATE:
             raise RefusedError(refusal.code, refusal.msg)
         return refusal is not None
 

@@ -27,7 +27,8 @@ function evidenceOf(file, bytes, transcripts) {
       const beside = transcripts.filter(({ verdict }) => isOf(item, verdict))
       if (beside.length === 0) return [{ kind: item.kind, transcript: null, result: 'incomplete' }]
       return beside.map(({ file: transcript, verdict }) => {
-        const shown = named(weigh(item, verdict))
+        const { needsRules, ...shown } = named(weigh(item, verdict))
+        if (needsRules) return { kind: item.kind, transcript, result: null, judgement: 'only the rules can tell' }
         return { kind: item.kind, transcript, result: shown.check === null ? null : 'refuted', ...shown }
       })
     })
@@ -40,8 +41,8 @@ function evidenceOf(file, bytes, transcripts) {
 
 function pairsOf(transcripts, refusals) {
   return transcripts.flatMap((first, i) => transcripts.slice(i + 1).flatMap((second) =>
-    compare(first.verdict, second.verdict, refusals).map((found) =>
-      ({ files: [first.file, second.file], result: 'refuted', ...named(found) }))))
+    compare(first.verdict, second.verdict, refusals).map(({ needsRules, ...found }) =>
+      ({ files: [first.file, second.file], result: needsRules ? null : 'refuted', ...named(found) }))))
 }
 
 const blame = ({ culprit }) => culprit === null ? 'the records show nobody to blame' : `to blame: ${culprit}`
@@ -88,8 +89,9 @@ function tell({ transcripts, evidence, pairs }) {
       console.log(`  ${kind} beside ${transcript ?? 'no transcript of its match'}: ${shows}`)
     }
   }
-  for (const { files, check, culprit } of pairs) {
-    console.log(`${files.join(' and ')}: refuted: ${check}; ${blame({ culprit })}`)
+  for (const { files, result, check, culprit } of pairs) {
+    const shows = result === null ? `only the rules can tell ${check} of ${culprit}` : `refuted: ${check}; ${blame({ culprit })}`
+    console.log(`${files.join(' and ')}: ${shows}`)
   }
 }
 

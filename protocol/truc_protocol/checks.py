@@ -43,7 +43,7 @@ CHECKS: Final[dict[str, str]] = {
     "C32": "at most one ack for each keyed seat",
     "C33": "the server signed one history",
     "C34": "a seat signed one history",
-    "C35": "no refused body stands in the transcript",
+    "C35": "the server refused nothing that the rules allow, or that it took",
     "C36": "a table serves one match, a nonce one table",
     "C37": "the server's hello is for this connection",
     "C38": "the login is for this connection",

@@ -102,6 +102,9 @@ class CodeRow(NamedTuple):
         return self.outcome in (Effect.LATER, Effect.INTERRUPTED)
 
 
+LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
+"""How a server refuses a decision that another record has overtaken: without its signature."""
+
 REGISTRY: Final[Mapping[Code, CodeRow]] = MappingProxyType(
     {
         Code.BAD_FRAME: CodeRow(

@@ -7,7 +7,6 @@ import pytest
 import trio
 from client.cheats import QuietServer
 from client.playing import at_turn, homes, my_turn, pick, play_on, signed
-from msgspec.structs import replace
 
 from truc_client import ChoiceError, MatchEnded, RecordSeen, RefusedError, Table, YourTurn, connect
 from truc_client.bots import play_match, simple_bot
@@ -157,27 +156,6 @@ async def test_no_pause_is_asked_for_before_a_match_or_when_it_is_over(pausing, 
         await play_on(table)
         with pytest.raises(ChoiceError, match="the match is over"):
             await table.pause()
-
-
-async def test_refusal_of_a_pause_says_why_and_leaves_the_position_free(pausing, player) -> None:
-    server = pausing()
-    async with at_turn(server, player) as (table, turn):
-        refuse(server, Code.ILLEGAL_ACTION)
-        with pytest.raises(RefusedError, match="no pause"):
-            await table.pause()
-        await table.choose(pick(turn))
-    assert server.ledger.k > turn.at
-
-
-def refuse(server, code: Code) -> None:
-    """Let the server refuse the next act with its signed word."""
-
-    async def refused(message) -> None:
-        del server.act
-        signed = server.dealer.refuse(server.setup.match, message.body, code.value)
-        await server.send(replace(refusal(code, "no pause", re=message.id), refuse=signed))
-
-    server.act = refused
 
 
 async def test_pause_that_a_record_has_overtaken_is_signed_for_the_next_position(pausing, player) -> None:

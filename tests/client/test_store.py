@@ -4,6 +4,8 @@ import pytest
 
 from truc_client.errors import HomeError, SignedBeforeError
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
+from truc_protocol.bodies import Act, Rekey, Resign, Sub
+from truc_protocol.records import encode
 from truc_protocol.wire.handshake import Pin
 
 TH, TN, SERVER, MID, HEAD = (bytes([value]) * 32 for value in range(1, 6))
@@ -46,12 +48,22 @@ def test_same_body_for_a_place_gives_the_stored_bytes_and_another_is_refused(sto
         store.keep_statement(MID, ACT, statement("second"), PLACE)
 
 
-def test_second_body_is_taken_after_the_first_was_refused(store) -> None:
+def test_only_a_new_chain_gives_way_to_another_once_the_server_has_refused_it(store) -> None:
     join(store)
-    store.keep_statement(MID, ACT, statement("first"), PLACE)
-    store.keep_refusal(MID, ACT, b"refusal")
-    store.keep_statement(MID, ACT, statement("second"), PLACE)
-    assert store.statement(MID, ACT) == statement("second")
+    place, kept = (MID, 7, HEAD), {}
+    for n, body in enumerate(
+        (
+            Act(*place, 1, 0, "stand", ()),
+            Resign(*place, 0),
+            Rekey(*place, 1, 1, HEAD, X),
+            Sub(*place, 1, 0, X, HEAD, X, b""),
+        )
+    ):
+        slot, signed = Slot("act", n), Statement(encode(body), bytes(64))
+        store.keep_statement(MID, slot, signed, PLACE)
+        store.keep_refusal(MID, slot, b"refusal")
+        kept[type(body)] = store.statement(MID, slot) == signed
+    assert kept == {Act: True, Resign: True, Rekey: False, Sub: False}
 
 
 def test_place_is_stored_with_the_body(store) -> None:

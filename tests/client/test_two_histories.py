@@ -6,7 +6,7 @@ from client.playing import at_table, at_turn, my_turn, pick, play_on
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, RefusedError, StoppedError, connect
+from truc_client import CheckFailedError, StoppedError, connect
 from truc_client.home.transcripts import evidence_of, path_of
 from truc_client.verifying import examine_files, verify_file
 from truc_protocol.audit import Result, TranscriptExamined
@@ -116,19 +116,20 @@ def is_act(record: Record) -> bool:
 
 
 async def test_refused_body_that_is_taken_all_the_same_convicts_the_server(quiet, player) -> None:
+    """It calls the act late, which shows nothing yet; the line may have put it among the records, until the server goes on."""
     server = quiet()
 
     async def refuse_and_take(message: SignedAct) -> None:
         del server.act
-        code = Code.ILLEGAL_ACTION
+        code = Code.STALE_POSITION
         signed = server.dealer.refuse(server.setup.match, message.body, code.value)
         await server.send(replace(refusal(code, "no", re=message.id), refuse=signed))
         await server.take(server.record_of(message))
+        await server.take(server.dealer.abandon(server.ledger, "server"))
 
     async with at_turn(server, player) as (table, turn):
         server.act = refuse_and_take
-        with pytest.raises(RefusedError):
-            await table.choose(pick(turn))
+        await table.choose(pick(turn))
         with pytest.raises(CheckFailedError) as failed:
             await play_on(table)
     assert (failed.value.check, failed.value.culprit) == ("C35", "server")

@@ -1,9 +1,10 @@
 """How a vector about records, heads, handshakes and evidence is recomputed: true if it holds, and otherwise false or an error."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from truc_protocol.acts import read_act
-from truc_protocol.audit import compare
+from truc_protocol.audit import compare, examine
 from truc_protocol.audit.evidence import weigh
 from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.codec import dec, enc, sha256
@@ -12,7 +13,7 @@ from truc_protocol.evidence_file import read_evidence
 from truc_protocol.messages import KeyLogin, ServerHello
 from truc_protocol.messages.wire import Direction, decode
 from truc_protocol.records import Binding, Record, kind_of, link, parse, signer_of
-from truc_protocol.transcript import Transcript, unpack_record
+from truc_protocol.transcript import Transcript, unpack_record, write_transcript
 from truc_protocol.wire.handshake import (
     Challenge,
     Contact,
@@ -160,6 +161,22 @@ def weighed(group: Fields, test: Fields) -> bool:
         return False
     refuted = found.refutation.check, found.refutation.k, found.refutation.culprit
     return refuted == (test["check"], test["record"], test["culprit"])
+
+
+def together(group: Fields, test: Fields) -> bool:
+    lists = [transcript(group, tuple(each)) for each in test["lists"]]
+    evidence = [] if test["evidence"] is None else [h(test["evidence"])]
+    found = sorted(shown((*(write_transcript(*each) for each in lists), *evidence)))
+    assert [list(each) for each in found] == test["found"]
+    return bool(found)
+
+
+def shown(files: Sequence[bytes]) -> set[tuple[str, str]]:
+    """Return what files show together beyond what each list shows by itself: checks, and who is to blame."""
+    examined = examine(files)
+    weighed = (each for file in examined.files for each in getattr(file, "weighed", ()))
+    refuted = {(each.refutation.check, each.refutation.culprit) for each in weighed if each.refutation}
+    return refuted | {(each.found.check, each.found.culprit) for each in examined.contradictions}
 
 
 def pair(group: Fields, test: Fields) -> bool:

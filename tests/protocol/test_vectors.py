@@ -32,6 +32,7 @@ NAMES = (
     "records",
     "handshake",
     "evidence",
+    "contradictions",
 )
 h = bytes.fromhex
 
@@ -262,6 +263,7 @@ CHECKS = {
     "complaint": (recomputing.weighed, ()),
     "refusal": (recomputing.weighed, ()),
     "pair": (recomputing.pair, ()),
+    "together": (recomputing.together, ()),
 }
 
 

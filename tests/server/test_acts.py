@@ -158,7 +158,7 @@ async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_voi
     await hand_in(second, act(second, *card(second)))
     await first.play(until=lambda seat: seat.next == second.next)
     reply = await hand_in(first, act(first, "raise", (2,)))
-    assert (reply["code"], "refuse" in reply) == ("void_bet", True)
+    assert (reply["code"], "refuse" in reply) == ("void_bet", False)
 
 
 async def test_resigning_ends_the_match_for_the_other_side(server):

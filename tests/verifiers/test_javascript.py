@@ -36,8 +36,8 @@ RULES = {"C20", "C22", "C23", "C24", "C25"}
 """Checks for which the rules of the game may have to be played."""
 
 
-NEEDS_RULES = {"C20": 21, "C22": 2, "C23": 17, "C24": 13, "C25": 9}
-"""How many vectors of each check of RULES pass where the rules are not played."""
+NEEDS_RULES = {"C20": 21, "C22": 2, "C23": 17, "C24": 13, "C25": 9, "C35": 1, "pair": 2, "together": 8}
+"""How many vectors of each check, or type, are not judged where the rules are not played."""
 
 
 class Verdict(NamedTuple):

@@ -2,7 +2,8 @@
 
 Each write is on the disk when its method returns (synchronous = FULL), before the bytes it concerns are sent. That is
 why the calls are synchronous: between deciding and storing nothing else may happen. Invariant: for each place (a
-release of a deal, an act at a position) there is one body, unless the server signed a refusal of it.
+release of a deal, an act at a position) there is one body, whatever the server says of it; only a new chain that it has
+refused by signature may give way to another.
 """
 
 import sqlite3
@@ -13,8 +14,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError, SignedBeforeError
+from truc_protocol.bodies import Act, Rekey, Resign, Sub
 from truc_protocol.crypto.keys import box_key
-from truc_protocol.records import SERVER, SIGNATURE_BYTES, Record
+from truc_protocol.records import SERVER, SIGNATURE_BYTES, Record, tag_of
 from truc_protocol.wire.handshake import Pin
 from truc_words import Sentence
 
@@ -103,6 +105,39 @@ class Statement(NamedTuple):
 
     body: bytes
     sig: bytes
+
+    @property
+    def begins_chain(self) -> bool:
+        """Whether it begins a new chain, for one's own seat or for one taken over."""
+        return _is_one_of(_CHAIN_TAGS, self.body)
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether it is an act or a resignation."""
+        return _is_one_of(_DECISION_TAGS, self.body)
+
+
+_HEADERS: Final = 2
+"""The bytes before the tag of a body that is signed: those of a short array and of a short text."""
+_CHAIN_TAGS: Final = (tag_of(Rekey).encode(), tag_of(Sub).encode())
+_DECISION_TAGS: Final = (tag_of(Act).encode(), tag_of(Resign).encode())
+
+
+def _is_one_of(tags: tuple[bytes, ...], body: bytes) -> bool:
+    return body[_HEADERS:].startswith(tags)
+
+
+_Attempt = tuple[int, bytes, bytes, bytes | None]
+"""What was signed for a place: the number of the try, its signature, and the server's refusal of it."""
+
+
+def _gives_way(row: _Attempt) -> bool:
+    """Tell whether another body may be signed in the place of one.
+
+    A new chain that is refused may be one whose anchor another has copied; a decision is made once.
+    """
+    _, body, sig, refusal = row
+    return refusal is not None and Statement(body, sig).begins_chain
 
 
 class AcceptedPlace(NamedTuple):
@@ -350,9 +385,9 @@ class HomeStore:
         return row[0] if row else self._stopped.get(which)
 
     def statement(self, match: bytes, slot: Slot) -> Statement | None:
-        """Return the body signed for a place that the server has not refused."""
+        """Return the body signed for a place; None if the server has refused a new chain there."""
         row = self._newest(match, slot)
-        return Statement(row[1], row[2]) if row and row[3] is None else None
+        return Statement(row[1], row[2]) if row and not _gives_way(row) else None
 
     def keep_statement(
         self,
@@ -367,11 +402,11 @@ class HomeStore:
         If the same body is stored already, the stored statement is returned.
 
         Raises:
-            SignedBeforeError: Another body was signed for this place, and not refused.
+            SignedBeforeError: Another body was signed for this place.
         """
         with self._writing():
             row = self._newest(match, slot)
-            if row and row[3] is None:
+            if row and not _gives_way(row):
                 if row[1] != statement.body:
                     raise SignedBeforeError(
                         Sentence("failures.signed_before", what=slot.what, number=slot.number)
@@ -395,13 +430,12 @@ class HomeStore:
                 place,
             )
 
-    def _newest(self, match: bytes, slot: Slot) -> tuple[int, bytes, bytes, bytes | None] | None:
+    def _newest(self, match: bytes, slot: Slot) -> _Attempt | None:
         query = (
             "SELECT attempt, body, sig, refusal FROM statements WHERE match = ? AND what = ? AND number = ?"
             " ORDER BY attempt DESC LIMIT 1"
         )
-        row: tuple[int, bytes, bytes, bytes | None] | None
-        row = self._database.execute(query, (match, *slot)).fetchone()
+        row: _Attempt | None = self._database.execute(query, (match, *slot)).fetchone()
         return row
 
     def _insert(self, match: bytes, slot: Slot, attempt: int, statement: Statement) -> None:

@@ -166,12 +166,14 @@ class Evidence(NamedTuple):
         records: the transcript so far, with the record that failed.
         second: another list of records of the same match, if there are two histories.
         items: refusals and complaints.
+        name: what tells these files from others of the match.
     """
 
     document: bytes
     records: tuple[Record, ...]
     second: tuple[Record, ...] = ()
     items: tuple[EvidenceItem, ...] = ()
+    name: str = ""
 
 
 def keep_evidence(folder: Path, name: str, evidence: Evidence) -> KeptEvidence | None:

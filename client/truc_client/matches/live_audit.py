@@ -1,10 +1,12 @@
 """The audit of one match while it is played: every record is checked, kept, and compared with what was kept before.
 
 A record that fails a check under a valid signature of the culprit ends the match here for good: that is stored first,
-then evidence is written, and nothing more is taken. So does a signed second history, and a record with a body of one's
-own seat that the server had refused. Invariant: what no signature binds anybody to leaves the match as it was.
+then evidence is written, and nothing more is taken. So does anything the server has signed that contradicts what it has
+signed before, whether or not it would pass in its place; and a refusal, by its signature, of what the rules allow or it
+has taken. Invariant: what no signature binds anybody to leaves the match as it was.
 """
 
+import reprlib
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
@@ -12,16 +14,19 @@ from typing import Final, NamedTuple, NoReturn
 
 from truc_client.errors import CheckFailedError, KeptEvidence, UnboundError
 from truc_client.happenings import Fact
-from truc_client.home.store import HomeStore
+from truc_client.home.store import HomeStore, Statement
 from truc_client.home.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
 from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict, compare
+from truc_protocol.audit.verified_prefix import servers_word
 from truc_protocol.bodies import Close, End
+from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import DealtCards, Opening
-from truc_protocol.evidence_file import Complaint, EvidenceItem, read_refusal
+from truc_protocol.errors import LATE
+from truc_protocol.evidence_file import Complaint, EvidenceItem, SignedRefusal, read_refusal
 from truc_protocol.facts import means
-from truc_protocol.ledger import Ledger
-from truc_protocol.records import Record, body_hash
+from truc_protocol.ledger import Ledger, fold
+from truc_protocol.records import SERVER, Record, body_hash, parse
 from truc_protocol.transcript import Transcript
 
 _GARBLED: Final = "C18"
@@ -65,6 +70,10 @@ class LiveAudit:
         self._auditor = Auditor(file.document, own)
         self._setup = 0
         self._recalled: tuple[Fact, ...] = ()
+        self._failing: dict[int, Record] = {}
+        """What the server has signed for positions not reached yet, and what failed there without anybody to blame."""
+        self._taken: SignedRefusal | None = None
+        """The refusal of a body that has come as a record all the same, before the server has signed behind it."""
 
     @property
     def ledger(self) -> Ledger:
@@ -148,18 +157,19 @@ class LiveAudit:
         at = k - self.ledger.k + len(self.file.records)
         if self.file.records[at] == record:
             return
-        second = (*self.file.records[:at], record)
-        self._compare(second)
-        evidence = Evidence(self.file.document, tuple(self.file.records), second)
+        own, second = tuple(self.file.records), (*self.file.records[:at], record)
+        self._compare(own, second)
+        self._compare(own, (*own, record))  # it may name another position
+        evidence = Evidence(self.file.document, own, second)
         self._refuse(FailedCheck("C33", f"position {k} was sent again with another record", None), evidence)
 
-    def _compare(self, second: tuple[Record, ...]) -> None:
-        """Check that another list of records of this match does not contradict the one kept."""
-        document, own = self.file.document, tuple(self.file.records)
-        found = compare(Transcript(document, own), Transcript(document, second))
+    def _compare(self, first: tuple[Record, ...], second: tuple[Record, ...]) -> None:
+        """Check that two lists of records, of this match or of its table, do not contradict each other."""
+        document = self.file.document
+        found = compare(Transcript(document, first), Transcript(document, second))
         if found:
             failed = FailedCheck(found[0].check, found[0].message, found[0].culprit)
-            self._stop(failed, Evidence(document, own, second))
+            self._stop(failed, Evidence(document, first, second))
 
     def check_reached(self, k: int | None) -> None:
         """Check that the server has sent all that it says there is, and all that it showed before.
@@ -173,7 +183,7 @@ class LiveAudit:
             self.doubt("C33", f"the match is said to stand at {k}, but its records reach {own}")
         aside = None if self._aside is None else read_kept(self._aside)
         if aside is not None and aside.document == self.file.document:
-            self._compare(aside.records)
+            self._compare(tuple(self.file.records), aside.records)
         self._aside = None
         if self._mark is not None and own < self._mark.k:
             self.doubt("C33", f"the match ends at {own}, but was accepted up to {self._mark.k}")
@@ -191,15 +201,38 @@ class LiveAudit:
             finding = self._auditor.feed(record)
         except AuditError as error:
             refuted = error.refutation
+            if refuted.culprit is None and self.file.records and not self._is_replaying:
+                self._check_word(record)
             failed = FailedCheck(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit)
             self._refuse(failed, self._with(record, *self._complaint(refuted.check)), is_record=True)
         ledger = self._auditor.ledger
         if self._mark and ledger and ledger.k == self._mark.k and ledger.head != self._mark.head:
             message = f"another head at {ledger.k} than was accepted before"
             self._refuse(FailedCheck("C33", message, None), self._with(record), is_record=True)
+        if self._failing and finding.k is not None and not self._is_replaying:
+            self._check_failing(finding.k, record)
         if finding.k is not None and self._own is not None and record.signer == self._own.seat + 1:
-            self._check_refused(record, finding.k)
+            self._note_refused(record)
+        elif self._taken is not None and record.signer == SERVER and record.sig:
+            self._fail_refused(self._taken, record)
         return finding
+
+    def _check_word(self, record: Record) -> None:
+        """Check that what fails with nobody to blame contradicts nothing the server has signed, if it has signed it.
+
+        What it names a position with that is not reached is remembered, to be compared with what comes there.
+        """
+        word, own = servers_word(self.file.records[0], record), tuple(self.file.records)
+        if word is None:
+            return
+        self._compare(own, (*own, record))
+        if word.k is not None and getattr(word.body, "mid", None) == self.ledger.setup.mid:
+            self._compare((*own, self._failing.setdefault(word.k, record)), (*own, record))
+
+    def _check_failing(self, k: int, record: Record) -> None:
+        earlier, own = self._failing.pop(k, record), tuple(self.file.records)
+        if earlier != record:
+            self._compare((*own, record), (*own, earlier))
 
     def _complaint(self, check: str) -> tuple[Complaint, ...]:
         """Return what shows others that a sealed hand was garbled: the X25519 secret. The match ends here with it."""
@@ -208,14 +241,40 @@ class LiveAudit:
             return ()
         return (Complaint(ledger.setup.mid, ledger.k, self._own.seat, key.secret),)
 
-    def _check_refused(self, record: Record, k: int) -> None:
-        for kept in self._store.refusals(self.ledger.setup.mid):
-            refusal = read_refusal(kept)
-            if refusal is not None and refusal.body.body == body_hash(record):
-                message = f"record {k}: the server had refused this body ({refusal.body.code})"
-                self._refuse(
-                    FailedCheck("C35", message, "server"), self._with(record, refusal), is_record=True
-                )
+    def refused(self, at: int, decision: Statement, refusal: SignedRefusal) -> None:
+        """Keep the server's refusal of a decision of one's own seat, as evidence; nobody else may have it.
+
+        Raises:
+            CheckFailedError: C35, the rules allow what it refused, and it does not say that it came late.
+        """
+        own = self.file.records[: at - self.ledger.k + len(self.file.records)]
+        record = Record(0 if self._own is None else self._own.seat + 1, *decision)
+        evidence = Evidence(self.file.document, (*own, record), items=(refusal,), name=f"refused-{at}")
+        kept = self._keep(evidence)
+        is_shown = kept is not None and kept.is_shown
+        if refusal.body.code in LATE or not (is_shown or (at == self.ledger.k and self._allows(record))):
+            return
+        code = reprlib.repr(refusal.body.code)
+        message = f"the server refused the body at position {at} ({code}) and the rules allow it there"
+        self._stop(FailedCheck("C35", message, "server"), evidence)
+
+    def _allows(self, record: Record) -> bool:
+        try:
+            fold(self.ledger, record, parse(record))
+        except CheckError:
+            return False
+        return True
+
+    def _note_refused(self, record: Record) -> None:
+        """Note if the server had refused this record: while it signs nothing behind it, the line may have put it there."""
+        refusals = map(read_refusal, self._store.refusals(self.ledger.setup.mid))
+        same = (each for each in refusals if each is not None and each.body.body == body_hash(record))
+        self._taken = next(same, self._taken)
+
+    def _fail_refused(self, refusal: SignedRefusal, record: Record) -> NoReturn:
+        code = reprlib.repr(refusal.body.code)
+        message = f"record {self.ledger.k - 1}: the server goes on with a body that it had refused ({code})"
+        self._refuse(FailedCheck("C35", message, "server"), self._with(record, refusal), is_record=True)
 
     def _with(self, record: Record, *items: EvidenceItem) -> Evidence:
         return Evidence(self.file.document, (*self.file.records, record), items=items)
@@ -255,7 +314,7 @@ class LiveAudit:
         raise CheckFailedError(*failed, self._keep(evidence))
 
     def _keep(self, evidence: Evidence) -> KeptEvidence | None:
-        name = f"{self.file.path.stem}-{len(self.file.records)}"
+        name = f"{self.file.path.stem}-{evidence.name or len(self.file.records)}"
         return keep_evidence(self._evidence, name, evidence)
 
     def verdict(self) -> Verdict:

@@ -28,7 +28,6 @@ from truc_protocol import messages
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import Ack, Act, AnyBody, Close, End, Proxy, Rekey, Sub
 from truc_protocol.boxes import BoxError
-from truc_protocol.codec import dec
 from truc_protocol.crypto.keys import box_key
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
@@ -40,7 +39,7 @@ from truc_protocol.messages import (
     OwnCards,
     Refusal,
 )
-from truc_protocol.records import Phase, Record, parse, tag_of
+from truc_protocol.records import Phase, Record, parse
 from truc_protocol.talk import addressee, check_seen
 from truc_rules import IllegalActionError, RulesError, Seat, View, apply, parse_move
 from truc_words import Sentence
@@ -418,13 +417,22 @@ class SeatMatch:
         return isinstance(body, Proxy) and (body.seat, body.kind) == (self.seat, sent.line)
 
     def refused(self, at: int, sent: Sendable, refusal: Refusal) -> None:
-        """Keep a signed refusal of what was sent, so that another choice may be signed for that position."""
+        """Keep a signed refusal of what was sent; a decision that the rules allow is not refused by an honest server.
+
+        Raises:
+            CheckFailedError: C35, the server has refused such a one by signature.
+        """
         if refusal.code != Code.STALE_POSITION:
             self._choosing.forget()
-        if begins_chain(sent) and isinstance(sent, Statement):
+        if self.signer is None or not isinstance(sent, Statement):
+            return
+        if begins_chain(sent):
             self._sent.discard(sent.body)  # no player waits for its answer: it may go out again
-        if self.signer is not None and isinstance(sent, Statement) and refusal.refuse is not None:
-            self.signer.refused(at, sent, Record(*refusal.refuse))
+        elif not sent.is_decision:
+            return  # a release or ack may be refused because it stands there already
+        kept = None if refusal.refuse is None else self.signer.refused(at, sent, Record(*refusal.refuse))
+        if kept is not None and sent.is_decision:
+            self.audit.refused(at, sent, kept)
 
     def take_notice(self, message: Notice) -> list[Happening]:
         """Take what only this seat is told: a guest's cards or its partner's, whom the hand waits for, a sign.
@@ -467,4 +475,4 @@ class SeatMatch:
 
 def begins_chain(sendable: Sendable) -> bool:
     """Tell whether what is sent begins a new chain, for one's own seat or for one taken over."""
-    return isinstance(sendable, Statement) and dec(sendable.body)[0] in (tag_of(Rekey), tag_of(Sub))
+    return isinstance(sendable, Statement) and sendable.begins_chain

@@ -6,7 +6,7 @@ match that is not live.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import trio
 
@@ -15,12 +15,9 @@ from truc_client.line.link import Answer, Build
 from truc_client.matches.choosing import GuestChoice, Sendable
 from truc_client.matches.seat_match import SeatMatch, begins_chain
 from truc_client.matches.signer import Intent
-from truc_protocol.errors import Code
+from truc_protocol.errors import LATE, Code
 from truc_protocol.messages import GuestAct, Refusal, SignedAct
 from truc_words import Sentence
-
-TOO_LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
-"""How a server refuses a decision that another record has overtaken."""
 
 Post = Callable[[Build, Callable[[Answer], None]], bool]
 """Sends a request; what its answer makes fail ends the table. Tells whether the connection was open."""
@@ -86,6 +83,7 @@ class Sending:
         """Take the answer to something sent.
 
         Raises:
+            CheckFailedError: It is refused by signature, though the rules allow it.
             UnboundError: It was taken as a record that has not come: records come before the replies to them.
             NotPlayedError: Somebody else who stood by for the seat was quicker.
             RefusedError: A new chain is refused for good.
@@ -123,6 +121,6 @@ def _check_goes_on(match: SeatMatch, refusal: Refusal) -> None:
     match.is_stepping_in = False
     if refusal.code == Code.NOT_SEATED:  # somebody else who stood by was quicker
         raise NotPlayedError(Sentence("failures.no_longer_vacant"))
-    if refusal.code not in (*TOO_LATE, Code.PAUSED) and not refusal.retryable:
+    if refusal.code not in (*LATE, Code.PAUSED) and not refusal.retryable:
         raise RefusedError(refusal.code, refusal.msg)
     match.check_wanted()

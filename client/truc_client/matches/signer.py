@@ -1,7 +1,7 @@
 """What one keyed seat holds and signs in one match: chains, releases, acts, a resignation, its ack.
 
-Every body is stored before it is returned, and for each place only one body is ever returned, unless the server refused
-it. The ledger says which key is in force for a seat, and the key identifies the chain. Invariants: what `Signer` returns
+Every body is stored before it is returned, and for each place only one body is ever returned; a new chain that the server
+refused may be signed anew. No act is signed that the rules forbid, whatever the server offers. The ledger says which key is in force for a seat, and the key identifies the chain. Invariants: what `Signer` returns
 is in the store, byte for byte; a chain is stored together with the first statement that names it, and no two chains of a
 match share a root or a key; a client without the secrets in force signs only a new chain, and after it nothing before
 the next call; nothing is signed below the highest place accepted before.
@@ -12,16 +12,17 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any, Final, NamedTuple, assert_never
 
-from truc_client.errors import CheckFailedError, ClientError, NotPlayedError, SignedBeforeError
+from truc_client.errors import CheckFailedError, ChoiceError, ClientError, NotPlayedError, SignedBeforeError
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
-from truc_protocol.bodies import Ack, Act, Body, Refuse, Rekey, Release, Resign, SeatTaken, Sub
+from truc_protocol.bodies import Ack, Act, Body, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.checks import CheckError
-from truc_protocol.codec import EncodingError, dec, sha256
+from truc_protocol.codec import sha256
 from truc_protocol.crypto.chains import LINK_BYTES, Chain
 from truc_protocol.crypto.keys import SigningKey, generate_box_key, verify
-from truc_protocol.ledger import Ledger, is_gone, missing, must_end
+from truc_protocol.evidence_file import SignedRefusal, read_refusal
+from truc_protocol.ledger import Ledger, fold, is_gone, missing, must_end
 from truc_protocol.ledger.state import is_exhausted
-from truc_protocol.records import SERVER, Phase, Record, encode, tag_of
+from truc_protocol.records import Phase, Record, encode
 from truc_protocol.setup import GONE_SUBSTITUTE, MatchTerms
 from truc_words import Sentence
 
@@ -251,8 +252,13 @@ class Signer:
 
         Raises:
             SignedBeforeError: Another one was signed for this position.
+            ChoiceError: The rules forbid it: a server that offers it wants to have it signed, to accuse this seat.
         """
         body = Act(*self._here, self._ledger.deal_index, self._own.seat, kind, args)
+        try:
+            fold(self._ledger, Record(self._own.seat + 1, b"", b""), body)
+        except CheckError as error:
+            raise ChoiceError(Sentence("failures.offered_against_rules", why=error.message)) from error
         return self._keep(Slot("act", self._ledger.k), body)
 
     def resign(self) -> Statement:
@@ -275,19 +281,15 @@ class Signer:
         """Drop the secrets: the match has ended."""
         self._store.end(self._mid, self._place)
 
-    def refused(self, k: int, statement: Statement, refusal: Record) -> None:
-        """Keep the server's refusal of a decision, if it is valid; then another may be signed for that position."""
-        if self._is_refused(statement, refusal):
-            self._store.keep_refusal(self._mid, Slot("act", k), refusal.body + refusal.sig)
-
-    def _is_refused(self, statement: Statement, refusal: Record) -> bool:
-        if refusal.signer != SERVER or not verify(self._terms.table.spk, refusal.body, refusal.sig):
-            return False
-        try:
-            items = dec(refusal.body)
-        except EncodingError:
-            return False
-        return bool(items[:3] == [tag_of(Refuse), self._mid, sha256(statement.body)])
+    def refused(self, k: int, statement: Statement, refusal: Record) -> SignedRefusal | None:
+        """Keep the server's refusal of what was signed for a position, and return it; None if it is not valid."""
+        read = read_refusal(refusal)
+        if read is None or (read.mid, read.body.body) != (self._mid, sha256(statement.body)):
+            return None
+        if not verify(self._terms.table.spk, refusal.body, refusal.sig):
+            return None
+        self._store.keep_refusal(self._mid, Slot("act", k), refusal.body + refusal.sig)
+        return read
 
     def _keep(self, slot: Slot, body: Body, chain: HeldChain | None = None) -> Statement:
         encoded = encode(body)

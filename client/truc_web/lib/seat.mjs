@@ -16,7 +16,7 @@ import { Malformed, decode, encode, sha256 } from './proof/encoding.mjs'
 import { fingerprint } from './proof/handshake.mjs'
 import { agree, attest, newBoxKeyOf, signatureHolds } from './proof/keys.mjs'
 import { Ledger } from './proof/ledger.mjs'
-import { CheckFailed, SERVER, must, readArgs } from './proof/records.mjs'
+import { CheckFailed, SERVER, must, readArgs, wordOfServer } from './proof/records.mjs'
 import { Setup } from './proof/setup.mjs'
 import { shape } from './proof/shapes.mjs'
 
@@ -38,6 +38,7 @@ import { shape } from './proof/shapes.mjs'
 
 const optionsShape = shape('options [[t, array, t, array]]')
 const refusalShape = shape('tag t, mid h, body h, code t')
+const LATE = ['stale_position', 'void_bet']
 const SIGNED = ['act', 'release', 'resign', 'rekey', 'ack']     // what only a seat's own client signs
 const MOST_GAPS = 3     // answers in a row from which the same record is missing
 
@@ -171,9 +172,11 @@ export class Seat {
   compare(k, raw) {
     const { records } = this.ledger
     if (isSame(records[k], raw)) return
-    const isSigned = raw.signer === SERVER && signatureHolds(this.setup.server.pk, raw.body, raw.sig)
-    const isBound = records.slice(k).some(({ signer, kind }) => signer === SERVER && kind !== 'proxy')
-    must(false, 'C33', isSigned && isBound ? SERVER : null)
+    const word = wordOfServer(raw, this.setup.server.pk)     // for the position that it names, whatever it is sent for
+    const { mid = null, k: at = -1 } = word?.fields ?? {}
+    const isOther = mid !== null && same(mid, this.mid) && at in records && !same(records[at].body, raw.body)
+    const isBound = isOther && records.slice(at).some(({ signer, kind }) => signer === SERVER && kind !== 'proxy')
+    must(false, 'C33', isBound ? SERVER : null)
   }
 
   // What has passed so far.
@@ -290,15 +293,12 @@ export class Seat {
     return isAwaited || options.some(([, , , hints]) => hints.some(([name]) => name === 'waits')) ? this.choose() : null
   }
 
-  // What was signed for this position before is sent again; what was refused by signature is not.
+  // What was signed for this position before is sent again, and never anything else.
   async choose() {
     const { at, options } = this.offered
     if (at !== this.next) return null
-    const isOpen = (option) => !this.own.refused.some((hash) => same(hash, sha256(encode(this.actBody(option)))))
-    const open = options.filter(isOpen)
-    if (open.length === 0) throw new Stopped('the server refuses every option')
     const what = `act ${at}`
-    const option = what in this.own.signed ? open[0] : await this.pick(open)     // of a signed act the place matters only
+    const option = what in this.own.signed ? options[0] : await this.pick(options)     // of a signed act the place matters only
     return this.sign(what, this.actBody(option))
   }
 
@@ -332,19 +332,24 @@ export class Seat {
     if (!isOwn) throw new Malformed('an option opens another card than one holds')
   }
 
-  // The server's signed word that it did not take a body frees the position for another; kept, it convicts if it did.
-  async refused([signer, body, sig], sent) {
+  // The server's signed word that it did not take a body: kept, it convicts if the body was offered, or is taken. A new
+  // chain alone is signed again.
+  async refused([signer, body, sig], { body: sent, sig: signature }) {
     await attest(this.setup.server.pk, body, sig)
     const value = decode(body)
-    const { tag, mid, body: hash } = refusalShape(Array.isArray(value) ? value : [])
+    const { tag, mid, body: hash, code } = refusalShape(Array.isArray(value) ? value : [])
     const holds = signer === SERVER && tag === 'truc/1/refuse' && same(mid, this.mid) && same(hash, sha256(sent)) &&
       signatureHolds(this.setup.server.pk, body, sig)
     must(holds, 'C35', null)
     const what = Object.keys(this.own.signed).find((name) => same(this.own.signed[name][0], sent))
-    delete this.own.signed[what]
+    const isAct = what?.startsWith('act') ?? false
+    if (!isAct) delete this.own.signed[what]
     this.own.refused.push(hash)
     this.own.refusals = [...this.own.refusals ?? [], [body, sig]]
     await this.store.save()
+    const act = { signer: this.own.seat + 1, body: sent, sig: signature }
+    this.failing = { doc: this.setup.document, raws: [...this.rawsBefore(this.ledger.k), act] }
+    must(!isAct || LATE.includes(code), 'C35', SERVER)
   }
 
   // Never again anything for this match.

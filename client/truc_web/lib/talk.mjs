@@ -215,11 +215,10 @@ export class Player {
     if (act !== null) this.hand(this.seat.mid, act)
   }
 
-  // An act that came too late does not matter: options come again. One refused by signature may be made otherwise.
+  // An act that came too late does not matter: options come again. What is refused by signature is judged.
   async takeError(error, t, fields, line = this.line) {
     if (t === 'act' && error.refuse && this.seat.ledger !== null) {
-      await this.seat.refused(error.refuse, fields.body)
-      this.handChoice(await this.seat.choose())
+      await this.seat.refused(error.refuse, fields)
     } else if (error.retry_after_ms) {
       setTimeout(() => line === this.line && line.ask(t, fields), error.retry_after_ms)
     } else if (t === 'resume' && error.code === 'no_such_match') {

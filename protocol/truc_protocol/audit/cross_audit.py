@@ -26,9 +26,12 @@ Note = Callable[[Ledger | None, Record, Finding], None]
 """Is told every record that passed, with the ledger before it."""
 
 
-def verify(file: bytes, *notes: Note) -> Verdict:
-    """Return the verdict on a file: unreadable as soon as an item cannot be read, else what its records prove."""
-    auditor = Auditor(b"")
+def verify(file: bytes, *notes: Note, note_failed: Callable[[Record], None] | None = None) -> Verdict:
+    """Return the verdict on a file: unreadable as soon as an item cannot be read, else what its records prove.
+
+    `notes` are told of each record that passes, `note_failed` of the one that fails.
+    """
+    auditor, record = Auditor(b""), None
     try:
         document, rest = read_document_item(file)
         auditor = Auditor(document)
@@ -38,6 +41,8 @@ def verify(file: bytes, *notes: Note) -> Verdict:
             for note in notes:
                 note(before, record, finding)
     except AuditError:
+        if note_failed is not None and record is not None:
+            note_failed(record)
         return auditor.verdict()
     except CheckError as error:
         auditor.refute(error)
@@ -151,7 +156,7 @@ def _read_through(
     through = {}
     for n, file in files.items():
         watch = PassedNotes(asked)
-        through[n] = verify(file, watch.note, *notes), watch.passed()
+        through[n] = verify(file, watch.note, *notes, note_failed=watch.fail), watch.passed()
     return through
 
 
@@ -222,21 +227,23 @@ def _rivals(transcripts: Mapping[int, Passed]) -> list[tuple[int, int]]:
     """Return the pairs of transcripts that may contradict each other: of one nonce, where they differ in some place.
 
     Whatever two lists can contradict each other in, a match, a table or a nonce, they share the nonce. Equal lists, and
-    one that another goes on from, are as free of contradictions as each is alone.
+    one that another goes on from, are as free of contradictions as each is alone, but for what a list fails by.
     """
     nonces = _grouped(
         ((body.spk, body.tn), n)
         for n, through in transcripts.items()
-        if through.items and isinstance(body := through.items[0].body, Table)
+        if through.signed and isinstance(body := through.signed[0].body, Table)
     )
     several = (numbers for numbers in nonces.values() if len(numbers) > 1)
     return sorted(pair for numbers in several for pair in _differing({n: transcripts[n] for n in numbers}))
 
 
 def _differing(transcripts: Mapping[int, Passed]) -> Iterator[tuple[int, int]]:
-    lists = _grouped((tuple(item.record for item in each.items), n) for n, each in transcripts.items())
-    for (one, here), (other, there) in combinations(lists.items(), 2):
-        if any(a != b for a, b in zip(one, other, strict=False)):
+    lists = _grouped(
+        ((tuple(item.record for item in each.items), each.failed), n) for n, each in transcripts.items()
+    )
+    for ((one, failed), here), ((other, failed_too), there) in combinations(lists.items(), 2):
+        if failed or failed_too or any(a != b for a, b in zip(one, other, strict=False)):
             yield from ((min(pair), max(pair)) for pair in product(here, there))
 
 

@@ -1,11 +1,13 @@
 """Two histories by one signer: pairs of signed records that no honest party could both have signed (C33 to C36).
 
-Only records that pass in their own list count; what one list shows by itself is for the auditor. The work grows with
-the length of the lists, not with their product.
+Only records that pass in their own list count, and of the server also the one that fails: what is signed twice is
+signed twice. What one list shows by itself is for the auditor. The work grows with the length of the lists, not with
+their product.
 """
 
 import reprlib
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from truc_protocol.audit.verified_prefix import Passed, PassedRecord, passed
@@ -13,6 +15,7 @@ from truc_protocol.bodies import Act, AnyBody, Call, MatchStart, Rekey, Release,
 from truc_protocol.checks import role_name
 from truc_protocol.codec import sha256
 from truc_protocol.crypto import keys
+from truc_protocol.errors import LATE
 from truc_protocol.evidence_file import SignedRefusal
 from truc_protocol.records import SERVER, Record, tag_of
 from truc_protocol.transcript import Transcript
@@ -43,28 +46,39 @@ def contradictions(
 ) -> tuple[Equivocation, ...]:
     """Compare what passes of two transcripts.
 
-    A seat may decide again for a position once the server has refused its body, so refused bodies convict nobody here.
+    A body that the server refused convicts no seat here, nor does a decision that the rules may not have allowed.
     """
-    one, other = first.items, second.items
-    refused = frozenset(each.body.body for each in refusals if _is_signed(each, one))
-    found = [*_setups(one, other), *_server(one, other), *_lists(one, other), *_seats(one, other, refused)]
+    refused = frozenset(each.body.body for each in refusals if _is_signed(each, first.items))
+    one, other = first.signed, second.signed
+    found = [
+        *_setups(one, other),
+        *_server(one, other),
+        *_lists(first, second),
+        *_seats(first, second, refused),
+    ]
     return tuple(dict.fromkeys(found))
 
 
 def refused_record(through: Passed, refusal: SignedRefusal) -> Equivocation | None:
-    """Find the record that a refusal refuses and its server took nevertheless (C35).
+    """Find the record that a refusal refuses, although its server took it or the rules allow it (C35).
 
-    Only a body bound to one position counts: any other may come again, and is then refused because it was taken
-    before.
+    Taken it was where the server has signed something behind it: the list's end is whoever's who wrote it. Allowed it is
+    in its place, unless cards that nobody has opened decide that, or the refusal says that it came late. Only a body bound
+    to one position counts: any other may come again, and is then refused because it was taken before.
     """
     item = through.bodies.get(refusal.body.body)
     if item is None or not isinstance(item.body, Act | Resign | Rekey | Sub):
         return None
     if item.body.mid != refusal.mid or not _is_signed(refusal, through.items):
         return None
-    message = (
-        f"the server refused the body at position {item.k} ({reprlib.repr(refusal.body.code)}) and took it"
-    )
+    code = refusal.body.code
+    if item in through.vouched:
+        what = "took it"
+    elif item.is_sure and code not in LATE:
+        what = "the rules allow it there"
+    else:
+        return None
+    message = f"the server refused the body at position {item.k} ({reprlib.repr(code)}) and {what}"
     return Equivocation("C35", "server", message, refusal.record, item.record, (None, item.k))
 
 
@@ -80,7 +94,7 @@ def _mid(body: AnyBody) -> bytes | None:
 
 def _setups(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Iterator[Equivocation]:
     """C36: a table serves one match, a nonce one table."""
-    for a, b in zip(_terms(one), _terms(other), strict=False):
+    for a, b in product(_terms(one), _terms(other)):
         if a.record.body == b.record.body:
             continue
         match a.body, b.body:
@@ -110,32 +124,25 @@ def _server(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Itera
             yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
 
 
-def _lists(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Iterator[Equivocation]:
+def _lists(one: Passed, other: Passed) -> Iterator[Equivocation]:
     """C33: two lists of one match, each under a later signature of the server, that differ where both have a record."""
-    for a, b in zip(_vouched(one), _vouched(other), strict=False):
+    for a, b in zip(one.vouched, other.vouched, strict=False):
         if a.k is not None and _mid(a.body) == _mid(b.body) and a.record != b.record:
             message = f"the server signed two histories that differ at position {a.k}"
             yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
             return
 
 
-def _vouched(passed: Sequence[PassedRecord]) -> Sequence[PassedRecord]:
-    last = max(
-        (at for at, item in enumerate(passed) if item.record.signer == SERVER and item.record.sig), default=-1
-    )
-    return passed[: last + 1]
-
-
-def _seats(
-    one: Sequence[PassedRecord], other: Sequence[PassedRecord], refused: frozenset[bytes]
-) -> Iterator[Equivocation]:
+def _seats(one: Passed, other: Passed, refused: frozenset[bytes]) -> Iterator[Equivocation]:
     """C34: two decisions of a seat for one position, two releases for one index."""
-    strangers = _brought(one, other) - _brought(_vouched(one), _vouched(other))
-    for a, b in _contradictions(one, other):
+    strangers = _brought(one.items, other.items) - _brought(one.vouched, other.vouched)
+    for a, b in _contradictions(one.items, other.items):
         if (a.record.signer, a.key) != (b.record.signer, b.key) or a.key in strangers:
             continue
         match a.body, b.body:
-            case Act() | Resign(), Act() | Resign() if not _is_refused(refused, a, b):
+            case Act() | Resign(), Act() | Resign() if (
+                a.is_sure and b.is_sure and not _is_refused(refused, a, b)
+            ):
                 message = f"the seat signed two decisions for position {a.k}"
             case Release(), Release() if a.body.j == b.body.j:
                 message = f"the seat signed two releases for index {a.body.j}"

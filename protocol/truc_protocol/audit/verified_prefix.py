@@ -1,28 +1,37 @@
 """A transcript as far as it passes, audited once: what evidence and comparison with other transcripts need of it.
 
 Every record here has been checked by an auditor of its own list, so what is shown by it rests on valid signatures
-under the keys in force. Ledgers are kept only for the deals and shares that somebody asks for, not for each record.
+under the keys in force; the one that fails is kept too if the server has signed it, as signing alone binds it. Ledgers
+are kept only for the deals and shares that somebody asks for, not for each record.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from truc_protocol.audit.auditor import AuditError, Auditor, Finding
-from truc_protocol.bodies import AnyBody, Deal, Share
+from truc_protocol.bodies import Act, AnyBody, Close, Deal, End, MatchStart, Placed, Resign, Share, Table
+from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
+from truc_protocol.crypto.keys import admissible, verify
 from truc_protocol.evidence_file import Complaint, EvidenceItem
-from truc_protocol.ledger import Ledger
-from truc_protocol.records import Record
+from truc_protocol.ledger import Ledger, hangs_on_cards
+from truc_protocol.records import SERVER, Record, parse
 from truc_protocol.transcript import Transcript
+from truc_rules import Seat
 
 
 class PassedRecord(NamedTuple):
-    """A record that passed, with its body, its position (None in the setup) and the key it was signed under."""
+    """A record that passed, with its body, its position (None in the setup) and the key it was signed under.
+
+    Attributes:
+        is_sure: whether the rules allow it whatever cards the list does not open.
+    """
 
     record: Record
     body: AnyBody
     k: int | None
     key: bytes | None
+    is_sure: bool = True
 
 
 class Spot(NamedTuple):
@@ -54,11 +63,27 @@ def wanted(items: Sequence[EvidenceItem]) -> EvidenceWanted:
 
 
 class Passed(NamedTuple):
-    """The records of a list that pass, in order, with the spots and bodies among them that were wanted."""
+    """The records of a list that pass, in order, with the spots and bodies among them that were wanted.
+
+    Attributes:
+        failed: the record behind them, which fails, if the server has signed it; `k` is the position that it names.
+    """
 
     items: tuple[PassedRecord, ...] = ()
     spots: Mapping[tuple[bytes, int], Spot] = {}
     bodies: Mapping[bytes, PassedRecord] = {}
+    failed: PassedRecord | None = None
+
+    @property
+    def signed(self) -> Sequence[PassedRecord]:
+        """The records that pass, and what the server has signed although it fails."""
+        return self.items if self.failed is None else (*self.items, self.failed)
+
+    @property
+    def vouched(self) -> Sequence[PassedRecord]:
+        """The records up to the last one that the server has signed."""
+        last = max((at for at, item in enumerate(self.items) if _is_servers(item.record)), default=-1)
+        return self.items[: last + 1]
 
 
 class PassedNotes:
@@ -68,18 +93,35 @@ class PassedNotes:
         self._asked = asked
         self._items: list[PassedRecord] = []
         self._spots: dict[tuple[bytes, int], Spot] = {}
-        self._bodies: dict[bytes, PassedRecord] = {}
+        self._bodies: dict[bytes, int] = {}
+        self._failed: PassedRecord | None = None
+        self._unsure: list[int] = []
         self._start: tuple[Ledger, int] | None = None
 
     def note(self, before: Ledger | None, record: Record, finding: Finding) -> None:
         """Note a record that passed after `before`."""
         author = before.contributors[record.signer] if before is not None and record.sig else None
-        item = PassedRecord(record, finding.body, finding.k, None if author is None else author.public)
-        if before is not None and isinstance(item.body, Deal | Share):
-            self._note_spot(before, item)
+        at, key = len(self._items), None if author is None else author.public
+        item = PassedRecord(record, finding.body, finding.k, key)
+        match item.body:
+            case Deal() | Share() if before is not None:
+                self._note_spot(before, item)
+            case Act() | Resign() if before is not None and _hangs_on_cards(before, item.body):
+                self._unsure.append(at)
+                item = item._replace(is_sure=False)
+            case Close(link=bytes()) | End():  # with the cards open, the hands were played again
+                for earlier in self._unsure:
+                    self._items[earlier] = self._items[earlier]._replace(is_sure=True)
+                self._unsure.clear()
+            case _:
+                pass
         self._items.append(item)
         if self._asked.bodies and (digest := sha256(record.body)) in self._asked.bodies:
-            self._bodies[digest] = item
+            self._bodies[digest] = at
+
+    def fail(self, record: Record) -> None:
+        """Note the record that fails, if the server has signed it."""
+        self._failed = servers_word(self._items[0].record if self._items else record, record)
 
     def _note_spot(self, before: Ledger, item: PassedRecord) -> None:
         if self._start is None or (isinstance(item.body, Deal) and item.body.d == 0):
@@ -91,7 +133,33 @@ class PassedNotes:
 
     def passed(self) -> Passed:
         """Return what was noted."""
-        return Passed(tuple(self._items), self._spots, self._bodies)
+        bodies = {digest: self._items[at] for digest, at in self._bodies.items()}
+        return Passed(tuple(self._items), self._spots, bodies, self._failed)
+
+
+def servers_word(terms: Record, record: Record) -> PassedRecord | None:
+    """Return a record of any list as what the server of a table record has signed; None if it has not."""
+    if not _is_servers(record):
+        return None
+    try:
+        table, body = parse(terms), parse(record)
+    except CheckError:
+        return None
+    if not isinstance(table, Table) or not isinstance(body, Placed | Table | MatchStart):
+        return None
+    if not admissible(table.spk) or not verify(table.spk, record.body, record.sig):
+        return None
+    return PassedRecord(record, body, body.k if isinstance(body, Placed) else None, table.spk)
+
+
+def _is_servers(record: Record) -> bool:
+    return record.signer == SERVER and bool(record.sig)
+
+
+def _hangs_on_cards(before: Ledger, body: Act | Resign) -> bool:
+    if before.hand is None or before.match is None:
+        return False
+    return hangs_on_cards(before.match, Seat(body.seat), body.kind if isinstance(body, Act) else "resign")
 
 
 def passed(transcript: Transcript, items: Sequence[EvidenceItem] = ()) -> Passed:
@@ -102,6 +170,7 @@ def passed(transcript: Transcript, items: Sequence[EvidenceItem] = ()) -> Passed
         try:
             finding = auditor.feed(record)
         except AuditError:
+            watch.fail(record)
             break
         watch.note(before, record, finding)
     return watch.passed()

@@ -7,7 +7,7 @@ State, and the questions asked of it, in `state`; what the rules are told in `re
 from truc_protocol.ledger.deals import check_server_link, learn, learn_all, next_call
 from truc_protocol.ledger.fold import Folded, InPlace, check_place, fold, take
 from truc_protocol.ledger.opens import check_exact
-from truc_protocol.ledger.replay import replayed
+from truc_protocol.ledger.replay import hangs_on_cards, replayed
 from truc_protocol.ledger.rulings import may_abandon, may_forfeit
 from truc_protocol.ledger.state import (
     Contributor,
@@ -51,6 +51,7 @@ __all__ = [
     "deal_public",
     "due",
     "fold",
+    "hangs_on_cards",
     "is_exhausted",
     "is_gone",
     "learn",

@@ -6,6 +6,7 @@ complete.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from truc_protocol.bodies import Deal
 from truc_protocol.ledger.state import Events, HandLog, LoggedMove
@@ -29,6 +30,7 @@ from truc_rules import (
     side_of,
 )
 
+_OF_A_CARD: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 Told = tuple[Match, Events]
 Hands = Sequence[Sequence[Card | None]]
 
@@ -102,6 +104,18 @@ def is_unsure(match: Match) -> bool:
     return match.variant.flor is not None and any(
         card is None for cards in match.hand.dealt.cards for card in cards
     )
+
+
+def hangs_on_cards(match: Match, seat: Seat, kind: str) -> bool:
+    """Tell whether cards unknown here may decide if the rules allow a seat of the open hand a decision of this kind.
+
+    A flor scores by being held, and may have ended the game; a value is that of the seat's own cards; an order forbids
+    some of them (specification 8, "Unknown cards"). What else a seat decides, everybody can judge at once.
+    """
+    if awaits_deal(match) or all(card is not None for cards in match.hand.dealt.cards for card in cards):
+        return False
+    under_order = match.hand.orders[side_of(seat)] is not None
+    return match.variant.flor is not None or kind == Kind.POINTS or (under_order and kind in _OF_A_CARD)
 
 
 def known_hands(log: HandLog, match: Match) -> tuple[Hands, ...]:

@@ -2,7 +2,7 @@
 
 Nothing here changes a match: what is taken is answered with a turn, which the table commits. Invariants: nothing reaches
 the ledger unless its signature was verified under the key in force for its seat; a validly signed body at the present
-place that is not taken is refused with the server's signature; a guest's choice becomes the record that the server
+place that is not taken is refused with the server's signature, unless it is said to be late; a guest's choice becomes the record that the server
 writes for it.
 """
 
@@ -15,7 +15,7 @@ from truc_protocol.bodies import Act, AnyBody, Placed, Proxy, Rule, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import proxy
-from truc_protocol.errors import Code
+from truc_protocol.errors import LATE, Code
 from truc_protocol.ledger import InPlace, check_place
 from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import Binding, Record, kind_of, parse, unsigned
@@ -176,7 +176,7 @@ def _taken(game: Game, placed: InPlace, *also: Write) -> Turn:
         return game.take(placed, *also)
     except CheckError as error:
         code = code_of(error)
-        evidence = game.dealer.refuse(game.mid, placed.record.body, str(code))
+        evidence = None if code in LATE else game.dealer.refuse(game.mid, placed.record.body, str(code))
         raise RefusedBodyError(code, str(error), evidence) from error
 
 

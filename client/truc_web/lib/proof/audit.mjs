@@ -2,7 +2,7 @@
 
 import { Malformed } from './encoding.mjs'
 import { TRANSCRIPT, itemsOf, readItem } from './files.mjs'
-import { CheckFailed } from './records.mjs'
+import { CheckFailed, wordOfServer } from './records.mjs'
 import { Setup } from './setup.mjs'
 import { Ledger } from './ledger.mjs'
 
@@ -17,6 +17,7 @@ const DOCUMENT_LIMIT = 16384
  * @property {number | null} setup or in the setup by its number from the table record
  * @property {Setup | null} table what the setup told
  * @property {Ledger | null} ledger what the records told as far as they pass
+ * @property {object | null} failed the record that fails, if the server has signed it
  */
 
 /**
@@ -42,6 +43,7 @@ class Audit {
   constructor() {
     this.table = null
     this.ledger = null
+    this.newest = null
   }
 
   async take(item) {
@@ -50,7 +52,7 @@ class Audit {
       this.table = new Setup(item)
       return
     }
-    const record = readItem(item)
+    const record = this.newest = readItem(item)
     const taker = this.ledger ?? this.table
     await taker.attest(record)
     taker.take(record)
@@ -63,6 +65,7 @@ class Audit {
     const hasPlace = check !== null && (result !== 'unreadable' || Boolean(table?.terms))
     const record = hasPlace ? ledger?.k ?? null : null
     const setup = hasPlace && ledger === null ? table.records.length : null
-    return { result, check, culprit, record, setup, table, ledger }
+    const failed = result === 'refuted' && this.newest ? wordOfServer(this.newest, table.server?.pk) : null
+    return { result, check, culprit, record, setup, table, ledger, failed }
   }
 }

@@ -12,6 +12,7 @@ import { tagged } from './shapes.mjs'
 
 const MOST_ITEMS = 256
 const REFUSABLE = ['act', 'resign', 'rekey', 'sub']
+const LATE = ['stale_position', 'void_bet']
 const refusalShape = tagged('refuse', 'mid h, body h, code t')
 const complaintShape = tagged('complaint', 'mid h, k u, seat u, secret h')
 
@@ -40,23 +41,35 @@ const isOneMatch = (mid, table) => mid !== undefined && table?.mid !== undefined
 export const isOf = ({ mid }, { table }) => isOneMatch(mid, table)
 
 /**
- * What an item shows of a transcript of its match.
+ * What an item shows of a transcript of its match; `needsRules` if only who plays them can tell.
  *
  * @param {{ kind: 'complaint' | 'refusal', mid: Uint8Array }} item
  * @param {import('./audit.mjs').Verdict} transcript
- * @returns {{ judgement: string | null, check: string | null, record: number | null, culprit: number | null }}
+ * @returns {{ judgement: string | null, check: string | null, record: number | null, culprit: number | null,
+ *   needsRules?: boolean }}
  */
 export function weigh(item, transcript) {
   const nothing = { judgement: null, check: null, record: null, culprit: null }
   if (!isOf(item, transcript)) return { ...nothing, judgement: item.kind === 'complaint' ? 'no complaint' : null }
   if (item.kind === 'complaint') return judge(item, transcript.ledger, nothing)
-  const record = transcript.ledger.records.findIndex((one) => isRefused(one, item))
+  const { records, signedByServer } = transcript.ledger
+  const record = records.findIndex((one) => isRefused(one, item))
   if (record < 0 || !isSigned(item, transcript)) return nothing
+  const isTaken = record < signedByServer     // before, whoever wrote the list may have put it there
+  if (!isTaken && LATE.includes(item.code)) return nothing
+  if (!isTaken && !isAllowed(records[record], transcript)) return { ...nothing, needsRules: true }
   return { ...nothing, check: 'C35', record, culprit: SERVER }
 }
 
 const isSigned = ({ signed, sig }, { table }) => signatureHolds(table.server.pk, signed, sig)
 const isRefused = ({ kind, body }, refusal) => REFUSABLE.includes(kind) && same(sha256(body), refusal.body)
+
+// Whether the rules allow a record that passes for certain: what is no move of theirs, unless a hidden flor may have
+// ended the game.
+function isAllowed({ kind, fields }, { table }) {
+  if (kind === 'rekey' || kind === 'sub') return true
+  return !table.rules.hasFlor && (kind === 'resign' || ['pause', 'resume'].includes(fields.kind))
+}
 
 function judge({ k, seat, secret }, ledger, nothing) {
   const sealed = ledger.sealed.find((one) => one.k === k && one.receiver === seat && one.box.length > 0)
@@ -91,32 +104,57 @@ function isHonest(sealed, secret, ledger) {
 }
 
 /**
- * Everything that two transcripts show, each once. What a refusal names does not convict a seat.
+ * Everything that two transcripts show, each once; `needsRules` where only who plays them can tell. What a refusal names
+ * does not convict a seat.
  *
  * @param {import('./audit.mjs').Verdict} first
  * @param {import('./audit.mjs').Verdict} second
  * @param {object[]} refusals items of evidence
- * @returns {{ check: string, culprit: number }[]}
+ * @returns {{ check: string, culprit: number, needsRules?: boolean }[]}
  */
 export function compare(first, second, refusals) {
   const found = new Map()
   const convict = (check, culprit) => found.set(check + culprit, { check, culprit })
-  if (!first.table?.terms || !second.table?.terms) return []
-  if (!isOneMatch(first.table.mid, second.table)) {
-    if (isOneTable(first.table, second.table)) convict('C36', SERVER)
-    return [...found.values()]
+  const words = wordsOf(second)
+  for (const [what, bodies] of wordsOf(first)) {
+    const differs = bodies.some((one) => words.get(what)?.some((other) => !same(one, other)))
+    if (differs) convict(what.startsWith('setup') ? 'C36' : 'C33', SERVER)
   }
+  const isOne = first.ledger && second.ledger && isOneMatch(first.table.mid, second.table)
+  return isOne ? [...compareMatch(first, second, refusals, found).values()] : [...found.values()]
+}
+
+function compareMatch(first, second, refusals, found) {
   const isCounted = (record) => refusals.some((item) =>
     isRefused(record, item) && isOf(item, first) && isSigned(item, first))
   const [a, b] = [first.ledger, second.ledger]
   for (const [what, one] of signedOnce(a)) {
     const other = signedOnce(b).get(what)
-    if (other === undefined || same(other.body, one.body)) continue
-    if (one.signer === SERVER) convict('C33', SERVER)
-    else if (isKnown(one.key, a, b) && !isCounted(one) && !isCounted(other)) convict('C34', one.signer)
+    if (other === undefined || same(other.body, one.body) || !isKnown(one.key, a, b)) continue
+    if (isCounted(one) || isCounted(other)) continue
+    const culprit = one.signer
+    const isSure = one.kind === 'release' || (isAllowed(one, first) && isAllowed(other, second))
+    if (isSure) found.set('C34' + culprit, { check: 'C34', culprit })
+    else if (!found.has('C34' + culprit)) found.set('C34' + culprit, { check: 'C34', culprit, needsRules: true })
   }
-  if (isForked(a, b)) convict('C33', SERVER)
-  return [...found.values()]
+  if (isForked(a, b)) found.set('C33' + SERVER, { check: 'C33', culprit: SERVER })
+  return found
+}
+
+// The bodies that the server has signed in a list, the one that fails included, by what it may sign once: a table of a
+// nonce, a match of a table, a record for a position, a call for an index.
+function wordsOf({ table, ledger, failed }) {
+  const words = new Map()
+  const say = (what, { body }) => words.set(what, [...words.get(what) ?? [], body])
+  for (const record of [...table?.records ?? [], ...ledger?.records ?? [], ...failed ? [failed] : []]) {
+    const { kind, signer, fields: { spk, tn, th, mid, k, j } } = record
+    if (signer !== SERVER || kind === 'proxy') continue
+    if (kind === 'table') say(`setup ${toHex(spk)} ${toHex(tn)}`, record)
+    if (kind === 'match') say(`setup ${toHex(th)}`, record)
+    if (mid !== undefined) say(`record ${toHex(mid)} ${k}`, record)
+    if (kind === 'call') say(`call ${toHex(mid)} ${j}`, record)
+  }
+  return words
 }
 
 // A key that a sub has brought counts only if in one of the lists the server has signed a record after that sub.
@@ -125,23 +163,13 @@ function isKnown(key, ...ledgers) {
   return lists.length === 0 || lists.some((ledger) => !ledger.isUnknown(key))
 }
 
-// C36: two tables with one nonce, or two matches on one table.
-function isOneTable(a, b) {
-  const [table, other] = [a.records[0], b.records[0]]
-  const sameNonce = same(table.fields.spk, other.fields.spk) && same(table.fields.tn, other.fields.tn)
-  return sameNonce && (!same(table.body, other.body) || (a.done && b.done))
-}
-
-// By what each signer may sign once: the server one record for a position and one call for an index; a seat one act or
-// resignation for a position, and one release for an index.
+// By what a seat may sign once: one act or resignation for a position, and one release for an index.
 function signedOnce(ledger) {
   if (ledger.signed) return ledger.signed
   ledger.signed = new Map()
   for (const record of ledger.records) {
-    const { kind, signer, key, fields: { k, j } } = record
+    const { kind, key, fields: { k, j } } = record
     const by = key && toHex(key)
-    if (signer === SERVER && kind !== 'proxy') ledger.signed.set(`server ${k}`, record)
-    if (kind === 'call') ledger.signed.set(`call ${j}`, record)
     if (kind === 'release') ledger.signed.set(`release ${j} ${by}`, record)
     if (kind === 'act' || kind === 'resign') ledger.signed.set(`decision ${k} ${by}`, record)
   }
@@ -151,8 +179,6 @@ function signedOnce(ledger) {
 // Whether the lists, each up to the last record that the server signed, differ at a position that both have: then the
 // heads after it differ too.
 function isForked(first, second) {
-  const lengths = [first, second].map(({ records }) =>
-    1 + records.findLastIndex(({ kind, signer }) => signer === SERVER && kind !== 'proxy'))
-  const both = Math.min(...lengths)
+  const both = 1 + Math.min(first.signedByServer, second.signedByServer)
   return both > 0 && !same(first.records[both - 1].after, second.records[both - 1].after)
 }

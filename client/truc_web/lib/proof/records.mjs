@@ -2,6 +2,7 @@
 
 import { same } from '../bytes.mjs'
 import { H, Malformed, decode } from './encoding.mjs'
+import { isAdmissible, signatureHolds } from './keys.mjs'
 import { shape, tagged } from './shapes.mjs'
 
 export const SERVER = 0     // a role; seat i has the role i + 1
@@ -87,6 +88,19 @@ export function broughtBy(raw) {
     return keyIn(readRecord(raw))
   } catch (error) {
     if (error instanceof CheckFailed) return undefined
+    throw error
+  }
+}
+
+/** A record of any list as what the server with this key has signed, or with the one a table brings; else null. */
+export function wordOfServer(raw, pk) {
+  try {
+    const record = readRecord(raw)
+    const key = pk ?? record.fields.spk
+    const isWord = record.signer === SERVER && record.kind !== 'proxy' && key !== undefined
+    return isWord && isAdmissible(key) && signatureHolds(key, record.body, record.sig) ? record : null
+  } catch (error) {
+    if (error instanceof CheckFailed) return null
     throw error
   }
 }

@@ -57,7 +57,7 @@ function readRules(document) {
     deck: pack.length, reveal: params.reveal, absent: params.absent, players: params.players,
     gamesToWin: (params.match + 1) / 2, shortDeal: params.short_deal, blind: params.blind,
     up: params.turnup === null ? 0 : 1, target: namedValues(params.scoring).target, redeal: groupOf(params.redeal),
-    orders: groupOf(params.signals)?.orders
+    orders: groupOf(params.signals)?.orders, hasFlor: params.flor != null
   }
 }
 

@@ -201,16 +201,32 @@ async function isFileJudged(t, group, read) {
 async function isWeighed(t, group) {
   const [item] = readEvidenceFile(hex(t.file))
   const shown = weigh(item, await verify(listOf([group.document, ...group.items])))
+  if (shown.needsRules) return null
   if (t.result === 'invalid') return shown.check !== null || shown.judgement !== (t.judgement ?? null)
   return isAlike([shown.check, shown.record, culpritOf(shown), shown.judgement],
     [t.check, t.record, t.culprit, t.judgement ?? null])
 }
 
+// Null where only the rules can tell.
 async function isPair(t, group) {
   const files = [t.first, t.second].map((items) => listOf([group.document, ...group.items, ...items]))
-  const lists = [await verify(files[0]), await verify(files[1])]
-  const found = compare(...lists, []).map((one) => [one.check, culpritOf(one)])
-  return isAlike(found, t.found) === (t.result === 'valid')
+  return isFound(t, compare(await verify(files[0]), await verify(files[1]), []))
+}
+
+function isFound(t, shown) {
+  if (shown.some(({ needsRules }) => needsRules)) return null
+  const found = shown.map((one) => `${one.check} ${culpritOf(one)}`)
+  return isAlike([...new Set(found)].sort(), t.found.map((one) => one.join(' '))) === (t.result === 'valid')
+}
+
+// All that lists, and evidence beside them, show together.
+async function isTogether(t, group) {
+  const lists = []
+  for (const items of t.lists) lists.push(await verify(listOf([group.document, ...group.items, ...items])))
+  const evidence = t.evidence === null ? [] : readEvidenceFile(hex(t.evidence))
+  const pairs = lists.flatMap((first, i) => lists.slice(i + 1).flatMap((second) => compare(first, second, evidence)))
+  const weighed = evidence.flatMap((item) => lists.map((list) => weigh(item, list)))
+  return isFound(t, [...pairs, ...weighed.filter(({ check, needsRules }) => check !== null || needsRules)])
 }
 
 const GROUPS = {
@@ -255,6 +271,7 @@ const GROUPS = {
   complaint: isWeighed,
   refusal: isWeighed,
   pair: isPair,
+  together: isTogether,
   list: (t, group) => isJudged(t, listOf([group.document, ...group.items.slice(0, t.keep), ...t.then])),
   file: isFileJudged
 }
@@ -268,7 +285,7 @@ async function outcomeOf(check, t, group, read) {
     if (!(error instanceof Malformed || error instanceof CheckFailed)) throw error
     answer = error instanceof CheckFailed && t.check != null && error.check !== t.check
   }
-  if (answer === null) return `only the rules can tell ${t.check}`
+  if (answer === null) return `only the rules can tell ${t.check ?? group.type}`
   return answer === (t.result !== 'invalid') ? 'agree' : 'disagree'
 }
 

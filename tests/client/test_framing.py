@@ -1,0 +1,129 @@
+"""What a server that cheats would need to have an honest player blamed, and what is left of it: its own conviction."""
+
+import pytest
+from client.cheats import QuietServer, body_of, caught, on, on_record, refuted, resigned
+from client.playing import at_table, at_turn, come_back, my_turn, play_on, signed
+from client.test_cheating import reboxed
+from client.test_choosing import refuse_next, with_alternatives
+from msgspec.structs import replace
+from trio.testing import wait_all_tasks_blocked
+
+from truc_client import CheckFailedError, ChoiceError, StoppedError
+from truc_protocol.bodies import Act, End, Resign
+from truc_protocol.boxes import Option
+from truc_protocol.messages import BoxedOptions, MatchRecord
+
+
+async def choose(table, turn) -> None:
+    await table.choose(turn.options[0])
+
+
+async def pause(table, _turn) -> None:
+    await table.pause()
+
+
+async def resign(table, _turn) -> None:
+    await table.resign()
+
+
+@pytest.mark.parametrize("decide", [choose, pause, resign])
+async def test_server_that_refuses_a_legal_act_is_convicted_from_the_players_own_files(
+    scripted, player, decide
+) -> None:
+    """It waits for a second act in the same place, to publish both: the player signs none, and can show the refusal."""
+    server = scripted(kind=QuietServer)
+    async with at_table(server, player) as table:
+        turn = (await play_on(table, until=with_alternatives))[-1]
+        before = len(server.received)
+        refuse_next(server, evidence=True)
+        with pytest.raises(CheckFailedError) as failed:
+            await decide(table, turn)
+        with pytest.raises(CheckFailedError):
+            await table.choose(turn.options[1])
+    assert (failed.value.check, failed.value.culprit) == ("C35", "server")
+    assert refuted(failed.value) == {("C35", "server")}
+    assert len(signed(server, Act, Resign, since=before)) == 1
+
+
+def offered_instead(server, kind: str) -> None:
+    """Offer a move that the rules do not allow now, in a box as it must be."""
+
+    def change(option: Option) -> Option:
+        return Option(kind, (), kind)
+
+    server.bend = on(BoxedOptions, lambda message: reboxed(server, message, change))
+
+
+async def test_option_that_the_rules_forbid_is_not_signed(scripted, player) -> None:
+    """Signed, it would show to anybody that the seat has acted against the rules."""
+    server = scripted(kind=QuietServer)
+    offered_instead(server, "accept")
+    async with at_table(server, player) as table:
+        turn = (await play_on(table, until=lambda told: my_turn(told) and told.options[0].kind == "accept"))[
+            -1
+        ]
+        with pytest.raises(ChoiceError, match="nothing was signed"):
+            await table.choose(turn.options[0])
+    assert all(act.kind != "accept" for act in signed(server, Act))
+
+
+def other_cut(server) -> MatchRecord:
+    return resigned(server, server.message(0), cut=9)
+
+
+def other_head(server) -> MatchRecord:
+    return resigned(server, server.message(0), head=bytes(32))
+
+
+def under_another_position(server) -> MatchRecord:
+    return replace(other_cut(server), k=len(server.records))
+
+
+SECOND = (other_cut, other_head, under_another_position)
+
+
+@pytest.mark.parametrize("second", SECOND)
+async def test_second_record_of_the_server_convicts_it_also_if_it_would_fail_in_its_place(
+    scripted, player, second
+) -> None:
+    server = scripted(kind=QuietServer)
+    async with at_turn(server, player) as (table, _):
+        await wait_all_tasks_blocked()
+        await server.send(second(server))
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+    assert (failed.value.check, failed.value.culprit) == ("C33", "server")
+    assert ("C33", "server") in refuted(failed.value)
+    with pytest.raises(StoppedError):
+        await come_back(server, player)
+
+
+async def test_record_that_failed_with_nobody_to_blame_convicts_beside_the_one_that_comes_for_it(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(kind=QuietServer)
+
+    def once(message: MatchRecord) -> MatchRecord:
+        server.bend = lambda message: message
+        return resigned(server, message, head=bytes(32))
+
+    server.bend = on_record("call", once)
+    failed = await caught(server, player)
+    assert (failed.check, failed.culprit) == ("C33", "server")
+    assert refuted(failed) >= {("C33", "server")}
+
+
+class TwoEnds(QuietServer):
+    """A server that signs two ends."""
+
+    async def send(self, message: object) -> None:
+        await super().send(message)
+        if isinstance(message, MatchRecord) and isinstance(body_of(message), End):
+            await super().send(resigned(self, message, winner=1 - body_of(message).winner))
+
+
+async def test_second_end_with_the_other_winner_convicts_the_server(scripted, player) -> None:
+    server = scripted(kind=TwoEnds, target=3)
+    failed = await caught(server, player)
+    assert (failed.check, failed.culprit) == ("C33", "server")
+    assert ("C33", "server") in refuted(failed)
