@@ -24,6 +24,7 @@ from truc_protocol import messages
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import Option, counter
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto import keys
 from truc_protocol.errors import Code, ProtocolError
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Opts, open_terms
@@ -91,6 +92,7 @@ class ClientHarness(ScriptedServer):
         tells_optional: options that are not `must` are sent too.
         pick: how the puppets decide; at random, if nothing else is set.
         instead: a record that comes before what would come next, if it returns one.
+        revoked: a key whose revocation the client is given, if its command asks for it (`takes_revocations`).
         is_cut_off: the connection breaks after the next bytes that leave.
         stop_at: how many records a match has before anybody watches it.
         ends_on_close: the scene is over when a connection ends.
@@ -118,6 +120,8 @@ class ClientHarness(ScriptedServer):
         self.one_counter = self.tells_optional = False
         self.pick: Picks = lambda _ledger: partial(playing.drawn, dice=self.random)
         self.instead: Callable[[], Record | None] = lambda: None
+        self.revoked = keys.signing_key_from_seed(playing.secret("revoked", seed))
+        self.takes_revocations = False
         self.is_cut_off = self.ends_on_close = False
         self.stop_at: int | None = None
         self.done = trio.Event()

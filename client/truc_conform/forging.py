@@ -17,6 +17,7 @@ from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Body, Deal, Rule
 from truc_protocol.boxes import Option
 from truc_protocol.codec import dec
+from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, MatchRecord, ServerHello, ServerMessage, Terms
 from truc_protocol.records import Record, encode, link, parse
 from truc_protocol.wire.handshake import Hello
@@ -96,6 +97,8 @@ class Rewrite:
         """Return what leaves in the place of a message."""
         if not isinstance(message, MatchRecord):
             return message
+        if self.made and message.k < min(self.made):
+            return message
         if message.k in self.made:
             return self.made[message.k]
         body = body_of(message)
@@ -118,6 +121,14 @@ def deal_body(place: Place, j: int, **changes: Any) -> Deal:
     """Return a deal of no cards, with some of its fields changed."""
     shape = {"d": 0, "dealer": 0, "ncards": 3, "cut": 0, "up": (), "leaves": (), "boxes": ()}
     return Deal(*place, j, **{**shape, **changes})
+
+
+def dealt(server: ScriptedServer) -> Ledger:
+    """Return the match after the deal that is due, dealt as it should be."""
+    honest = server.dealer.next_record(server.at_play())
+    if honest is None:
+        raise RuntimeError("no deal is due")
+    return server.dealer.take(server.at_play(), honest)
 
 
 def bending(bend: Callable[[ClientHarness], Bend]) -> Cheat:
@@ -167,7 +178,12 @@ def other_calls(**changes: Any) -> Cheat:
 
 
 def committing(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Cheat:
-    """Return a cheat that commits to other cards for the other seat, which comes to light at the close."""
+    """Return a cheat that commits to other cards for the other seat."""
+    return dealing(lambda server, body: replace(body, leaves=(body.leaves[0], change(server, body))))
+
+
+def dealing(change: Callable[[ClientHarness, Deal], Deal]) -> Cheat:
+    """Return a cheat that deals the first hand otherwise, which comes to light at its close."""
 
     def cheat(server: ClientHarness) -> None:
         before = server.pick
@@ -177,7 +193,7 @@ def committing(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Ch
             body = parse(record)
             if not isinstance(body, Deal) or body.j != 1:
                 return record
-            forged = encode(replace(body, leaves=(body.leaves[0], change(server, body))))
+            forged = encode(change(server, body))
             return Record(0, forged, server.key.sign(forged))
 
         def recast(message: ServerMessage) -> Iterable[ServerMessage]:

@@ -34,6 +34,7 @@ class Level(StrEnum):
     C1 = "C1"
     C2 = "C2"
     C3 = "C3"
+    C4 = "C4"
 
 
 MEANINGS: Final = {
@@ -41,6 +42,7 @@ MEANINGS: Final = {
     Level.C1: "watches a match",
     Level.C2: "plays a match by the options",
     Level.C3: "plays with a key, checks every record, and stops at a cheat",
+    Level.C4: "C3 in any game, and through whatever a long match brings",
 }
 
 

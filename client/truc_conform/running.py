@@ -19,12 +19,16 @@ from truc_conform.result import PASSED, CaseOutcome, CaseResult, Trace, failed
 from truc_conform.scenes import Exit, Judge, Scene
 from truc_conform.shown import CODE
 from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.key_files import revocation_text
+from truc_protocol.wire.handshake import revoke
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _HOST: Final = "127.0.0.1"
 _DOORS: Final = 2  # the address of the join string, and that to which a client may be moved
+_REVOCATION: Final = "{revocation}"
+_REVOCATION_FILE: Final = "revocation.txt"
 _LONGEST_OUTPUT: Final = 4_000
 _LAST_WORDS_S: Final = 1.0  # for what a client sent before it exited
 
@@ -55,6 +59,7 @@ def filled(command: Sequence[str], server: ClientHarness, home: Path) -> list[st
         "{table}": CODE,
         "{fingerprint}": pin,
         "{home}": str(home),
+        _REVOCATION: str(home.parent / _REVOCATION_FILE),
     }
     return [_filled(word, places) for word in command]
 
@@ -69,8 +74,10 @@ async def perform(scene: Scene, order: Order) -> list[CaseResult]:
     """Run one scene and judge its cases."""
     began = time.monotonic()
     server = ClientHarness(scene.game, seed=order.seed)
+    server.takes_revocations = any(_REVOCATION in word for word in order.command)
     scene.arrange(server)
     with tempfile.TemporaryDirectory(prefix="truc-conform-") as folder:
+        (Path(folder) / _REVOCATION_FILE).write_text(revocation_text(revoke(server.revoked)))
         end = await _play(server, scene, order, Path(folder))
         trace = _trace(server, end, Path(folder))
     seconds = time.monotonic() - began

@@ -29,7 +29,7 @@ from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Opts, close_setup, open_terms
 from truc_protocol.wire.connection import Connection, Failure, Role
-from truc_protocol.wire.handshake import Challenge, Greeting, check_login, server_hello
+from truc_protocol.wire.handshake import Challenge, Greeting, Roll, check_login, server_hello
 from truc_rules import Action, preset, with_options
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class ScriptedServer:
         self.random = random.Random(seed)
         self.document = rule_document(self.variant)
         self.info = ENCODED_INFO
+        self.rolls: tuple[Roll, ...] = ()
         self.bend: Callable[[messages.ServerMessage], messages.ServerMessage | None] = lambda message: message
         self.forge: Callable[[Record], Record] = lambda record: record
         self.stop_after: Callable[[messages.ServerMessage], bool] = lambda message: False
@@ -147,7 +148,7 @@ class ScriptedServer:
         if self._connection is None:
             return
         self._cn, self.greeted = message.cn, b""
-        greeting = Greeting(self.key, self._nonce, 1, self.info)
+        greeting = Greeting(self.key, self._nonce, 1, self.info, rolls=self.rolls)
         frame = self._connection.hello_frame(Role.CLIENT)
         await self.send(server_hello(greeting, message.id, frame))
 

@@ -1,18 +1,19 @@
 """A player with a key that believes everything: it signs what it must and checks nothing. `--fault NAME` makes it worse.
 
-believing_client.py URL [--fault NAME]
+believing_client.py URL [--revocation FILE] [--fault NAME]
 """
 
 import random
 import re
 import socket
 import sys
+from contextlib import suppress
 from types import SimpleNamespace
 
 import msgpack
 
 from truc_conform.playing import Puppet
-from truc_protocol.bodies import Ack, Call, End
+from truc_protocol.bodies import Ack, Call, Close, Deal, Draw, End, Open, Share, Sub, Void
 from truc_protocol.boxes import BoxError, open_options, private_key
 from truc_protocol.codec import sha256
 from truc_protocol.records import Record, body_hash, encode, link, parse
@@ -22,11 +23,21 @@ FAULT = sys.argv[sys.argv.index("--fault") + 1] if "--fault" in sys.argv else ""
 SILENCE_S = 2.0
 HOST, PORT, TABLE = re.fullmatch(r"truc://(.*):(\d+)/(\w+)#\w+", sys.argv[1]).groups()
 
+STUMBLES = {
+    "two-seats": lambda body: isinstance(body, Deal) and len(body.leaves) > 2,
+    "no-turn-up": lambda body: isinstance(body, Deal) and body.up,
+    "open-hands": lambda body: isinstance(body, Close) and body.link is None,
+    "no-shares": lambda body: isinstance(body, Share),
+    "no-blind-hands": lambda body: isinstance(body, Open),
+    "no-substitutes": lambda body: isinstance(body, Sub),
+}
+"""By fault the records that it does not know, and ends at."""
+
 
 class Believer:
     def __init__(self):
         self.player = Puppet(0, random.randrange(1 << 30))
-        self.ids = 0
+        self.ids, self.spk = 0, None
         self.place = HOST, PORT
         self.tried = set()
         self.seen = SimpleNamespace(setup=None, k=0, head=b"", deal_index=0, parallel=(0, b""))
@@ -67,7 +78,11 @@ class Believer:
         nonce = random.randbytes(32)
         self.request("hello", proto=[1], cn=nonce)
         frame, hello = self.until("hello")
-        _, self.spk, server_nonce, *_ = msgpack.unpackb(hello["body"])
+        _, spk, server_nonce, *_ = msgpack.unpackb(hello["body"])
+        rolls = len(hello.get("rolls", ()))
+        if (FAULT == "one-key" and self.spk not in (None, spk)) or (FAULT == "one-rotation" and rolls > 1):
+            sys.exit("what key is that?")
+        self.spk = spk
         bound = sha256(b"other" if FAULT == "unbound-login" else frame)
         body = encode(Auth(self.spk, self.player.key.public, nonce, server_nonce, bound))
         self.request("login", name="north", body=body, sig=self.player.key.sign(body))
@@ -90,27 +105,33 @@ class Believer:
             case "terms":
                 self.join(Record(*message["record"]))
             case "setup":
-                self.seen.setup = SimpleNamespace(mid=message["match"])
+                self.seen.setup = SimpleNamespace(mid=message["match"], terms=self.terms)
                 self.seen.k, self.seen.head = 0, message["match"]
             case "record":
                 self.take_record(Record(message["signer"], message["body"], message["sig"]))
             case "options" if message["must"]:
                 self.act(message)
+            case "waiting" if message.get("what") == "rekey" and FAULT != "never-rekeys":
+                self.hand_in(self.player.rekey(self.seen))
             case _:
                 pass
 
     def join(self, record):
         self.table = parse(record)
-        terms = SimpleNamespace(th=body_hash(record), table=self.table)
-        self.hand_in(self.player.join(terms), match=None)
+        self.terms = SimpleNamespace(th=body_hash(record), table=self.table)
+        self.hand_in(self.player.join(self.terms), match=None)
 
     def take_record(self, record):
         body = parse(record)
+        if FAULT in STUMBLES and STUMBLES[FAULT](body):
+            sys.exit("what record is that?")
         self.seen.head, self.seen.k = link(self.seen.head, record), self.seen.k + 1
         match body:
             case Call(j=j):
                 self.seen.deal_index, self.seen.parallel = j, (self.seen.k, self.seen.head)
                 self.release()
+            case Draw(j=j) | Close(j=j) | Void(j=j):
+                self.seen.deal_index = j + 1
             case End():
                 self.seen.parallel = self.seen.k, self.seen.head
                 if FAULT == "never-acks":
@@ -124,7 +145,8 @@ class Believer:
     def release(self):
         if FAULT == "old-link":
             self.seen.deal_index -= self.seen.deal_index > 0
-        self.hand_in(self.player.release(self.seen))
+        with suppress(ValueError):  # it has no link for this deal: then it waits
+            self.hand_in(self.player.release(self.seen))
 
     def act(self, options):
         shared = self.player.x.exchange(self.table.x)

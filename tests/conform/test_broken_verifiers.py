@@ -9,24 +9,46 @@ from conform.judging import judge
 from truc_conform.result import CaseVerdict, Level
 
 BELIEVING = Path(__file__).with_name("believing_client.py")
-HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.release", "C3.act", "C3.ack"}
-ONLY_BY_THE_RULES = {"C3.cheat-score"}
+HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.release", "C3.act", "C3.ack"} | {
+    f"C4.{name}"
+    for name in (
+        "four-seats",
+        "turn-up",
+        "closed",
+        "shares",
+        "blind",
+        "rekey",
+        "substitute",
+        "rotation",
+        "rotations",
+    )
+}
+ONLY_BY_THE_RULES = {"C3.cheat-score", "C4.cheat-unshared", "C4.cheat-blind-slot"}
 FAULTS = {
     "unbound-login": ("C3.login", "security.md#the-handshake"),
     "old-link": ("C3.release", "../fairness/specification.md#13-what-a-client-does"),
     "odd-head": ("C3.act", "../fairness/specification.md#11-checks"),
     "never-acks": ("C3.ack", "../fairness/specification.md#10-end"),
     "unsigned": ("C3.seat", "../fairness/specification.md#11-checks"),
+    "two-seats": ("C4.four-seats", "play.md#decisions"),
+    "no-turn-up": ("C4.turn-up", "../fairness/specification.md#6-deals"),
+    "open-hands": ("C4.closed", "../fairness/specification.md#6-deals"),
+    "no-shares": ("C4.shares", "../fairness/specification.md#8-acts"),
+    "no-blind-hands": ("C4.blind", "../fairness/specification.md#8-acts"),
+    "never-rekeys": ("C4.rekey", "play.md#new-chains"),
+    "no-substitutes": ("C4.substitute", "play.md#a-seat-whose-player-is-gone"),
+    "one-key": ("C4.rotation", "security.md#rotation-and-revocation"),
+    "one-rotation": ("C4.rotations", "security.md#rotation-and-revocation"),
 }
 
 
 def believing(*extra: str) -> tuple[str, ...]:
-    return (sys.executable, str(BELIEVING), "{url}", *extra)
+    return (sys.executable, str(BELIEVING), "{url}", "--revocation", "{revocation}", *extra)
 
 
 @pytest.fixture(scope="module")
 def believed():
-    return judge(("C3.*",), *believing(), level=Level.C3, jobs=6, patience_s=20.0)
+    return judge(("C3.*", "C4.*"), *believing(), level=Level.C4, jobs=6, patience_s=20.0)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from conform.judging import judge
 from truc_conform.result import CaseVerdict, Level
 
 PROGRAM = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, "-m", "truc_terminal")
+HEEDS_AND_PLAYS = '"$0" "$1" "$2" keys revoke "$3" && exec "$0" "$1" "$2" bot "$4"'
 GOOD = {CaseVerdict.PASS, CaseVerdict.INFO}
 
 
@@ -18,6 +19,13 @@ def shortcomings(results) -> dict[str, str]:
 @pytest.mark.slow
 def test_bot_passes_every_case_of_a_player_that_verifies() -> None:
     results = judge((), *PROGRAM, "bot", "{url}", level=Level.C3, patience_s=30.0)
+    assert shortcomings(results) == {}
+
+
+@pytest.mark.slow
+def test_bot_passes_every_case_of_other_games_and_of_long_matches() -> None:
+    command = (*PROGRAM[:3], "sh", "-c", HEEDS_AND_PLAYS, *PROGRAM[3:], "{revocation}", "{url}")
+    results = judge(("C4.*",), *command, level=Level.C4, patience_s=30.0)
     assert shortcomings(results) == {}
 
 

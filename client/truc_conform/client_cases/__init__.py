@@ -4,7 +4,17 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from truc_conform.client_cases import cheats, entering, interrupted, keyed, seated, watching
+from truc_conform.client_cases import (
+    cheats,
+    entering,
+    game_cheats,
+    games,
+    interrupted,
+    keyed,
+    seated,
+    server_keys,
+    watching,
+)
 from truc_conform.client_cases.keyed import without_key
 from truc_conform.result import Case, Level, in_module
 from truc_conform.scenes import Scene, absent, needing, unwatched
@@ -16,6 +26,9 @@ SCENES: Final[tuple[Scene, ...]] = (
     *needing(absent, in_module(interrupted, Scene)),
     *in_module(keyed, Scene),
     *needing(without_key, in_module(cheats, Scene)),
+    *needing(without_key, in_module(games, Scene)),
+    *needing(without_key, in_module(game_cheats, Scene)),
+    *in_module(server_keys, Scene),
 )
 CASES: Final[tuple[Case, ...]] = tuple(case for scene in SCENES for case, _ in scene.judged)
 ASKED: Final[dict[Level, tuple[Level, ...]]] = {
@@ -23,6 +36,7 @@ ASKED: Final[dict[Level, tuple[Level, ...]]] = {
     Level.C1: (Level.C0, Level.C1),
     Level.C2: (Level.C0, Level.C2),
     Level.C3: (Level.C0, Level.C2, Level.C3),
+    Level.C4: (Level.C0, Level.C2, Level.C3, Level.C4),
 }
 """What a client must pass at each level: one that plays need not watch."""
 

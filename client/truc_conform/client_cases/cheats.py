@@ -26,6 +26,7 @@ from truc_conform.forging import (
     body_of,
     committing,
     deal_body,
+    dealt,
     instead,
     note_cheat,
     on,
@@ -45,7 +46,6 @@ from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rul
 from truc_protocol.boxes import Option
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
-from truc_protocol.ledger import Ledger
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Record, body_hash
 from truc_protocol.setup import open_terms
@@ -250,18 +250,11 @@ def _swapped_leaf(_server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     return (secret("leaf", 1), *body.leaves[1][1:])
 
 
-def _dealt(server: ClientHarness) -> Ledger:
-    honest = server.dealer.next_record(server.at_play())
-    if honest is None:
-        raise RuntimeError("no deal is due")
-    return server.dealer.take(server.at_play(), honest)
-
-
 @cheat("C3.cheat-shuffle", "cards that are not from the shuffle (C25)")
 @committing
 def _unshuffled(server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     """Return commitments to cards for the other seat that are not from the shuffle."""
-    own, _ = (server.dealer.openings(_dealt(server), seat) for seat in range(2))
+    own, _ = (server.dealer.openings(dealt(server), seat) for seat in range(2))
     held = {opening.card for opening in own}
     free = [card for card in range(len(server.variant.pack)) if card not in held][:3]
     other = tuple(Opening(card, secret(f"salt {card}", 1)[:16]) for card in free)

@@ -18,12 +18,18 @@ def stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     """Judge a client that has been cheated."""
     if server.cheated_at is None:
         return failed("the match never reached the cheat")
-    later = [act for act in said(server, messages.SignedAct) if _position(act) > server.cheated_at]
+    later = signed_after(server, server.cheated_at)
     if later:
-        return failed(f"it signed a {tag_of_body(later[0].body)} record after the cheat")
+        return failed(f"it signed a {later} record after the cheat")
     if end.code is None:
         return failed(f"it was still running after {end.seconds:.0f} s")
     return None if end.code else failed("it ended with exit code 0, as if all were well")
+
+
+def signed_after(server: ClientHarness, k: int) -> str | None:
+    """Return the kind of the first record that the client has signed for a later position; None if there is none."""
+    signed = said(server, messages.SignedAct)
+    return next((tag_of_body(act.body) for act in signed if _position(act) > k), None)
 
 
 def _position(message: messages.SignedAct) -> int:

@@ -1,13 +1,13 @@
 // A player with a key: the conversation with a server about one match, every record of which is checked. The seat
 // (seat.mjs) checks and signs, the line (line.mjs) carries.
 
-import { same, toHex } from './bytes.mjs'
+import { fromHex, same, toHex } from './bytes.mjs'
 import { Line, Stopped } from './line.mjs'
 import { unpack } from './messages.mjs'
 import { randomBytes } from './platform.mjs'
 import { Malformed, encode, sha256 } from './proof/encoding.mjs'
 import { TRANSCRIPT, fileOf } from './proof/files.mjs'
-import { checkHello, fingerprint, playerSeed } from './proof/handshake.mjs'
+import { checkHello, checkRevocation, fingerprint, playerSeed } from './proof/handshake.mjs'
 import { sign, signingKeyOf } from './proof/keys.mjs'
 import { CheckFailed, nameOf } from './proof/records.mjs'
 import { Seat } from './seat.mjs'
@@ -23,6 +23,7 @@ const SIT = ['join', 'seek', 'create']
  * @property {(place: import('./line.mjs').Place) => import('./line.mjs').Connection} connect
  * @property {import('./seat.mjs').Store} store
  * @property {string} [name]
+ * @property {string[]} [revocations] texts that give servers' keys up, which are accepted nowhere any more
  * @property {(options: import('./seat.mjs').Option[]) => import('./seat.mjs').Option} [choose] any, by default
  * @property {(text: string) => void} [tell] what to say on the way
  * @property {(transcript: Uint8Array, known: Uint8Array | null) => void} [keep] the transcript at the end, or up to the
@@ -32,8 +33,9 @@ const SIT = ['join', 'seek', 'create']
 /** Plays one match: `comeBack(player)` visits the server until it has ended. */
 export class Player {
   /** @param {import('./line.mjs').Place} place @param {Given} given */
-  constructor(place, { connect, store, name = 'keyed', choose, tell = () => {}, keep = () => {} }) {
+  constructor(place, { connect, store, name = 'keyed', revocations = [], choose, tell = () => {}, keep = () => {} }) {
     Object.assign(this, place, { connect, store, asked: name, choose, tell, keep })
+    this.revoked = revocations.map(revokedBy)
     Object.assign(this, { pin: null, seat: null, number: null, failures: 0 })
   }
 
@@ -90,7 +92,7 @@ export class Player {
   // C37 before anything is said about oneself; then C38, as the server will check it.
   async logIn(reply, payload) {
     const mine = { frame: this.hello, offered: PROTOCOLS, cert: this.line.certificate }
-    const client = { ...mine, revoked: [], now: Date.now() / 1000, known: this.known() }
+    const client = { ...mine, revoked: this.revoked, now: Date.now() / 1000, known: this.known() }
     const { sn, pin } = checkHello(client, { rolls: [], ...reply })
     Object.assign(this, { pin, me: await this.playerOf(pin) })
     this.store.kept.pins[`${this.host}:${this.port}`] = pin
@@ -229,6 +231,12 @@ export class Player {
       throw new Error(error.msg)     // from the last position on, anew
     }
   }
+}
+
+// The key that a revocation gives up, a line of hex for its body and one for its signature below the first.
+function revokedBy(text) {
+  const [, body, sig] = text.split('\n')
+  return checkRevocation(fromHex(body), fromHex(sig))
 }
 
 const fileBy = ({ doc, raws }) =>

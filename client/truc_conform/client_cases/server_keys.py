@@ -1,0 +1,181 @@
+"""The cases of level C4 about the server's key: it is rotated while a match is played, or it has been revoked.
+
+A client heeds a revocation by whatever means it has: the kit gives it the file, if its command names `{revocation}`.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from truc_conform.client_cases.entering import bad_hello, says_nothing_of_itself
+from truc_conform.client_cases.keyed import without_key
+from truc_conform.client_cases.seated import on_choice
+from truc_conform.client_harness import ClientHarness
+from truc_conform.playing import secret
+from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
+from truc_conform.scenes import Exit, Scene, ends_soon, judged, once, said, says_who, scene, unended
+from truc_protocol.codec import enc
+from truc_protocol.crypto.keys import SigningKey, signing_key_from_seed
+from truc_protocol.messages import ClientHello
+from truc_protocol.wire.handshake import Roll, make_roll
+
+_ROTATION: Final = "security.md#rotation-and-revocation"
+_FAR_AHEAD: Final = 4_000_000_000  # Unix seconds
+_EMPTY: Final = bytes(64)
+
+Rolls = Callable[[SigningKey, SigningKey], tuple[Roll, ...]]
+"""The rotations that a server shows, from the key that it had to the one that it has."""
+_roll = partial(make_roll, not_before=0)
+
+
+def _key(name: str, server: ClientHarness) -> SigningKey:
+    return signing_key_from_seed(secret(name, server.seed))
+
+
+def _rotate(server: ClientHarness, rolls: Rolls) -> None:
+    before, server.key = server.key, _key("the next server", server)
+    server.rolls = rolls(before, server.key)
+
+
+def _comes_back_and_plays(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    if len(said(server, ClientHello)) == 1:
+        return failed("it did not come back")
+    return unended(server, end)
+
+
+def _stays_out(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    """Judge a client that has met a key which nothing leads to: it says nothing of itself, and ends."""
+    if len(said(server, ClientHello)) == 1:
+        return failed("it did not come back")
+    if any(heard.link > 1 and says_who(heard.message) for heard in server.heard):
+        return failed("it logged in with its key")
+    return None if end.code != 0 else failed("it ended with exit code 0, as if all were well")
+
+
+def _rotating(name: str, expected: str, judge: Callable[..., CaseOutcome | None], rolls: Rolls) -> Scene:
+    """Return a scene in which the server loses the connection, and has another key when the client comes back."""
+
+    async def rotate(server: ClientHarness, _message: AnyAct) -> None:
+        _rotate(server, rolls)
+        await server.drop()
+
+    def arrange(server: ClientHarness) -> None:
+        on_choice(rotate)(server)
+        if judge is _stays_out:
+            ends_soon(server, lambda message: isinstance(message, ClientHello) and bool(server.rolls))
+
+    return scene(judged(name, _ROTATION, expected, once(without_key, judge)))(arrange)
+
+
+def _other(key: SigningKey) -> SigningKey:
+    return signing_key_from_seed(secret("somewhere else", int(key.public[0])))
+
+
+def _unsigned(old: SigningKey, new: SigningKey) -> tuple[Roll]:
+    body, _, by_new = _roll(old, new, serial=1)
+    return ((body, _EMPTY, by_new),)
+
+
+_ROTATED: Final = [
+    _rotating(*row)
+    for row in (
+        (
+            "C4.rotation",
+            "follows a rotation to the server's next key, and goes on with the match (C39)",
+            _comes_back_and_plays,
+            lambda old, new: (_roll(old, new, serial=1),),
+        ),
+        (
+            "C4.rotations",
+            "follows several rotations at once (C39)",
+            _comes_back_and_plays,
+            lambda old, new: (_roll(old, _other(old), serial=1), _roll(_other(old), new, serial=2)),
+        ),
+        (
+            "C4.rotation-signature",
+            "stays out after a rotation that the old key has not signed",
+            _stays_out,
+            _unsigned,
+        ),
+        (
+            "C4.rotation-gap",
+            "stays out after rotations with a serial left out",
+            _stays_out,
+            lambda old, new: (_roll(old, _other(old), serial=1), _roll(_other(old), new, serial=3)),
+        ),
+        (
+            "C4.rotation-early",
+            "stays out after a rotation that is not due for years",
+            _stays_out,
+            lambda old, new: (make_roll(old, new, serial=1, not_before=_FAR_AHEAD),),
+        ),
+        (
+            "C4.rotation-elsewhere",
+            "stays out after a rotation to another key than the hello's",
+            _stays_out,
+            lambda old, _new: (_roll(old, _other(old), serial=1),),
+        ),
+    )
+]
+
+
+@scene(
+    judged(
+        "C4.rotation-zero",
+        _ROTATION,
+        "a rotation with the serial 0 ends the connection before `login`",
+        says_nothing_of_itself,
+    )
+)
+def _zero(server: ClientHarness) -> None:
+    """Show a rotation, signed by both keys, whose serial is 0."""
+    before = _key("a server before", server)
+    body = enc(["truc/1/roll", before.public, server.key.public, 0, 0])
+    server.rolls = ((body, before.sign(body), server.key.sign(body)),)
+    bad_hello(server, lambda hello: hello)
+
+
+def _enters_nowhere(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    if any(says_who(heard.message) for heard in server.heard):
+        return failed("it logged in")
+    return None if end.code != 0 else failed("it ended with exit code 0, as if all were well")
+
+
+def _heeds(server: ClientHarness) -> CaseOutcome | None:
+    if server.takes_revocations:
+        return None
+    return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "its command does not name {revocation}")
+
+
+@scene(
+    judged(
+        "C4.revoked",
+        _ROTATION,
+        "says nothing to a server whose key is revoked (C40)",
+        once(_heeds, _enters_nowhere),
+    )
+)
+def _revoked(server: ClientHarness) -> None:
+    """Answer with a key that the client knows to be revoked."""
+    server.revoked = server.key
+    bad_hello(server, lambda hello: hello)
+
+
+@scene(
+    judged(
+        "C4.revoked-rotation",
+        _ROTATION,
+        "follows no rotation by a revoked key (C40)",
+        once(_heeds, once(without_key, _stays_out)),
+    )
+)
+def _revoked_between(server: ClientHarness) -> None:
+    """Rotate to a key that the client knows to be revoked, and from there to another."""
+    between = server.revoked = _other(server.key)
+
+    async def rotate(server: ClientHarness, _message: AnyAct) -> None:
+        _rotate(server, lambda old, new: (_roll(old, between, serial=1), _roll(between, new, serial=2)))
+        await server.drop()
+
+    on_choice(rotate)(server)
+    ends_soon(server, lambda message: isinstance(message, ClientHello) and bool(server.rolls))
