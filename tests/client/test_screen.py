@@ -115,7 +115,7 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
         (
             (TURN,),
             {"lang": "es", "words": "argentine"},
-            "2. truco (pedir 2; 1 si no aceptan)  [raise 2]",
+            "2. truco (pedir 2; 1 si no quieren)  [raise 2]",
         ),
         ((TURN._replace(deadline_ms=30_000),), {}, "your turn (30 s)"),
         ((TURN._replace(deadline_ms=150_000),), {}, "your turn (2:30)"),
