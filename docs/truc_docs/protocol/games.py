@@ -8,6 +8,7 @@ where the sources say nothing or disagree, and the sources.
 
 import tomllib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -163,7 +164,12 @@ def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> Difference:
 
 
 def told(variant: Variant, rule: str) -> tuple[str, ...]:
-    """Return all that a game says of a rule: its sentences, and the rows of its table as lines."""
+    """Return all that a game says of a rule: its sentences, and the rows of its table as lines.
+
+    A game told on another's page speaks as that one; its own words stand under the rule `words`.
+    """
+    if rule != "words":
+        variant = replace(variant, words=_TOLD_WITH.get(variant.words, variant.words))
     rows = TABLES[rule](variant, ENGLISH)[1:] if rule in TABLES else ()
     return (*SENTENCES[rule](variant, ENGLISH), *(_row(row) for row in rows))
 
