@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -11,6 +12,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import pyte
 
 DEADLINE_S = 40
 ASKED = "or ? for help:"
+_KEY = re.compile(r" \d+ \S")
 KILL, TERM, HUP = signal.SIGKILL, signal.SIGTERM, signal.SIGHUP
 CTRL_C, CTRL_D, QUIT = b"\x03", b"\x04", b"quit\r"
 _STATUS = {CTRL_C: 130, TERM: 130, HUP: 130, KILL: -9, CTRL_D: 0, QUIT: 0}
@@ -106,9 +109,13 @@ class Terminal:
     @property
     def keys(self) -> str:
         """The options, as they stand above the question at the foot; nothing where there are none."""
-        above = self.shown.splitlines()[:-1]
-        first = next((n for n, line in enumerate(reversed(above), start=1) if line.startswith(" 1 ")), 0)
-        return " ".join(above[-first:]) if first else ""
+        above = self.shown.rstrip("\n").split("\n")[:-1]
+        listed = [
+            *takewhile(lambda line: not line or _KEY.match(line) or line.startswith("   "), reversed(above))
+        ]
+        while listed and not _KEY.match(listed[-1]):
+            listed.pop()
+        return " ".join(reversed(listed)).rstrip()
 
     @property
     def shown(self) -> str:

@@ -115,7 +115,7 @@ def test_option_tells_what_a_card_does_to_the_trick() -> None:
         "1. 3o beats 1e of east and takes the trick as it stands.",
         "2. 1c is as strong as 1e of east: the trick would be tied.",
         "3. 4b does not beat 1e of east.",
-        "4. Ask to play for more. Declining it gives the hand away at the old stake.",
+        "6. Ask to play for more. Declining it gives the hand away at the old stake.",
     ]
     assert taught(Board(2, 0), "play 2c")[0] == "1. 2c leads the trick; stronger cards in the pack: 4 of 40."
 
@@ -133,27 +133,27 @@ def test_card_beside_that_of_a_partner_is_told_as_such(card, lesson) -> None:
 
 
 def test_options_of_one_meaning_are_told_as_one() -> None:
-    told = taught(Board(2, 0), "raise 2", "play 2c", "play 2c raise 2")
-    assert told[0].startswith("1, 3. Ask to play for more.")
+    told = taught(Board(2, 0), "play 2c", "raise 2", "play 2c raise 2")
+    assert told[1].startswith("6, 7. Ask to play for more.")
 
 
 def test_what_a_move_means_is_told_the_first_time_it_is_offered() -> None:
     lessons = Lessons()
     told = [lessons.of(turn("raise 2", "play 2c")) for _ in range(2)]
     assert [len(lines) for lines in told] == [2, 1]
-    assert told[1][0].startswith("2. 2c leads the trick")
+    assert told[1][0].startswith("1. 2c leads the trick")
 
 
 def test_envido_is_told_once_and_what_ones_cards_count_in_every_hand() -> None:
     lessons = Lessons("truco-argentino")
     told = [
-        lessons.of(turn("envido", "play 7e"), Board(2, 0, held=(cards, ())))
+        lessons.of(turn("envido", "play 7e"), Board(2, 0, own=cards))
         for cards in (("7e", "6e", "1b"), ("7e", "6e", "1b"), ("7e", "12e", "1b"), ("7e", "12o", "1b"))
     ]
     assert told[0][0].startswith("Envido: two cards of one suit count 20 and their numbers")
     assert told[0][1] == "Your points of envido: 33."
     assert [lines[0] for lines in told[1:]] == [
-        "2. 7e leads the trick; stronger cards in the pack: 2 of 40.",
+        "1. 7e leads the trick; stronger cards in the pack: 2 of 40.",
         "Your points of envido: 27.",
         "Your points of envido: 7.",
     ]
@@ -179,7 +179,7 @@ HOLDING = Board(2, 0, held=(("3o", "1c", "4b"), ()))
         (  # what it costs in any case is certain
             (Tried(50, 0.4, 0, -1, True), Tried(50, 0.3, 0, -1.5, False)),
             *(("decline", "accept", "raise 3"), "en"),
-            "Suggestion: 1 (no vull). Points, whatever the cards: -1.",
+            "Suggestion: 5 (no vull). Points, whatever the cards: -1.",
         ),
         (  # it fits the score
             (Tried(50, 0.9, 40, 0.8, False), Tried(50, 0.8, 30, 1.2, False)),

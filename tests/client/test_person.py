@@ -513,7 +513,7 @@ async def test_question_mark_explains_a_move_and_its_rule(typed, said) -> None:
 async def test_question_mark_calls_a_move_as_the_screen_does() -> None:
     table = FakeTable(turn("play 3b", "raise 2"))
     table.match = rules_of("truco-argentino")
-    told = await play(table, "? 2", "?", words="argentine")
+    told = await play(table, "? 6", "?", words="argentine")
     assert told.count("truco [raise 2]: Ask to play for more.") == 2
 
 

@@ -200,7 +200,7 @@ def test_question_has_a_key_for_each_option_and_completes_more() -> None:
     screen.pose = posed.append
     screen.offer(turn("concede", "play 3b", "order low"))
     screen.offer(None)
-    assert [key.typed for key in posed[0].keys] == ["1", "2"]
+    assert [key.typed for key in posed[0].keys] == ["1", "0"]
     assert posed[0].keys[0].label.startswith("play 3")
     assert {"play 3b", "order low", "chat ", "? rules"} <= set(posed[0].words)
     assert (posed[1].at, posed[1].keys) == (None, ())

@@ -105,8 +105,7 @@ class Visit:
             return "envido"
         if "no quiero" in keys:
             return "quiero"
-        plays = re.search(r" (\d+) play ", keys)
-        return "1" if plays is None else plays[1]
+        return (re.search(r" (\d+) play ", keys) or re.search(r" (\d+) ", keys))[1]
 
 
 def steady(text: str) -> str:

@@ -16,7 +16,7 @@ from rich.console import Console
 from vectors.retold import Decision, happenings
 
 from truc_rules import Seat
-from truc_terminal.screen.questions import numbered
+from truc_terminal.screen.menu import menu
 from truc_terminal.screen.screen import Screen
 
 TRANSCRIPT: Final = Path(__file__).with_name("session.truc")
@@ -47,7 +47,8 @@ def made() -> str:
             screen.show(happening)
         elif happening.choice.kind in _SHOWN:
             screen.show(happening.turn)
-            screen.say(str(numbered(happening.turn).index(happening.choice) + 1))
+            keys = menu(happening.turn, screen.board)
+            screen.say(next(option.key for option in keys if happening.choice in option.choices))
     return _FONTS.sub("", console.export_svg(title="truc", unique_id="session"))
 
 

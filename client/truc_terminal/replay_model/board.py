@@ -93,7 +93,7 @@ class Board(NamedTuple):
         tricks: the finished tricks; of the present duel, if two seats play each other.
         laid: the cards of the trick on the table.
         held: per seat, the cards that it still holds: those known here, then None for each of the others.
-        played: one's own cards that have been played in this hand.
+        own: one's own cards of the deal, by their places in the hand, played or not; None for one not known.
         offers: what waits for an answer, as the facts that told it, newest last.
         turned_up: the card that raises a rank.
         duel: the two seats that play each other.
@@ -110,7 +110,7 @@ class Board(NamedTuple):
     tricks: tuple[LaidTrick, ...] = ()
     laid: tuple[Laid, ...] = ()
     held: tuple[tuple[str | None, ...], ...] = ()
-    played: tuple[str, ...] = ()
+    own: tuple[str | None, ...] = ()
     offers: tuple[Fact, ...] = ()
     turned_up: str | None = None
     duel: tuple[int, int] | None = None
@@ -197,7 +197,7 @@ def board_of(view: View, pack: Sequence[str], memory: Memory = NOTHING) -> Board
         stake=_LOCKED.get(bets.locked, bets.stake),
         tricks=tricks,
         laid=laid,
-        played=_played(view, pack, memory),
+        own=_own(view, pack, memory),
         offers=tuple(_offers(view)),
         turned_up=pack[view.up[0]] if view.up else None,
         duel=duel,
@@ -221,17 +221,13 @@ def _laid(leader: int, cards: Sequence[int], view: View, pack: Sequence[str]) ->
     )
 
 
-def _own(view: View, pack: Sequence[str], memory: Memory) -> dict[int, str]:
+def _own(view: View, pack: Sequence[str], memory: Memory) -> tuple[str | None, ...]:
     """Return one's own cards by slot: as the view has them, and for a guest, who opens no box, as the server told them."""
-    told = dict(enumerate(memory.own))
-    return told | {slot: pack[card] for slot, card in enumerate(view.cards) if card is not None}
-
-
-def _played(view: View, pack: Sequence[str], memory: Memory) -> tuple[str, ...]:
     if view.seat is None or not view.row.left:
         return ()  # nothing is dealt yet
-    left = view.row.left[view.seat]
-    return tuple(card for slot, card in _own(view, pack, memory).items() if slot not in left)
+    told = dict(enumerate(memory.own))
+    told |= {slot: pack[card] for slot, card in enumerate(view.cards) if card is not None}
+    return tuple(told.get(slot) for slot in range(view.each))
 
 
 def _held(board: Board, view: View, pack: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
@@ -239,8 +235,7 @@ def _held(board: Board, view: View, pack: Sequence[str]) -> Iterator[tuple[str |
     lies = {card for trick in (*board.tricks, LaidTrick(board.laid)) for _, card in trick.laid}
     for seat, left in enumerate(view.row.left):
         if seat == view.seat:
-            own = _own(view, pack, memory)
-            yield tuple(own.get(slot) for slot in left)
+            yield tuple(board.own[slot] for slot in left)
             continue
         shown = [pack[card] for other, card in view.shown if other == seat]
         told = [

@@ -36,6 +36,7 @@ class Glyphs(NamedTuple):
         turn: before the player who must decide.
         opened: before a commitment that was opened and checked.
         sealed: before one that is not opened yet.
+        left_out: in place of what is chosen later.
         too_long: how a text that is too long ends.
     """
 
@@ -48,6 +49,7 @@ class Glyphs(NamedTuple):
     turn: str
     opened: str
     sealed: str
+    left_out: str
     too_long: Literal["ellipsis", "crop"]
 
 
@@ -61,6 +63,7 @@ MANY: Final = Glyphs(
     turn="▸",
     opened="✓",
     sealed="○",
+    left_out="…",
     too_long="ellipsis",
 )
 ASCII: Final = Glyphs(
@@ -73,6 +76,7 @@ ASCII: Final = Glyphs(
     turn=">",
     opened="ok",
     sealed="-",
+    left_out="...",
     too_long="crop",
 )
 

@@ -14,7 +14,8 @@ from truc_client.happenings import Choice, Fact, MatchStarted, YourTurn
 from truc_client.table import Table
 from truc_terminal.replay_model.board import Board, Laid
 from truc_terminal.screen.drawing import Setting, short_label
-from truc_terminal.screen.questions import numbered, option_label
+from truc_terminal.screen.menu import menu
+from truc_terminal.screen.questions import option_label
 from truc_terminal.styles import Advice
 from truc_words import move_meaning
 from truc_words.primer import Primer
@@ -102,7 +103,7 @@ class Teacher:
 
     def _envido(self, board: Board, setting: Setting) -> Iterator[str]:
         """Yield how envido is counted, and once in a hand what one's own cards count."""
-        cards = (*board.played, *board.cards)
+        cards = [card for card in board.own if card is not None]
         if cards:
             yield from self._once("envido", setting)
             own = _say(setting, "envido-own", n=self._primer.envido(cards))
@@ -112,12 +113,13 @@ class Teacher:
         """Return the numbers of the options by their meaning: cards every time, other moves only the first time."""
         counted = self._stronger(board.turned_up)
         told: dict[str, list[str]] = {}
-        for number, choice in enumerate(numbered(turn), start=1):
+        for option in menu(turn, board):
+            choice, number = option.choices[0], option.key
             card = choice.line.removeprefix(f"{_PLAY} ")
             if choice.kind == _PLAY and card in counted:
-                told.setdefault(_of_card(card, board, setting, counted), []).append(str(number))
+                told.setdefault(_of_card(card, board, setting, counted), []).append(number)
             elif (meaning := _meaning(choice, board, setting)) not in self._said:
-                told.setdefault(meaning, []).append(str(number))
+                told.setdefault(meaning, []).append(number)
         self._said.update(told)
         return told
 
@@ -206,8 +208,9 @@ def _of_card(card: str, board: Board, setting: Setting, counted: Stronger) -> st
 
 def _named(choice: Choice, turn: YourTurn, board: Board, setting: Setting) -> str:
     """Return an option as its number, if it has one, and its label."""
-    counted, label = numbered(turn), short_label(option_label(choice, board, setting))
-    return f"{counted.index(choice) + 1} ({label})" if choice in counted else label
+    label = short_label(option_label(choice, board, setting))
+    keys = (option.key for option in menu(turn, board) if choice in option.choices)
+    return next((f"{key} ({label})" for key in keys), label)
 
 
 def _why(tried: Tried, setting: Setting) -> str:

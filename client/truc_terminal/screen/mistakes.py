@@ -11,7 +11,8 @@ from truc_client.happenings import Choice, YourTurn
 from truc_rules import KINDS, ArgShape
 from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, short_label
-from truc_terminal.screen.questions import grouped, numbered, option_label, option_names, plain_text
+from truc_terminal.screen.menu import menu
+from truc_terminal.screen.questions import grouped, option_label, option_names, plain_text
 from truc_terminal.screen.wrapping import MOST_SAID, said_again
 
 _LIKE: Final = 0.6  # of what two texts have in common; below it the nearest option is a guess
@@ -26,7 +27,7 @@ def mistake(text: str, turn: YourTurn, board: Board, setting: Setting, why_not: 
     rule = next(filter(None, map(why_not, _lines_meant(text, board, setting))), None)
     if rule is not None:
         told = say("screen.forbidden", got=got, why=say(f"forbidden.{rule}"))
-    elif numbered(turn):
+    elif menu(turn, board):
         told = say("screen.expected", got=got)
     else:
         told = say("screen.expected_move", got=got, moves=grouped(turn.options))

@@ -13,10 +13,17 @@ from typing import NamedTuple
 import trio
 
 from truc_client.errors import ChoiceError, ClientError, RefusedError
-from truc_client.happenings import Happening, MatchEnded, RecordSeen, SeatTakenOver, TableClosed, YourTurn
+from truc_client.happenings import (
+    Choice,
+    Happening,
+    MatchEnded,
+    RecordSeen,
+    SeatTakenOver,
+    TableClosed,
+    YourTurn,
+)
 from truc_client.table import Table
 from truc_terminal.screen.explaining import TABLE
-from truc_terminal.screen.questions import find_choice
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.speaking import TALK, claim, spelled, talk
 from truc_terminal.styles import Advise
@@ -100,6 +107,7 @@ class Person:
         self._waits = screen.is_plain and not lines.are_typed
         self._advise = advise
         self._turn: YourTurn | None = None
+        self._among: YourTurn | None = None
         self._considered: YourTurn | None = None
         self._asked = trio.Event()
         self._resigning = False
@@ -121,7 +129,7 @@ class Person:
                 last = await receive.receive()
                 if isinstance(last, ClientError) or not await self._take(last):
                     break
-                self._screen.offer(self._turn)
+                self._screen.offer(self._among or self._turn, asks_again=self._among is not None)
                 self._consider(nursery)
             self._screen.offer(None)
             nursery.cancel_scope.cancel()
@@ -188,6 +196,12 @@ class Person:
             self._screen.tell_lessons(advice)
 
     def _note_turn(self, happening: Happening) -> None:
+        before = self._turn
+        self._take_turn(happening)
+        if self._turn is not before:
+            self._among = None
+
+    def _take_turn(self, happening: Happening) -> None:
         match happening:
             case YourTurn() if not self._awaits_own:
                 self._turn = happening
@@ -219,13 +233,14 @@ class Person:
             self._close_question()
             return True
         if self._must_act:
-            self._screen.prompt()
+            self._screen.prompt(asks_again=self._among is not None)
         self._pose()
         return True
 
     async def _obey(self, text: str) -> bool:
         """Do what a line says; tell whether the question it was typed at still stands, unless the line answered it."""
         resigning, self._resigning = self._resigning, False
+        among, self._among = self._among, None
         match text.lower():
             case "resign":
                 return await self._resign(sure=resigning)
@@ -240,14 +255,14 @@ class Person:
             case word if word.partition(" ")[0] in TALK:
                 await talk(self._table, self._screen, text)
             case _ if text:
-                await self._choose(text)
+                await self._choose(text, among)
             case _:
                 pass
         return True
 
     def _means_option(self, text: str) -> bool:
         """Tell whether a line is a move available now."""
-        return self._turn is not None and find_choice(self._turn, text, self._screen.names)[0] is not None
+        return self._turn is not None and bool(self._screen.meant(self._turn, text)[0])
 
     def _help(self, subject: str) -> None:
         match = self._table.match
@@ -293,15 +308,25 @@ class Person:
     def _why_not(self, line: str) -> str | None:
         return None if self._table.match is None else self._table.match.why_not(line)
 
-    async def _choose(self, text: str) -> None:
+    async def _choose(self, text: str, among: YourTurn | None) -> None:
+        """Choose what a line means, first among the options that were asked about once more, if any were."""
         turn = self._turn
         if turn is None:
             self._screen.note(self._unasked("not_yet"))
             return
-        choice, place = find_choice(turn, text, self._screen.names)
-        if choice is None:
-            self._screen.mistaken(text, turn, self._why_not)
-            return
+        choices, place = self._screen.meant(among, text) if among else ((), None)
+        if not choices:
+            choices, place = self._screen.meant(turn, text)
+        match choices:
+            case ():
+                self._screen.mistaken(text, turn, self._why_not)
+            case (choice,):
+                await self._play(turn, choice, place)
+            case _:
+                self._among = turn._replace(options=choices)
+                self._screen.list_options(self._among)
+
+    async def _play(self, turn: YourTurn, choice: Choice, place: int | None) -> None:
         self._turn = None
         try:
             await self._table.choose(choice, place=place)

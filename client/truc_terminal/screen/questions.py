@@ -3,46 +3,30 @@
 A screen makes a question, a prompt shows it; neither knows the other. A position is asked about once: if it is asked
 about again, the clock goes on and nothing rings.
 
-What a typed line means: which options have numbers, and by which names each is chosen.
-
-Numbers are only for decisions that the hand waits for: a `1` typed a moment late must not choose something optional.
-Invariant: a line that could mean two options means none.
+What a typed line means: by which names each option is chosen. Invariant: a line that could mean two options means none.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from rich.text import Text
 
 from truc_client.happenings import Choice, Waiting, YourTurn
 from truc_terminal.replay_model.board import Board
-from truc_terminal.screen.drawing import Setting, short_label
+from truc_terminal.screen.drawing import Setting, glyphs_of, short_label
+from truc_terminal.screen.menu import Option, menu
 from truc_words import joined, move_label, typed_name
 
-_CUT: Final = "cut"
-_ORDER: Final = "order"
-_RAISE: Final = "raise"
-_GIVES_UP: Final = "concede"
+_CUT, _RAISE = "cut", "raise"
 _MOST_DIGITS: Final = 6
 
 Names = Callable[[Choice], Iterable[str]]
 
 
-def numbered(turn: YourTurn) -> tuple[Choice, ...]:
-    """Return the options that have numbers, from 1 on: giving up comes last; orders have none if there are others."""
-    if not turn.must:
-        return ()
-    return tuple(sorted(_without_orders(turn.options), key=lambda choice: choice.kind == _GIVES_UP))
-
-
-def _without_orders(options: Sequence[Choice]) -> list[Choice]:
-    return [choice for choice in options if choice.kind != _ORDER] or list(options)
-
-
-def unnumbered(turn: YourTurn) -> tuple[Choice, ...]:
+def unnumbered(turn: YourTurn, board: Board) -> tuple[Choice, ...]:
     """Return the options that are chosen by typing their lines."""
-    counted = numbered(turn)
+    counted = [choice for option in menu(turn, board) for choice in option.choices]
     return tuple(choice for choice in turn.options if choice not in counted)
 
 
@@ -62,10 +46,7 @@ def _is_number(word: str) -> bool:
 def find_choice(
     turn: YourTurn, text: str, names: Names = lambda _choice: ()
 ) -> tuple[Choice | None, int | None]:
-    """Return the option that a line means, by number, move line or one of its `names`; for `cut 12` also the place."""
-    if _is_number(text):
-        number, counted = int(text), numbered(turn)
-        return (counted[number - 1] if 1 <= number <= len(counted) else None), None
+    """Return the option that a line means, by its move line or one of its `names`; for `cut 12` also the place."""
     found = _named(turn, text, names)
     if found is not None:
         return found, None
@@ -103,7 +84,7 @@ _COMMANDS: Final = ("chat ", "pause", "resume", "claim", "resign", "quit", "? ta
 
 
 class Key(NamedTuple):
-    """An option: what to type for it, its label, and its move line."""
+    """An option: what to type for it, its label, and its move line; where it is several moves, what to type again."""
 
     typed: str
     label: str
@@ -149,6 +130,16 @@ def option_label(choice: Choice, board: Board, setting: Setting) -> str:
     )
 
 
+def key_label(option: Option, board: Board, setting: Setting) -> str:
+    """Return the label of what has a key; of several moves what they have in common, with dots in place of the rest."""
+    choice, *more = option.choices
+    if not more:
+        return option_label(choice, board, setting)
+    dots = glyphs_of(setting.faces).left_out
+    line, hints = (f"{_RAISE} {dots}", {}) if choice.kind == _RAISE else (choice.line, choice.hints)
+    return move_label(line, hints, lambda _card: dots, setting.speech, answering=board.answering)
+
+
 def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str]:
     """Yield the names of an option besides its move line: as it is shown, with suits as symbols, letters or left out."""
     played, ask, stake = choice.line.partition(f" {_RAISE} ")
@@ -179,8 +170,10 @@ def awaited_text(waiting: Waiting, setting: Setting) -> str:
     return setting.speech.say(f"screen.{_WAITING.get(waiting.what, 'waiting')}", seats=seats)
 
 
-def question(turn: YourTurn | None, board: Board, setting: Setting, awaited: str = "") -> Question:
-    """Return the question that a turn asks; if there is nothing to decide, who is waited for."""
+def question(
+    turn: YourTurn | None, board: Board, setting: Setting, awaited: str = "", *, asks_again: bool = False
+) -> Question:
+    """Return the question that a turn asks, once more among some of its options; if there is none, who is waited for."""
     options = () if turn is None else turn.options
     moves = [
         word
@@ -193,8 +186,12 @@ def question(turn: YourTurn | None, board: Board, setting: Setting, awaited: str
     if turn is None or not turn.must:
         return Question(text=f"{awaited} >" if awaited else "", words=words)
     keys = tuple(
-        Key(str(n), option_label(choice, board, setting), choice.line)
-        for n, choice in enumerate(numbered(turn), start=1)
+        Key(
+            option.key,
+            key_label(option, board, setting),
+            option.choices[0].line if len(option.choices) == 1 else option.key,
+        )
+        for option in menu(turn, board)
     )
-    text = setting.speech.say("screen.prompt", clock="")
+    text = setting.speech.say("screen.which" if asks_again else "screen.prompt", clock="")
     return Question(turn.at, text, keys, words, turn.deadline_ms)

@@ -62,6 +62,7 @@ from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.interruptions import Absences, Standstill, followed
 from truc_terminal.screen.lessons import Taught, Teach, untaught
 from truc_terminal.screen.markdown import rendered
+from truc_terminal.screen.menu import keyed, menu
 from truc_terminal.screen.mistakes import WhyNot, mistake
 from truc_terminal.screen.picture import picture, standing_room
 from truc_terminal.screen.questions import (
@@ -71,8 +72,7 @@ from truc_terminal.screen.questions import (
     awaited_text,
     find_choice,
     grouped,
-    numbered,
-    option_label,
+    key_label,
     option_names,
     optional,
     question,
@@ -408,7 +408,7 @@ class Screen:
         self.tell_lessons(turn)  # before the table, so that the table stays in sight
         if self.pose is None:
             self.show_table(self._speech.say("screen.your_turn") + clock)
-        self._offer(turn)
+        self.list_options(turn)
         self.prompt(clock)
 
     def show_table(self, title: str = "", board: Board | None = None) -> None:
@@ -420,14 +420,14 @@ class Screen:
         for line in self._drawn(board, self._setting, title, *self._console.size):
             self._console.print(line, soft_wrap=True)
 
-    def prompt(self, clock: str = "") -> None:
+    def prompt(self, clock: str = "", *, asks_again: bool = False) -> None:
         """Ask for a line, unless a prompt does."""
         if self.pose is None:
-            self.note("prompt", "bold", clock=clock)
+            self.note("which" if asks_again else "prompt", "bold", clock=clock)
 
-    def offer(self, turn: YourTurn | None) -> None:
-        """Have the prompt, if there is one, ask for a decision; None if there is nothing to decide."""
-        asked = question(turn, self._board, self._setting, self._awaited)
+    def offer(self, turn: YourTurn | None, *, asks_again: bool = False) -> None:
+        """Have the prompt, if there is one, ask for a decision, once more among some options; None if there is none."""
+        asked = question(turn, self._board, self._setting, self._awaited, asks_again=asks_again)
         self.stand(asked._replace(draw=self.table(_title(asked, self._setting))))
 
     def table(self, title: str) -> Draw | None:
@@ -443,16 +443,23 @@ class Screen:
         height = standing_room(rows, is_taught=self.teach is not untaught)
         return picture(board, setting, width=columns, height=height, title=title, stands=stands)
 
-    def _offer(self, turn: YourTurn) -> None:
-        for number, choice in enumerate(numbered(turn) if self.pose is None else (), start=1):
-            label = option_label(choice, self._board, self._setting)
-            self.say(f"  {number}. {label}  [{choice.line}]")
-        if also := unnumbered(turn):
+    def list_options(self, turn: YourTurn) -> None:
+        """Print the options with their keys, unless a prompt shows them."""
+        for option in menu(turn, self._board) if self.pose is None else ():
+            label = key_label(option, self._board, self._setting)
+            self.say(f"  {option.key}. {label}  [{grouped(option.choices)}]")
+        if also := unnumbered(turn, self._board):
             told = self._speech.say("screen.also", moves=grouped(also))
             self.say(f"  {told}")
 
-    def names(self, choice: Choice) -> Iterator[str]:
-        """Yield the names of an option besides its move line."""
+    def meant(self, turn: YourTurn, text: str) -> tuple[tuple[Choice, ...], int | None]:
+        """Return the options that a line means, several if they have one key; for `cut 12` also the place."""
+        if choices := keyed(menu(turn, self._board), text):
+            return choices, None
+        choice, place = find_choice(turn, text, self._names)
+        return (() if choice is None else (choice,)), place
+
+    def _names(self, choice: Choice) -> Iterator[str]:
         return option_names(choice, self._board, self._setting)
 
     def mistaken(self, got: str, turn: YourTurn, why_not: WhyNot) -> None:
@@ -490,8 +497,8 @@ class Screen:
         if subject == TABLE and (self.knows_game or self._state is not None):
             self._show_in_full()
             return
-        choice = None if turn is None else find_choice(turn, subject, self.names)[0]
-        what = Subject(subject, choice, self._board)
+        choices = () if turn is None else self.meant(turn, subject)[0]
+        what = Subject(subject, next(iter(choices), None), self._board)
         width = self._console.width - len(_INDENT)
         for line in rendered(explained(what, self._setting, rules), self._setting.faces, width):
             self.say(f"{_INDENT}{line}" if line else line)

@@ -1,0 +1,93 @@
+"""The options of a decision: their order, their keys, and those among which is asked once more."""
+
+import random
+
+import pytest
+from client.test_person import FakeTable, play, turn
+from client.viewed import view_of
+from rows import each_row
+from rules.chance import random_hand
+
+from truc_client.happenings import Choice, YourTurn
+from truc_rules import Seat, deciders, described, legal, preset, presets, view
+from truc_terminal.replay_model.board import Board, board_of
+from truc_terminal.screen.menu import menu
+
+HAND = board_of(view_of(cards="7e 3b 1o"), preset("truc-catalan").pack)
+PLAYS = ("play 7e", "play 3b", "play 1o")
+WITH_ASK = tuple(f"{line} raise 2" for line in PLAYS)
+
+
+def keys(*lines: str, board: Board = HAND) -> list[str]:
+    """Return the keys of options, each before its moves."""
+    return [
+        f"{option.key}: {', '.join(choice.line for choice in option.choices)}"
+        for option in menu(turn(*lines), board)
+    ]
+
+
+@each_row(
+    "lines, expected",
+    [
+        (("raise 2", "concede", *PLAYS), "1: play 7e; 2: play 3b; 3: play 1o; 6: raise 2; 0: concede"),
+        (("raise 2", "play 1o"), "3: play 1o; 6: raise 2"),
+        (("accept", "raise 3", "decline"), "4: accept; 5: decline; 6: raise 3"),
+        (
+            ("raise 2", *WITH_ASK[1:], *PLAYS[1:]),
+            "2: play 3b; 3: play 1o; 6: raise 2; 7: play 3b raise 2, play 1o raise 2",
+        ),
+        (WITH_ASK, "1: play 7e raise 2; 2: play 3b raise 2; 3: play 1o raise 2"),
+        (("cover 3b", "cover 1o", "play 3b"), "2: play 3b; 7: cover 3b, cover 1o"),
+        (("raise 4", "raise rest", "play 3b"), "2: play 3b; 6: raise 4; 9: raise rest"),
+        (
+            ("raise 2", "raise 3", "raise 4", "raise 5", "play 3b"),
+            "2: play 3b; 6: raise 2, raise 3, raise 4, raise 5",
+        ),
+        (("raise 4", "raise 5", "raise 7", "raise 9"), "4: raise 4; 5: raise 5; 7: raise 7; 9: raise 9"),
+        (("points 27", "good", "silent"), "10: points 27; 11: good; 12: silent"),
+        (("order 7", "play 3b"), "2: play 3b"),
+        (("cut", "tap"), "1: cut; 2: tap"),
+    ],
+)
+def test_plays_come_first_and_giving_up_last_and_moves_that_are_alike_have_one_key(lines, expected) -> None:
+    assert "; ".join(keys(*lines)) == expected
+
+
+@pytest.mark.parametrize("variant", [*presets()])
+def test_key_means_the_same_as_long_as_a_hand_lasts(variant) -> None:
+    game, chance = preset(variant), random.Random(variant)
+    for seats in game.players:
+        for _ in range(8):
+            meant: dict[tuple[Seat, str], str] = {}
+            for step in random_hand(game, seats, chance):
+                for seat in deciders(step.after):
+                    for option in _menu(step.after, seat):
+                        kind, rest = option.choices[0].line.partition(" ")[::2]
+                        is_one = len(option.choices) == 1 and (kind == "play" or rest == "rest")
+                        what = option.choices[0].line if is_one else kind
+                        assert meant.setdefault((seat, option.key), what) == what
+
+
+def _menu(match, seat):
+    seen = view(match, seat)
+    if not seen.cards:
+        return ()
+    options = (Choice(line, line.split()[0], {}) for line, _ in described(match, legal(match, seat)))
+    return menu(YourTurn(0, 0, tuple(options), True, None), board_of(seen, match.variant.pack))
+
+
+@each_row(
+    "typed, done, asked",
+    [
+        (("7", "2"), ["play 3b raise 2"], 1),
+        (("7", "", "2"), ["play 3b"], 1),
+        (("7", "7", "1"), ["play 7e raise 2"], 2),
+        (("7", "raise 2"), ["raise 2"], 1),
+        (("7", "?", "1"), ["play 7e"], 1),  # a line about something else leaves the question
+    ],
+)
+async def test_play_with_an_ask_asks_once_more_for_the_card(typed, done, asked) -> None:
+    table = FakeTable(turn(*PLAYS, "raise 2", *WITH_ASK))
+    told = await play(table, *typed)
+    assert (table.done, told.count("Which one?")) == (done, asked)
+    assert "7. play ...: truc (ask for 2)  [play 7e raise 2|3b raise 2|1o raise 2]" in told
