@@ -1,6 +1,7 @@
 """Terminals for tests: a pseudo-terminal that is typed into, and a screen that shows what a person would see."""
 
 import fcntl
+import getpass
 import os
 import pty
 import re
@@ -31,7 +32,7 @@ _SIZE = ("COLUMNS", "LINES")
 class Terminal:
     """A process on a terminal, by default the client, whose screen can be looked at.
 
-    `program` is what is run; `within` a command that runs it.
+    `program` is what is run; `within` a command that runs it; `is_known` that its home has a name, which is asked otherwise.
     """
 
     def __init__(
@@ -43,8 +44,12 @@ class Terminal:
         rows: int = 30,
         within: Sequence[str] = (),
         cwd: Path | None = None,
+        is_known: bool = True,
         **more: str,
     ) -> None:
+        if is_known and not (home / "name").exists():
+            home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (home / "name").write_text(f"{getpass.getuser()}\n", "utf-8")
         self.master, slave = pty.openpty()
         self.screen = pyte.HistoryScreen(columns, rows, history=5000)
         self._stream = pyte.ByteStream(self.screen)

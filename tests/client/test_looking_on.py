@@ -200,7 +200,7 @@ def test_substitute_has_the_name_from_then_on() -> None:
     [
         (TableClosed("expired", "K7PQ"), "the table is closed: nobody started it"),
         (Interrupted("it was lost"), "it was lost; connecting again"),
-        (ChatSaid("TAG", "north", "hello"), '"north" (TAG): hello'),
+        (ChatSaid("TAG", "north", "hello"), '"north": hello'),
         (PhraseSaid(1, "come"), "east says: come (Play your lowest card)"),
     ],
 )

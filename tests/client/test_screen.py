@@ -120,7 +120,8 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
         ((TURN._replace(deadline_ms=30_000),), {}, "your turn (30 s)"),
         ((TURN._replace(deadline_ms=150_000),), {}, "your turn (2:30)"),
         ((TURN._replace(deadline_ms=60_999),), {}, "your turn (1:00)"),
-        ((ChatSaid("TAG", "north", "hello"),), {}, '"north" (TAG): hello'),
+        ((ChatSaid("TAGTAG", "north", "hello"),), {}, '"north": hello'),
+        ((ChatSaid("TAGTAG", "north", "hello"), ChatSaid("OTHER", "North", "no")), {}, '"North" (OTHE): no'),
         ((Waiting((1,), None),), {"players": ("north", "[bold]east")}, "[bold]east"),
         ((ASKED,), {"lang": "fr", "words": "catalan"}, "east demande 2 (« truc »)"),
         (

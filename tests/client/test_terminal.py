@@ -8,27 +8,32 @@ import socket
 import pytest
 from client.terminals import Terminal
 
+from truc_client.home.home import Home, kept_name
+
 pytestmark = pytest.mark.slow
 
 PROMPT = b"or ? for help"
+ANOTHER = b"Another match at this table? [Y/n]"
 
 
 DEMO = ("demo", "--variant", "truc-french", "--style", "careful")
 
 
-def test_person_plays_the_demo_by_numbers(tmp_path) -> None:
-    terminal = Terminal(tmp_path / "home", *DEMO)
-    at = 0
-    while b"Verified from the file alone" not in terminal.seen:
+def test_person_plays_short_matches_of_the_demo_by_numbers(tmp_path) -> None:
+    terminal = Terminal(tmp_path / "home", *DEMO, "--option", "match=1", "--option", "target=2")
+    at, matches = 0, 0
+    while terminal.read():
         if PROMPT in terminal.seen[at:]:
             at = len(terminal.seen)
             terminal.wait_until(lambda: terminal.keys)
             terminal.type(terminal.keys.split()[0].encode() + b"\n")
-        if not terminal.read():
-            break
-    assert terminal.end() == 0
+        elif ANOTHER in terminal.seen[at:]:
+            at = len(terminal.seen)
+            matches += 1
+            terminal.type(b"y\n" if matches == 1 else b"n\n")
+    assert (terminal.end(), matches) == (0, 2)
+    assert terminal.seen.count(b"Verified from the file alone: PROVEN") == 2
     assert "✓".encode() in terminal.seen
-    assert b"PROVEN" in terminal.seen
 
 
 def test_beginner_is_told_what_to_try_while_the_prompt_stands(tmp_path) -> None:
@@ -62,6 +67,27 @@ def test_closing_the_terminal_ends_the_demo_and_its_server(tmp_path, monkeypatch
     assert list((tmp_path / "tmp").iterdir()) == []
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_who_is_new_is_asked_for_a_name_and_has_no_key_before_a_server_answers(real_server, tmp_path) -> None:
+    home, asked = tmp_path / "home", "Com vols que et diguin els altres?"
+    for address, told, kept in (
+        ("truc://127.0.0.1:1", "no es pot arribar", []),
+        (real_server.url, "El teu nom es desa a", ["master.seed", "name"]),
+    ):
+        terminal = Terminal(home, "play", address, "--private", "--lang", "ca", is_known=False)
+        terminal.wait_for(asked.encode())
+        terminal.type("Martí\n".encode())
+        terminal.wait_for(told.encode())
+        terminal.type(b"quit\n")
+        terminal.end()
+        assert [path.name for path in (Home(home).seed, Home(home).name) if path.exists()] == kept
+    assert kept_name(Home(home)) == "Martí"
+    terminal = Terminal(home, "play", real_server.url, "--lang", "ca")
+    terminal.wait_for(b"tothom signa")
+    assert asked.encode() not in terminal.seen
+    terminal.type(b"quit\n")
+    terminal.end()
 
 
 def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_seat(

@@ -23,12 +23,14 @@ from truc_client.connecting import connect
 from truc_client.errors import ClientError
 from truc_client.home.account import Player
 from truc_client.home.home import Home, open_home
+from truc_client.table import Table
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
-from truc_terminal.commands.in_person import show_terms
+from truc_terminal.commands.in_person import Another, another, show_terms
 from truc_terminal.commands.output import FailedError
 from truc_terminal.commands.player import own_home, player_name, run
 from truc_terminal.commands.rules import game_called
+from truc_terminal.commands.table_options import Options, options_option, table_options
 from truc_terminal.commands.terminal import (
     ended_as_by_ctrl_c,
     lines_of,
@@ -37,7 +39,7 @@ from truc_terminal.commands.terminal import (
     tell_commands,
 )
 from truc_terminal.screen.lessons import teaching_at
-from truc_terminal.screen.person import Person
+from truc_terminal.screen.person import Lines, Person
 from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import STYLES, Style, sharp_advice, style_option
 from truc_words import Sentence
@@ -59,6 +61,7 @@ class DemoOptions(NamedTuple):
     seats: int
     style: Style
     teach: bool
+    options: Options
 
 
 @click.command()
@@ -66,6 +69,7 @@ class DemoOptions(NamedTuple):
     "--variant", default="truc-catalan", show_default=True, help="The game: see `truc rules`; or FILE.toml."
 )
 @click.option("--seats", default=2, show_default=True, help="Number of players, including you.")
+@options_option
 @click.option("--name", help="The name shown.")
 @click.option(
     "--teach", is_flag=True, help="Explain why things happen, what each option means, and what to try."
@@ -76,6 +80,7 @@ def demo(
     *,
     variant: str,
     seats: int,
+    options: tuple[str, ...],
     name: str | None,
     style: str,
     teach: bool,
@@ -91,7 +96,7 @@ def demo(
         players = "/".join(map(str, game.players))
         raise FailedError(Sentence("commands.seats_expected", game=game.name, players=players, got=seats))
     keep, shown = own_home(), player_name(name, own_home())
-    wanted = DemoOptions(game.name, seats, STYLES[style], teach)
+    wanted = DemoOptions(game.name, seats, STYLES[style], teach, table_options(options))
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
@@ -101,11 +106,8 @@ def demo(
             async with _server(data) as address:
                 you = Player(open_home(Path(folder) / "you"), shown)
                 screen = own_screen(plain=plain, no_color=no_color)
-                played = await _play(address, Path(folder), you, screen, wanted)
-                if played is None:
+                if not await _play(address, Path(folder), you, screen, wanted, keep=keep):
                     screen.say(Sentence("commands.demo_left"))
-                else:
-                    _verify(played, keep, screen)
 
     with ended_as_by_ctrl_c():
         run(main, partial(Sentence, "commands.demo_stopped"))
@@ -179,23 +181,37 @@ async def _stop(process: trio.Process) -> None:
                 await pipe.aclose()
 
 
-async def _play(address: str, folder: Path, you: Player, screen: Screen, wanted: DemoOptions) -> Path | None:
-    """Play the match, and return its transcript; None if the player has left."""
-    variant, seats, style, teach = wanted
+async def _play(
+    address: str, folder: Path, you: Player, screen: Screen, wanted: DemoOptions, *, keep: Home
+) -> bool:
+    """Play match after match as long as the player wants, and verify each; tell whether the last one was played out."""
     screen.say(Sentence("connecting.own_server", address=address))
+    options = {"decision_ms": 0, **wanted.options}  # bots wait
     async with connect(address, you) as connection:
-        table = await connection.create(variant, seats=seats, options={"decision_ms": 0})  # bots wait
-        async with _bots(address, table.code, folder, style, seats - 1):
+        table = await connection.create(wanted.variant, seats=wanted.seats, options=options)
+        async with _bots(address, table.code, folder, wanted.style, wanted.seats - 1):
             show_terms(table, screen)
             await table.ready()
-            if teach:
+            if wanted.teach:
                 screen.teach = teaching_at(table)
             if not sys.stdin.isatty():
-                ended = await play_match(table, careful(seats), screen.show)
-            else:
-                async with lines_of(screen) as lines:
-                    ended = await Person(table, screen, lines, sharp_advice if teach else None).play()
-        return None if ended is None else ended.transcript
+                ended = await play_match(table, careful(wanted.seats), screen.show)
+                if ended is not None:
+                    _verify(ended.transcript, keep, screen)
+                return ended is not None
+            async with lines_of(screen) as lines:
+                return await _play_person(table, screen, lines, keep, wanted)
+
+
+async def _play_person(table: Table, screen: Screen, lines: Lines, keep: Home, wanted: DemoOptions) -> bool:
+    while True:
+        ended = await Person(table, screen, lines, sharp_advice if wanted.teach else None).play()
+        if ended is None:
+            return False
+        _verify(ended.transcript, keep, screen)
+        if await another(table, screen, lines) is not Another.YES:
+            return True
+        await table.ready()
 
 
 @asynccontextmanager
@@ -212,7 +228,8 @@ async def _bot(address: str, code: str, player: Player, style: Style, seat: int)
     async with connect(address, player) as connection:
         table = await connection.join(code, seat)
         await table.ready()
-        await play_match(table, style(seat, table), leave_to=(_YOU,))
+        while await play_match(table, style(seat, table), leave_to=(_YOU,)) is not None:
+            await table.ready()
         await trio.sleep_forever()
 
 

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple, Unpack
 import click
 
 from truc_client.address import Address
-from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
 from truc_client.home.home import keep_name
@@ -28,7 +27,7 @@ from truc_terminal.commands.in_person import agrees_to_step_in, look_on, play_ma
 from truc_terminal.commands.language import spoken
 from truc_terminal.commands.open_tables import has_free_seat, vacant_seats
 from truc_terminal.commands.output import usage_error
-from truc_terminal.commands.player import own_player, run
+from truc_terminal.commands.player import asked_name, own_home, own_player, reached, run
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import options_option, table_options
 from truc_terminal.commands.terminal import (
@@ -231,7 +230,9 @@ def play(
 
 def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
     """Connect, sit down as wished, and play until the player leaves."""
-    name, guest = manner["name"], manner["guest"]
+    guest, home = manner["guest"], own_home()
+    asked_for = None if guest or manner["name"] is not None else asked_name(home)
+    name = asked_for or manner["name"]
     player = own_player(name, is_guest=guest)
     command = f"truc play {'--guest ' if guest else ''}{where._replace(table=None, invite=None)}"
     here: Connection | None = None
@@ -244,10 +245,12 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
     async def main() -> None:
         nonlocal here
         screen = own_screen(plain=manner["plain"], no_color=manner["no_color"])
-        async with connect(where, player) as connection:
+        async with reached(where, player) as connection:
             here = connection
             if name is not None:
-                keep_name(player.home, name)
+                keep_name(home, name)
+            if asked_for is not None:
+                screen.say(Sentence("connecting.name_kept", path=home.name), "dim")
             _greet(connection, screen, is_guest=guest)
             async with lines_of(screen) as lines:
                 table = await _sit_down(connection, wish, screen, lines)

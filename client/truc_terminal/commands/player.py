@@ -1,12 +1,15 @@
 """Who a command acts as, and its way to a server.
 
-Invariant: only a command that acts as the player makes a key; one that merely asks leaves nothing behind.
+Invariant: only a command that acts as the player makes a key, once a server has answered; one that merely asks leaves
+nothing behind.
 """
 
 import getpass
 import os
+import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -17,9 +20,10 @@ from truc_client.address import Address
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.home.account import Delay, NewKey, Player
-from truc_client.home.home import Home, default_root, has_seed, kept_name, master_seed, open_home
+from truc_client.home.home import Home, default_root, has_seed, kept_name, open_home
+from truc_terminal.commands.language import spoken
 from truc_terminal.commands.output import FailedError, tell
-from truc_words import Sentence
+from truc_words import Sentence, told
 
 T = TypeVar("T")
 
@@ -42,18 +46,34 @@ def home_as_is() -> Home:
 
 
 def own_player(name: str | None = None, *, is_guest: bool = False) -> Player:
-    """Return the player of this home, whose key is made at the first use, saying so; a guest needs none.
+    """Return the player of this home, who gets a key at the first server reached; a guest needs none.
 
     Raises:
         FailedError: The name is too long.
         HomeError: The home cannot be used.
     """
     home = own_home()
-    shown = player_name(name, home)
-    if not is_guest and not has_seed(home):
-        master_seed(home)
-        tell(Sentence("connecting.key_made", path=home.seed), err=True)
-    return told_player(home, shown, is_guest=is_guest)
+    return told_player(home, player_name(name, home), is_guest=is_guest)
+
+
+@asynccontextmanager
+async def reached(address: str | Address, player: Player) -> AsyncIterator[Connection]:
+    """Connect as a player, and say so if a key was made for them: it is made for the first server that answers."""
+    is_first = not player.is_guest and not has_seed(player.home)
+    async with connect(address, player) as connection:
+        if is_first:
+            tell(Sentence("connecting.key_made", path=player.home.seed), err=True)
+        yield connection
+
+
+def asked_name(home: Home) -> str | None:
+    """Ask somebody new at a terminal for their name; None if they have chosen one before, or a script types."""
+    if kept_name(home) is not None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    usual = player_name(None, home)
+    question = told(Sentence("asked.name", name=usual), spoken())
+    given: str = click.prompt(question, default=usual, show_default=False, prompt_suffix=" ", err=True)
+    return given.strip() or usual
 
 
 def told_player(home: Home, name: str, *, is_guest: bool = False) -> Player:
@@ -96,7 +116,7 @@ def at_server(
     """Run a command at a server, connected as a player; return its result."""
 
     async def main() -> T:
-        async with connect(address, player) as connection:
+        async with reached(address, player) as connection:
             return await use(connection)
 
     return run(main, farewell)

@@ -90,6 +90,9 @@ if TYPE_CHECKING:
 _MINUTE: Final = 60
 _INDENT: Final = "  "
 _ALL_SIGN: Final = "A"
+_MOST_HEARD: Final = 50  # speakers whose names are remembered, to tell those apart who are called alike
+_TAG_LETTERS: Final = 4
+_GUEST: Final = "guest-"  # how the tag of a guest begins
 
 
 class Screen:
@@ -101,6 +104,7 @@ class Screen:
         self._seated = ""
         self._state: TableState | None = None
         self._level = ""
+        self._heard: dict[str | None, str] = {}
         self._offered: tuple[str, ...] = ()
         self._board = Board(0, None)
         self._view: View | None = None
@@ -225,14 +229,24 @@ class Screen:
                 self._rename(seat, name)
             case Interrupted() | TranscriptSetAside() | Resumed() | Away() | ServerDraining() | HostSaid():
                 self._note_line(happening)
-            case ChatSaid(player, name, text):
-                self.say(f"{quoted(name)} ({player}): {text}", "cyan")
+            case ChatSaid():
+                self.say(f"{self._speaker(happening)}: {happening.text}", "cyan")
             case SeatTakenOver():
                 self.note("taken_over", "yellow")
             case TableClosed():
                 self.note("closed", "yellow", reason=happening.why)
             case _:
                 pass
+
+    def _speaker(self, said: ChatSaid) -> str:
+        """Return who says something; where another has a name like theirs, with the first letters of their tag."""
+        seats = () if self._state is None else self._state.seats
+        names = {seat.player: seat.name or "" for seat in seats} | self._heard
+        self._heard = dict([*self._heard.items(), (said.player, said.name)][-_MOST_HEARD:])
+        shown, alike = quoted(said.name), said.name.strip().casefold()
+        if all(tag == said.player or name.strip().casefold() != alike for tag, name in names.items()):
+            return shown
+        return f"{shown} ({said.player.removeprefix(_GUEST)[:_TAG_LETTERS]})"
 
     def _await(self, waiting: Waiting) -> None:
         """Tell who is waited for; at the prompt, if there is one, until there is news."""
