@@ -2,16 +2,23 @@
 
 import pytest
 from client.cheats import QuietServer, body_of, caught, on, on_record, refuted, resigned
-from client.playing import at_table, at_turn, come_back, my_turn, play_on, signed
+from client.playing import at_table, at_turn, come_back, my_turn, pick, play_on, signed
+from client.running import truc as run
 from client.test_cheating import reboxed
 from client.test_choosing import refuse_next, with_alternatives
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, ChoiceError, StoppedError
+from truc_client import CheckFailedError, ChoiceError, StoppedError, connect
+from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, End, Resign
 from truc_protocol.boxes import Option
 from truc_protocol.messages import BoxedOptions, MatchRecord
+from truc_protocol.records import Record, parse
+from truc_protocol.transcript import write_transcript
+from truc_terminal.commands.bot import Work, _work
+from truc_terminal.commands.house_bot import BotPlay
+from truc_terminal.verdicts import EXIT_CODES
 
 
 async def choose(table, turn) -> None:
@@ -43,6 +50,51 @@ async def test_server_that_refuses_a_legal_act_is_convicted_from_the_players_own
     assert (failed.value.check, failed.value.culprit) == ("C35", "server")
     assert refuted(failed.value) == {("C35", "server")}
     assert len(signed(server, Act, Resign, since=before)) == 1
+
+
+async def test_verify_adds_what_the_home_holds_of_a_match_and_hands_it_on(
+    scripted, player, tmp_path, monkeypatch
+) -> None:
+    """Whoever is shown the match without the refusal, and a stranger who has the folder, come to the same verdict."""
+    server = scripted(kind=QuietServer)
+    async with at_turn(server, player) as (table, turn):
+        refuse_next(server, evidence=True)
+        with pytest.raises(CheckFailedError):
+            await table.choose(pick(turn))
+    published = tmp_path / "published.truc"
+    records = [Record(*record) for record in server.setup.records] + server.records
+    published.write_bytes(write_transcript(server.document, records))
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "of a stranger"))
+    assert run("verify", published).exit_code == EXIT_CODES[Result.INCOMPLETE]
+    monkeypatch.setenv("TRUC_HOME", str(player.home.root))
+    found = run("verify", published, "--export", tmp_path / "for them")
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "of a stranger"))
+    assert "C35" in found.output
+    for result in (found, run("verify", *(tmp_path / "for them").iterdir())):
+        assert result.exit_code == EXIT_CODES[Result.REFUTED]
+
+
+class Refusing(QuietServer):
+    """A server that refuses the first decision by its signature, and takes it all the same."""
+
+    async def act(self, message) -> None:
+        if self.ledger is not None and isinstance(parse(self.record_of(message)), Act):
+            refuse_next(self, evidence=True)
+            await self.act(message)
+            await self.take(self.record_of(message))
+        else:
+            await super().act(message)
+
+
+async def test_last_words_of_a_bot_name_the_cheat_and_the_files(scripted, player) -> None:
+    server = scripted(kind=Refusing)
+    work = Work(None, "truc-french", 2, {}, False, 1, False, BotPlay("careful", 0, 1.0))
+    async with connect("host", player, dial=server.dial) as connection:
+        with pytest.raises(CheckFailedError) as failed:
+            await _work(connection, work)
+    kept = failed.value.kept
+    assert kept.is_shown
+    assert all(words in str(failed.value) for words in ("C35", "server", *map(str, kept.files)))
 
 
 def offered_instead(server, kind: str) -> None:

@@ -58,7 +58,8 @@ async def test_second_match_is_stopped_for_good_as_well(scripted, player) -> Non
         assert store.stopped(open_terms(server.document, Record(*server.terms.record)).th)
 
 
-async def test_terms_with_the_nonce_of_a_running_match_stop_it(scripted, player) -> None:
+@pytest.mark.parametrize("voids", [1, 9], ids=["agreed to", "not agreed to"])
+async def test_terms_with_the_nonce_of_a_running_match_stop_it(scripted, player, voids) -> None:
     server = scripted(target=12)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
@@ -67,6 +68,7 @@ async def test_terms_with_the_nonce_of_a_running_match_stop_it(scripted, player)
         first = server.setup.match
         await server.send(replace(server.state(), state="over"))
         server.match, server.links = 0, 65  # the same nonce in other terms
+        server.opts = server.opts._replace(voids=voids)
         await table.ready()
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table, until=lambda _happening: False)

@@ -7,6 +7,7 @@ watch one match from one home have one each.
 """
 
 import os
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -195,3 +196,10 @@ def evidence_of(folder: Path, mid: bytes) -> Path | None:
     """Return a file of evidence of a match, if there is one; only the store says whether the match was stopped."""
     kept = sorted(folder.glob(f"{path_of(folder, mid).stem}-*.truc"))
     return next((path for path in kept if not path.name.endswith(_SECOND)), None)
+
+
+def evidence_beside(folder: Path, matches: Collection[bytes], given: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the evidence kept of some matches, without files that are given already."""
+    stems, known = {path_of(folder, mid).stem for mid in matches}, {path.resolve() for path in given}
+    kept = (path for path in sorted(folder.glob("*")) if path.name.partition("-")[0] in stems)
+    return tuple(path for path in kept if path.resolve() not in known)

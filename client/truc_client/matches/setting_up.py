@@ -68,9 +68,11 @@ class MatchMaker:
         record = Record(*message.record)
         try:
             terms = open_terms(message.doc, record)
+            self._check_nonce(
+                terms
+            )  # first: two signed statements show more than that this one was not agreed to
             agreement.check(terms, {self._session.spk})
             self._check_goes_on(terms.th)
-            self._check_nonce(terms)
             return join_terms(terms, self._own(seat), self._store)
         except CheckError as error:
             self._stop(error, Evidence(message.doc, (record,)))

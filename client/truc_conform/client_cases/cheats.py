@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_cases.stopping import (
     CHECKS,
+    DUTIES,
     cheat,
     of_options,
     stops,
@@ -38,7 +39,7 @@ from truc_conform.forging import (
     ruled_out,
     twisting,
 )
-from truc_conform.playing import Puppet, secret
+from truc_conform.playing import Puppet, secret, signed_position
 from truc_conform.result import AnyAct, CaseOutcome, failed, tag_of_body
 from truc_conform.scenes import Exit, at_first, intercepting, judged, recasting, said, scene, unended
 from truc_protocol import dealing, messages
@@ -46,6 +47,7 @@ from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rul
 from truc_protocol.boxes import Option
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
+from truc_protocol.errors import Code
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Record, body_hash
 from truc_protocol.setup import open_terms
@@ -360,6 +362,47 @@ async def _send_another(server: ClientHarness, message: messages.ClientMessage) 
     await server.push(messages.Ok(re=message.id, k=k + 1))
     await server.go_on()
     return True
+
+
+@cheat("C3.cheat-second-call", "a second call for a position it has, wrong as well (C33)")
+@on_choice
+async def _called_again(server: ClientHarness, message: AnyAct) -> None:
+    """Sign the first call once more, with a cut, and go on as if nothing were."""
+    if not isinstance(message, messages.SignedAct):
+        return
+    note_cheat(server, signed_position(message))
+    await server.push(resigned(server, server.message(0), cut=9))
+    await server.take(server.record_of(message))
+    await server.push(messages.Ok(re=message.id, k=len(server.records) - 1))
+    await server.go_on()
+
+
+def _signs_no_other(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+    if server.cheated_at is None:
+        return failed("the match never reached the refusal")
+    acts = [act for act in said(server, messages.SignedAct) if act.match is not None]
+    bodies = {act.body for act in acts if signed_position(act) == server.cheated_at}
+    return failed("it signed another act for that position") if len(bodies) > 1 else None
+
+
+@scene(
+    judged(
+        "C3.cheat-refused",
+        DUTIES,
+        "signs no other act where the server refuses one it offered",
+        _signs_no_other,
+    )
+)
+@on_choice
+async def _refused(server: ClientHarness, message: AnyAct) -> None:
+    """Refuse by signature what was offered, and offer it again."""
+    if not isinstance(message, messages.SignedAct):
+        return
+    server.cheated_at = signed_position(message)
+    code = Code.ILLEGAL_ACTION
+    signed = server.dealer.refuse(server.at_play().setup.mid, message.body, code.value)
+    await server.push(replace(messages.refusal(code, "no", re=message.id), refuse=signed))
+    await server.send_options()
 
 
 @scene(judged("C3.gap", "overview.md#one-log", "asks for a missing record, or stops", _asks_again_or_stops))

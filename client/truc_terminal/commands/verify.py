@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from shutil import copyfile
 from typing import assert_never
 
 import click
@@ -11,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from truc_client.all_cores import WorkerLostError, cores
+from truc_client.home.transcripts import evidence_beside
 from truc_client.verifying import examine_files
 from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
 from truc_terminal.commands.kept_matches import file_meant
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say, tell, unusable
-from truc_terminal.commands.player import INTERRUPTED
+from truc_terminal.commands.player import INTERRUPTED, home_as_is
 from truc_terminal.commands.progress import Bar
 from truc_terminal.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
 from truc_terminal.verdicts import (
@@ -39,11 +41,19 @@ _SEVERITY = (1, 2, 3)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object for each file, and for what two show."
 )
+@click.option(
+    "--export",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Copy the files into this new folder, with what this home holds, to hand them on.",
+)
 @lang_option
-def verify(files: tuple[str, ...], *, as_json: bool) -> None:
+def verify(files: tuple[str, ...], *, as_json: bool, folder: Path | None) -> None:
     """Check transcripts, every record of them, with files of evidence beside them.
 
     FILE is a transcript or evidence, MATCH one of your matches by the first digits of its id. Transcripts of one match are compared with each other.
+
+    Evidence that this home holds about a match is added; if it refutes nothing it changes no exit status.
 
     Exit status: 0 proven, 1 refuted, 2 unreadable, 3 incomplete.
 
@@ -52,10 +62,15 @@ def verify(files: tuple[str, ...], *, as_json: bool) -> None:
     Without a transcript among the files nothing is proven, and the status is 3.
     """
     speech = Speech(spoken())
-    paths = tuple(file_meant(text) for text in files)
+    paths = given = tuple(file_meant(text) for text in files)
     try:
         with Bar() as bar:
             together = examine_files(paths, processes=cores(), progress=bar.show)
+            if kept := _kept_beside(together, given):
+                paths = (*given, *kept)
+                together = examine_files(paths, processes=cores(), progress=bar.show)
+        if folder is not None:
+            _export(paths, folder)
     except KeyboardInterrupt:
         raise click.exceptions.Exit(INTERRUPTED) from None  # 1 would be a finding
     except WorkerLostError as error:
@@ -68,15 +83,39 @@ def verify(files: tuple[str, ...], *, as_json: bool) -> None:
         _print(together, paths, Output(), speech)
     if not _has_transcript(together):
         tell(f"truc: {speech.say('together.no_transcript')}", err=True)
-    raise click.exceptions.Exit(_exit_code(together))
+    raise click.exceptions.Exit(_exit_code(together, len(given)))
+
+
+def _kept_beside(together: Together, given: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return the evidence that this home holds about the matches of the files given."""
+    verdicts = (file.verdict for file in together.files if isinstance(file, TranscriptExamined))
+    matches = {verdict.match for verdict in verdicts if verdict.match is not None}
+    return evidence_beside(home_as_is().evidence, matches, given)
+
+
+def _export(paths: tuple[Path, ...], folder: Path) -> None:
+    """Copy files into a new folder; of two with one name the second has its number before it.
+
+    Raises:
+        UnusableError: It cannot be written, or is there already.
+    """
+    try:
+        folder.mkdir()
+        for number, path in enumerate(paths, 1):
+            name = folder / path.name
+            copyfile(path, folder / f"{number}-{path.name}" if name.exists() else name)
+    except OSError as error:
+        raise unusable("cannot_write", error.filename or folder, error) from error
 
 
 def _has_transcript(together: Together) -> bool:
     return any(isinstance(file, TranscriptExamined) for file in together.files)
 
 
-def _exit_code(together: Together) -> int:
-    results = [file.result for file in together.files if file.result is not None]
+def _exit_code(together: Together, given: int) -> int:
+    """Return the exit status; files after those given were added, and count only if they refute something."""
+    results = [file.result for file in together.files[:given] if file.result is not None]
+    results += [Result.REFUTED for file in together.files[given:] if file.result is Result.REFUTED]
     codes = {EXIT_CODES[result] for result in results}
     if together.contradictions:
         codes.add(EXIT_CODES[Result.REFUTED])
