@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from truc_protocol.audit import Verdict
 from truc_protocol.messages import LobbyState, TableState
-from truc_rules import View
+from truc_rules import Variant, View
 from truc_words import Sentence
 
 Fact = Mapping[str, Any]
@@ -54,7 +54,8 @@ class MatchStarted(NamedTuple):
     """A match has begun, or goes on after a restart of the client; `seat` is one's own.
 
     For display: `words` names the game's set of local words, `target` is the score that wins a game, `signs` and
-    `phrases` may be said in it, `raised` maps each card that may be turned up to the cards it raises.
+    `phrases` may be said in it, `raised` maps each card that may be turned up to the cards it raises, `rules` are those
+    signed for it.
     """
 
     match: bytes
@@ -70,6 +71,7 @@ class MatchStarted(NamedTuple):
     signs: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     raised: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    rules: Variant | None = None
 
 
 class Recalled(NamedTuple):

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from truc_rules import Variant, card_named
-from truc_rules.contests.values import envido_value
+from truc_rules.contests.values import envido_value, flor_value, is_flor
 
 
 class Primer(NamedTuple):
@@ -44,6 +44,13 @@ class Primer(NamedTuple):
         strengths = by_card[: len(variant.pack)]
         counted = (sum(other > own for other in strengths) for own in strengths)
         return MappingProxyType(dict(zip(variant.pack, counted, strict=True)))
+
+    def worth(self, cards: Iterable[str]) -> tuple[str, int] | None:
+        """Return what a hand is bet on by its cards, and their value: flor for who holds one, else envido, if it is played."""
+        named = [card_named(self.variant.pack, card) for card in cards]
+        if self.variant.flor is not None and is_flor(self.variant, named):
+            return "flor", flor_value(self.variant, named)
+        return None if self.variant.envido is None else ("envido", envido_value(self.variant, named))
 
     def envido(self, cards: Iterable[str]) -> int:
         """Return what cards count in envido."""

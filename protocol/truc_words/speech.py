@@ -156,14 +156,16 @@ def score_label(score: SideScore, target: int, speech: Speech) -> str:
     notes = [*_halves(points, target, speech)]
     if games:
         notes.append(speech.counted("game", games))
-    said = _points(upper, points, speech)
+    said = _points(upper, points, f"/{target}" if target else "", speech)
     return speech.noted(said, notes)
 
 
-def _points(upper: int, points: int, speech: Speech) -> str:
+def _points(upper: int, points: int, of: str, speech: Speech) -> str:
+    """Return a score with what it is out of after the number that reaches it."""
     if not upper and "unit" not in speech.local.counts:
-        return str(points)
-    return joined([speech.counted("unit", upper), speech.counted("point", points)], speech)
+        return f"{points}{of}"
+    units = speech.counted("unit", upper).replace(str(upper), f"{upper}{of}", 1)
+    return joined([units, speech.counted("point", points)], speech)
 
 
 def _halves(points: int, target: int, speech: Speech) -> Iterator[str]:

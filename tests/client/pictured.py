@@ -213,6 +213,7 @@ def shown(scene: Scene) -> str:
         Path("x.truc"),
         words=game.words,
         target=scene.target,
+        rules=game,
         raised={"4h": ("5s", "5h", "5d", "5c")} if "paulista" in scene.variant else {},
     )
     options = tuple(Choice(line, line.split()[0], {}) for line in scene.moves.split(", "))

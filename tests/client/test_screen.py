@@ -1,4 +1,5 @@
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -132,12 +133,12 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
         (
             (stands(points=(8, 21)), TURN),
             {"words": "argentine", "target": 30},
-            "north: 8 (8 malas); east: 21 (6 buenas)",
+            "north: 8/30 (8 malas); east: 21/30 (6 buenas)",
         ),
         (
             (TRUTS, TURN),
             {"words": "trut", "target": 7},
-            "north: 2 truts and 1 point; east: 0 truts and 2 points",
+            "north: 2/7 truts and 1 point; east: 0/7 truts and 2 points",
         ),
         ((stands(tricks=[("0 7e 1 7o", None)]), TURN), {"words": "argentine"}, "tricks        parda"),
         (
@@ -182,7 +183,7 @@ def test_screen_tells_what_the_game_calls_so(happenings, game, told) -> None:
 def test_own_cards_score_and_stake_stand_on_the_table() -> None:
     told = shown(stands(cards="7e 3b 1o", points=(3, 5), games=(0, 1), stake=2), TURN)
     assert "cards   7e  3b  1o" in told
-    assert "score   north: 3; east: 5 (1 game)" in told
+    assert "score   north: 3/12; east: 5/12 (1 game)" in told
     assert "stake   2" in told
 
 
@@ -192,6 +193,31 @@ def test_commitments_are_ticked_when_opened() -> None:
     told = shown(seen(committed), seen(opened))
     assert "New cards. The server can no longer change any of them." in told
     assert "ok north aaaaaaaa: 7e" in told
+
+
+@each_row(
+    "variant, cards, row",
+    [
+        ("truco-argentino", "7e 6e 1b", "envido 33"),
+        ("truco-argentino-flor", "7e 6e 1e", "flor 34"),
+        ("truco-argentino-flor", "7e 6e 1b", "envido 33"),
+        ("truc-catalan", "7e 6e 1e", None),
+    ],
+)
+@pytest.mark.parametrize("terminal", [False, True])
+def test_value_that_one_may_bet_on_stands_on_the_table_whatever_was_played(
+    terminal, variant, cards, row
+) -> None:
+    game = preset(variant)
+    begun = started(words=game.words)._replace(pack=game.pack, rules=game)
+    screen, out = screen_of(terminal=terminal)
+    for played in ("", "0 7e"):
+        for happening in (begun, stands(variant=variant, cards=cards, table=played), TURN):
+            screen.show(happening)
+    lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
+    told = [line for line in lines if re.search(r"(envido|flor) \d+$", line)]
+    assert len(told) == (2 if row else 0)
+    assert all(line.endswith(str(row)) for line in told)
 
 
 def test_raised_cards_stand_under_the_turn_up() -> None:
@@ -270,7 +296,9 @@ def test_french_cards_have_the_letters_of_the_players_language(lang, plain, symb
     assert [" ".join(map(faces.card, pack)) for faces in shown] == [plain, symbols]
 
 
-@pytest.mark.parametrize(("lang", "score"), [("en", "bot 1: 3; bot 2: 5"), ("fr", "bot 1 : 3 ; bot 2 : 5")])
+@pytest.mark.parametrize(
+    ("lang", "score"), [("en", "bot 1: 3/12; bot 2: 5/12"), ("fr", "bot 1 : 3/12 ; bot 2 : 5/12")]
+)
 def test_score_is_told_apart_from_a_name_that_ends_in_a_digit(lang, score) -> None:
     closed = stands({"what": "hand_closed", "reason": "hand"}, points=(3, 5))
     assert shown(closed, TURN, players=("bot 1", "bot 2"), lang=lang).count(score) == 2

@@ -204,14 +204,14 @@ def test_points_of_thirty_are_malas_and_buenas(points, said) -> None:
 @pytest.mark.parametrize(
     ("words", "score", "said"),
     [
-        ("catalan", (0, 0, 11), "11"),
-        ("catalan", (1, 0, 11), "11 (1 game)"),
-        ("argentine", (0, 0, 21), "21 (6 buenas)"),
-        ("argentine", (0, 0, 0), "0"),
-        ("argentine", (1, 0, 8), "8 (8 malas; 1 game)"),
-        ("trut", (0, 2, 1), "2 truts and 1 point"),
-        ("trut", (0, 0, 0), "0 truts and 0 points"),
-        (HOUSE, (0, 1, 2), "1 unit and 2 points"),
+        ("catalan", (0, 0, 11), "11/30"),
+        ("catalan", (1, 0, 11), "11/30 (1 game)"),
+        ("argentine", (0, 0, 21), "21/30 (6 buenas)"),
+        ("argentine", (0, 0, 0), "0/30"),
+        ("argentine", (1, 0, 8), "8/30 (8 malas; 1 game)"),
+        ("trut", (0, 2, 1), "2/30 truts and 1 point"),
+        ("trut", (0, 0, 0), "0/30 truts and 0 points"),
+        (HOUSE, (0, 1, 2), "1/30 unit and 2 points"),
     ],
 )
 def test_score_is_said_as_the_game_says_it(words, score, said) -> None:
@@ -219,7 +219,7 @@ def test_score_is_said_as_the_game_says_it(words, score, said) -> None:
 
 
 def test_french_counts_nothing_as_one() -> None:
-    assert score_label((0, 0, 0), 7, Speech("fr", "trut")) == "0 trut et 0 point"
+    assert score_label((0, 0, 0), 7, Speech("fr", "trut")) == "0/7 trut et 0 point"
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_example_of_the_docs_says_what_is_shown(capsys) -> None:
     assert capsys.readouterr().out.splitlines() == [
         "truco (ask for 2; worth 1 if they decline)",
         "quiero (accept; worth 2)",
-        "21 (6 buenas)",
+        "21/30 (6 buenas)",
         "a three (bite the lower lip)",
     ]
 

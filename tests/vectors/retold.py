@@ -86,6 +86,7 @@ def _started(ledger: Ledger, begun: Annotated, seat: Seat, transcript: Path) -> 
         transcript,
         words=variant.words,
         target=variant.scoring.target,
+        rules=variant,
     )
 
 

@@ -78,6 +78,7 @@ def match_started(audit: LiveAudit, seat: int | None, *, resumed: bool) -> Match
         signs=variant.signals.vocabulary if variant.signals and len(setup.seats) > _SIDES else (),
         phrases=variant.phrases,
         raised=_raised(audit),
+        rules=variant,
     )
 
 

@@ -11,10 +11,12 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from truc_client.happenings import Fact
+from truc_rules import Variant
 from truc_terminal.replay_model.board import Board, LaidTrick
 from truc_terminal.replay_model.faces import Faces, short, stake_words, taker
 from truc_terminal.screen.glyphs import ASCII, MANY, Glyphs
 from truc_words import Speech, score_label, side_name, sign_label, tell
+from truc_words.primer import Primer
 
 _WIDTH: Final = 8
 
@@ -24,7 +26,8 @@ Part = tuple[str, str]
 class Setting(NamedTuple):
     """What stays the same in a match: the names, how cards look, and how the player is spoken to.
 
-    Also which signs and phrases the game has, which cards a turned-up card raises, the pack, and the game's name.
+    Also which signs and phrases the game has, which cards a turned-up card raises, the pack, the game's name and
+    its rules.
     """
 
     names: tuple[str, ...]
@@ -36,6 +39,7 @@ class Setting(NamedTuple):
     raised: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     pack: tuple[str, ...] = ()
     variant: str = ""
+    rules: Variant | None = None
 
 
 class TableRow(NamedTuple):
@@ -112,6 +116,7 @@ def _rows(board: Board, setting: Setting) -> Iterator[TableRow]:
         yield TableRow(said["partner"].format(seat=setting.names[seat]), left)
     if board.seat is not None:
         yield _own(board, setting)
+        yield from own_value(board, setting)
 
 
 def turned_up(board: Board, setting: Setting) -> Iterator[TableRow]:
@@ -203,6 +208,15 @@ def orders(board: Board, setting: Setting) -> Iterator[TableRow]:
     if board.orders:
         given = ", ".join(f"{order} ({setting.names[seat]})" for seat, order in board.orders)
         yield plain_row(setting.speech.say("screen.order"), given)
+
+
+def own_value(board: Board, setting: Setting) -> Iterator[TableRow]:
+    """Yield what one's own cards are worth in the bets on values, where the game has them and the cards are known."""
+    known = [card for card in board.own if card is not None]
+    if setting.rules is not None and known and len(known) == len(board.own):
+        worth = Primer(setting.rules).worth(known)
+        if worth is not None:
+            yield plain_row(setting.speech.local.moves.get(worth[0], worth[0]), str(worth[1]))
 
 
 def _own(board: Board, setting: Setting) -> TableRow:

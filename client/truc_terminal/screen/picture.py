@@ -38,6 +38,7 @@ from truc_terminal.screen.drawing import (
     laid,
     leading,
     orders,
+    own_value,
     plain_row,
     score_line,
     sentence,
@@ -361,10 +362,10 @@ def _details(sketch: Sketch) -> Iterator[TableRow]:
     said = setting.speech.catalogue.screen
     yield plain_row(said["stake"], setting.speech.stake(board.stake))
     yield from _offers(sketch)
-    for rows in (turned_up, duel):
+    for rows in (own_value, turned_up, duel):
         yield from rows(board, setting)
     yield from _tricks(sketch)
-    for rows in (leading, heard, orders):
+    for rows in (heard, orders, leading):
         yield from rows(board, setting)
     if board.is_unseen:
         yield plain_row(said["cards"], said["unseen"])

@@ -335,7 +335,7 @@ class Screen:
         talk = (started.signs, started.phrases)
         self._setting = Setting(
             names, faces, speech, started.target, *talk, started.raised, started.pack
-        )._replace(variant=started.variant)
+        )._replace(variant=started.variant, rules=started.rules)
         self._board, self._view = Board(len(names), started.seat), None
         self._standstill, self._is_over = Standstill(started.seat), False
         self._absences = self._absences._replace(told={})
