@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 import pytest
+from chaos.servers import free_port
 from client.running import Process
 from client.serving import RealServer
 from rows import each_row
@@ -101,6 +102,33 @@ def watched_server(tmp_path_factory):
     server = RealServer(tmp_path_factory.mktemp("server"), {"TRUC_MATCH_SPECTATORS": "live"}).start()
     yield server
     server.stop()
+
+
+@pytest.mark.slow
+def test_bench_for_client_authors_works_word_by_word(tmp_path) -> None:
+    """Run the three commands of the page, each with the guest of the page where it says ./myclient."""
+    port, home = str(free_port()), tmp_path / "home"
+    guest = (sys.executable, str(CLIENTS / "guest.py"))
+    given = {"/tmp/bench": str(tmp_path / "bench"), "localhost": f"localhost:{port}"}
+    block = next(block for block in blocks("clients/README.md", "sh") if "--grease" in block)
+    run, bot, judge = ([given.get(word, word) for word in shlex.split(line)] for line in block.splitlines())
+    with Process(home, *run[1:], program=beside(run), TRUC_LISTEN_PORT=port) as server:
+        assert server.line().startswith("listening")
+        with Process(home, *bot[1:], program=beside(bot)) as playing:
+            link = playing.line().split()[1]
+            with Process(home, link, program=guest) as client:
+                assert client.finish()[2] == 0
+            told, complaint, _ = playing.finish()
+            assert told.startswith("proven"), complaint
+    at = judge.index("./myclient")
+    words = ("--case", "C2.plays", *judge[2:at], *guest, *judge[at + 1 :])
+    with Process(home, judge[1], *words, program=beside(judge)) as kit:
+        assert re.search(r"^1 of \d+ cases of C2: passed \(1 PASS\)$", kit.finish()[0], re.MULTILINE)
+
+
+def beside(words: list[str]) -> tuple[str]:
+    """Return the program of a command line, as it is installed beside this Python."""
+    return (str(Path(sys.executable).with_name(words[0])),)
 
 
 @pytest.mark.slow

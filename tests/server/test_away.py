@@ -110,6 +110,10 @@ async def test_who_watches_or_comes_back_is_told_who_is_away(server, mock_clock)
     await come_back(server, first)
     await first.client.ask({"t": "tables"})
     assert told(first)["seat"] == second.seat
+    back = [
+        (heard["t"], heard.get("seat")) for heard in first.client.log if heard["t"] in ("away", "table", "ok")
+    ]
+    assert back == [("away", first.seat), ("table", None), ("ok", None), ("away", second.seat), ("ok", None)]
 
 
 async def test_who_watches_late_is_not_told_who_is_away_now(server, mock_clock):
