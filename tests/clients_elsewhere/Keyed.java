@@ -418,6 +418,7 @@ public class Keyed {
         TreeMap<Long, byte[]> links = new TreeMap<>();
         List<Fields> deals = new ArrayList<>();
         Set<List<Long>> opened = new HashSet<>(), covered = new HashSet<>();
+        List<Object> named;     // seat and slot of a card played blind, until it is opened
     }
 
     /** One match: its setup, then every record as it comes (section 6). */
@@ -524,6 +525,7 @@ public class Keyed {
             must(List.of(KINDS.get(kind)[1].split(" ")).contains(phase), "C11", by);
             must(f.get("j") == null || f.n("j") == j, "C12", by);
             for (Object q : f.of("seat", "giver", "receiver")) must(q == null || n(q) < seats.size(), "C12", by);
+            must(hand.named == null || kind.equals("open"), "C23", role == 0 ? by : NOBODY);
             fold(kind, f, by);
             head = H("link", head, raw.signer, raw.body, raw.sig); k++;
             if (!isParallel) {
@@ -560,7 +562,12 @@ public class Keyed {
                     if (!List.of("pause", "resume").contains(f.t("kind"))) seat.ruled = 0;
                     decide(f, by);
                 }
-                case "open" -> f.l("openings").forEach(opening -> uncover(f.n("seat"), items(opening), by));
+                case "open" -> {
+                    Object slot = items(f.l("openings").get(0)).get(0);
+                    must(hand.named == null || hand.named.equals(list(f.get("seat"), slot)), "C23", by);
+                    f.l("openings").forEach(opening -> uncover(f.n("seat"), items(opening), by));
+                    hand.named = null;
+                }
                 case "rule" -> rule(f.t("ruling"), seat, f);
                 case "close" -> close(f);
                 case "void" -> {
@@ -635,6 +642,7 @@ public class Keyed {
                 case "play" -> uncover(f.n("seat"), args, by);
                 case "show" -> items(args.get(0)).forEach(opening -> uncover(f.n("seat"), items(opening), by));
                 case "cover" -> hand.covered.add(List.of((long) hand.deals.size() - 1, f.n("seat"), n(args.get(0))));
+                case "blind" -> hand.named = list(f.get("seat"), args.get(0));
                 case "order" -> { return; }
                 default -> { }
             }

@@ -46,10 +46,13 @@ def test_keyed_client_notices_every_cheat_but_those_that_only_the_rules_show(tmp
 
 @pytest.mark.slow
 @needs_jdk
-def test_client_by_the_page_alone_is_one_of_level_c3(tmp_path) -> None:
+@pytest.mark.parametrize("level", ["C3", "C4"])
+def test_client_by_the_page_alone_is_one_of_level_c4(tmp_path, level) -> None:
+    """When a share is due the page does not say: only the rules do."""
     subprocess.run(["javac", "-d", tmp_path, KEYED_JAVA[1]], check=True)  # once, as the kit starts it often
-    command = ("java", "-cp", str(tmp_path), "Keyed", "{url}", *KEPT)
-    assert not_passed(tmp_path / "report.json", "C3", "C3.*", *command) <= NEEDS_RULES
+    command = ("java", "-cp", str(tmp_path), "Keyed", "{url}", *KEPT, "--revocation", "{revocation}")
+    failed = not_passed(tmp_path / "report.json", level, f"{level}.*", *command)
+    assert failed <= NEEDS_RULES | {"C4.cheat-unshared"}
 
 
 def cheated(folder, cheat):
