@@ -1,4 +1,4 @@
-// A player with a key, written from docs/protocol/keyed-client.md, the client guide and the test vectors alone: for
+// A player with a key by docs/protocol/keyed-client.md, the client guide and the test vectors, and nothing beyond: for
 // any game, without its rules. It needs a JDK, 17 or later, and speaks in clear only.
 //
 // java Keyed.java truc://HOST:PORT/TABLE#FINGERPRINT [--keep FILE] [--out FILE] [--revocation FILE]
