@@ -10,9 +10,9 @@ from rows import each_row
 from truc_client import MatchEnded, connect
 from truc_client.bots import play_match
 from truc_protocol.messages import Standing
-from truc_terminal.commands.ratings import place_line
+from truc_terminal.commands.ratings import board
 from truc_terminal.main import main
-from truc_words import LANGUAGES, Speech
+from truc_words import Speech
 
 GAME = "truco-mineiro"
 STANDING = Standing(
@@ -56,14 +56,16 @@ async def play_one(url: str, players) -> tuple[int, str]:
 @pytest.mark.slow
 def test_match_is_on_the_board_and_in_the_profile(truc, real_server, tmp_path) -> None:
     winner, tag = trio.run(play_one, real_server.url, homes(tmp_path, False, False))
-    board = truc("leaderboard", real_server.url, GAME).stdout.splitlines()
-    assert [line.split()[1:3] for line in board] == [["player", str(winner)], ["player", str(1 - winner)]]
-    (own,) = [line for line in board if line.endswith("you")]
+    head, *places = truc("leaderboard", real_server.url, GAME).stdout.splitlines()
+    assert head.split() == ["place", "name", "rating", "played", "won", "tag"]
+    assert [line.split()[1:3] for line in places] == [["player", str(winner)], ["player", str(1 - winner)]]
+    (own,) = [line for line in places if line.endswith("you")]
     assert tag in own
     profile = truc("profile", real_server.url).stdout
-    assert profile.split()[:5] == [GAME, "2", "seats", "place", str(1 + winner)]
+    assert profile.splitlines()[1].split()[:3] == [GAME, "2", str(1 + winner)]
+    assert "provisional" in profile
     assert truc("profile", real_server.url, tag).stdout == profile
-    assert truc("leaderboard", real_server.url, GAME, "--top", "1").stdout.splitlines() == board[:1]
+    assert truc("leaderboard", real_server.url, GAME, "--top", "1").stdout.splitlines()[1:] == places[:1]
 
 
 def test_who_has_not_played_is_told_what_counts(truc, real_server) -> None:
@@ -82,22 +84,26 @@ def test_what_cannot_be_asked_is_one_line_and_status_1(truc, real_server) -> Non
     assert "no_such_variant" in unknown.stderr
 
 
-def test_places_take_no_more_room_than_their_names() -> None:
-    line = place_line(replace(STANDING, name="ann"), None, width=3)
-    assert line == "   1  ann  points   -12  played    3  won    2  T3YF6NWGKNC4VOBLQXRF2VKWLM"
-
-
-@each_row("lang", LANGUAGES)
-def test_one_is_told_in_the_words_for_several(lang) -> None:
-    one, several = (
-        place_line(replace(STANDING, points=n, matches=n, won=n), None, Speech(lang)) for n in (1, 7)
-    )
-    assert one == several.replace(" 7  ", " 1  ")
-    assert "1 p" not in one
-
-
-def test_place_is_one_line_whatever_the_name() -> None:
-    line = place_line(replace(STANDING, name="no\x1b[2Jrth\n", bot=True), None)
-    assert line == (
-        "   1  no[2Jrth              points   -12  played    3  won    2  T3YF6NWGKNC4VOBLQXRF2VKWLM  bot of the host"
-    )
+@each_row(
+    "changes, lang, told",
+    [
+        (
+            {"name": "ann", "points": -312},
+            "en",
+            [
+                "place  name  rating  played  won  tag",
+                "    1  ann      688       3    2  T3YF6NWGKNC4VOBLQXRF2VKWLM  provisional",
+            ],
+        ),
+        (
+            {"name": "no\x1b[2Jrth\n", "points": 312, "matches": 14, "bot": True},
+            "fr",
+            [
+                "rang  nom       classement  jouées  gagnées  étiquette",
+                "   1  no[2Jrth        1312      14        2  T3YF6NWGKNC4VOBLQXRF2VKWLM  bot de l'hôte",
+            ],
+        ),
+    ],
+)
+def test_places_stand_under_their_heads(changes, lang, told) -> None:
+    assert [*board([replace(STANDING, **changes)], None, Speech(lang))] == told

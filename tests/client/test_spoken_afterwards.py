@@ -163,7 +163,7 @@ def test_history_says_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeypa
 def test_standings_say_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeypatch) -> None:
     bot = replace(STANDING, bot=True)
     monkeypatch.setenv("TRUC_HOME", str(tmp_path))
-    line = ratings.place_line(bot, bot.player, Speech(LANG))
+    line = "\n".join(ratings.board([bot], bot.player, Speech(LANG)))
     assert outside(line, bot.name, bot.player) == []
     keyless = truc("profile", "localhost:1", "--lang", LANG)
     assert outside(keyless.stderr, "truc") == []

@@ -1,5 +1,6 @@
 """`truc leaderboard` and `truc profile`: how players stand at a server, on the server's word."""
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import click
@@ -15,6 +16,12 @@ from truc_words import ENGLISH, Sentence, Speech, printable
 
 _TOP: Final = 20
 _NAME: Final = 20  # characters of a name on the board
+_BEGINS: Final = 1000
+"""The rating of a newcomer as it is shown; the server says 0, and less for who loses."""
+_SETTLED: Final = 10  # matches after which a rating is no longer provisional
+_SUCCESS: Final = ("rating", "matches", "won")
+_WORDS: Final = ("name", "tag", "game")
+"""The columns that hold words, not numbers."""
 
 
 @click.command(short_help="Show who is best in a game at a server.")
@@ -28,8 +35,8 @@ _NAME: Final = 20  # characters of a name on the board
 def leaderboard(address: str | None, game: str | None, *, seats: int | None, top: int) -> None:
     """Show who is best in GAME (see `truc rules`) at ADDRESS: HOST or HOST:PORT.
 
-    A line is a place: name, points, matches, matches won, and the player's tag, by which `truc profile` finds them. Points are
-    what a player's skill almost surely is; a newcomer has 0.
+    A line is a place: name, rating, matches, matches won, and the player's tag, by which `truc profile` finds them. Everybody
+    begins at 1000; a rating is provisional until ten matches.
 
     With one server known no ADDRESS is needed.
     """
@@ -40,9 +47,8 @@ def leaderboard(address: str | None, game: str | None, *, seats: int | None, top
         return await connection.leaderboard(game, count, top=top), connection.tag, count
 
     found, own, count = ask(where.place, best)
-    width = max((len(_name(standing)) for standing in found), default=0)
-    for standing in found:
-        tell(place_line(standing, own, speech, width=width))
+    for line in board(found, own, speech):
+        tell(line)
     if not found:
         tell(Sentence("ratings.nobody", game=game, n=count, flag="--seats"))
 
@@ -60,9 +66,8 @@ def profile(address: str | None, player: str | None) -> None:
     if player is None and not has_seed(home_as_is()):
         raise FailedError(Sentence("ratings.no_key"))
     found = ask(where.place, lambda connection: connection.profile(player))
-    width = max((len(standing.variant) for standing in found), default=0)
-    for standing in found:
-        tell(_game_line(standing, speech, width=width))
+    for line in record(found, speech):
+        tell(line)
     if not found:
         tell(Sentence("ratings.unrated"))
 
@@ -72,30 +77,62 @@ def _fewest(connection: Connection, game: str) -> int:
     return next((min(offer.seats) for offer in connection.info.variants if offer.name == game), 2)
 
 
-def place_line(standing: Standing, own: str | None, speech: Speech = ENGLISH, *, width: int = _NAME) -> str:
-    """Return a place of the leaderboard as one line; `own` is the reader's tag, `width` that of the names."""
-    said = speech.catalogue.ratings
-    marks = [said["host_bot"]] * standing.bot + [said["you"]] * (standing.player == own)
-    told = (
-        f"{standing.rank:>4}",
-        f"{_name(standing):{width}}",
-        _success(standing, speech),
-        standing.player,
-        *marks,
-    )
-    return printable("  ".join(told))
+def board(standings: Sequence[Standing], own: str | None, speech: Speech = ENGLISH) -> Iterator[str]:
+    """Yield the lines of the leaderboard under their heads; `own` is the reader's tag."""
+    heads = ("place", "name", *_SUCCESS, "tag")
+    rows = [
+        (str(each.rank), _name(each), *_success(each), each.player, *_marks(each, own, speech))
+        for each in standings
+    ]
+    return _under(heads, rows, speech)
+
+
+def record(standings: Sequence[Standing], speech: Speech = ENGLISH) -> Iterator[str]:
+    """Yield how a player stands in each game, under the heads."""
+    heads = ("game", "seats", "place", *_SUCCESS, "name")
+    rows = [
+        (
+            each.variant,
+            str(each.seats),
+            str(each.rank),
+            *_success(each),
+            _name(each),
+            *_marks(each, None, speech),
+        )
+        for each in standings
+    ]
+    return _under(heads, rows, speech)
+
+
+def _under(heads: Sequence[str], rows: Sequence[Sequence[str]], speech: Speech) -> Iterator[str]:
+    """Yield rows as columns under their heads, numbers on the right; what is noted of a row follows it."""
+    if not rows:
+        return
+    table = [[speech.catalogue.ratings[f"head_{head}"] for head in heads], *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=False)]
+    for row in table:
+        cells = [
+            cell.ljust(width) if head in _WORDS else cell.rjust(width)
+            for head, cell, width in zip(heads, row, widths, strict=False)
+        ]
+        yield printable("  ".join([*cells, *row[len(heads) :]]).rstrip())
 
 
 def _name(standing: Standing) -> str:
     return printable(standing.name)[:_NAME]
 
 
-def _game_line(standing: Standing, speech: Speech, *, width: int) -> str:
-    place = speech.say("ratings.place", seats=standing.seats, rank=standing.rank)
-    return printable(
-        "  ".join((f"{standing.variant:{width}}", place, _success(standing, speech), standing.name))
-    )
+def _success(standing: Standing) -> tuple[str, str, str]:
+    """Return the rating as it is shown, the matches and those won; the places of the board stay as they are."""
+    return str(_BEGINS + standing.points), str(standing.matches), str(standing.won)
 
 
-def _success(standing: Standing, speech: Speech) -> str:
-    return speech.say("ratings.success", points=standing.points, matches=standing.matches, won=standing.won)
+def _marks(standing: Standing, own: str | None, speech: Speech) -> list[str]:
+    """Return what is noted of a standing: that it is new, a bot's, or the reader's."""
+    said = speech.catalogue.ratings
+    noted = {
+        "provisional": standing.matches < _SETTLED,
+        "host_bot": standing.bot,
+        "you": standing.player == own,
+    }
+    return [said[key] for key, holds in noted.items() if holds]
