@@ -1,4 +1,5 @@
-"""What the screen shows at a terminal in the middle of a hand: written to tests/client/pictures, and compared by the tests.
+"""What the screen shows at a terminal in the middle of a hand: written to tests/client/pictures and docs/screens, and
+compared by the tests.
 
 `python -m client.pictured`, with this folder's parent on the path, writes the pictures anew; read the difference.
 """
@@ -8,6 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from client.viewed import view_of
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.formatted_text import fragment_list_to_text
+from prompt_toolkit.input import DummyInput
+from prompt_toolkit.output.vt100 import Vt100_Output
 from rich.console import Console
 
 from truc_client import (
@@ -22,9 +27,12 @@ from truc_client import (
 )
 from truc_rules import Seat, Side, View, preset
 from truc_rules.positions.match import Ordered, StakeAsk
+from truc_terminal.screen.prompt import Prompt
 from truc_terminal.screen.screen import Screen
 
 FOLDER = Path(__file__).parent / "pictures"
+SCREENS = Path(__file__).parents[2] / "docs" / "screens"
+"""The pictures that the docs show: of one hand, at four sizes."""
 NAMES = ("north", "east", "south", "west", "anna", "gaizka")
 
 
@@ -173,7 +181,10 @@ _ALL = "play 7o, play 6b, accept, decline, raise 3, concede"
 _FIRST = "play Kh, play 6c, cover Kh, cover 6c, raise 6, concede"
 
 SCENES = {
-    "four-80x24": Scene("truco-argentino", 4, _ENVIDO, _ALL, 80, 24),
+    "80x24": Scene("truco-argentino", 4, _ENVIDO, _ALL, 80, 24),
+    "100x32": Scene("truco-argentino", 4, _ENVIDO, _ALL, 100, 32),
+    "120x40": Scene("truco-argentino", 4, _ENVIDO, _ALL, 120, 40),
+    "40x10": Scene("truco-argentino", 4, _ENVIDO, _ALL, 40, 10),
     "four-120x40": Scene("truco-argentino", 4, _ENVIDO, _ALL, 120, 40, lang="es"),
     "six-80x24": Scene("truco-paulista", 6, _TURNED, _FIRST, 80, 24, target=12),
     "six-120x40": Scene("truco-paulista", 6, _TURNED, _FIRST, 120, 40, lang="pt", target=12),
@@ -217,11 +228,30 @@ def shown(scene: Scene) -> str:
         raised={"4h": ("5s", "5h", "5d", "5c")} if "paulista" in scene.variant else {},
     )
     options = tuple(Choice(line, line.split()[0], {}) for line in scene.moves.split(", "))
-    for happening in (begun, *scene.happenings, YourTurn(9, 8, options, True, 150_000)):
+    turn = YourTurn(9, 8, options, True, 150_000)
+    screen.pose = None if scene.terminal == "dumb" else lambda question: None
+    for happening in (begun, *scene.happenings, turn):
         screen.show(happening)
-    return out.getvalue()
+    return out.getvalue() if screen.pose is None else at_a_prompt(screen, turn, scene, out.getvalue())
+
+
+def at_a_prompt(screen: Screen, turn: YourTurn, scene: Scene, told: str) -> str:
+    """Return a whole terminal: the newest lines, and below them what a prompt draws."""
+    size = Size(rows=scene.height, columns=scene.width)
+    output = Vt100_Output(io.StringIO(), lambda: size, term=scene.terminal)
+    prompt = Prompt(lambda _line: None, terminal=DummyInput(), output=output)
+    screen.pose = prompt._pose
+    screen.offer(turn)
+    foot = [line.rstrip() for line in fragment_list_to_text(prompt._message()).split("\n")]
+    above = told.splitlines()[-(scene.height - len(foot)) :] if scene.height > len(foot) else []
+    return "\n".join([*above, *foot]) + "\n"
+
+
+def picture_of(name: str) -> Path:
+    """Return where the picture of a scene is kept."""
+    return (FOLDER if "-" in name else SCREENS) / f"{name}.txt"
 
 
 if __name__ == "__main__":
     for name, scene in SCENES.items():
-        (FOLDER / f"{name}.txt").write_text(shown(scene))
+        picture_of(name).write_text(shown(scene))

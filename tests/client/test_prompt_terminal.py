@@ -31,7 +31,7 @@ def test_person_asks_completes_and_resizes_at_a_prompt(real_server, bot, tmp_pat
     terminal.type(b"'good lu")
     terminal.wait_shown("'good lu")
     terminal.type(b"ck\r")
-    terminal.wait_shown("): good luck")
+    terminal.wait_shown('": good luck')
     terminal.type(b"qui\t\r")
     assert terminal.end() == 0
     assert terminal.was_restored
@@ -110,7 +110,7 @@ def test_line_half_typed_is_there_once_whatever_the_size_and_a_paste_is_one_line
         terminal.wait_for(b"'good", after=at)
         assert terminal.shown.count("'good") == 1
     terminal.type(b"\x1b[200~ evening\r\nto all\n\x1b[201~\r")
-    terminal.wait_shown("): good evening to all")
+    terminal.wait_shown('": good evening to all')
     terminal.wait_until(lambda: terminal.foot == ">")
     assert terminal.shown.count("evening") == 2  # as it was typed, and as it was said
     terminal.type(b"quit\r")
@@ -130,7 +130,7 @@ def test_terminal_is_sane_while_the_client_is_stopped_and_drawn_again_after(real
     terminal.type(b"\n")
     terminal.wait_until(lambda: terminal.foot == "> 'good")
     terminal.type(b" evening\r")
-    terminal.wait_shown("): good evening")
+    terminal.wait_shown('": good evening')
     terminal.type(b"quit\r")
     assert terminal.end() == 0
     assert terminal.was_restored

@@ -46,7 +46,7 @@ from truc_terminal.screen.drawing import (
     turned_up,
 )
 from truc_terminal.screen.glyphs import Glyphs
-from truc_words import printable, shown_name
+from truc_words import printable, score_label, shown_name
 
 _LARGE: Final = 100
 """The fewest columns at which the cards on the table are drawn wide."""
@@ -174,9 +174,26 @@ def _score(sketch: Sketch) -> Iterator[Text]:
 def _written(sketch: Sketch, height: int, title: str) -> list[Text]:
     """Return the table in rows, for very little room: the score, what lies on the table, and one's own cards come first."""
     board, setting = sketch.board, sketch.setting
+    score = [*_score(sketch)]
+    if len(score) > 1:
+        score = [_score_alone(sketch)]
     on_table = TableRow(setting.speech.say("screen.table"), tuple(laid(board, setting)))
-    rows = [*_rows([on_table, *_own_row(sketch), *_details(sketch)], sketch)]
-    return [_title(title, sketch), *_score(sketch), *rows][:height]
+    value = [*own_value(board, setting)]
+    own = [
+        row._replace(parts=(*row.parts, *((f"  {worth.label} {worth.parts[0][0]}", "") for worth in value)))
+        for row in _own_row(sketch)
+    ]
+    others = (row for row in _details(sketch) if row not in value)
+    return [_title(title, sketch), *score, *_rows([on_table, *own, *others], sketch)][:height]
+
+
+def _score_alone(sketch: Sketch) -> Text:
+    """Return the score on one line, without names: one's own side comes first."""
+    own, setting = sketch.bottom % 2, sketch.setting
+    scores = (
+        score_label(sketch.board.score[side], setting.target, setting.speech) for side in (own, 1 - own)
+    )
+    return sketch.line(Text(" - ".join(scores)))
 
 
 def standing_room(rows: int, *, is_taught: bool) -> int:

@@ -39,6 +39,7 @@ from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.utils import get_cwidth
 
 from truc_terminal.screen.blocks import coded
+from truc_terminal.screen.drawing import short_label
 from truc_terminal.screen.picture import lines_of_keys
 from truc_terminal.screen.questions import Key, Question
 from truc_terminal.screen.wrapping import spaced, together
@@ -145,8 +146,7 @@ class Prompt:
         self._is_due = False
         self._drawn = Drawn(0, ())
         self._table_of: tuple[Question, Size] | None = None
-        self._table_height = 0
-        self._table_parts: StyleAndTextTuples = []
+        self._table_lines: list[StyleAndTextTuples] = []
         self.above = Above(sys.stdout, self._show_above)
         self._session = self._make_session(is_coloured, terminal, output or _own_output())
         self._app = self._session.app
@@ -258,9 +258,13 @@ class Prompt:
         """Return the table, the options as keys, line by line, and the question with its clock."""
         size = self._app.output.get_size()
         table = self._table(size)
-        parts: StyleAndTextTuples = [*table]
-        height = max(1, size.rows // 2 if not table else size.rows - self._table_height - 2)
+        height = max(1, size.rows - len(table) - 1 if table else size.rows // 2)
         lines = folded(self._question.keys, size.columns, height)
+        parts: StyleAndTextTuples = []
+        for drawn in table[
+            : max(0, size.rows - len(lines) - 1)
+        ]:  # on the smallest terminals the options come first
+            parts += [*drawn, ("", "\n")]
         for line in lines:
             for n, key in enumerate(line):
                 between = " " * (_BETWEEN_KEYS - 1) if n else ""
@@ -272,14 +276,14 @@ class Prompt:
         parts.append(("bold", f"{asked} " if asked else "> "))
         return parts
 
-    def _table(self, size: Size) -> StyleAndTextTuples:
+    def _table(self, size: Size) -> list[StyleAndTextTuples]:
         """Return the table that stands above the question; it is drawn anew for every question and size."""
         if (drawn := (self._question, size)) != self._table_of:
             draw = self._question.draw
             lines = [] if draw is None else [*draw(size.columns, size.rows)]
-            self._table_of, self._table_height = drawn, len(lines)
-            self._table_parts = to_formatted_text(ANSI(coded(lines)))
-        return self._table_parts
+            self._table_of = drawn
+            self._table_lines = [to_formatted_text(ANSI(coded([line]).rstrip("\n"))) for line in lines]
+        return self._table_lines
 
     def _note_drawn(self, _app: Application[str]) -> None:
         """Note what is on the terminal, up to the cursor."""
@@ -338,10 +342,14 @@ def _breaks_lines() -> bool:
 def folded(keys: tuple[Key, ...], width: int, height: int) -> list[list[Key]]:
     """Return the keys in lines that fit a width, at least one in each.
 
-    A label longer than a line goes on in the next one; if that takes more lines than the height, it is cut off instead.
+    A label longer than a line goes on in the next one; if that takes more lines than the height, it is cut off instead,
+    and if that is not enough, what is in brackets is left out of all.
     """
     lines = _lines([part for key in keys for part in _broken(key, width)], width)
-    return lines if len(lines) <= height else _lines([_cut(key, width) for key in keys], width)
+    for shortened in (_cut, _without_note):
+        if len(lines) > height:
+            lines = _lines([shortened(key, width) for key in keys], width)
+    return lines
 
 
 def _lines(keys: list[Key], width: int) -> list[list[Key]]:
@@ -371,6 +379,11 @@ def _cut(key: Key, width: int) -> Key:
     if get_cwidth(key.label) <= room:
         return key
     return key._replace(label=key.label[: room - 1] + "…")
+
+
+def _without_note(key: Key, width: int) -> Key:
+    """Return a key without what its label says in brackets, cut to the length of a line."""
+    return _cut(key._replace(label=short_label(key.label)), width)
 
 
 def _room(key: Key, width: int) -> int:
