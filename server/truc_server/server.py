@@ -24,7 +24,7 @@ from truc_server.lobby import guest_retention
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
-from truc_server.net.listening import open_listeners, port_of
+from truc_server.net.listening import open_listeners, place_from_here, port_of
 from truc_server.operation import notify
 from truc_server.operation.disk import Disk
 from truc_server.requests.dispatch import Dispatch
@@ -37,6 +37,7 @@ from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
 from truc_server.upkeep.control import Control
+from truc_server.upkeep.own_bots import OwnBots
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
 _LISTENING: Final = "listening on port {}"
@@ -127,7 +128,10 @@ async def _run(
             log.info("listening", port=port, tables=len(stored.tables), fingerprint=fingerprint)
             if own := house.catalogue.own():
                 log.info("own_games", names=", ".join(own))
+            bots = OwnBots(house, lobby, folder, place_from_here(listeners))
+            tasks.start_soon(bots.run)
             await stop.wait()
+            bots.ends.cancel()
             if control is not None:
                 control.on_end()
             connections.shut()

@@ -18,7 +18,8 @@ from truc_protocol.crypto.keys import fingerprint
 pytestmark = pytest.mark.slow
 HOSTING = (Path(__file__).parents[2] / "docs" / "hosting" / "players.md").read_text("utf-8")
 CHAPTER = HOSTING.partition("\n## Your own bots\n")[2].partition("\n## ")[0]
-COMMAND, SETTINGS = re.findall(r"```(?:sh|toml)\n(.*?)```", CHAPTER, re.DOTALL)
+OWN, COMMAND, LISTING = re.findall(r"```(?:sh|toml)\n(.*?)```", CHAPTER, re.DOTALL)
+SETTINGS = OWN.replace("bots = 3", "bots = 0") + LISTING
 """The steps of the chapter, which these tests take."""
 
 LISTED = re.compile(r"[A-Z2-7]{26}")

@@ -66,6 +66,10 @@ WRONG = (
         "access.bots: one of them is in access.banned, and cannot come when it is called: take it out of one list",
     ),
     (
+        "[tables]\nbots = 3\n[limits]\nconnections_per_address = 3",
+        "limits.connections_per_address: not enough for tables.bots, who all come from this machine: set more",
+    ),
+    (
         "[listen]\nport = 7400\npublic_host = 'x.example'\n[access]\nmoved_to = 'x.example:7400'",
         "access.moved_to: is this server itself, and everybody would be sent in a circle: take it out",
     ),

@@ -12,6 +12,7 @@ from truc_client.bots import play_match
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
 from truc_client.happenings import MatchEnded
+from truc_client.home.account import Player
 from truc_client.home.home import Home, open_home, sole_use
 from truc_client.table import Table
 from truc_protocol.errors import Code
@@ -54,6 +55,9 @@ class Work(NamedTuple):
 @click.option("--substitute", is_flag=True, help="Wait for a match that has lost a player, and step in.")
 @click.option("--house", is_flag=True, help="Wait to be called by the server, as one of its host's own bots.")
 @click.option(
+    "--of-server", is_flag=True, hidden=True
+)  # how a server starts its own: truc_server.upkeep.own_bots
+@click.option(
     "--matches", default=1, show_default=True, type=click.IntRange(1), help="Matches to play, then leave."
 )
 @style_option("careful")
@@ -81,6 +85,7 @@ def bot(
     private: bool,
     substitute: bool,
     house: bool,
+    of_server: bool,
     matches: int,
     style: str,
     seed: int,
@@ -102,10 +107,11 @@ def bot(
     play = BotPlay(style, seed, patience_s)
     work = Work(*sits, matches, substitute, play)
     _check_usage(work, is_called=house)
-    with _bot_home(name) as home:
-        player, again = told_player(home, home.root.name), partial(Sentence, "commands.start_bot_again")
+    with _bot_home(name, most=1 if of_server else _MOST_BOTS) as home:
+        name, again = home.root.name, partial(Sentence, "commands.start_bot_again")
+        player = Player(home, name) if of_server else told_player(home, name)
         if house:
-            run(lambda: serve_until_ended(where, player, play), again)
+            run(lambda: serve_until_ended(where, player, play, is_of_server=of_server), again)
         else:
             at_server(where, player, lambda connection: _work(connection, work), again)
 
@@ -129,17 +135,17 @@ def _excludes_create(option: str) -> Sentence:
 
 
 @contextmanager
-def _bot_home(name: str) -> Iterator[Home]:
+def _bot_home(name: str, *, most: int) -> Iterator[Home]:
     if not name.isprintable() or "/" in name or name.startswith("."):
         raise FailedError(Sentence("commands.folder_expected", got=repr(name)))
     bots = own_home().root / "bots"
-    for number in range(1, _MOST_BOTS):
+    for number in range(1, most + 1):
         home = open_home(bots / (name if number == 1 else f"{name}-{number}"))
         with sole_use(home.root) as is_free:
             if is_free:
                 yield home
                 return
-    raise FailedError(Sentence("commands.too_many_bots", n=_MOST_BOTS, name=name))
+    raise FailedError(Sentence("commands.too_many_bots", n=most, name=name))
 
 
 async def _work(connection: Connection, work: Work) -> None:

@@ -7,7 +7,9 @@ meanwhile it answers the newest afterwards, as somebody else may have taken the 
 What a bot prints: the result of a match on standard output, trouble on standard error.
 """
 
+import os
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from math import inf
@@ -42,6 +44,7 @@ from truc_client.happenings import (
 from truc_client.home.account import Player
 from truc_client.reports import HOUSE_BOTS
 from truc_client.table import Table
+from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.messages import SeatHeld, TableState
 from truc_terminal.commands.language import spoken
@@ -88,8 +91,13 @@ def result_of(ended: MatchEnded) -> str:
     return Sentence("commands.bot_result", told=line, **found).told(spoken())
 
 
-async def serve_until_ended(address: Address, player: Player, play: BotPlay) -> None:
+async def serve_until_ended(
+    address: Address, player: Player, play: BotPlay, *, is_of_server: bool = False
+) -> None:
     """Answer every call of a server, which may come and go, until SIGTERM or Ctrl-C tells the process to end.
+
+    A bot that the server itself has started also ends with its standard input, and keeps no transcript of a proven match:
+    the server has it.
 
     Raises:
         ServerKeyError: The server is not the one known.
@@ -103,9 +111,15 @@ async def serve_until_ended(address: Address, player: Player, play: BotPlay) -> 
                 async for _number in told:
                     nursery.cancel_scope.cancel()
 
+            async def notice_end() -> None:
+                await trio.lowlevel.FdStream(os.dup(sys.stdin.fileno())).receive_some(1)
+                nursery.cancel_scope.cancel()
+
             nursery.start_soon(listen)
+            if is_of_server:
+                nursery.start_soon(notice_end)
             try:
-                await _serve(address, player, play)
+                await _serve(address, player, play, is_of_server=is_of_server)
             except (ClientError, OSError) as error:
                 failure = error  # raised outside the nursery, which would wrap it in a group
             nursery.cancel_scope.cancel()
@@ -113,12 +127,13 @@ async def serve_until_ended(address: Address, player: Player, play: BotPlay) -> 
         raise failure
 
 
-async def _serve(address: Address, player: Player, play: BotPlay) -> None:
+async def _serve(address: Address, player: Player, play: BotPlay, *, is_of_server: bool) -> None:
     while True:
         try:
             async with connect(address, player, want=(*WANT, HOUSE_BOTS), patience_s=inf) as connection:
-                _introduce(connection)
-                await OnCall(connection, play).serve()
+                if not is_of_server:
+                    _introduce(connection)
+                await OnCall(connection, play, is_of_server=is_of_server).serve()
         except ServerKeyError:
             raise
         except (ConnectError, LostError) as error:
@@ -137,9 +152,10 @@ def _introduce(connection: Connection) -> None:
 class OnCall:
     """One bot on one connection."""
 
-    def __init__(self, connection: Connection, play: BotPlay) -> None:
+    def __init__(self, connection: Connection, play: BotPlay, *, is_of_server: bool) -> None:
         self._connection = connection
         self._play_as = play
+        self._is_of_server = is_of_server
         self._at: dict[str, Called | None] = {}
         """Each table it is at, with the newest call that has come from there meanwhile."""
 
@@ -214,7 +230,7 @@ class OnCall:
                     case _:
                         pass
 
-            await _leave_over(table, await self._play(table, show))
+            await self._leave_over(table, await self._play(table, show))
         if patience.cancelled_caught:
             await table.leave()
 
@@ -232,7 +248,7 @@ class OnCall:
         with closing(table):
             ended = await self._play(table, show)
             if table.plays:  # the match may have ended before the seat was taken over
-                await _leave_over(table, ended)
+                await self._leave_over(table, ended)
 
     async def _go_on(self, held: SeatHeld) -> None:
         """Play on with a seat held from before; one without a match is given up."""
@@ -241,7 +257,18 @@ class OnCall:
             await table.leave()
             return
         with closing(table):
-            await _leave_over(table, await self._play(table, tell_trouble))
+            await self._leave_over(table, await self._play(table, tell_trouble))
+
+    async def _leave_over(self, table: Table, ended: MatchEnded | None) -> None:
+        """Say how a match has ended, and leave the table; None if the table or the seat was lost before."""
+        if ended is None:
+            return
+        is_known = self._is_of_server and ended.verdict.result is Result.PROVEN
+        if not is_known:
+            click.echo(f"over {table.code} {result_of(ended)}")
+        await table.leave()
+        if is_known:
+            ended.transcript.unlink(missing_ok=True)
 
     async def _play(self, table: Table, show: Callable[[Happening], None]) -> MatchEnded | None:
         choose = self._play_as.chooser(table)
@@ -250,13 +277,6 @@ class OnCall:
 
 def _tell_called(call: Called) -> None:
     click.echo(f"called {call.table} seat {call.seat} {call.variant}")
-
-
-async def _leave_over(table: Table, ended: MatchEnded | None) -> None:
-    """Say how a match has ended, and leave the table; None if the table or the seat was lost before."""
-    if ended is not None:
-        click.echo(f"over {table.code} {result_of(ended)}")
-        await table.leave()
 
 
 async def sit_by(connection: Connection, code: str, seat: int) -> Table:

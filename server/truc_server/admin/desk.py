@@ -43,21 +43,23 @@ def page(found: Iterator[Answer]) -> Answer:
     return {"rows": rows, "left_out": left_out}
 
 
-def connections(everybody: Iterable[Peer], text: str, codes: frozenset[str]) -> Iterator[Answer]:
-    """Return a row for each connection, the oldest first, with its tables among `codes`; with `text` only those that have it."""
+def connections(everybody: Iterable[Peer], lobby: Lobby, text: str) -> Iterator[Answer]:
+    """Return a row for each connection, the oldest first; with `text` only those that have it."""
+    codes = frozenset(table.code for table in lobby.tables())
     for peer in sorted(everybody, key=lambda peer: peer.number):
-        row = _connection(peer, codes)
+        row = _connection(peer, lobby, codes)
         if _has(text, row["name"], row["tag"], row["address"]):
             yield row
 
 
-def _connection(peer: Peer, codes: frozenset[str]) -> Answer:
+def _connection(peer: Peer, lobby: Lobby, codes: frozenset[str]) -> Answer:
     player = peer.player
+    is_bot = player is not None and lobby.calls.is_bot(player)
     return {
         "connection": peer.number,
         "name": None if player is None else player.name,
         "tag": None if player is None else player.tag,
-        "kind": None if player is None else str(player.kind),
+        "kind": None if player is None else "bot" if is_bot else str(player.kind),
         "address": peer.address,
         "since_ms": now_ms() - int((trio.current_time() - peer.since) * 1000),
         "tables": sorted(peer.tables & codes),  # a connection is not told of all that close
@@ -129,8 +131,7 @@ class Desk(NamedTuple):
         """
         match request:
             case requests.Who(text):
-                codes = frozenset(table.code for table in self.lobby.tables())
-                return page(connections(self.connections.everybody(), text, codes))
+                return page(connections(self.connections.everybody(), self.lobby, text))
             case requests.FindTables(text):
                 return page(tables(self.lobby, text))
             case requests.Kick(subject):
@@ -243,6 +244,7 @@ class Desk(NamedTuple):
             "tables": len(tables),
             "playing": sum(table.board.state == "playing" for table in tables),
             "hands": draining.hands_under_way(self.lobby),
+            "bots": {"started": len(self.lobby.calls.started), "connected": self.lobby.calls.are_here()},
             "draining": house.drain.is_on or self.control.drain.is_set(),
             "store": self._store_state(),
         }

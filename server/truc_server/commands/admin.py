@@ -235,6 +235,8 @@ def _status_lines(answer: _Answer) -> Iterator[str]:
     under_way = f"{answer['playing']} with a match, {_counted(answer['hands'], 'hand')} under way"
     yield f"{_counted(answer['tables'], 'table')}, {under_way}"
     yield f"store: {answer['store']}"
+    if (bots := answer["bots"])["started"]:
+        yield f"bots: {bots['connected']} of {bots['started']} connected"
     if answer["draining"]:
         yield "draining: nothing new begins, and the server stops"
 

@@ -92,6 +92,15 @@ _RULES: Final = (
         is_wrong=True,
     ),
     _Rule(
+        lambda s: s.tables.bots > 0 and s.tables.company_s == 0 and s.match.when_gone != "substitute",
+        "tables.bots: they play only at tables that want substitutes, as tables.company_s = 0",
+    ),
+    _Rule(
+        lambda s: s.tables.bots >= s.limits.connections_per_address,
+        "limits.connections_per_address: not enough for tables.bots, who all come from this machine: set more",
+        is_wrong=True,
+    ),
+    _Rule(
         lambda s: s.match.decision_ms == 0 and s.match.bank_ms > 0,
         "match.bank_ms: never used, as match.decision_ms = 0 sets no time for a decision",
     ),

@@ -2,11 +2,11 @@
 
 A call asks for nothing and gives nothing: a bot that is called joins as anybody may, and the first record that can
 stand gets the seat. Nothing is kept; whom to call follows from who is connected and what is vacant. Invariant: only
-keys that the host has listed are called, because a call may hold the code of a private table; nobody is called to the
-free seats of such a table.
+keys that the host has listed, or whose bots the server has started, are called, because a call may hold the code of a
+private table; nobody is called to the free seats of such a table.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -31,30 +31,41 @@ log = structlog.get_logger()
 
 
 class BotCalls:
-    """The calls to the bots whose keys have these fingerprints."""
+    """The calls to the host's own bots.
 
-    def __init__(self, bots: Iterable[str], presence: OnlinePlayers) -> None:
+    Attributes:
+        listed: the fingerprints of the keys that the settings name.
+        started: those of the bots that the server has started.
+    """
+
+    def __init__(self, listed: Sequence[str], presence: OnlinePlayers) -> None:
         self._presence = presence
-        self.renew(bots)
+        self.listed = listed
+        self.started: Sequence[str] = ()
 
-    def renew(self, bots: Iterable[str]) -> None:
-        """Call these bots from now on."""
-        self._bots = tuple(dict.fromkeys(bots))
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Every bot, once."""
+        return tuple(dict.fromkeys((*self.listed, *self.started)))
 
     def is_bot(self, player: Player) -> bool:
         """Tell whether a player is one of the host's own bots."""
-        return player.kind is PlayerKind.KEY and player.tag in self._bots
+        return player.kind is PlayerKind.KEY and (player.tag in self.listed or player.tag in self.started)
+
+    def are_here(self) -> int:
+        """Return how many of the bots that the server has started are connected."""
+        return sum(bool(self._presence.connections(tag)) for tag in self.started)
 
     def call(self, table: "Table") -> None:
         """Call every connected bot to the vacant seats of a table."""
-        for tag in self._bots:
+        for tag in self.tags:
             bot = self._listener(tag)
             if bot is not None:
                 _call(bot, table)
 
     def fill(self, table: "Table") -> None:
         """Call bots that do not sit at an open table yet, one to each of its free seats."""
-        listeners = filter(None, map(self._listener, self._bots))
+        listeners = filter(None, map(self._listener, self.tags))
         others = (
             bot for bot in listeners if bot.player is not None and table.board.seat_of(bot.player) is None
         )

@@ -85,7 +85,7 @@ class Lobby:
 
     def renew(self, settings: Settings) -> None:
         """Go by other settings from now on; existing tables keep what they were made with."""
-        self.calls.renew(settings.access.bots)
+        self.calls.listed = settings.access.bots
         self._defaults = Defaults.of(settings.match)
         self.made.renew(settings.limits)
 

@@ -5,6 +5,7 @@ Invariant: while nobody can be accepted, for whatever reason, those who are conn
 """
 
 import errno
+import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, NoReturn
@@ -22,6 +23,9 @@ _READS: Final = 16  # of what comes after the last word
 
 _MISSING_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
+_IPV4: Final = 4
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Serve = Callable[[trio.SocketStream], Awaitable[None]]
 
 log = structlog.get_logger()
@@ -56,6 +60,21 @@ async def open_listeners(listen: ListenSettings) -> list[trio.SocketListener]:
 def port_of(listeners: list[trio.SocketListener]) -> int:
     """Return the port that listeners are on."""
     return int(listeners[0].socket.getsockname()[1])
+
+
+def place_from_here(listeners: Iterable[trio.SocketListener]) -> str:
+    """Return HOST:PORT by which this machine reaches a server: on its loopback, or else wherever the server listens."""
+    found = [listener.socket.getsockname()[:2] for listener in listeners]
+    hosts = [(_from_here(ipaddress.ip_address(host)), port) for host, port in found]
+    host, port = next((place for place in hosts if place[0].is_loopback), hosts[0])
+    return f"{host}:{port}" if host.version == _IPV4 else f"[{host}]:{port}"
+
+
+def _from_here(address: _Address) -> _Address:
+    """Return an address that a server on this machine is reached by, given the one that it listens on."""
+    if not address.is_unspecified:
+        return address
+    return ipaddress.ip_address("127.0.0.1" if address.version == _IPV4 else "::1")
 
 
 async def accept(listeners: Iterable[trio.SocketListener], serve: Serve, tasks: trio.Nursery) -> None:

@@ -241,7 +241,7 @@ class Dispatch:
             case History() | ListMatches():
                 await history.take(means, lobby, peer, player, message)
             case Leaderboard() | Profile():
-                await standings.take(means, lobby.catalogue, peer, player, message)
+                await standings.take(means, lobby, peer, player, message)
             case Forget():
                 forgetting.forget(means.journal, lobby, peer, message)
             case Moderate():

@@ -114,7 +114,7 @@ async def enter_with_key(means: Means, lobby: Lobby, peer: Peer, login: KeyLogin
         RefusedError: The name cannot be used, the key is shut out, or the server is closed to it.
     """
     player = _proved(means, peer, login)
-    if members.is_closed(means.settings.now):
+    if members.is_closed(means.settings.now) and not lobby.calls.is_bot(player):
         access = means.settings.now.access
         await trio.to_thread.run_sync(members.check_member, means.store, access, player.id, login.invite)
     if player.id in lobby.presence.ignoring:

@@ -10,12 +10,10 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Leaderboard, Profile, Standing
-from truc_rules import Variant
+from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.means import Means
 from truc_server.settings.abilities import STANDINGS_PAGE
-from truc_server.settings.settings import Settings
-from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import RankedRating as Stored
 from truc_server.storage.ratings import Skill
 from truc_server.table_data.options import played, wrong_seats
@@ -24,7 +22,7 @@ _MOST: Final = 1_000_000_000  # places that may be left out: no database has to 
 
 
 async def take(
-    means: Means, catalogue: VariantCatalogue, peer: Peer, player: Player, message: Leaderboard | Profile
+    means: Means, lobby: Lobby, peer: Peer, player: Player, message: Leaderboard | Profile
 ) -> None:
     """Answer a request about ratings.
 
@@ -33,14 +31,15 @@ async def take(
     """
     match message:
         case Leaderboard():
-            await _show_board(means, played(catalogue, message.variant), peer, message)
+            await _show_board(means, lobby, peer, message)
         case Profile():
-            await _show_profile(means, peer, player, message)
+            await _show_profile(means, lobby, peer, player, message)
         case _:
             assert_never(message)
 
 
-async def _show_board(means: Means, variant: Variant, peer: Peer, message: Leaderboard) -> None:
+async def _show_board(means: Means, lobby: Lobby, peer: Peer, message: Leaderboard) -> None:
+    variant = played(lobby.catalogue, message.variant)
     if message.seats not in variant.players:
         raise wrong_seats(variant, message.seats)
     await means.pace.wait_page(peer.network)
@@ -53,20 +52,20 @@ async def _show_board(means: Means, variant: Variant, peer: Peer, message: Leade
     )
     found = await trio.to_thread.run_sync(page)
     more = len(found) > STANDINGS_PAGE
-    peer.ok(message, standings=_shown(means.settings.now, found[:STANDINGS_PAGE]), more=more)
+    peer.ok(message, standings=_shown(lobby, found[:STANDINGS_PAGE]), more=more)
 
 
-async def _show_profile(means: Means, peer: Peer, player: Player, message: Profile) -> None:
+async def _show_profile(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Profile) -> None:
     tag = message.player or player.tag
     if not tag.isprintable():  # not every database takes it
         raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
     await means.pace.wait_page(peer.network)
     found = await trio.to_thread.run_sync(means.store.profile, tag)
-    peer.ok(message, standings=_shown(means.settings.now, found))
+    peer.ok(message, standings=_shown(lobby, found))
 
 
-def _shown(settings: Settings, found: tuple[Stored, ...]) -> tuple[Standing, ...]:
-    bots = frozenset(settings.access.bots)
+def _shown(lobby: Lobby, found: tuple[Stored, ...]) -> tuple[Standing, ...]:
+    bots = frozenset(lobby.calls.tags)
     return tuple(
         Standing(
             player=rating.tag,

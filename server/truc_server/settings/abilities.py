@@ -35,7 +35,7 @@ def capabilities(settings: Settings) -> dict[str, object]:
         "away": True,
         "draining": True,
         "host-says": True,
-        **({"house-bots": True} if settings.access.bots else {}),
+        **({"house-bots": True} if settings.access.bots or settings.tables.bots else {}),
         **({"ratings": STANDINGS_PAGE} if settings.ratings else {}),
         **({"moderation": True} if settings.access.moderators else {}),
         **({"invite": True} if settings.access.members == "invite" else {}),

@@ -76,6 +76,8 @@ class Folder:
     """Where the running server takes the host's commands."""
     admin_log = _Entry("admin.log")
     """Every command that the running server was given, one per line."""
+    house_bots = _Entry("house-bots")
+    """The folder of the homes of the bots that the server starts."""
     unasked = _Entry("unasked.json")
     """The matches that go on with a call at the next start, each with its position."""
     lock = _Entry("lock")

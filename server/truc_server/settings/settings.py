@@ -78,6 +78,7 @@ def _is_decision_time(value: object) -> bool:
 # What several settings take.
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 SmallCount = Annotated[int, Meta(ge=1, le=10_000)]
+UpTo16 = Annotated[int, Meta(ge=0, le=16)]
 UpTo100 = Annotated[int, Meta(ge=0, le=100)]
 UpToAMinuteMs = Annotated[int, Meta(ge=0, le=60_000)]
 UpToAnHourS = Annotated[int, Meta(ge=0, le=3_600)]
@@ -191,6 +192,10 @@ class TableSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "and a match without any player connected is abandoned.",
         ),
     ] = 1_800
+    bots: Annotated[
+        UpTo16,
+        Meta(description="Bots that the server starts itself, for free and vacant seats."),
+    ] = 0
     company_s: Annotated[
         UpToAnHourS, Meta(description="Seconds until your bots join somebody who waits; 0 is never.")
     ] = 20
@@ -307,7 +312,7 @@ class AccessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(
             max_length=100,
             extra={"takes": "a list of at most 100 fingerprints", "each": is_fingerprint},
-            description="Your own bots, by the fingerprints of their keys: they are called for vacant seats.",
+            description="Your own bots, by the fingerprints of their keys: they are called for free and vacant seats.",
         ),
     ] = ()
     moderators: Annotated[

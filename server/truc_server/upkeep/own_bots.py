@@ -1,0 +1,181 @@
+"""The bots that the server starts itself, as many as `tables.bots` says.
+
+Each is a process of `truc bot`, a client over loopback like any other, with a home of its own in the data folder. Its key
+is made here, so that the server knows whom to call and to admit before the bot comes. Invariants: no bot outlives the
+server: it is told to end, and ends by itself when its standard input does, as after a kill; of the server's environment
+it is handed nothing that may hold a secret.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from secrets import randbelow, token_bytes
+from typing import Final
+
+import structlog
+import trio
+
+from truc_protocol.crypto.keys import KEY_BYTES, fingerprint, player_seed, signing_key_from_seed
+from truc_protocol.wire.handshake import MAX_ROLLS
+from truc_protocol.wire.transport import scheme
+from truc_server.house import House
+from truc_server.identity.identity import Identity
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.peer import Player
+from truc_server.settings.folder import Folder, write_private
+from truc_server.storage import PlayerKind
+from truc_server.table_data.codes import without_invites
+
+_LOOK_S: Final = 1.0  # between two looks at how many there should be
+_FIRST_S: Final = (
+    1.0  # before a bot that has ended is started again; twice as long each time it soon ends again
+)
+_MOST_S: Final = 300.0
+_LASTED_S: Final = 60.0
+_GRACE_S: Final = 5.0  # for a bot that is told to end
+_LINE: Final = 500  # characters of what a bot says that the log has
+_NICENESS: Final = 10  # what a bot takes to think must not keep players waiting
+_KEPT_BACK: Final = ("TRUC_", "PG", "NOTIFY_", "WATCHDOG_")  # variables that concern the server alone
+_SEEDS: Final = 1 << 31
+
+log = structlog.get_logger()
+
+
+class OwnBots:
+    """The bots of one server, which is reached at `place` from this machine.
+
+    Attributes:
+        ends: cancelled when all of them shall end.
+    """
+
+    def __init__(self, house: House, lobby: Lobby, folder: Folder, place: str) -> None:
+        self.ends = trio.CancelScope()
+        self._settings = house.settings
+        self._lobby = lobby
+        self._first = first_key(house.identity)
+        self._root = folder.house_bots / fingerprint(self._first)
+        self._address = f"{scheme(is_tls=house.settings.now.listen.tls)}{place}#{fingerprint(self._first)}"
+        self._running: dict[int, trio.CancelScope] = {}
+        self._players: dict[int, Player] = {}
+
+    async def run(self) -> None:
+        """Keep as many bots running as the settings say, until cancelled; none where everybody is sent elsewhere."""
+        if self._settings.now.access.moved_to:
+            return
+        with self.ends:
+            async with trio.open_nursery() as nursery:
+                while True:
+                    self._adjust(nursery)
+                    await trio.sleep(_LOOK_S)
+
+    def _adjust(self, nursery: trio.Nursery) -> None:
+        """Start those that are missing, and end those that are too many as soon as they have no seat."""
+        self._renew_calls()
+        for number in range(1, self._settings.now.tables.bots + 1):
+            if number not in self._running:
+                self._running[number] = trio.CancelScope()
+                nursery.start_soon(self._keep, number)
+        for number, scope in self._running.items():
+            player = self._players.get(number)
+            if number > self._settings.now.tables.bots and not (player and self._lobby.has_seat(player)):
+                scope.cancel()
+
+    def _renew_calls(self) -> None:
+        wanted = self._settings.now.tables.bots
+        players = [player for number, player in self._players.items() if number <= wanted]
+        self._lobby.calls.started = [player.tag for player in players]
+
+    async def _keep(self, number: int) -> None:
+        """Start a bot again whenever it ends, the later the sooner it has ended."""
+        name, pause = f"bot-{number}", _FIRST_S
+        with self._running[number]:
+            while True:
+                began = trio.current_time()
+                try:
+                    reason = await self._live(number, name)
+                except OSError as error:  # no room for its key, or for one more process
+                    reason = error.strerror or str(error)
+                pause = _FIRST_S if trio.current_time() - began > _LASTED_S else min(2 * pause, _MOST_S)
+                log.warning("bot_ended", bot=name, reason=reason, again_s=pause)
+                await trio.sleep(pause)
+        del self._running[number]
+        self._players.pop(number, None)
+
+    async def _live(self, number: int, name: str) -> str:
+        """Run a bot to its end, and return why it has ended."""
+        home = self._root / "bots" / name
+        public = await trio.to_thread.run_sync(_key, home, self._first)
+        self._players[number] = Player(PlayerKind.KEY, public, name)
+        self._renew_calls()
+        process = await trio.lowlevel.open_process(
+            self._command(name),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=_environment(self._root),
+            start_new_session=True,  # Ctrl-C is for the server, which tells its bots
+        )
+        try:
+            os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
+            log.info("bot_started", bot=name, tag=fingerprint(public), pid=process.pid)
+            await _hear(process, name)
+            return f"exit status {await process.wait()}"
+        except trio.Cancelled:
+            log.info("bot_stopped", bot=name)
+            raise
+        finally:
+            await _end(process)
+
+    def _command(self, name: str) -> list[str]:
+        seed = str(randbelow(_SEEDS))
+        how = ["--house", "--of-server", "--style", "sharp", "--seed", seed, "--name", name, "--lang", "en"]
+        return [sys.executable, "-P", "-m", "truc_terminal", "bot", self._address, *how]
+
+
+def first_key(identity: Identity) -> bytes:
+    """Return the oldest key from which clients that come for the first time can follow the server's changes of key."""
+    rotations = identity.rotations[-MAX_ROLLS:]
+    return rotations[0].change.old if rotations else identity.key.public
+
+
+def _key(home: Path, first: bytes) -> bytes:
+    """Return the public key of the bot with this home, made at its first start as `truc` itself would; blocks."""
+    seed = home / "master.seed"
+    if not seed.exists():
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(seed, token_bytes(KEY_BYTES))
+    return signing_key_from_seed(player_seed(seed.read_bytes(), first)).public
+
+
+def _environment(root: Path) -> dict[str, str]:
+    passed = {name: value for name, value in os.environ.items() if not name.startswith(_KEPT_BACK)}
+    return {**passed, "TRUC_HOME": str(root)}
+
+
+async def _hear(process: trio.Process, name: str) -> None:
+    """Log what a bot says, line by line, until it says no more."""
+    if process.stdout is None:  # it was asked for, but that is more than the type says
+        return
+    rest = b""
+    async for chunk in process.stdout:
+        *lines, rest = (rest + chunk).split(b"\n")
+        rest = rest[:_LINE]
+        for line in lines:
+            said = without_invites(line.decode("utf-8", "replace"))[:_LINE]
+            log.info("bot_says", bot=name, text=said)
+
+
+async def _end(process: trio.Process) -> None:
+    """End a process, unless it has ended, and close its streams."""
+    with trio.CancelScope(shield=True):
+        if process.poll() is None:
+            process.terminate()
+            with trio.move_on_after(_GRACE_S):
+                await process.wait()
+        if process.poll() is None:
+            process.kill()
+            await process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                await stream.aclose()

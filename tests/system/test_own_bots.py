@@ -1,0 +1,102 @@
+"""Bots that a server starts by one setting: real processes, which play, come back, and end with the server."""
+
+import fcntl
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from chaos.servers import QUICK, ServerProcess, serving
+from client.playing import homes
+
+from truc_client import connect
+from truc_client.bots import careful, play_match
+from truc_protocol.audit import Result
+
+pytestmark = pytest.mark.slow
+SETTINGS = '[tables]\nbots = {bots}\ncompany_s = 1\n[access]\nmembers = "{members}"\n'
+
+
+@asynccontextmanager
+async def with_bots(folder, members: str = "anyone", **settings: str) -> AsyncIterator[ServerProcess]:
+    """Serve with one bot, which is connected when the block begins."""
+    folder.mkdir()
+    (folder / "truc.toml").write_text(SETTINGS.format(bots=1, members=members))
+    async with serving(folder, {**QUICK, **settings}, level="info") as server:
+        await came(server, 1)
+        yield server
+
+
+def events(server: ServerProcess, name: str) -> list[dict]:
+    """Return the lines that a server has logged of one event."""
+    logged = map(json.loads, server.log.read_text().splitlines())
+    return [line for line in logged if line["event"] == name]
+
+
+async def came(server: ServerProcess, times: int) -> None:
+    """Wait until bots have logged in so many times."""
+    with trio.fail_after(60):
+        while True:
+            if len(events(server, "login")) >= times:
+                return
+            await trio.sleep(0.1)
+
+
+async def admin(server: ServerProcess, *words: str) -> dict:
+    """Ask a running server as its host does."""
+    command = [sys.executable, "-m", "truc_server", "admin", *words, "--data", str(server.data), "--json"]
+    return json.loads((await trio.run_process(command, capture_stdout=True)).stdout)
+
+
+async def wait_gone(server: ServerProcess) -> None:
+    """Wait until no process uses a bot's home any more."""
+    (lock,) = server.data.glob("house-bots/*/bots/bot-1/lock")
+    with lock.open("rb") as held, trio.fail_after(30):
+        await trio.to_thread.run_sync(fcntl.flock, held, fcntl.LOCK_EX, abandon_on_cancel=True)
+
+
+@pytest.mark.parametrize("tls", ["false", "true"])
+async def test_guest_who_waits_plays_a_match_to_its_end_with_a_bot_of_the_server(tmp_path, tls) -> None:
+    (guest,) = homes(tmp_path, True)
+    async with with_bots(tmp_path / "data", TRUC_LISTEN_TLS=tls) as server:
+        address = f"{'trucs' if tls == 'true' else 'truc'}://{server.url}"
+        with trio.fail_after(60):
+            async with connect(address, guest) as connection:
+                table = await connection.create(
+                    "truc-french", seats=2, options={"guests": 1, "match": 1, "target": 4}
+                )
+                await table.ready()
+                ended = await play_match(table, careful(1))
+        assert (ended.verdict.result, ended.verdict.reason) == (Result.PROVEN, "won")
+        assert await server.stop() == []
+    assert (events(server, "bot_ended"), len(events(server, "bot_stopped"))) == ([], 1)
+    (seed,) = server.data.glob("house-bots/*/bots/bot-1/master.seed")
+    assert stat.S_IMODE(seed.stat().st_mode) == 0o600
+
+
+async def test_bot_that_is_killed_comes_back_to_a_closed_server_and_goes_when_no_bots_are_wanted(
+    tmp_path,
+) -> None:
+    async with with_bots(tmp_path / "data", members="keys") as server:
+        os.kill(events(server, "bot_started")[0]["pid"], signal.SIGKILL)
+        await came(server, 2)
+        tags = {line["tag"] for line in (*events(server, "bot_started"), *events(server, "login"))}
+        (row,) = (await admin(server, "who"))["rows"]
+        assert (tags, row["kind"]) == ({row["tag"]}, "bot")
+        assert (await admin(server, "status"))["bots"] == {"started": 1, "connected": 1}
+        (server.data / "truc.toml").write_text(SETTINGS.format(bots=0, members="keys"))
+        await admin(server, "reload")
+        await wait_gone(server)
+        assert [line["reason"] for line in events(server, "bot_ended")] == [f"exit status {-signal.SIGKILL}"]
+
+
+async def test_killed_server_leaves_no_bot_behind(tmp_path) -> None:
+    async with with_bots(tmp_path / "data") as server:
+        server.signal(signal.SIGKILL)
+        await server.wait()
+        await wait_gone(server)
