@@ -164,8 +164,9 @@ def test_failure_is_one_line_and_status_1(truc, arguments, said) -> None:
     assert said in last
 
 
-def test_first_use_says_what_losing_the_key_means(truc) -> None:
-    assert "whoever loses it loses seats and rating" in truc("tables", "127.0.0.1:1").stderr
+def test_first_server_that_answers_brings_a_key_and_what_losing_it_means(truc, real_server) -> None:
+    told = [truc("tables", address).stderr for address in ("127.0.0.1:1", real_server.url)]
+    assert ["whoever loses it loses seats and rating" in each for each in told] == [False, True]
 
 
 @pytest.mark.slow

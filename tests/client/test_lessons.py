@@ -173,7 +173,8 @@ HOLDING = Board(2, 0, held=(("3o", "1c", "4b"), ()))
         (
             (Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, -0.96, False)),
             *(PLAYS, "en"),
-            "Suggestion: 1 (play 3o). In 31 of 50 imagined hands you come out ahead; points on average: +0.8.\n"
+            "Suggestion: 1 (play 3o). In 31 of 50 imagined hands you come out ahead; points on average: +0.8. "
+            "It is your strongest card: whoever has the first trick has it easier with the others.\n"
             "Next best: 2 (play 1c). In 20 of 50 imagined hands you come out ahead; points on average: -1.",
         ),
         (  # what it costs in any case is certain
@@ -186,7 +187,22 @@ HOLDING = Board(2, 0, held=(("3o", "1c", "4b"), ()))
             *(PLAYS, "en"),
             "The suggestion brings fewer points, but",
         ),
-        ((Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, 0.02, False)), PLAYS, "ca", ": +0,8.\n"),
+        (  # it wins less often at the same average
+            (Tried(50, 0.61, 28, 0.8, False), Tried(50, 0.6, 30, 0.8, False)),
+            *(PLAYS, "en"),
+            "There is little between the two.",
+        ),
+        (
+            (Tried(50, 0.7, 28, 0.8, False), Tried(50, 0.6, 30, 0.8, False)),
+            *(PLAYS, "en"),
+            "The suggestion wins fewer hands, but",
+        ),
+        (
+            (Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, 0.02, False)),
+            PLAYS,
+            "ca",
+            ": +0,8. És la teva",
+        ),
         (  # an option without a number has its name
             (Tried(9, 0.6, 5, 0.4, False), Tried(9, 0.5, 5, 0.3, False)),
             *(("order 7", "play 3o"), "en"),

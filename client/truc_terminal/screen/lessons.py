@@ -7,6 +7,7 @@ elsewhere.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Final
 
 from truc_bots import Tried
@@ -29,6 +30,8 @@ Teach = Callable[[Taught, Board, Setting], Iterable[str]]
 Stronger = Mapping[str, int]
 
 _PLAY, _RAISE = "play", "raise"
+_REASONS: Final = MappingProxyType({"raise": "why-raise", "decline": "why-decline"})
+_EVEN: Final = 0.02  # of a game: what rollouts tell no better than a guess
 _ENVIDO: Final = frozenset({"envido", "real-envido", "falta-envido", "points"})
 
 
@@ -88,10 +91,21 @@ class Teacher:
         yield from self._once("goal", setting, target=speech.counted(counted, primer.target))
         if primer.games > 1:
             yield from self._once("match", setting, n=primer.games)
+        yield from self._words(setting)
         yield from self._once("order", setting, order=primer.order)
         if not setting.faces.is_plain:
             legend = setting.faces.legend
             yield from self._new(speech.catalogue.screen[legend], legend)
+
+    def _words(self, setting: Setting) -> Iterator[str]:
+        """Yield what the words mean by which the table calls players and points in this game."""
+        local = setting.speech.local
+        for role in ("eldest", "dealer"):
+            if role in local.terms:
+                yield from self._once(f"word-{role}", setting, word=local.terms[role])
+        if local.halves:
+            low, high = (local.halves[which][1].format(n="").strip() for which in ("low", "high"))
+            yield from self._once("word-halves", setting, low=low, high=high)
 
     def _turn(self, turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
         if not turn.must:
@@ -132,12 +146,23 @@ class Teacher:
             return
         yield from self._once("advice", setting)
         values = {"move": _named(best, advice.turn, board, setting), "why": _why(tried, setting)}
-        yield _say(setting, "suggestion", **values)
+        reason = self._reason(best, board, setting)
+        yield " ".join([_say(setting, "suggestion", **values), *reason])
         for other, its in others[:1]:
             values = {"move": _named(other, advice.turn, board, setting), "why": _why(its, setting)}
             yield _say(setting, "next-best", **values)
-            if round(its.points, 1) > round(tried.points, 1):
-                yield _say(setting, "by-score")
+            if (odd := _oddity(tried, its)) is not None:
+                yield _say(setting, odd)
+
+    def _reason(self, best: Choice, board: Board, setting: Setting) -> Iterator[str]:
+        """Yield why a choice may be a good one, in the terms of the game, where that can be seen."""
+        key = _REASONS.get(best.kind)
+        if best.kind == _PLAY and _RAISE not in best.line.split():
+            key = _why_this_card(best.line.split()[1], board, self._stronger(board.turned_up))
+        elif best.kind == "decline" and board.answering != "stake":
+            key = None
+        if key is not None:
+            yield _say(setting, key)
 
     def _fact(self, fact: Fact, board: Board, setting: Setting) -> Iterator[str]:
         match fact:
@@ -157,6 +182,32 @@ class Teacher:
                 yield from self._once(f"scored-{reason}", setting)
             case _:
                 pass
+
+
+def _why_this_card(card: str, board: Board, counted: Stronger) -> str | None:
+    """Return the key of the reason for a card: what it is among one's own, beside what lies on the table."""
+    own = [counted[each] for each in board.cards if each in counted]
+    if card not in counted or len(set(own)) == 1:
+        return None
+    best = best_laid(board.laid, counted)
+    if best is not None and best.card is not None and _is_other(best.seat, board):
+        taking = [n for n in own if n < counted[best.card]]
+        if taking and counted[card] == max(taking):
+            return "why-takes"
+    if counted[card] == max(own):
+        return "why-lowest"
+    return "why-highest" if best is None and not board.tricks and counted[card] == min(own) else None
+
+
+def _oddity(tried: Tried, its: Tried) -> str | None:
+    """Return the key of what explains that the next best looks better than the best; None if it does not."""
+    is_richer = round(its.points, 1) > round(tried.points, 1)
+    wins_more = its.ahead * tried.deals > tried.ahead * its.deals
+    if not is_richer and not (wins_more and round(its.points, 1) == round(tried.points, 1)):
+        return None
+    if tried.chance - its.chance < _EVEN:
+        return "even"
+    return "by-score" if is_richer else "fewer-wins"
 
 
 def _say(setting: Setting, key: str, **values: object) -> str:
