@@ -121,7 +121,7 @@ def _source(path: Path) -> _Source:
         content = read_file(path)
         return _Source(path, ties(content), len(content), content)
     if status.st_size > MAX_FILE:
-        raise _too_large()
+        raise _too_large(MAX_FILE)
     begun = read_beginning(path, BEGINNING)
     found = ties(begun)
     if len(begun) == BEGINNING and (is_evidence(begun) or len(found) < OF_TRANSCRIPT):
@@ -158,23 +158,23 @@ def _content(source: _Source) -> bytes:
     return content
 
 
-def read_file(path: Path) -> bytes:
-    """Return the content of a file, up to the size that a transcript can have.
+def read_file(path: Path, most: int = MAX_FILE) -> bytes:
+    """Return the content of a file, which has at most the size that a transcript can have, or another.
 
     Raises:
         HomeError: The file is larger.
         OSError: It cannot be opened or read; `filename` says which file it is.
     """
     try:
-        return read_bounded(path, MAX_FILE)
+        return read_bounded(path, most)
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
-        raise _too_large() from error
+        raise _too_large(most) from error
 
 
-def _too_large() -> HomeError:
-    return HomeError(Sentence("failures.too_large", most=MAX_FILE))
+def _too_large(most: int) -> HomeError:
+    return HomeError(Sentence("failures.too_large", most=most))
 
 
 def trouble(error: HomeError | OSError) -> str:

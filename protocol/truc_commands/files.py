@@ -1,8 +1,11 @@
 """Reading a file that somebody names: a link to a device has no end, and no command may fill the memory with it."""
 
 import errno
-import os
 from pathlib import Path
+from typing import Final
+
+MAX_TEXT: Final = 1 << 20
+"""How many bytes a file that people write may have, where nothing sets another limit."""
 
 
 def read_bounded(path: Path, most: int) -> bytes:
@@ -13,7 +16,7 @@ def read_bounded(path: Path, most: int) -> bytes:
     """
     content = read_beginning(path, most + 1)  # a device reports no size
     if len(content) > most:
-        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+        raise OSError(errno.EFBIG, f"expected at most {most} bytes", str(path))
     return content
 
 

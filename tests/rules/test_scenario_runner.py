@@ -341,12 +341,12 @@ def test_a_folder_without_scenarios_is_no_success(tmp_path, capsys):
 @pytest.mark.parametrize("word", ["-h", "--help"])
 def test_help_says_how_it_is_called(capsys, word):
     assert main([word]) == 0
-    assert capsys.readouterr().out.startswith("python -m truc_rules.scenario.runner PATH...\n")
+    assert capsys.readouterr().out.startswith("python -m truc_rules.scenario PATH...\n")
 
 
 def test_without_paths_it_says_how_it_is_called(capsys):
     assert main([]) == 2
-    assert "python -m truc_rules.scenario.runner PATH..." in capsys.readouterr().err
+    assert "python -m truc_rules.scenario PATH..." in capsys.readouterr().err
 
 
 def test_a_game_that_turns_a_card_up_needs_its_line():

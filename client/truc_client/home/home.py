@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError
+from truc_commands.files import MAX_TEXT, read_beginning
 from truc_protocol.crypto.keys import (
     KEY_BYTES,
     KeyFileError,
@@ -119,7 +120,7 @@ def master_seed(home: Home) -> bytes:
     if not has_seed(home):
         write_seed(home, secrets.token_bytes(KEY_BYTES))
     with told_why("failures.key_unread", home.seed):
-        seed = home.seed.read_bytes()
+        seed = read_beginning(home.seed, MAX_TEXT)
     if len(seed) != KEY_BYTES:
         raise HomeError(Sentence("failures.key_length", path=home.seed, n=KEY_BYTES, got=len(seed)))
     return seed
@@ -145,7 +146,7 @@ def write_seed(home: Home, seed: bytes) -> None:
 def kept_name(home: Home) -> str | None:
     """Return the name that the player has chosen; None if they have chosen none."""
     try:
-        return home.name.read_text("utf-8").strip() or None
+        return read_beginning(home.name, MAX_TEXT).decode().strip() or None
     except (OSError, UnicodeDecodeError):
         return None
 
@@ -232,7 +233,7 @@ def _plain(error: KeyFileError) -> str:
 
 def _read_revocation(path: Path) -> bytes:
     with told_why("failures.cannot_read", path):
-        text = path.read_text("ascii", "replace")
+        text = read_beginning(path, MAX_TEXT).decode("ascii", "replace")
     try:
         return read_revocation(text)
     except KeyFileError as error:

@@ -15,12 +15,14 @@ from typing import BinaryIO, NamedTuple
 
 from truc_client.errors import HomeError, KeptEvidence
 from truc_client.home.home import hold, told_why
+from truc_commands.files import read_bounded
 from truc_protocol.audit import examine
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import EvidenceItem, write_evidence
 from truc_protocol.records import Record
 from truc_protocol.transcript import (
     MAGIC,
+    MAX_FILE,
     Transcript,
     file_name,
     item,
@@ -114,7 +116,7 @@ def reopen(path: Path, *, alone: bool = False) -> TranscriptFile | None:
         HomeError: With `alone`, another process is writing it.
     """
     try:
-        written = path.read_bytes()
+        written = read_bounded(path, MAX_FILE)
         whole = written[: _whole(written)]
         transcript = read_transcript(whole)
         file = path.open("r+b")
@@ -142,7 +144,7 @@ def set_aside(path: Path) -> Path:
 def read_kept(path: Path) -> Transcript | None:
     """Return the whole items of a transcript; None if it cannot be read."""
     try:
-        written = path.read_bytes()
+        written = read_bounded(path, MAX_FILE)
         return read_transcript(written[: _whole(written)])
     except (OSError, CheckError):
         return None

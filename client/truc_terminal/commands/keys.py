@@ -21,6 +21,7 @@ from truc_client.home.home import (
     write_seed,
 )
 from truc_client.home.store import HomeStore
+from truc_commands.files import MAX_TEXT
 from truc_protocol.crypto.keys import KeyFileError, fingerprint
 from truc_protocol.key_files import REVOCATION_LIMIT, read_revocation, revocation_text
 from truc_protocol.wire.handshake import Pin
@@ -83,7 +84,7 @@ def export_key(out: Path | None) -> None:
 def import_key(file: TextIO) -> None:
     """Take a key that `truc keys export` printed, from FILE or - for standard input."""
     home = own_home()
-    write_seed(home, import_seed(file.read()))
+    write_seed(home, import_seed(file.read(MAX_TEXT)))
     tell(Sentence("commands.key_written", path=home.seed))
 
 

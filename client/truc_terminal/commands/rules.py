@@ -13,10 +13,12 @@ from typing import Final, NamedTuple
 import click
 
 from truc_client.connection import Connection
+from truc_client.errors import HomeError
+from truc_client.verifying import read_file, trouble
 from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.messages import VariantOffer
-from truc_protocol.transcript import MAX_FILE, read_document_item
+from truc_protocol.transcript import read_document_item
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FailedError
 from truc_terminal.commands.player import ask
@@ -25,7 +27,7 @@ from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.markdown import rendered
 from truc_terminal.screen.wrapping import wrapped
 from truc_words import ENGLISH, Sentence, printable, told
-from truc_words.house_variants import HouseVariantError, preset_called, read_variant
+from truc_words.house_variants import MAX_FILE, HouseVariantError, preset_called, read_variant
 from truc_words.rules_page import listed_games, rules_page
 from truc_words.variant_files import variant_file
 from truc_words.words_page import words_page
@@ -48,9 +50,9 @@ def read_text(file: str) -> str:
         FailedError: It cannot be read, or is not text.
     """
     try:
-        return Path(file).read_text("utf-8")
-    except OSError as error:
-        raise FailedError(Sentence("failures.cannot_read", path=file, reason=error.strerror)) from error
+        return read_file(Path(file), MAX_FILE).decode()
+    except (HomeError, OSError) as error:
+        raise FailedError(Sentence("failures.cannot_read", path=file, reason=trouble(error))) from error
     except UnicodeDecodeError as error:
         raise FailedError(
             Sentence("failures.cannot_read", path=file, reason=Sentence("failures.no_text"))
@@ -115,24 +117,18 @@ def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
         elif game.endswith(VARIANT_FILE):
             variant = read_variant(read_text(game), game)
         elif game.endswith(_TRANSCRIPT):
-            variant = read_document(_document(Path(game)))
+            document, _ = read_document_item(read_file(Path(game)))
+            variant = read_document(document)
         else:
             variant = preset_called(game, Sentence("failures.others_of_server"))
     except (HouseVariantError, CheckError) as error:
         raise FailedError(str(error)) from error
-    except OSError as error:
-        raise FailedError(Sentence("failures.cannot_read", path=game, reason=error.strerror)) from error
+    except (HomeError, OSError) as error:
+        raise FailedError(Sentence("failures.cannot_read", path=game, reason=trouble(error))) from error
     if as_toml:
         return variant_file(variant)
     page = rules_page(variant, lang)
     return page if lang == ENGLISH.lang else f"{page}\n{words_page(variant, lang)}"
-
-
-def _document(file: Path) -> bytes:
-    if file.stat().st_size > MAX_FILE:
-        raise CheckError("C41", f"expected at most {MAX_FILE} bytes")
-    document, _ = read_document_item(file.read_bytes())
-    return document
 
 
 async def _offers(connection: Connection) -> tuple[VariantOffer, ...]:

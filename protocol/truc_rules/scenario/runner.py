@@ -1,6 +1,6 @@
 """The scenario runner: played hands in the move notation, with what must come of them.
 
-`python -m truc_rules.scenario.runner PATH...` runs files and folders, names every line that does not hold, and ends with
+`python -m truc_rules.scenario PATH...` runs files and folders, names every line that does not hold, and ends with
 `N passed, N failed`. A line that cannot be read is a failure, never skipped.
 """
 
@@ -23,6 +23,7 @@ from truc_rules.scenario.text import (
     ScenarioLine,
     is_digits,
     number,
+    read_text,
     scenarios,
     words,
 )
@@ -32,7 +33,7 @@ OPEN = "open"
 HERE = Path()
 ENDING = ".scenario"
 USAGE = """\
-python -m truc_rules.scenario.runner PATH...
+python -m truc_rules.scenario PATH...
 Run the scenarios of files, and of the files *.scenario in folders. Exit status 0 if all pass, 1 if not, 2 for usage.
 """
 
@@ -168,7 +169,7 @@ def _undealt(match: Match, seat: Seat) -> str:
 def failures(path: Path) -> Iterator[str | None]:
     """Run every scenario of a file; yield None for one that passes, else what failed and where."""
     try:
-        found = scenarios(path.read_text(encoding="utf-8-sig"))
+        found = scenarios(read_text(path))
     except ScenarioError as error:
         yield f"{path}:{error.number}: {error}"
     except (OSError, UnicodeDecodeError) as error:

@@ -9,7 +9,15 @@ from truc_rules.cards.seats import Seat
 from truc_rules.errors import RulesError, nearest
 from truc_rules.match.match import new_match
 from truc_rules.positions.match import Match, Score
-from truc_rules.scenario.text import Scenario, ScenarioError, ScenarioLine, is_digits, number, words
+from truc_rules.scenario.text import (
+    Scenario,
+    ScenarioError,
+    ScenarioLine,
+    is_digits,
+    number,
+    read_text,
+    words,
+)
 from truc_rules.variants.house import variant_from_toml
 from truc_rules.variants.options import with_options
 from truc_rules.variants.presets import preset, presets
@@ -72,7 +80,7 @@ def _preset(line: ScenarioLine, name: str) -> Variant:
 
 def _file(line: ScenarioLine, folder: Path, name: str) -> Variant:
     try:
-        return variant_from_toml((folder / name).read_text(encoding="utf-8"), name)
+        return variant_from_toml(read_text(folder / name), name)
     except (OSError, UnicodeDecodeError) as error:
         raise line.error(f"{name} as a readable file in UTF-8", str(error)) from None
     except RulesError as error:

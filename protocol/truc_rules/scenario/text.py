@@ -1,10 +1,13 @@
 """The text of scenario files: titles, lines, comments. runner.py knows what a line means."""
 
+import errno
 from collections.abc import Iterator
-from typing import NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 _TITLE = "scenario"
 _SPACES = " \t\r"
+_MAX_FILE: Final = 1 << 20  # a link to a device has no end
 
 
 class ScenarioError(Exception):
@@ -37,6 +40,20 @@ class Scenario(NamedTuple):
 
     title: ScenarioLine
     lines: tuple[ScenarioLine, ...]
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        OSError: It cannot be read, or is too long.
+        UnicodeDecodeError: It is no text.
+    """
+    with path.open("rb") as file:
+        content = file.read(_MAX_FILE + 1)
+    if len(content) > _MAX_FILE:
+        raise OSError(errno.EFBIG, f"a file of more than {_MAX_FILE} bytes", str(path))
+    return content.decode("utf-8-sig")
 
 
 def scenarios(text: str) -> tuple[Scenario, ...]:

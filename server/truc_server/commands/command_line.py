@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_origi
 import click
 
 from truc_commands.completion import Known
+from truc_commands.files import MAX_TEXT, read_bounded
 from truc_protocol.crypto.keys import KeyFileError
 from truc_protocol.wire.transport import scheme
 from truc_server.identity.certificate import TlsError
@@ -139,7 +140,7 @@ def load_settings(
     given = _given(flags)
     path = None if all(_overrides_file(name, given) for name in needs) else settings_path(file, flags)
     try:
-        text = None if path is None else (str(path), path.read_text("utf-8"))
+        text = None if path is None else (str(path), read_bounded(path, MAX_TEXT).decode())
         return load(file=text, environ=os.environ, flags=given, needs=needs)
     except SettingsError as error:
         raise WrongSettingsError(str(error)) from error

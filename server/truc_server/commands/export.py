@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from truc_commands.files import read_beginning
 from truc_protocol.documents import game_of
 from truc_protocol.transcript import file_name, write_transcript
 from truc_server.commands.command_line import (
@@ -57,7 +58,7 @@ def open_target(folder: Path) -> Path:
 def export_file(path: Path, content: bytes) -> FileState:
     """Write a file, unless it is there already; one that lacks its end gets it."""
     try:
-        there = path.read_bytes()
+        there = read_beginning(path, len(content) + 1)
     except FileNotFoundError:
         return _write(path, content)
     if there == content:

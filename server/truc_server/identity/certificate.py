@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import structlog
 
+from truc_commands.files import MAX_TEXT, read_bounded
 from truc_protocol.wire.transport import ALPN
 from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, write_private
@@ -178,7 +179,7 @@ def _read(files: _Files) -> "Certificate":
     from truc_protocol.crypto.certificates import CertificateError, read_certificate
 
     try:
-        return read_certificate(files.chain.read_bytes(), files.key.read_bytes())
+        return read_certificate(*(read_bounded(path, MAX_TEXT) for path in files))
     except CertificateError as error:
         names = " and ".join(dict.fromkeys(map(str, files)))
         raise TlsError(f"{names}: {error}") from error

@@ -12,6 +12,7 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Final, NamedTuple
 
+from truc_commands.files import MAX_TEXT, read_beginning, read_bounded
 from truc_protocol.crypto.keys import KeyFileError, SigningKey, fingerprint, generate_signing_key
 from truc_protocol.key_files import Rotation, read_revocation, read_rolls, rolls_text
 from truc_protocol.wire.handshake import MAX_ROLLS, Roll, make_roll
@@ -59,7 +60,7 @@ def accept_revocation(folder: Folder, text: str) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        return read_revocation(path.read_text("ascii", "replace"))
+        return read_revocation(read_beginning(path, MAX_TEXT).decode("ascii", "replace"))
     except KeyFileError as error:
         raise FolderError(f"{path}: expected a revocation: {error}") from error
     except OSError as error:
@@ -296,7 +297,7 @@ def _create(folder: Folder, passphrase: str | None) -> None:
 
 def _rotations(folder: Folder) -> tuple[Rotation, ...]:
     try:
-        return read_rolls(folder.rolls.read_text("ascii"))
+        return read_rolls(read_bounded(folder.rolls, MAX_TEXT).decode("ascii"))
     except FileNotFoundError:
         return ()
     except (KeyFileError, UnicodeDecodeError) as error:

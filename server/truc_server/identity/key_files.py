@@ -10,6 +10,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from truc_commands.files import MAX_TEXT, read_bounded
 from truc_protocol.crypto.keys import (
     KeyFileError,
     SigningKey,
@@ -106,7 +107,7 @@ def _read(path: Path) -> bytes:
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise IdentityError(f"{path} is open to other users (mode {mode:04o}): run chmod 600 {path}")
-        return path.read_bytes()
+        return read_bounded(path, MAX_TEXT)
     except FileNotFoundError as error:
         raise IdentityError(f"{path} is missing: restore it from a backup") from error
     except OSError as error:

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from truc_commands.files import read_bounded
 from truc_protocol.messages import VariantOffer
 from truc_rules import Variant, VariantError, preset, presets
 from truc_rules.errors import nearest
 from truc_rules.variants.toml_text import as_toml
 from truc_words import local_sets
-from truc_words.house_variants import HouseVariantError, read_variant
+from truc_words.house_variants import MAX_FILE, HouseVariantError, read_variant
 
 MOST: Final = 256
 _ENDING: Final = ".toml"
@@ -112,7 +113,9 @@ def _read(file: Path, source: str) -> Variant:
     if not file.is_file():
         raise HouseVariantError(source, [f"expected a file, got {_kind(file)}"])
     try:
-        text = file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_bounded(file, MAX_FILE).decode()
+    except OSError as error:
+        raise HouseVariantError(source, [error.strerror or "cannot be read"]) from error
+    except UnicodeDecodeError as error:
         raise HouseVariantError(source, [f"expected text in UTF-8, got: {error}"]) from error
     return read_variant(text, source)

@@ -20,6 +20,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from truc_commands.files import MAX_TEXT, read_bounded
 from truc_server.settings.folder import Folder, FolderError, locked, make_private, move, write_private
 
 OpenMatches = Literal["ask", "continue", "close"]
@@ -94,6 +95,7 @@ def check_may_start(folder: Folder, *, moved_to: str) -> None:
 FORMAT: Final = 1
 _TRIES: Final = 5  # to read the same keys twice in a row
 _DIGEST_CHARS: Final = 64
+_MAX_MANIFEST: Final = 64 * MAX_TEXT  # it names every revocation
 
 
 class BackupError(FolderError):
@@ -139,7 +141,7 @@ def manifest_of(source: Path) -> Manifest:
     """
     path = Folder(source).manifest
     try:
-        text = path.read_bytes()
+        text = read_bounded(path, _MAX_MANIFEST)
         found = msgspec.json.decode(text, type=ManifestForm).format
         if found != FORMAT:
             raise BackupError(
