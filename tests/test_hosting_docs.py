@@ -30,8 +30,12 @@ INDEX = (FOLDER / "README.md").read_text("utf-8")
 TROUBLE = (FOLDER / "trouble.md").read_text("utf-8")
 SOURCE = sorted(Path(truc_server.__file__).parent.rglob("*.py"))
 PROGRAMS = {"truc-server": host, "truc": player}
-SYSTEM = {"apt", "install", "journalctl", "systemctl", "ufw", "useradd"}
-INSTALLED = ("python3 -m venv /opt/truc", '/opt/truc/bin/pip install ".[server]"')
+SYSTEM = {"apt", "git", "install", "journalctl", "systemctl", "ufw", "useradd"}
+INSTALLED = (
+    "python3 -m venv /opt/truc",
+    '/opt/truc/bin/pip install ".[server]"',
+    "/opt/truc/bin/pip wheel -q --no-deps -w . .",
+)
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`((?:truc|truc-server) [^`]*)`")
 PATIENCE_S = 30

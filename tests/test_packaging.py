@@ -1,5 +1,6 @@
 """What is built for others: everything of the packages as it stands in the tree, and nothing besides."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -46,6 +47,12 @@ def test_every_package_says_that_it_is_typed() -> None:
 
 def test_wheel_has_the_packages_alone() -> None:
     assert WHEEL.keys() == {"packages"}
+
+
+def test_page_for_hosts_names_the_wheel_as_the_build_does() -> None:
+    page = (ROOT / "docs" / "hosting" / "README.md").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(re.findall(r"[\w.-]+\.whl", page)) == {f"truc-{project['version']}-py3-none-any.whl"}
 
 
 SERVERS = (

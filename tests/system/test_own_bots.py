@@ -1,4 +1,7 @@
-"""Bots that a server starts by one setting: real processes, which play, come back, and end with the server."""
+"""Bots that a server starts by one setting: real processes, which play, come back, and end with the server.
+
+Where that can be done, server and bots run under the system call filter of the server's unit.
+"""
 
 import fcntl
 import json
@@ -11,8 +14,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 import trio
-from chaos.servers import QUICK, ServerProcess, serving
+from chaos.servers import QUICK, SERVER, ServerProcess, serving
 from client.playing import homes
+from system.test_service import CAN_FILTER, HERE, confined
 
 from truc_client import connect
 from truc_client.bots import careful, play_match
@@ -27,7 +31,8 @@ async def with_bots(folder, members: str = "anyone", **settings: str) -> AsyncIt
     """Serve with one bot, which is connected when the block begins."""
     folder.mkdir()
     (folder / "truc.toml").write_text(SETTINGS.format(bots=1, members=members))
-    async with serving(folder, {**QUICK, **settings}, level="info") as server:
+    program = (*confined("truc.service")[2:], sys.executable, "-m", *SERVER) if CAN_FILTER else SERVER
+    async with serving(folder, {**QUICK, **HERE, **settings}, level="info", program=program) as server:
         await came(server, 1)
         yield server
 
