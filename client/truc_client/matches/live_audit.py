@@ -226,7 +226,8 @@ class LiveAudit:
         if word is None:
             return
         self._compare(own, (*own, record))
-        if word.k is not None and getattr(word.body, "mid", None) == self.ledger.setup.mid:
+        ledger = self._auditor.ledger
+        if word.k is not None and ledger is not None and getattr(word.body, "mid", None) == ledger.setup.mid:
             self._compare((*own, self._failing.setdefault(word.k, record)), (*own, record))
 
     def _check_failing(self, k: int, record: Record) -> None:
