@@ -186,7 +186,7 @@ def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> 
     bot = ("bot", real_server.url, "--create", "truc-french", "--option", "match=1")
     with Process(tmp_path / "bot", *bot) as waiting:
         playing = ("play", real_server.url, "--table", waiting.code(), "--name", "north")
-        told = run(tmp_path / "home", *playing, typed="?\n" + "1\n" * 400)
+        told = run(tmp_path / "home", *playing, typed="?\n" + "11\n1\n2\n3\n4\n5\n" * 100)
     assert told.returncode == 0
     assert "PROVEN" in told.stdout
     assert "resign: give the match up." in told.stdout
