@@ -47,9 +47,10 @@ class Terminal:
         is_known: bool = True,
         **more: str,
     ) -> None:
-        if is_known and not (home / "name").exists():
-            home.mkdir(parents=True, exist_ok=True, mode=0o700)
-            (home / "name").write_text(f"{getpass.getuser()}\n", "utf-8")
+        kept = (cwd or Path.cwd()) / home
+        if is_known and not (kept / "name").exists():
+            kept.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (kept / "name").write_text(f"{getpass.getuser()}\n", "utf-8")
         self.master, slave = pty.openpty()
         self.screen = pyte.HistoryScreen(columns, rows, history=5000)
         self._stream = pyte.ByteStream(self.screen)

@@ -1,6 +1,7 @@
 """A whole match for four at a terminal of two sizes: what stands on the screen is what stands in the transcript."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from client.whole_match import SIZES, picture, retold, seen
@@ -63,8 +64,9 @@ def test_every_line_is_one_that_the_transcript_makes_and_fits_the_terminal(match
 
 
 def test_envido_is_bet_and_answered_by_person_and_by_bots(match) -> None:
-    who = [names[fact["seat"]] for fact, names in facts(match) if fact["what"].startswith("envido_")]
-    assert {("north", "east"), ("west", "north")} <= set(zip(who[::2], who[1::2], strict=True))
+    said = [(fact["what"], names[fact["seat"]]) for fact, names in facts(match) if "envido" in fact["what"]]
+    met = {(who, other) for (what, who), (_, other) in pairwise(said) if what == "envido_called"}
+    assert {("north", "east"), ("west", "north")} <= met
 
 
 def test_terminal_is_left_as_it_was(match) -> None:
