@@ -22,6 +22,9 @@ OWN, COMMAND, LISTING = re.findall(r"```(?:sh|toml)\n(.*?)```", CHAPTER, re.DOTA
 SETTINGS = OWN.replace("bots = 3", "bots = 0") + LISTING
 """The steps of the chapter, which these tests take."""
 
+FORGING = 'a (won); "b": 9'
+"""A name that looks like parts of the line with a result."""
+
 LISTED = re.compile(r"[A-Z2-7]{26}")
 TERMS = {
     "gone_after": 1, "decision_ms": 1500, "bank_ms": 0, "release_ms": 30_000, "match": 1, "target": 4,
@@ -73,7 +76,10 @@ def start(server: RealServer, home: Path) -> Process:
 
 async def deserted(server: RealServer, folder: Path, *, private: bool = False) -> tuple[str, MatchEnded]:
     """Play a match whose second player leaves at the first decision, and return its table and how it ended."""
-    stays, leaves = (Player(open_home(folder / name), name) for name in ("stays", "leaves"))
+    stays, leaves = (
+        Player(open_home(folder / "stays"), FORGING),
+        Player(open_home(folder / "leaves"), "leaves"),
+    )
     ended: list[MatchEnded] = []
     async with trio.open_nursery() as nursery, connect(server.url, stays) as connection:
         table = await connection.create("truc-french", seats=2, options=TERMS, private=private)
@@ -98,6 +104,10 @@ async def test_match_whose_player_has_left_is_played_to_a_proven_end(server, bot
     assert ended.verdict.reason == "won"
     assert told[0] == f"called {code} seat 1 truc-french\n"
     assert told[1].startswith(f"over {code} proven, level A: ")
+    assert re.fullmatch(
+        r'(?:[^"]|"[^"]+")*: winner: "[^"]+" \(won[^"]*\); "[^"]+": [^"]+; "[^"]+": [^"]+\n', told[1]
+    )
+    assert """"a (won); 'b': 9": """ in told[1]
 
 
 async def test_called_bot_plays_several_matches_at_once(server, bot, tmp_path) -> None:

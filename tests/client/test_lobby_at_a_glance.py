@@ -126,11 +126,11 @@ def test_of_tables_with_a_seat_to_take_those_come_first_that_have_waited_longest
 
 def test_line_for_a_script_ends_with_the_age() -> None:
     vacant = state("K7PQA", NORTH, replace(SOUTH, name="south", vacant=True), state="playing", age_ms=60_000)
-    line = "K7PQA  truc-french  2/2 seats  playing  north, south  substitute wanted  1 min"
+    line = 'K7PQA  truc-french  2/2 seats  playing  "north", "south"  substitute wanted  1 min'
     assert table_line(vacant) == line
-    assert table_line(state("K7PQA", NORTH, FREE)) == "K7PQA  truc-french  1/2 seats  open  north"
+    assert table_line(state("K7PQA", NORTH, FREE)) == 'K7PQA  truc-french  1/2 seats  open  "north"'
     away = replace(NORTH, online=False)
-    assert table_line(state("K7PQA", away, SOUTH)).partition("open  ")[2].startswith("north (away), south")
+    assert table_line(state("K7PQA", away, SOUTH)).partition("open  ")[2].startswith('"north" (away), "south')
 
 
 @each_row("text", ["none", "30", "30+120", "86400+1"])

@@ -41,7 +41,7 @@ def told(*happenings, variant: str | None = None, lang: str = "en") -> list[str]
     return [line for happening in happenings for line in tables.take(happening, 0)]
 
 
-SHOWN = "K7PQA  truc-french  1/2 seats  open  north  1 min"
+SHOWN = 'K7PQA  truc-french  1/2 seats  open  "north"  1 min'
 LOST = Interrupted("it was lost")
 
 
@@ -56,7 +56,7 @@ LOST = Interrupted("it was lost")
             {},
             [
                 SHOWN,
-                "K7PQA  truc-french  2/2 seats  open  north, south  2 min",
+                'K7PQA  truc-french  2/2 seats  open  "north", "south"  2 min',
                 "K7PQA  the table is closed: nobody started it",
             ],
         ),

@@ -51,8 +51,8 @@ from truc_terminal.commands.language import spoken
 from truc_terminal.commands.open_tables import WAITING, vacant_seats
 from truc_terminal.commands.output import tell
 from truc_terminal.styles import STYLES
-from truc_terminal.verdicts import result_line
-from truc_words import Sentence, Speech, shown_name
+from truc_terminal.verdicts import quoted_name, result_line
+from truc_words import Sentence, Speech
 
 _AGAIN_S: Final = 5.0  # before an unreachable server is tried again, or up to twice as long
 _PATIENCE_S: Final = 300.0  # how long a seat is kept at a table where no match begins
@@ -85,7 +85,7 @@ def tell_trouble(happening: Happening) -> None:
 def result_of(ended: MatchEnded) -> str:
     """Return the line that says how a match ended and where its transcript is."""
     verdict = ended.verdict
-    names = [shown_name(name, seat) for seat, name in enumerate(verdict.players)]
+    names = [quoted_name(name, seat) for seat, name in enumerate(verdict.players)]
     line = result_line(verdict, names, Speech(spoken()))
     found = {"result": verdict.result, "level": verdict.level, "path": ended.transcript}
     return Sentence("commands.bot_result", told=line, **found).told(spoken())

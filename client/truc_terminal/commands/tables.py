@@ -30,6 +30,7 @@ from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import TableClock
 from truc_terminal.commands.terminal import ended_as_by_ctrl_c
 from truc_terminal.screen.wrapping import wrapped
+from truc_terminal.verdicts import quoted_name
 from truc_words import ENGLISH, Sentence, Speech, printable, shown_name
 
 _TICK_S: Final = 20.0  # ages are told in minutes, so three times a minute is often enough
@@ -63,7 +64,7 @@ def listed(state: TableState, speech: Speech = ENGLISH) -> Listed:
         age(state),
         str(TableClock(opts.decision_ms, opts.bank_ms)),
         printable(" ".join(chosen)),
-        printable(_players(state, speech)),
+        printable(_players(state, shown_name, speech)),
     )
 
 
@@ -107,7 +108,8 @@ def table_line(state: TableState) -> str:
     """Return a table as one line, always in English, as it is for programs."""
     wanted = "substitute wanted" if vacant_seats(state) else ""
     seats = f"{taken_seats(state)}/{state.n} seats"
-    told = (state.table, state.variant, seats, state.state, _players(state), wanted, age(state))
+    players = _players(state, quoted_name, ENGLISH)
+    told = (state.table, state.variant, seats, state.state, players, wanted, age(state))
     return printable("  ".join(filter(None, told)))
 
 
@@ -136,12 +138,12 @@ def _stage(state: TableState, speech: Speech) -> str:
     return speech.say("listing.minutes_left" if minutes else "listing.closes_now", state=stage, n=minutes)
 
 
-def _players(state: TableState, speech: Speech = ENGLISH) -> str:
-    return ", ".join(_player(seat, speech) for seat in state.seats if seat.name is not None)
+def _players(state: TableState, named: Callable[[str, int], str], speech: Speech) -> str:
+    return ", ".join(_player(seat, named, speech) for seat in state.seats if seat.name is not None)
 
 
-def _player(seat: SeatState, speech: Speech) -> str:
-    name = shown_name(seat.name or "", seat.seat)
+def _player(seat: SeatState, named: Callable[[str, int], str], speech: Speech) -> str:
+    name = named(seat.name or "", seat.seat)
     return name if seat.online else speech.say("listing.away", name=name)
 
 
