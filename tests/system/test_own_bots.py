@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,8 +19,9 @@ from chaos.servers import QUICK, SERVER, ServerProcess, serving
 from client.playing import homes
 from system.test_service import CAN_FILTER, HERE, confined
 
-from truc_client import connect
+from truc_client import YourTurn, connect
 from truc_client.bots import careful, play_match
+from truc_client.happenings import Choice
 from truc_protocol.audit import Result
 
 pytestmark = pytest.mark.slow
@@ -52,10 +54,10 @@ async def came(server: ServerProcess, times: int) -> None:
             await trio.sleep(0.1)
 
 
-async def admin(server: ServerProcess, *words: str) -> dict:
+def admin(server: ServerProcess, *words: str) -> dict:
     """Ask a running server as its host does."""
     command = [sys.executable, "-m", "truc_server", "admin", *words, "--data", str(server.data), "--json"]
-    return json.loads((await trio.run_process(command, capture_stdout=True)).stdout)
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
 async def wait_gone(server: ServerProcess) -> None:
@@ -66,36 +68,42 @@ async def wait_gone(server: ServerProcess) -> None:
 
 
 @pytest.mark.parametrize("tls", ["false", "true"])
-async def test_guest_who_waits_plays_a_match_to_its_end_with_a_bot_of_the_server(tmp_path, tls) -> None:
-    (guest,) = homes(tmp_path, True)
+async def test_guest_who_waits_plays_to_its_end_with_a_bot_that_is_no_longer_wanted_then(
+    tmp_path, tls
+) -> None:
+    (guest,), choose = homes(tmp_path, True), careful(1)
     async with with_bots(tmp_path / "data", TRUC_LISTEN_TLS=tls) as server:
         address = f"{'trucs' if tls == 'true' else 'truc'}://{server.url}"
+
+        def choose_without_bots(turn: YourTurn) -> Choice:
+            (server.data / "truc.toml").write_text(SETTINGS.format(bots=0, members="anyone"))
+            admin(server, "reload")
+            return choose(turn)
+
         with trio.fail_after(60):
             async with connect(address, guest) as connection:
                 table = await connection.create(
                     "truc-french", seats=2, options={"guests": 1, "match": 1, "target": 4}
                 )
                 await table.ready()
-                ended = await play_match(table, careful(1))
+                ended = await play_match(table, choose_without_bots)
         assert (ended.verdict.result, ended.verdict.reason) == (Result.PROVEN, "won")
+        await wait_gone(server)
         assert await server.stop() == []
     assert (events(server, "bot_ended"), len(events(server, "bot_stopped"))) == ([], 1)
     (seed,) = server.data.glob("house-bots/*/bots/bot-1/master.seed")
     assert stat.S_IMODE(seed.stat().st_mode) == 0o600
 
 
-async def test_bot_that_is_killed_comes_back_to_a_closed_server_and_goes_when_no_bots_are_wanted(
-    tmp_path,
-) -> None:
+async def test_bot_that_is_killed_comes_back_to_a_closed_server_and_stops_with_it(tmp_path) -> None:
     async with with_bots(tmp_path / "data", members="keys") as server:
         os.kill(events(server, "bot_started")[0]["pid"], signal.SIGKILL)
         await came(server, 2)
         tags = {line["tag"] for line in (*events(server, "bot_started"), *events(server, "login"))}
-        (row,) = (await admin(server, "who"))["rows"]
+        (row,) = admin(server, "who")["rows"]
         assert (tags, row["kind"]) == ({row["tag"]}, "bot")
-        assert (await admin(server, "status"))["bots"] == {"started": 1, "connected": 1}
-        (server.data / "truc.toml").write_text(SETTINGS.format(bots=0, members="keys"))
-        await admin(server, "reload")
+        assert admin(server, "status")["bots"] == {"started": 1, "connected": 1}
+        assert await server.stop() == []
         await wait_gone(server)
         assert [line["reason"] for line in events(server, "bot_ended")] == [f"exit status {-signal.SIGKILL}"]
 
