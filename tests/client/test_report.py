@@ -100,11 +100,14 @@ def test_names_are_shown_and_not_obeyed(monkeypatch) -> None:
     assert [tag for tag, _ in read.tags if tag in ("img", "script")] == ["script"]
 
 
-def test_record_that_fails_is_named() -> None:
+def test_record_that_fails_is_named_and_the_status_is_1(tmp_path) -> None:
     table = Table(small(target=2)).run()
     forged = table.records[-1]._replace(sig=bytes(64))
     file = write_transcript(table.document, (*table.records[:-1], forged))
-    read = Reader(page(replay_of(file, lang="en"), lang="en"))
+    (tmp_path / "a.truc").write_bytes(file)
+    told = report(tmp_path / "a.truc", "-o", str(tmp_path / "a.html"))
+    assert (told.exit_code, "REFUTED" in told.output) == (1, True)
+    read = Reader((tmp_path / "a.html").read_text("utf-8"))
     assert "The record that fails" in read.text
     assert ("header", {"class": "refuted"}) in read.tags
 

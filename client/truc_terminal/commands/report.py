@@ -4,11 +4,12 @@ from pathlib import Path
 
 import click
 
+from truc_protocol.audit import Result
 from truc_terminal.commands.kept_matches import transcript_meant
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say, unusable
 from truc_terminal.replay_model.stages import replay_of
-from truc_terminal.verdicts import shortened, verdict_lines
+from truc_terminal.verdicts import EXIT_CODES, shortened, verdict_lines
 from truc_words import Speech
 
 
@@ -29,7 +30,7 @@ def report(match: str | None, output: Path | None) -> None:
     The page stands alone, and can be read without script; with script you step through it, with its buttons or the
     arrow keys. Every record is checked on the way; one that fails is the last that is shown.
 
-    Exit status: 0 written, 2 not readable to its end, or not written.
+    Exit status: 0 written, 1 written and refuted, 2 not readable to its end, or not written.
     """
     from truc_terminal.report import page
 
@@ -44,3 +45,5 @@ def report(match: str | None, output: Path | None) -> None:
     except OSError as error:
         raise unusable("cannot_write", path, error) from error
     say(Output(), f"{path}: {next(verdict_lines(replayed.verdict, speech))}")
+    if replayed.verdict.result is Result.REFUTED:
+        raise click.exceptions.Exit(EXIT_CODES[Result.REFUTED])
