@@ -57,7 +57,7 @@ def test_page_in_another_language_is_in_it_throughout() -> None:
 @each_row("name, command", [*commands(main, "truc")])
 def test_page_says_every_option_with_its_help(name, command) -> None:
     page = read(pages()[f"{name}.1"])
-    options = [param for param in command.params if isinstance(param, click.Option)]
+    options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
     assert all(f"{option.opts[0]}" in page and option.help in page for option in options)
 
 
