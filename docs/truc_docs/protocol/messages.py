@@ -53,11 +53,13 @@ _COMMON: Final = tuple(
     if text.name in names
 )
 """Fields that have the same type and line in most messages."""
+_ANY_NUMBER: Final = "0..2^53-1"
+"""The range of an integer of which none is told."""
 _INTRODUCTION: Final = """
 Every message is a msgpack map whose `t` names its kind. A field is there unless it is *optional*; an optional field that
 is absent means the same as nil: an absent `bool` is false, an absent `array` or `map` empty, unless its line says
-otherwise. Ignore fields that are not listed. Types: `int` with its range, `str` (characters) and `bin` (bytes) with their
-length, `array`, `map`, `bool`; a *record* is an array `[signer: int, body: bin, sig: bin]`.
+otherwise. Ignore fields that are not listed. Types: `int` with its range, or from 0 to 2^53-1 where none is told (only `points`
+can be negative), `str` (characters) and `bin` (bytes) with their length, `array`, `map`, `bool`; a *record* is an array `[signer: int, body: bin, sig: bin]`.
 [schema/](schema/README.md) has the same as JSON Schema, [overview](overview.md) says how messages work together.
 
 These fields mean the same in every message, which then only names them, as a later form of a message does with those of an
@@ -130,7 +132,8 @@ def _fields(kind: type[msgspec.Struct], told: Sequence[FieldText] = ()) -> list[
     texts = field_texts(kind)
     common = [text for text in texts if text._replace(required=True) in _COMMON or text in told]
     named = ", ".join(f"`{text.name}`" + ("" if text.required else " (optional)") for text in common)
-    return [*([f"* {named}"] if named else []), *(str(text) for text in texts if text not in common)]
+    lines = (str(text).replace(f"int {_ANY_NUMBER}", "int") for text in texts if text not in common)
+    return [*([f"* {named}"] if named else []), *lines]
 
 
 def _capability(row: MessageRow) -> list[str]:
@@ -145,7 +148,9 @@ def _course(row: MessageRow) -> list[str]:
         lines.append("**Reply:** " + " or ".join(f"`{tag}`" for tag in row.replies) + ".  ")
     if course.errors:
         lines.append(f"**Errors:** {_listed(course.errors)}.  ")
-    return [*lines, f"**Then:** {course.then}", ""]
+    if course.then != "Nothing.":
+        lines.append(f"**Then:** {course.then}")
+    return [*lines, ""] if lines else []
 
 
 def _listed(codes: tuple[Code, ...]) -> str:
