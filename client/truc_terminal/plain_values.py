@@ -1,4 +1,7 @@
-"""The results of an examination as plain values, for programs: what `--json` prints."""
+"""The results of an examination as plain values, for programs: what `--json` prints.
+
+What fails has the names under which the published test vectors and the verifier in JavaScript tell it, too.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,16 +26,20 @@ def verdict_facts(verdict: Verdict) -> dict[str, Any]:
     facts["rulings"] = [{"k": k, "ruling": rule.ruling, "seat": rule.seat} for k, rule in verdict.rulings]
     facts["substitutes"] = [{"k": k, "seat": newcomer.seat} for k, newcomer in verdict.substitutes]
     facts["rekeys"] = [{"k": k, "role": role} for k, role in verdict.rekeys]
-    facts["refutation"] = refutation_facts(verdict.refutation)
-    return facts
+    del facts["refutation"]
+    return facts | failure_facts(verdict.refutation)
 
 
-def refutation_facts(refutation: Refutation | None) -> dict[str, Any] | None:
-    """Return what failed as plain values."""
-    if refutation is None:
-        return None
-    meaning = str(words_of_check(refutation.check))
-    return {"record": refutation.where, **refutation._asdict(), "meaning": meaning}
+def failure_facts(failed: Refutation | None) -> dict[str, Any]:
+    """Return what failed as plain values, all None if nothing did."""
+    return {
+        "check": failed and failed.check,
+        "record": failed and failed.k,
+        "setup": failed and failed.in_setup,
+        "culprit": failed and failed.culprit,
+        "message": failed and failed.message,
+        "meaning": failed and str(words_of_check(failed.check)),
+    }
 
 
 def evidence_facts(evidence: EvidenceExamined, files: Sequence[Path]) -> dict[str, Any]:
@@ -40,16 +47,16 @@ def evidence_facts(evidence: EvidenceExamined, files: Sequence[Path]) -> dict[st
     return {
         "result": evidence.result and str(evidence.result),
         "evidence": [_weighed_facts(each, files) for each in evidence.weighed],
-        "refutation": refutation_facts(evidence.unreadable),
+        **failure_facts(evidence.unreadable),
     }
 
 
 def _weighed_facts(each: Weighed, files: Sequence[Path]) -> dict[str, Any]:
     return {
-        "message": each.message,
         "judgement": each.judgement and str(each.judgement),
         "transcript": None if each.transcript is None else str(files[each.transcript]),
-        "refutation": refutation_facts(each.refutation),
+        **failure_facts(each.refutation),
+        "message": each.message,
     }
 
 

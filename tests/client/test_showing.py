@@ -130,7 +130,7 @@ def test_record_that_fails_is_the_last_and_says_why(show) -> None:
     assert "The server made a ruling that it may not make" in told
     assert "record 9" not in told
     last = json.loads(show(failing, "--json").stdout.splitlines()[-1])
-    assert (last["refutation"]["check"], last["signature"]) == ("C22", "unchecked")
+    assert (last["check"], last["record"], last["setup"], last["signature"]) == ("C22", 8, None, "unchecked")
 
 
 def test_record_that_fails_is_not_said_to_be_signed_nor_one_of_no_kind_to_be_known(show) -> None:
@@ -161,7 +161,7 @@ def test_json_has_an_object_for_each_record_with_its_player_and_the_cards_as_the
     rows = [json.loads(line) for line in show(table.file(), "--json").stdout.splitlines()]
     assert len(rows) == len(table.records)
     assert rows[0]["setup"] == 0
-    assert [row["k"] for row in rows[4:]] == list(range(len(table.records) - 4))
+    assert [row["record"] for row in rows[4:]] == list(range(len(table.records) - 4))
     assert {(row["signer"], row["name"]) for row in rows} == {(0, None), (1, "player 0"), (2, "player 1")}
     cards = [it for row in rows for it in row["commitments"] if it["what"] == "opened_card"]
     acts = [parse(record) for record in table.records if isinstance(parse(record), Act)]

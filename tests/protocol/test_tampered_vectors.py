@@ -9,11 +9,12 @@ import pytest
 from vectors.shape import add
 from vectors.transcripts import tampered
 from vectors.transcripts.make import FOLDER
-from vectors.transcripts.tampered import case_tables, forgeries, verdict_fields
+from vectors.transcripts.tampered import case_tables, forgeries
 
 from truc_protocol.audit import AuditError, Auditor, Result, Verdict, verify
 from truc_protocol.checks import CHECKS
 from truc_protocol.transcript import unpack_record
+from truc_terminal.plain_values import verdict_facts
 
 h = bytes.fromhex
 FIELDS = ("check", "record", "setup", "culprit")
@@ -63,7 +64,9 @@ def is_refused_as_said(group, test):
 
 
 def said(verdict: Verdict):
-    return {"result": str(verdict.result), **verdict_fields(verdict)}
+    """Return what `truc verify --json` prints of it."""
+    facts = verdict_facts(verdict)
+    return {name: facts[name] for name in ("result", *FIELDS)}
 
 
 def expected(test):

@@ -10,7 +10,7 @@ from rich.console import Console
 from truc_terminal.commands.kept_matches import transcript_meant
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say
-from truc_terminal.plain_values import refutation_facts
+from truc_terminal.plain_values import failure_facts
 from truc_terminal.replay_model.annotating import Annotated, Annotator, Commitment
 from truc_terminal.replay_model.retelling import Telling
 from truc_terminal.verdicts import refutation_line, shortened, verdict_lines
@@ -71,14 +71,15 @@ def _signature(telling: Telling) -> str:
 def _facts(each: Annotated) -> dict[str, Any]:
     signature = "unchecked" if each.refutation else "valid" if each.is_signed else "none"
     return {
-        "setup" if each.is_setup else "k": each.place,
+        **failure_facts(each.refutation),
+        "record": None if each.is_setup else each.place,
+        "setup": each.place if each.is_setup else None,
         "kind": each.kind,
         "signer": each.signer,
         "name": _name(each),
         "signature": signature,
         "facts": each.facts,
         "commitments": [{"what": _what(it), **it._asdict()} for it in each.commitments],
-        "refutation": refutation_facts(each.refutation),
     }
 
 

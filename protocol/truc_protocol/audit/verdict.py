@@ -39,7 +39,13 @@ class Refutation(NamedTuple):
         """Name the record, as `truc verify` prints it; "the file" where it has no first record."""
         if self.k is not None:
             return f"record {self.k}"
-        return "the file" if self.check == "C41" and self.setup == 0 else f"setup record {self.setup}"
+        return "the file" if self.in_setup is None else f"setup record {self.in_setup}"
+
+    @property
+    def in_setup(self) -> int | None:
+        """The item of the setup that failed; None if it is a record after it, or the file has no first record."""
+        is_file = self.check == "C41" and self.setup == 0
+        return None if self.k is not None or is_file else self.setup
 
     @property
     def rule(self) -> str:

@@ -99,8 +99,7 @@ def verdict_fields(verdict: Verdict) -> Test:
     found = verdict.refutation
     if found is None:
         return {"check": None, "record": None, "setup": None, "culprit": None}
-    setup = found.setup if found.k is None and found.where != "the file" else None
-    return {"check": found.check, "record": found.k, "setup": setup, "culprit": found.culprit}
+    return {"check": found.check, "record": found.k, "setup": found.in_setup, "culprit": found.culprit}
 
 
 def new_forgeries() -> list[Group]:
