@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from rich.console import Console
 from rows import each_row
 
+from truc_client.home.home import master_seed, open_home
 from truc_rules import preset
 from truc_terminal.commands.terminal import asked
 from truc_terminal.main import main
@@ -130,8 +131,8 @@ async def answered(lang: str, *typed: str) -> tuple[bool | None, int]:
     return answer, out.getvalue().count("Please type")
 
 
-def test_who_wants_to_be_forgotten_says_so_in_their_language(truc, monkeypatch) -> None:
-    truc("play", "127.0.0.1:1")
+def test_who_wants_to_be_forgotten_says_so_in_their_language(truc, tmp_path) -> None:
+    master_seed(open_home(tmp_path / "home"))
     told = truc("forget", "127.0.0.1:1", "--lang", "pt")
     assert (told.exit_code, told.stderr.endswith("Interrompido.\n")) == (1, True)
     refused = CliRunner().invoke(main, ["forget", "127.0.0.1:1", "--lang", "pt"], input="não\n")

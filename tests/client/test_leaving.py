@@ -51,11 +51,15 @@ def _card(terminal: Terminal) -> str:
     return re.search(r" (\d+) play ", terminal.keys)[1]
 
 
+def _first(terminal: Terminal) -> str:
+    return re.search(r"(\d+) ", terminal.keys)[1]
+
+
 def play(terminal: Terminal, until: Callable[[], bool]) -> None:
     """Play cards, and accept, until something stands at the foot."""
     while not until():
         if terminal.is_asked:
-            terminal.answer(_card(terminal) if " play " in terminal.keys else "1")
+            terminal.answer(_card(terminal) if " play " in terminal.keys else _first(terminal))
         else:
             assert terminal.read(), terminal.shown
 
@@ -67,7 +71,7 @@ def decide(seat: Seat, terminal: Terminal) -> None:
 
 def answer(seat: Seat, terminal: Terminal) -> None:
     seat.opponent.plays(bold)
-    play(terminal, lambda: terminal.is_asked and " 1 quiero" in terminal.keys)
+    play(terminal, lambda: terminal.is_asked and " quiero" in terminal.keys)
 
 
 def wait(seat: Seat, terminal: Terminal) -> None:
