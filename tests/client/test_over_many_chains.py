@@ -152,7 +152,7 @@ async def test_second_home_is_told_of_the_flag_with_which_it_goes_on_to_a_proven
             _, complaint, status = await trio.to_thread.run_sync(process.finish)
             assert (status, complaint.splitlines()[-1].endswith("truc play --rekey")) == (1, True)
             process = Process(*command, "--rekey")
-            told, _, status = await trio.to_thread.run_sync(process.finish, "1\n" * 400)
+            told, _, status = await trio.to_thread.run_sync(process.finish, "11\n1\n2\n3\n4\n5\n" * 100)
             nursery.cancel_scope.cancel()
     assert (status, " starts a new chain" in told, "PROVEN" in told) == (0, True, True)
 
@@ -202,7 +202,9 @@ async def test_script_steps_in_by_typing_yes_and_leaves_the_seat_to_others_by_ty
             assert (status, "[y/N]" in told, "PROVEN" in told) == (0, True, False)
             await watch_until_vacant(real_server.url, code, tmp_path / "w")
             process = Process(tmp_path / "south", "play", real_server.url, "--table", code, *own_name)
-            told, complaint, status = await trio.to_thread.run_sync(process.finish, "yes\n" + "1\n" * 400)
+            told, complaint, status = await trio.to_thread.run_sync(
+                process.finish, "yes\n" + "11\n1\n2\n3\n4\n5\n" * 100
+            )
     assert (status, "Traceback" in complaint) == (0, False)
     assert " has gone from the match" in told
     assert "2 s a move" in told

@@ -40,8 +40,8 @@ async def _unannounced(visit: ServerVisit) -> None:
 
 def _sound(client: RawClient, tag: str) -> Map:
     """Return a request with every field that any of these requests needs."""
-    named = {"text": "hello", "player": "guest-nobody", "variant": client.game(), "match": bytes(32)}
-    return {"t": tag, "from": 0, "seats": 2, "table": "K7PQ", **named}
+    named = {"text": "hello", "player": "guest-nobody", "do": "say", "variant": client.game()}
+    return {"t": tag, "from": 0, "seats": 2, "table": "K7PQ", "match": bytes(32), **named}
 
 
 async def say(client: RawClient, text: str, **fields: object) -> Map:
