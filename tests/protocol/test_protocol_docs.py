@@ -143,7 +143,7 @@ def test_codes_named_in_a_chapter_exist(path):
     forms = [form.message for row in MESSAGES for form in row.forms]
     known |= {field.encode_name for form in forms for field in msgspec.structs.fields(form)}
     known |= {field.encode_name for part in PARTS for field in msgspec.structs.fields(part)}
-    known |= {"now_ms", "not_before", "big_endian"}
+    known |= {"now_ms", "not_before", "big_endian", "last_point"}
     named = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", path.read_text(encoding="utf-8"))
     known |= {*Opts._fields, *TABLE_OPTIONS, "hand_end", "truc_client"}
     facts = set(re.findall(r"^\| `(\w+)`", chapter("facts.md"), re.MULTILINE))
