@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from multiprocessing import Pipe, Process, parent_process
 from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 _Task = TypeVar("_Task")
 _Outcome = TypeVar("_Outcome")
@@ -26,6 +26,10 @@ class WorkerLostError(Exception):
 
 class _Done(NamedTuple):
     outcome: Any
+
+
+_LOOK_S: Final = 1.0
+"""An interrupt that the system gives to another thread, as a progress bar has, does not wake this one: it looks by itself."""
 
 
 def cores() -> int:
@@ -52,7 +56,7 @@ def spread(
         for line in lines:
             _give(line, waiting, busy)
         while busy:
-            ready = wait(list(busy))
+            ready = wait(list(busy), _LOOK_S)
             for line in [line for line in busy if line in ready]:
                 match _received(line):
                     case int(done):
