@@ -1,4 +1,4 @@
-"""The catalogues: all that is said to people, in two files per language: the game and the table, and all around them.
+"""The catalogues: all that is said to people, in three files per language: the game and the table, all around them, and the rules.
 
 Every catalogue has the same keys and fills in the same names; a test keeps them in step. A game's own words are in its
 local set, in its own tongue. A variant names its set in `words`, which changes no rule. A house variant may name a set that is not known here; that is
@@ -192,7 +192,7 @@ class LocalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     leaders: Literal["captain", "governor"] = "captain"
     """What the leaders of the two sides of a hand are."""
     next_sits: Literal["left", "right"] = "right"
-    """On which side of a player the next one to play sits; only for drawing a table, nothing else depends on it."""
+    """On which side of a player the next one to play sits; for drawing a table, and for the page of rules."""
     moves: Mapping[str, str] = {}
     """By move line, by kind and step of the stake, or by the catalogues' keys."""
     facts: Mapping[str, str] = {}

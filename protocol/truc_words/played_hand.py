@@ -20,8 +20,8 @@ from truc_words.facts import as_told, tell
 from truc_words.speech import Speech
 
 PLAYERS: Final = ("Ana", "Blai", "Carla", "Duarte", "Elisa", "Franc")
-_TOLD_WITH: Final[Mapping[str, str]] = MappingProxyType({"gauderio": "argentine", "mineiro": "paulista"})
-"""By set of words: the set of the family whose hand stands for its games too."""
+TOLD_WITH: Final[Mapping[str, str]] = MappingProxyType({"gauderio": "argentine", "mineiro": "paulista"})
+"""By set of words: the set of the family on whose page its games stand, and whose hand is theirs too."""
 
 
 class PlayedHand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +57,7 @@ def played_hands() -> Mapping[str, PlayedHand]:
 
 def hand_of(words: str) -> PlayedHand | None:
     """Return the hand for games with a set of words; None if there is none."""
-    return played_hands().get(_TOLD_WITH.get(words, words))
+    return played_hands().get(TOLD_WITH.get(words, words))
 
 
 def facts_of(hand: PlayedHand) -> Iterator[tuple[Fact, ...]]:

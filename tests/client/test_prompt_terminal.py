@@ -1,5 +1,7 @@
 """`truc play` on a real terminal: what a person sees there, and that they have their terminal back whatever happens."""
 
+from functools import partial
+
 import pytest
 from client.running import Process
 from client.serving import RealServer
@@ -27,7 +29,7 @@ def test_person_asks_completes_and_resizes_at_a_prompt(real_server, bot, tmp_pat
     for columns, rows in ((40, 10), (120, 40), (80, 24)):
         terminal.resize(columns, rows)
         title = "── your turn ".ljust(columns, "─")
-        terminal.wait_until(lambda: stands_once(terminal, title))  # noqa: B023
+        terminal.wait_until(partial(stands_once, terminal, title))
     terminal.type(b"'good lu")
     terminal.wait_shown("'good lu")
     terminal.type(b"ck\r")

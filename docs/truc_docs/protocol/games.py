@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_rules import Variant, preset, presets
+from truc_words.played_hand import TOLD_WITH
 from truc_words.rules_page import CHAPTERS, chapters, hand_chapter
 from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
@@ -22,8 +23,6 @@ _DIFFERENT: Final = (
     "What the other games change: *all* that is said of a rule above, or the sentences that begin as in the last column;"
     " *nothing* means that what is above holds too."
 )
-_TOLD_WITH: Final = {"gauderio": "argentine", "mineiro": "paulista"}
-"""By set of words: the set of the family on whose page its games stand."""
 _START: Final = 5
 """How many words of a sentence are enough to find it again above."""
 
@@ -74,7 +73,7 @@ def families() -> dict[str, tuple[str, ...]]:
     by_words: dict[str, list[str]] = {}
     for name in presets():
         words = preset(name).words
-        by_words.setdefault(_TOLD_WITH.get(words, words), []).append(name)
+        by_words.setdefault(TOLD_WITH.get(words, words), []).append(name)
     return {names[0]: tuple(names) for names in by_words.values()}
 
 
@@ -169,7 +168,7 @@ def told(variant: Variant, rule: str) -> tuple[str, ...]:
     A game told on another's page speaks as that one; its own words stand under the rule `words`.
     """
     if rule != "words":
-        variant = replace(variant, words=_TOLD_WITH.get(variant.words, variant.words))
+        variant = replace(variant, words=TOLD_WITH.get(variant.words, variant.words))
     rows = TABLES[rule](variant, ENGLISH)[1:] if rule in TABLES else ()
     return (*SENTENCES[rule](variant, ENGLISH), *(_row(row) for row in rows))
 

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from truc_rules import SIDES, Variant
 from truc_words.catalogue import read_spoken
+
+_OFTEN: Final[Mapping[int, str]] = MappingProxyType({1: "one", 2: "two"})
+"""By number of times: the form that languages have a word of their own for, once and twice."""
 
 
 class Wording(NamedTuple):
@@ -32,14 +36,14 @@ class Wording(NamedTuple):
 
     def times(self, count: int) -> str:
         """Return a number of times."""
-        return self("counts.times.two") if count == 2 else self._counted("times", count)  # noqa: PLR2004 - once, twice
+        return self(f"counts.times.{_OFTEN.get(count, 'many')}", n=count)
 
     def _counted(self, what: str, count: int) -> str:
         return self(f"counts.{what}.{'one' if count == 1 else 'many'}", n=count)
 
     def listed(self, words: Sequence[str], last: str) -> str:
         """Return `words` with commas, and the word for `last` (and, or, then) before the last of them."""
-        if len(words) < 2:  # noqa: PLR2004 - nothing to put between
+        if not words[1:]:
             return "".join(words)
         return self(f"listed.{last}", first=", ".join(words[:-1]), last=words[-1])
 

@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 import trio
 
 from truc_protocol.errors import Code
-from truc_protocol.messages import HostSays
-from truc_protocol.wire.connection import broadcast_frame
 from truc_server.admin import reloading, requests
 from truc_server.admin.requests import MOST_ROWS, AdminError, Answer
 from truc_server.house import House
@@ -20,10 +18,10 @@ from truc_server.metrics.measures import why_behind
 from truc_server.net.connections import Connections
 from truc_server.net.peer import Peer, RefusedError
 from truc_server.net.sanctions import imposed_now, setting_naming
+from truc_server.requests.moderating import say_to_all
 from truc_server.settings.folder import Folder
 from truc_server.settings.subjects import Subjects, normal_subject
 from truc_server.storage import SanctionKind
-from truc_server.tables.chat import cleaned
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining
@@ -217,13 +215,9 @@ class Desk(NamedTuple):
 
     def _say(self, text: str) -> Answer:
         try:
-            frame = broadcast_frame(HostSays(text=cleaned(text)))
+            return {"connections": say_to_all(self.lobby, text)}
         except RefusedError as error:
             raise AdminError(error.message) from error
-        peers = tuple(self.lobby.presence.everybody())
-        for peer in peers:
-            peer.offer_frame(frame)
-        return {"connections": len(peers)}
 
     def _drain(self) -> Answer:
         was_asked = self.control.drain.is_set()

@@ -45,7 +45,9 @@ async def moderate(means: Means, lobby: Lobby, peer: Peer, player: Player, messa
     if player.kind is not PlayerKind.KEY or player.tag not in moderators:
         raise RefusedError(Code.NOT_NOW, "expected a moderator, whom the host has named in access.moderators")
     if message.do == "say":
-        _say(lobby, message)
+        if message.text is None:
+            raise RefusedError(Code.BAD_MESSAGE, "text: expected what to say", field="text")
+        say_to_all(lobby, message.text)
         subject = None
     else:
         subject = _subject(lobby, message)
@@ -56,12 +58,17 @@ async def moderate(means: Means, lobby: Lobby, peer: Peer, player: Player, messa
     peer.ok(message)
 
 
-def _say(lobby: Lobby, message: Moderate) -> None:
-    if message.text is None:
-        raise RefusedError(Code.BAD_MESSAGE, "text: expected what to say", field="text")
-    frame = broadcast_frame(HostSays(text=cleaned(message.text)))
-    for listener in lobby.presence.everybody():
+def say_to_all(lobby: Lobby, text: str) -> int:
+    """Say something to everybody who is logged in, in the host's name; return over how many connections.
+
+    Raises:
+        RefusedError: The text is no line of chat.
+    """
+    frame = broadcast_frame(HostSays(text=cleaned(text)))
+    listeners = tuple(lobby.presence.everybody())
+    for listener in listeners:
         listener.offer_frame(frame)
+    return len(listeners)
 
 
 def _subject(lobby: Lobby, message: Moderate) -> str:

@@ -85,6 +85,10 @@ UpToAnHourS = Annotated[int, Meta(ge=0, le=3_600)]
 UpToADayMs = Annotated[int, Meta(ge=0, le=86_400_000)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 FilePath = Annotated[str, Meta(extra={"max_bytes": 4_096})]
+FingerprintList = Annotated[
+    tuple[str, ...],
+    Meta(max_length=100, extra={"takes": "a list of at most 100 fingerprints", "each": is_fingerprint}),
+]
 SubjectList = Annotated[
     tuple[str, ...],
     Meta(
@@ -308,19 +312,15 @@ class AccessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = ()
     bots: Annotated[
-        tuple[str, ...],
+        FingerprintList,
         Meta(
-            max_length=100,
-            extra={"takes": "a list of at most 100 fingerprints", "each": is_fingerprint},
-            description="Your own bots, by the fingerprints of their keys: they are called for free and vacant seats.",
+            description="Your own bots, by the fingerprints of their keys: they are called for free and vacant seats."
         ),
     ] = ()
     moderators: Annotated[
-        tuple[str, ...],
+        FingerprintList,
         Meta(
-            max_length=100,
-            extra={"takes": "a list of at most 100 fingerprints", "each": is_fingerprint},
-            description="Players who may kick, ban, mute and say something to everybody, by the fingerprints of their keys.",
+            description="Players who may kick, ban, mute and say something to everybody, by the fingerprints of their keys."
         ),
     ] = ()
     guest_days: Annotated[
