@@ -33,7 +33,7 @@ from truc_words.speech import (
     sign_label,
     time_label,
 )
-from truc_words.typed import Talk, typed_name, typed_word
+from truc_words.typed import Talk, command_line, typed_name, typed_word
 
 __all__ = [
     "ENGLISH",
@@ -50,6 +50,7 @@ __all__ = [
     "as_told",
     "catalogue",
     "chosen_language",
+    "command_line",
     "half_label",
     "joined",
     "local_sets",

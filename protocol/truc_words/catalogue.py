@@ -46,6 +46,8 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What may be typed for no, besides `n`."""
     moves: Mapping[str, MoveWords]
     """By kind of move; some also by what they answer, ask for or order, such as `accept-redeal`, `order-low`."""
+    typed: Mapping[str, str]
+    """What a player types for a command of the table, by the English word, which is understood everywhere."""
     answers: Mapping[str, str]
     """What an answer is to, in words, by what it answers."""
     facts: Mapping[str, str]

@@ -1,4 +1,6 @@
-"""What a player types for a sign or a phrase: its name in the game's words or their own, or the word of the protocol.
+"""What a player types: for a sign or a phrase its name in the game's words or their own, or the word of the protocol.
+
+For a command of the table it is the word of their language, or the English one.
 
 How it is typed is forgiven: case, accents, hyphens, an article, and the end of a name that the beginning tells.
 """
@@ -14,6 +16,19 @@ Talk = Literal["sign", "phrase"]
 
 _ARTICLE: Final = re.compile(r"(?:(?:an?|the|una?|uma?|el|l[ae]|[ao]) |l')(?=\w)")
 """Of any of the languages: a game's words may be in another than the player's."""
+
+_WITH_TEXT: Final = ("chat", "sign", "say", "help")
+"""The commands that have something after them; any other is a line of its own, so that it is not taken for a move."""
+
+
+def command_line(text: str, speech: Speech) -> str:
+    """Return a line with its command, if it has one, in English; any other line as it is."""
+    words = {_plain(typed): command for command, typed in speech.catalogue.typed.items()}
+    head, _, rest = text.partition(" ")
+    begun = words.get(_plain(head))
+    if begun in _WITH_TEXT:
+        return f"{begun} {rest}".rstrip()
+    return words.get(_plain(text), text)
 
 
 def typed_name(word: str, what: Talk, speech: Speech) -> str:

@@ -93,6 +93,7 @@ def given(text: str) -> set[str]:
 @each_row("path, command", [*commands(main)])
 def test_help_says_nothing_that_is_not_translated(made_up, path, command) -> None:
     told = truc(*path, "--help").output
+    assert "`" not in told
     asked = helping.translated(command, "en")  # click keeps in a command the help that it was first asked for
     context = click.Context(asked)
     names = [row[0] for param in asked.get_params(context) if (row := param.get_help_record(context))]

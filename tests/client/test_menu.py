@@ -9,9 +9,15 @@ from rows import each_row
 from rules.chance import random_hand
 
 from truc_client.happenings import Choice, YourTurn
-from truc_rules import Seat, deciders, described, legal, preset, presets, view
+from truc_rules import KINDS, Seat, deciders, described, legal, preset, presets, view
 from truc_terminal.replay_model.board import Board, board_of
+from truc_terminal.replay_model.faces import faces_of
+from truc_terminal.screen.drawing import Setting
 from truc_terminal.screen.menu import menu
+from truc_terminal.screen.person import QUIT
+from truc_terminal.screen.questions import option_names
+from truc_terminal.screen.speaking import TALK
+from truc_words import LANGUAGES, Speech, catalogue, command_line
 
 HAND = board_of(view_of(cards="7e 3b 1o"), preset("truc-catalan").pack)
 PLAYS = ("play 7e", "play 3b", "play 1o")
@@ -74,6 +80,39 @@ def _menu(match, seat):
         return ()
     options = (Choice(line, line.split()[0], {}) for line, _ in described(match, legal(match, seat)))
     return menu(YourTurn(0, 0, tuple(options), True, None), board_of(seen, match.variant.pack))
+
+
+BESIDE = ("pause", "resume", "resign")  # moves of the catalogues that are commands
+VALUES = {
+    "order": ("A", "1", "7", "10", "12", "K", "low", "high", "leave"),
+    "claim": ("1", "3"),
+    "points": ("0", "20", "33"),
+    "deal": ("1", "3"),
+    "raise": ("2", "3", "4", "6", "9", "10", "12", "trut", "rest"),
+}
+
+
+def lines_of(pack: tuple[str, ...]) -> list[str]:
+    """Return a move line of every kind and value, and of every card."""
+    kinds = {move.split("-")[0] if move.startswith(("accept-", "decline-")) else move for move in KINDS}
+    alone = [f"{kind} {value}".rstrip() for kind in kinds - {*BESIDE} for value in VALUES.get(kind, ("",))]
+    return [*alone, *(f"{kind} {card}" for kind in ("play", "cover", "show") for card in pack)]
+
+
+@each_row("lang", LANGUAGES)
+@each_row("variant", presets())
+def test_no_word_for_a_command_is_a_name_of_a_move(lang, variant) -> None:
+    game = preset(variant)
+    speech, board = Speech(lang, game.words), Board(4, 0)
+    faces = faces_of(game.pack, speech, is_plain=False)
+    setting = Setting(("north", "east", "south", "west"), faces, speech, 12)
+    choices = [Choice(line, line.split()[0], {}) for line in lines_of(game.pack)]
+    names = {name for each in choices for name in (each.line, *option_names(each, board, setting))}
+    assert {name for name in names if command_line(name, speech) != name} == set()
+    assert {*catalogue("en").typed, *QUIT, "h"} & names <= {"claim"}
+    assert not [name for name in names if name.partition(" ")[0] in (*TALK, "help", "h")]
+    typed = [command_line(word, speech) for word in speech.catalogue.typed.values()]
+    assert typed == [*speech.catalogue.typed]
 
 
 @each_row(

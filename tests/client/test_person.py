@@ -244,6 +244,21 @@ async def test_number_never_does_what_one_only_may_do() -> None:
     assert "concede" not in table.done
 
 
+@each_row(
+    "lang, lines, done",
+    [
+        ("es", ["frase ven", "rendirse", "Rendirse"], ["say come", "resign"]),
+        ("ca", ["senya un tres", "xat bon dia", "pausa"], ["sign three", "chat bon dia", "pause"]),
+        ("fr", ["abandonner", "1", "réclamer", "quitter", "1"], ["claim"]),
+        ("pt", ["sinal um três", "CHAT boa noite", "sair"], ["sign three", "chat boa noite"]),
+    ],
+)
+async def test_commands_are_typed_in_the_players_language(lang, lines, done) -> None:
+    table = FakeTable(then=dict.fromkeys(done, ()))
+    await play(table, *lines, terminal=True, lang=lang, signs=("three",), phrases=("come",))
+    assert table.done == done
+
+
 async def test_what_one_may_do_is_typed_by_its_line() -> None:
     table = FakeTable(turn("concede", must=False))
     send, lines = trio.open_memory_channel(3)
@@ -322,19 +337,19 @@ async def test_explanation_lists_the_words_of_the_game_and_each_meaning_once() -
     assert "sign three: a three (close one eye)" in told
     assert "say " not in told
     assert "play 3b|7e: Lay the card" in told
-    assert "order 7|8: Tell your partner" in told
+    assert "order a seven|an eight: Tell your partner" in told
     assert told.count("or ? for help") == 2
 
 
 async def test_what_one_may_do_is_one_line_and_told_once() -> None:
     offers = turn("order 7", "order low", "claim 1", must=False)
     told = await play(FakeTable(offers, offers._replace(at=2), turn("play 3b", at=3)))
-    assert told.count("you may: claim that east kept a flor quiet, order 7|low (? explains)") == 1
+    assert told.count("you may: order a seven|the lowest card, claim east (? explains)") == 1
 
 
 async def test_orders_are_one_entry_without_numbers() -> None:
     told = await play(FakeTable(turn("play 3b", "order 7", "order low")))
-    assert "also: order 7|low" in told
+    assert "also: order a seven|the lowest card" in told
     assert "2. " not in told
 
 
@@ -346,10 +361,12 @@ async def test_orders_are_one_entry_without_numbers() -> None:
         ("truco", "en", "raise 2"),
         ("Jogar 7e", "pt", "play 7e"),
         ("quiero", "en", "accept"),
+        ("mandar jugar un siete", "es", "order 7"),
+        ("pido flor east", "fr", "claim 1"),
     ],
 )
 async def test_what_the_screen_shows_is_understood(typed, lang, line) -> None:
-    table = FakeTable(turn("play 7e", "raise 2", "accept"))
+    table = FakeTable(turn("play 7e", "raise 2", "accept", "order 7", "order low", "claim 1", "claim 3"))
     await play(table, typed, lang=lang, words="argentine")
     assert table.done == [line]
 
@@ -514,7 +531,7 @@ async def test_question_mark_calls_a_move_as_the_screen_does() -> None:
     table = FakeTable(turn("play 3b", "raise 2"))
     table.match = rules_of("truco-argentino")
     told = await play(table, "? 6", "?", words="argentine")
-    assert told.count("truco [raise 2]: Ask to play for more.") == 2
+    assert told.count("truco: Ask to play for more.") == 2
 
 
 @pytest.mark.parametrize("typed", ["play Rs", "play rs", "play R♠", "play Ks"])

@@ -30,6 +30,7 @@ from truc_terminal.screen.prompt import Above, Drawn, Prompt, folded
 from truc_terminal.screen.questions import Key, Question
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.speaking import spelled
+from truc_words import Speech
 
 
 class Rings(DummyOutput):
@@ -317,11 +318,23 @@ def test_lines_printed_are_kept_until_they_can_be_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "line"),
-    [("'hi there", "chat hi there"), ("! come", "say come"), ("*three", "sign three"), ("1", "1")],
+    ("typed", "lang", "line"),
+    [
+        ("'hi there", "en", "chat hi there"),
+        ("! come", "es", "say come"),
+        ("*three", "en", "sign three"),
+        ("1", "fr", "1"),
+        ("Seña un tres", "es", "sign un tres"),
+        ("sena un tres", "es", "sign un tres"),
+        ("rendir-se", "ca", "resign"),
+        ("reprendre", "fr", "resume"),
+        ("REGRAS", "pt", "rules"),
+        ("pause", "ca", "pause"),
+        ("reclamar que Ana", "es", "reclamar que Ana"),
+    ],
 )
-def test_mark_stands_for_a_command(typed, line) -> None:
-    assert spelled(typed) == line
+def test_command_is_a_mark_or_a_word_of_ones_language_or_english(typed, lang, line) -> None:
+    assert spelled(typed, Speech(lang)) == line
 
 
 def test_every_line_printed_while_somebody_types_stands_above_once_and_whole(monkeypatch) -> None:

@@ -236,7 +236,7 @@ def test_names_and_text_of_a_server_cannot_write_to_the_terminal() -> None:
 @each_row("lang", LANGUAGES)
 @each_row("help_text", ["explain_end", "not_your_turn", "resting"])
 def test_help_names_the_chat_in_every_language(lang, help_text) -> None:
-    assert "chat TEXT" in catalogue(lang).screen[help_text]
+    assert f"{catalogue(lang).typed['chat']} TEXT" in catalogue(lang).screen[help_text]
 
 
 @pytest.mark.parametrize(

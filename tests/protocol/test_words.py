@@ -53,7 +53,7 @@ def called(line: str, lang: str, words: str, answering: str = "", **hints) -> st
         ("cut", {}, "cut the pack"),
         ("cover 7e", {}, "play 7e face down"),
         ("show 7e 6e", {}, "show 7e 6e"),
-        ("points 33", {}, "say 33"),
+        ("points 33", {}, "declare 33"),
         ("claim 1", {}, "claim that seat 1 kept a flor quiet"),
         ("order 7", {}, "order a seven"),
         ("order A", {}, "order an ace"),

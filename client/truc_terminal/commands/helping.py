@@ -55,7 +55,7 @@ class SpokenGroup(Program):
         """Run the command in the language asked for."""
         lang = _asked(sys.argv[1:] if args is None else args)
         with click_in(lang):
-            group = translated(self, lang, _unmarked if sys.stdout.isatty() else str)
+            group = translated(self, lang, _unmarked)
             return click.Group.main(group, args, *rest, **named)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -86,7 +86,7 @@ class SpokenGroup(Program):
 
 
 def _unmarked(text: str) -> str:
-    """Return a text without the marks of Markdown, for people at a terminal."""
+    """Return a text without the marks of Markdown; pages for `man` and in the docs have them."""
     return text.replace("`", "")
 
 
@@ -94,7 +94,7 @@ def translated(command: C, lang: str, shown: Callable[[str], str] = str) -> C:
     """Return a command, with its subcommands, with help in a language; `shown` says how its texts are written."""
     said, own = help_in(lang).commands, copy(command)
     own.help = shown("\n\n".join(said.get(paragraph, paragraph) for paragraph in paragraphs(command.help)))
-    own.short_help = said.get(command.short_help or "", command.short_help)
+    own.short_help = shown(said.get(command.short_help or "", command.short_help or "")) or None
     vars(own)["_help_option"] = None  # click caches this option in the language it was made in
     own.params = [_translated_param(param, said, shown) for param in command.params]
     if isinstance(own, click.Group):

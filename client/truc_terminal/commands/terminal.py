@@ -19,7 +19,7 @@ from rich.console import Console
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.screen.person import QUIT, Lines, Typed, typed_lines
 from truc_terminal.screen.screen import Screen
-from truc_words import Sentence, catalogue, told
+from truc_words import Sentence, Speech, catalogue, command_line, told
 
 if TYPE_CHECKING:
     from truc_terminal.screen.prompt import Prompt
@@ -162,7 +162,7 @@ async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **valu
             text = (await lines.receive()).text
             if not text:
                 return default if text is not None else None
-            if text.strip().casefold() in QUIT:
+            if command_line(text, Speech(screen.lang)).strip().casefold() in QUIT:
                 return None
             answer = meant(text, screen.lang)
             if answer is not None:

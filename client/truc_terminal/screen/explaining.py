@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 from truc_client.happenings import Choice, YourTurn
 from truc_terminal.replay_model.board import Board
-from truc_terminal.screen.drawing import Setting, short_label
-from truc_terminal.screen.questions import grouped, meanings, option_label
+from truc_terminal.screen.drawing import Setting
+from truc_terminal.screen.questions import meanings, named, talk_typed
 from truc_terminal.screen.wrapping import said_again
-from truc_words import Speech, Talk, move_meaning, phrase_label, sign_label, typed_name
+from truc_words import Speech, Talk, move_meaning, typed_name
 from truc_words.rules_page import Chapter
 
 TABLE: Final = "table"
@@ -55,20 +55,10 @@ def options_explained(turn: YourTurn, board: Board, setting: Setting) -> Iterato
     """Yield what the options mean, those of one kind combined, the signs and phrases, and what else may be typed."""
     speech, answered = setting.speech, board.answering
     for choices, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answered)):
-        name = _called(choices[0], board, setting) if len(choices) == 1 else grouped(choices)
-        yield f"{name}: {meaning}"
-    for word in setting.signs:
-        yield f"sign {typed_name(word, 'sign', speech)}: {sign_label(word, speech.lang, speech.words)}"
-    for phrase in setting.phrases:
-        yield f"say {typed_name(phrase, 'phrase', speech)}: {phrase_label(phrase, speech.lang, speech.words)}"
+        yield f"{named(choices, board, setting)}: {meaning}"
+    yield from map(": ".join, talk_typed(setting).items())
     yield speech.say("screen.explain_end")
     yield speech.say("screen.explain_more")
-
-
-def _called(choice: Choice, board: Board, setting: Setting) -> str:
-    """Return what an option is called, with its move line where that is another."""
-    label = short_label(option_label(choice, board, setting))
-    return label if label == choice.line else f"{label} [{choice.line}]"
 
 
 def explained(subject: Subject, setting: Setting, rules: Mapping[str, Chapter]) -> Iterator[str]:
@@ -83,7 +73,7 @@ def explained(subject: Subject, setting: Setting, rules: Mapping[str, Chapter]) 
     chapter = _chapter_of(kind, answered)
     is_move = kind in setting.speech.catalogue.moves and (subject.choice is not None or chapter in rules)
     if is_move:
-        name = _called(subject.choice, subject.board, setting) if subject.choice else subject.line
+        name = named([subject.choice], subject.board, setting) if subject.choice else subject.line
         yield f"{name}: {move_meaning(subject.line, setting.speech, answering=answered)}"
     else:
         found = ((name, told.heading.casefold()) for name, told in rules.items())

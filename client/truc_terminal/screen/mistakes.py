@@ -12,7 +12,7 @@ from truc_rules import KINDS, ArgShape
 from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, short_label
 from truc_terminal.screen.menu import menu
-from truc_terminal.screen.questions import grouped, option_label, option_names, plain_text
+from truc_terminal.screen.questions import named, option_label, option_names, plain_text
 from truc_terminal.screen.wrapping import MOST_SAID, said_again
 
 _LIKE: Final = 0.6  # of what two texts have in common; below it the nearest option is a guess
@@ -30,7 +30,7 @@ def mistake(text: str, turn: YourTurn, board: Board, setting: Setting, why_not: 
     elif menu(turn, board):
         told = say("screen.expected", got=got)
     else:
-        told = say("screen.expected_move", got=got, moves=grouped(turn.options))
+        told = say("screen.expected_move", got=got, moves=named(turn.options, board, setting))
     nearest = _nearest(text, turn.options, board, setting)
     if nearest is None:
         return told

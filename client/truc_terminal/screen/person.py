@@ -25,12 +25,11 @@ from truc_client.happenings import (
 from truc_client.table import Table
 from truc_terminal.screen.explaining import TABLE
 from truc_terminal.screen.screen import Screen
-from truc_terminal.screen.speaking import TALK, claim, spelled, talk
+from truc_terminal.screen.speaking import TALK, asked_about, claim, spelled, talk
 from truc_terminal.styles import Advise
+from truc_words import command_line
 from truc_words.rules_page import chapter_texts
 
-ASKS = "?"
-HELP = ("h", "help")
 QUIT = ("q", "quit", "exit")
 _PAUSE = "pause"
 _ASKED = ("pause_asked", "resume_asked")
@@ -159,7 +158,10 @@ class Person:
 
     def _is_at_once(self, line: Typed) -> bool:
         """Tell whether a line is obeyed even if nothing is asked."""
-        return self._screen.knows_game and (line.text or "").lower() == _PAUSE
+        return self._screen.knows_game and self._meaning(line.text or "").lower() == _PAUSE
+
+    def _meaning(self, text: str) -> str:
+        return spelled(text, self._screen.setting.speech)
 
     async def _wait_asked(self) -> None:
         """Wait for a question if a script answers: each of its lines is for one."""
@@ -226,10 +228,10 @@ class Person:
             self._close_question()
 
     async def _typed(self, line: Typed) -> bool:
-        text = line.text
+        text = line.text and self._meaning(line.text)
         if text is None or text.lower() in QUIT:
             return False
-        if not await self._obey(spelled(text)):
+        if not await self._obey(text):
             self._close_question()
             return True
         if self._must_act:
@@ -250,8 +252,8 @@ class Person:
                 return await self._ask_rest(self._table.unpause)
             case "claim" if not self._means_option(text):
                 await claim(self._table, self._screen)
-            case word if word.startswith(ASKS) or word.partition(" ")[0] in HELP:
-                self._help(word.removeprefix(ASKS) if word.startswith(ASKS) else word.partition(" ")[2])
+            case word if (subject := asked_about(word)) is not None:
+                self._help(subject)
             case word if word.partition(" ")[0] in TALK:
                 await talk(self._table, self._screen, text)
             case _ if text:
@@ -264,8 +266,8 @@ class Person:
         """Tell whether a line is a move available now."""
         return self._turn is not None and bool(self._screen.meant(self._turn, text)[0])
 
-    def _help(self, subject: str) -> None:
-        match = self._table.match
+    def _help(self, asked: str) -> None:
+        match, subject = self._table.match, command_line(asked, self._screen.setting.speech)
         if match is None and subject.strip() == TABLE:
             self._screen.explain_one(TABLE, None, {})
         elif subject.strip() and match is not None:

@@ -6,8 +6,8 @@ about again, the clock goes on and nothing rings.
 What a typed line means: by which names each option is chosen. Invariant: a line that could mean two options means none.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from rich.text import Text
@@ -16,9 +16,10 @@ from truc_client.happenings import Choice, Waiting, YourTurn
 from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, glyphs_of, short_label
 from truc_terminal.screen.menu import Option, menu
-from truc_words import joined, move_label, typed_name
+from truc_words import Speech, joined, move_label, phrase_label, sign_label, typed_name
 
-_CUT, _RAISE = "cut", "raise"
+CHAT: Final = "chat"
+_CUT, _RAISE, _CLAIM = "cut", "raise", "claim"
 _MOST_DIGITS: Final = 6
 
 Names = Callable[[Choice], Iterable[str]]
@@ -31,7 +32,7 @@ def unnumbered(turn: YourTurn, board: Board) -> tuple[Choice, ...]:
 
 
 def grouped(choices: Iterable[Choice]) -> str:
-    """Return move lines, those of one kind combined: `order 7|8|low, concede`."""
+    """Return move lines, those of one kind combined: `play 5e|7o`."""
     values: dict[str, list[str]] = {}
     for choice in choices:
         kind, _, value = choice.line.partition(" ")
@@ -80,7 +81,8 @@ def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[li
 
 _OF_CARDS: Final = ("play", "cover", "show")
 _WAITING: Final = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
-_COMMANDS: Final = ("chat ", "pause", "resume", "claim", "resign", "quit", "? table", "? rules")
+_BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit", "? table", "? rules")
+"""What may be typed beside the moves."""
 
 
 class Key(NamedTuple):
@@ -144,6 +146,8 @@ def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str
     """Yield the names of an option besides its move line: as it is shown, with suits as symbols, letters or left out."""
     played, ask, stake = choice.line.partition(f" {_RAISE} ")
     kind, *cards = played.split()
+    if kind == _CLAIM:
+        yield _claim_typed(choice, setting)
     looks = [setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)]
     for faces in looks:
         label = option_label(choice, board, setting._replace(faces=faces))
@@ -155,13 +159,54 @@ def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str
             yield short_label(label).replace(faces.card(cards[0]), faces.rank(cards[0]))
 
 
-def optional(turn: YourTurn, board: Board, setting: Setting) -> str:
-    """Return what may be typed for options without numbers: the name of one, the move lines of several of a kind."""
-    kinds = Counter(choice.kind for choice in turn.options)
-    alone = (choice for choice in turn.options if kinds[choice.kind] == 1)
-    several = [choice for choice in turn.options if kinds[choice.kind] > 1]
-    names = [short_label(option_label(choice, board, setting)) for choice in alone]
-    return ", ".join([*names, *filter(None, [grouped(several)])])
+def _claim_typed(choice: Choice, setting: Setting) -> str:
+    """Return a claim as it is typed: the game's own word, else that of the player's language, and whom it is about."""
+    word = setting.speech.local.moves.get(_CLAIM) or setting.speech.catalogue.typed[_CLAIM]
+    seat = choice.line.removeprefix(f"{_CLAIM} ")
+    names = dict(zip(map(str, range(len(setting.names))), setting.names, strict=True))
+    return f"{word} {names.get(seat, seat)}"
+
+
+def named(choices: Iterable[Choice], board: Board, setting: Setting) -> str:
+    """Return what may be typed for options, what names have in common once: `mandar jugar un siete|un ocho, truco`."""
+    by_kind: dict[str, list[str]] = {}
+    for choice in choices:
+        short = short_label(option_label(choice, board, setting))
+        name = _claim_typed(choice, setting) if choice.kind == _CLAIM else short
+        by_kind.setdefault(choice.kind, []).append(name)
+    return ", ".join(map(_together, by_kind.values()))
+
+
+def _together(names: Sequence[str]) -> str:
+    """Return names that begin alike as one, from their first words that differ."""
+    words = [name.split() for name in dict.fromkeys(names)]
+    columns = zip(*(each[:-1] for each in words), strict=False) if len(words) > 1 else ()
+    same = len([*takewhile(lambda column: len(set(column)) == 1, columns)])
+    rest = "|".join(" ".join(each[same:]) for each in words)
+    return " ".join([*words[0][:same], rest])
+
+
+def talk_typed(setting: Setting) -> Mapping[str, str]:
+    """Return what each sign and phrase of the game means, by what is typed for it."""
+    speech, typed = setting.speech, setting.speech.catalogue.typed
+    signs = {
+        f"{typed['sign']} {typed_name(word, 'sign', speech)}": sign_label(word, speech.lang, speech.words)
+        for word in setting.signs
+    }
+    phrases = {
+        f"{typed['say']} {typed_name(phrase, 'phrase', speech)}": phrase_label(
+            phrase, speech.lang, speech.words
+        )
+        for phrase in setting.phrases
+    }
+    return signs | phrases
+
+
+def commands_typed(commands: Iterable[str], speech: Speech) -> Iterator[str]:
+    """Yield what is typed for commands, in the words of the player's language; a text follows `chat `."""
+    for command in commands:
+        asked, _, word = command.rpartition(" ")
+        yield " ".join(filter(None, [asked, speech.catalogue.typed[word]])) + " " * (word == CHAT)
 
 
 def awaited_text(waiting: Waiting, setting: Setting) -> str:
@@ -180,9 +225,7 @@ def question(
         for choice in options
         for word in (choice.line, short_label(option_label(choice, board, setting)))
     ]
-    signs = [f"sign {typed_name(word, 'sign', setting.speech)}" for word in setting.signs]
-    phrases = [f"say {typed_name(phrase, 'phrase', setting.speech)}" for phrase in setting.phrases]
-    words = tuple(dict.fromkeys([*moves, *signs, *phrases, *_COMMANDS]))
+    words = tuple(dict.fromkeys([*moves, *talk_typed(setting), *commands_typed(_BESIDE, setting.speech)]))
     if turn is None or not turn.must:
         return Question(text=f"{awaited} >" if awaited else "", words=words)
     keys = tuple(

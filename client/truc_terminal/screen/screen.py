@@ -73,8 +73,8 @@ from truc_terminal.screen.questions import (
     find_choice,
     grouped,
     key_label,
+    named,
     option_names,
-    optional,
     question,
     unnumbered,
 )
@@ -414,7 +414,7 @@ class Screen:
         if turn.must:
             self._ask_now(turn)
         elif offered and offered != self._offered:
-            self.note("may_act", "dim", moves=optional(turn, self._board, self._setting))
+            self.note("may_act", "dim", moves=named(turn.options, self._board, self._setting))
         self._offered = offered
 
     def _ask_now(self, turn: YourTurn) -> None:
@@ -463,7 +463,7 @@ class Screen:
             label = key_label(option, self._board, self._setting)
             self.say(f"  {option.key}. {label}  [{grouped(option.choices)}]")
         if also := unnumbered(turn, self._board):
-            told = self._speech.say("screen.also", moves=grouped(also))
+            told = self._speech.say("screen.also", moves=named(also, self._board, self._setting))
             self.say(f"  {told}")
 
     def meant(self, turn: YourTurn, text: str) -> tuple[tuple[Choice, ...], int | None]:

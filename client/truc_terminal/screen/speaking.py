@@ -10,21 +10,34 @@ from truc_protocol.errors import Code
 from truc_protocol.messages.fields import CHAT_LENGTH
 from truc_terminal.screen.drawing import sign_of
 from truc_terminal.screen.explaining import word_expected
+from truc_terminal.screen.questions import CHAT
 from truc_terminal.screen.screen import Screen
-from truc_words import time_label, typed_word
+from truc_words import Speech, command_line, time_label, typed_word
 
 _SIGN: Final = "sign"
 _SAY: Final = "say"
-CHAT: Final = "chat"
+_ASKS: Final = "?"
+_HELP: Final = ("h", "help")
+_SUBJECTS: Final = ("table", "rules")
 TALK: Final = (_SIGN, _SAY, CHAT)
 SHORT: Final[Mapping[str, str]] = MappingProxyType({"'": CHAT, "!": _SAY, "*": _SIGN})
 """What a mark at the beginning of a line stands for."""
 
 
-def spelled(line: str) -> str:
-    """Return a line with its opening mark, if there is one, replaced by the command that it stands for."""
+def spelled(line: str, speech: Speech) -> str:
+    """Return a line with its command, which may be a mark or a word of the player's language, in English."""
     kind = SHORT.get(line[:1])
-    return line if kind is None else f"{kind} {line[1:].lstrip()}"
+    return command_line(line, speech) if kind is None else f"{kind} {line[1:].lstrip()}"
+
+
+def asked_about(line: str) -> str | None:
+    """Return what a line asks to be explained, empty if it is everything; None if it asks for nothing."""
+    command, _, subject = line.partition(" ")
+    if line.startswith(_ASKS):
+        return line.removeprefix(_ASKS)
+    if command.lower() in _HELP:
+        return subject
+    return line if line.lower() in _SUBJECTS else None
 
 
 async def talk(table: Table, screen: Screen, line: str) -> None:

@@ -25,15 +25,15 @@ from truc_client.table import Table
 from truc_terminal.replay_model.board import with_all_open
 from truc_terminal.screen.drawing import score_line, sentence
 from truc_terminal.screen.explaining import TABLE
-from truc_terminal.screen.person import ASKS, HELP, QUIT, Lines
-from truc_terminal.screen.questions import Question
+from truc_terminal.screen.person import QUIT, Lines
+from truc_terminal.screen.questions import CHAT, Question, commands_typed
 from truc_terminal.screen.screen import Screen
-from truc_terminal.screen.speaking import CHAT, spelled, talk
+from truc_terminal.screen.speaking import asked_about, spelled, talk
 from truc_terminal.screen.wrapping import said_again
-from truc_words import Sentence, as_told
+from truc_words import Sentence, as_told, command_line
 from truc_words.rules_page import chapter_texts
 
-_WORDS: Final = (f"{CHAT} ", "? table", "? rules", "quit")
+_WORDS: Final = (CHAT, "? table", "? rules", "quit")
 _TRICK_OVER: Final = ("trick_won", "trick_tied")
 
 
@@ -80,28 +80,26 @@ class Watcher:
         """Do what is typed, until it is to leave."""
         while True:
             text = (await lines.receive()).text
-            if text is None or text.lower() in QUIT:
+            line = text and spelled(text, self._screen.setting.speech)
+            if line is None or line.lower() in QUIT:
                 watching.cancel()
                 return
-            await self._obey(spelled(text))
+            await self._obey(line)
             self._pose()
 
     async def _obey(self, text: str) -> None:
-        word, _, rest = text.partition(" ")
-        match word.lower():
+        match text.partition(" ")[0].lower():
             case "":
                 pass
             case kind if kind == CHAT:
                 await talk(self._table, self._screen, text)
-            case kind if kind.startswith(ASKS):
-                self._help(text.removeprefix(ASKS).strip())
-            case kind if kind in HELP:
-                self._help(rest.strip())
+            case _ if (subject := asked_about(text)) is not None:
+                self._help(subject.strip())
             case _:
                 self._note("expected", "red", got=said_again(text))
 
-    def _help(self, subject: str) -> None:
-        match = self._table.match
+    def _help(self, asked: str) -> None:
+        match, subject = self._table.match, command_line(asked, self._screen.setting.speech)
         if subject.lower() == TABLE and self._is_unchecked:
             self._note("not_given", "yellow")
         elif subject and match is not None:
@@ -112,7 +110,8 @@ class Watcher:
 
     def _pose(self) -> None:
         draw = None if self._is_unchecked else self._screen.table(self._variant)
-        self._screen.stand(Question(text=self._said("prompt"), words=_WORDS, draw=draw))
+        words = tuple(commands_typed(_WORDS, self._screen.setting.speech))
+        self._screen.stand(Question(text=self._said("prompt"), words=words, draw=draw))
 
     def _said(self, key: str) -> str:
         return self._screen.setting.speech.catalogue.watching[key]
