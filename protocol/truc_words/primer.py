@@ -1,10 +1,11 @@
 """What a game's lessons are made from: how its cards rank, what they count, what wins. Nothing is decided by it."""
 
 from collections.abc import Iterable, Mapping
+from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
 
-from truc_rules import Variant, card_named
+from truc_rules import Card, Variant, card_named
 from truc_rules.contests.values import envido_value, flor_value, is_flor
 
 
@@ -51,6 +52,15 @@ class Primer(NamedTuple):
         if self.variant.flor is not None and is_flor(self.variant, named):
             return "flor", flor_value(self.variant, named)
         return None if self.variant.envido is None else ("envido", envido_value(self.variant, named))
+
+    def beats_of_100(self, cards: Iterable[str]) -> int:
+        """Return about how many of 100 hands dealt from the other cards count less in envido than these."""
+        own = [card_named(self.variant.pack, card) for card in cards]
+        value, others = envido_value(self.variant, own), {*range(len(self.variant.pack))} - {*own}
+        hands = [
+            envido_value(self.variant, [*map(Card, hand)]) < value for hand in combinations(others, len(own))
+        ]
+        return round(100 * sum(hands) / len(hands))
 
     def envido(self, cards: Iterable[str]) -> int:
         """Return what cards count in envido."""

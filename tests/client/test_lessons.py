@@ -215,6 +215,57 @@ def test_suggestion_is_told_with_how_it_fared_beside_the_next_best(tried, lines,
     assert told in "\n".join(lessons.of(advice(*tried, lines=lines), HOLDING))
 
 
+def at_stake(*cards: str, offer: str = "stake_asked", **more) -> Board:
+    """Return a table at which these cards are held and an offer of the other side waits."""
+    return Board(2, 0, own=cards, held=(cards, (None,) * 3), offers=({"what": offer},), **more)
+
+
+TAKEN = LaidTrick((Laid(0, "2o"), Laid(1, "1e")), is_over=True, side=0, best=0)
+
+
+@each_row(
+    "lines, board, lang, reason",
+    [
+        (("envido",), at_stake("7e", "2e", "1b"), "en", "Your 29 of envido beats about 87 of 100 hands."),
+        (
+            ("accept",),
+            at_stake("7e", "2e", "1b", offer="envido_called"),
+            "es",
+            "29 de envido gana a unas 87 de",
+        ),
+        (
+            ("decline",),
+            at_stake("4e", "5o", "1b", offer="envido_called"),
+            "pt",
+            "5 de envido vence umas 14 de cada",
+        ),
+        (
+            *(("accept",), at_stake("1e", "4o", "5c"), "en"),
+            "Nothing that is still out beats or ties your 1e: one trick is yours.",
+        ),
+        (("raise 2",), at_stake("1e", "1b", "5c"), "fr", "ni n'égale 1e 1b : chacune vaut un pli."),
+        (  # the card above lies on the table already
+            *(("accept",), at_stake("1b", "4o", tricks=(TAKEN,)), "ca"),
+            "Res del que falta per sortir no guanya ni empata 1b: una basa és teva. "
+            "El teu bàndol ja té una basa i només en necessita una altra.",
+        ),
+        (  # it still takes this trick
+            *(("accept",), at_stake("1b", laid=(Laid(1, "1e"),)), "en"),
+            "points on average: +0.8.\n",
+        ),
+        (
+            *(("decline",), at_stake("4e", "5o", "6c"), "en"),
+            "too weak for the stake that they ask for. Stronger than your best card, 6c: 28 of the 37",
+        ),
+        (("accept",), at_stake("1e", offer="redeal_proposed"), "en", "points on average: +0.8.\n"),
+    ],
+)
+def test_bet_and_answer_are_suggested_for_a_reason_in_the_games_terms(lines, board, lang, reason) -> None:
+    lessons = Lessons("truco-argentino", setting("truco-argentino", lang=lang))
+    tried = (Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, -0.96, False))
+    assert reason in "\n".join(lessons.of(advice(*tried, lines=(*lines, "play 4e")), board))
+
+
 @each_row("given, board", [(advice(), HOLDING), (advice(Tried(9, 0.6, 5, 0.4, False)), Board(2, 0))])
 def test_nothing_is_suggested_where_there_is_nothing_to_compare_or_no_card_yet(given, board) -> None:
     assert Lessons().of(given, board) == []

@@ -32,7 +32,11 @@ Stronger = Mapping[str, int]
 _PLAY, _RAISE = "play", "raise"
 _REASONS: Final = MappingProxyType({"raise": "why-raise", "decline": "why-decline"})
 _EVEN: Final = 0.02  # of a game: what rollouts tell no better than a guess
-_ENVIDO: Final = frozenset({"envido", "real-envido", "falta-envido", "points"})
+_BETS: Final = ("envido", "real-envido", "falta-envido")
+_ANSWERS: Final = ("accept", "decline")
+_ON_THE_HAND: Final = ("stake", "last-point")
+"""What an answer is to that is about the cards as they are played."""
+_ENVIDO: Final = frozenset({*_BETS, "points"})
 
 
 def untaught(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
@@ -146,7 +150,7 @@ class Teacher:
             return
         yield from self._once("advice", setting)
         values = {"move": _named(best, advice.turn, board, setting), "why": _why(tried, setting)}
-        reason = self._reason(best, board, setting)
+        reason = self._reasons(best, board, setting)
         yield " ".join([_say(setting, "suggestion", **values), *reason])
         for other, its in others[:1]:
             values = {"move": _named(other, advice.turn, board, setting), "why": _why(its, setting)}
@@ -154,15 +158,22 @@ class Teacher:
             if (odd := _oddity(tried, its)) is not None:
                 yield _say(setting, odd)
 
-    def _reason(self, best: Choice, board: Board, setting: Setting) -> Iterator[str]:
+    def _reasons(self, best: Choice, board: Board, setting: Setting) -> Iterator[str]:
         """Yield why a choice may be a good one, in the terms of the game, where that can be seen."""
-        key = _REASONS.get(best.kind)
-        if best.kind == _PLAY and _RAISE not in best.line.split():
-            key = _why_this_card(best.line.split()[1], board, self._stronger(board.turned_up))
-        elif best.kind == "decline" and board.answering != "stake":
-            key = None
-        if key is not None:
-            yield _say(setting, key)
+        counted, own = self._stronger(board.turned_up), [card for card in board.own if card is not None]
+        if best.kind in _BETS or (best.kind in _ANSWERS and board.answering == "envido"):
+            if own:
+                values = {"n": self._primer.envido(own), "beats": self._primer.beats_of_100(own)}
+                yield _say(setting, "why-envido", **values)
+        elif best.kind in _ANSWERS and board.answering not in _ON_THE_HAND:
+            return
+        elif best.kind == _PLAY and _RAISE not in best.line.split():
+            if (key := _why_this_card(best.line.split()[1], board, counted)) is not None:
+                yield _say(setting, key)
+        elif best.kind in (_PLAY, _RAISE, *_ANSWERS):
+            if (key := _REASONS.get(best.kind)) is not None:
+                yield _say(setting, key)
+            yield from _how_strong(board, setting, counted)
 
     def _fact(self, fact: Fact, board: Board, setting: Setting) -> Iterator[str]:
         match fact:
@@ -197,6 +208,34 @@ def _why_this_card(card: str, board: Board, counted: Stronger) -> str | None:
     if counted[card] == max(own):
         return "why-lowest"
     return "why-highest" if best is None and not board.tricks and counted[card] == min(own) else None
+
+
+def _how_strong(board: Board, setting: Setting, counted: Stronger) -> Iterator[str]:
+    """Yield what one's cards are good for: tricks that nobody can take, a trick taken already, or how many are stronger."""
+    own = sorted((card for card in board.cards if card in counted), key=lambda card: counted[card])
+    unseen = counted.keys() - _seen(board)
+    rivals = [
+        *unseen,
+        *(laid.card for laid in board.laid if laid.card in counted and _is_other(laid.seat, board)),
+    ]
+    best_rival = min((counted[str(card)] for card in rivals), default=len(counted))
+    sure = [card for card in own if counted[card] < best_rival]
+    if sure:
+        key = "why-sure" if len(sure) == 1 else "why-sure-several"
+        yield _say(setting, key, cards=_cards(sure, setting))
+    if board.seat is not None and any(trick.side == board.seat % 2 for trick in board.tricks):
+        yield _say(setting, "why-ahead")
+    stronger = sum(counted[card] < counted[own[0]] for card in unseen) if own and not sure else 0
+    if stronger:
+        yield _say(setting, "why-best", card=_cards(own[:1], setting), n=stronger, total=len(unseen))
+
+
+def _seen(board: Board) -> set[str | None]:
+    """Return the cards of which one knows where they are."""
+    tricks = (*board.tricks, board.last_trick)
+    played = (laid.card for trick in tricks for laid in trick.laid)
+    shown = (card for _, cards in (*board.memory.partners, *board.memory.opened) for card in cards)
+    return {*board.own, *board.cards, *played, *shown, board.turned_up}
 
 
 def _oddity(tried: Tried, its: Tried) -> str | None:
