@@ -1,14 +1,18 @@
-"""What one played card costs the server in steps: bounds that may only be lowered."""
+"""What one played card, and one login, cost the server in steps: bounds that may only be lowered."""
 
 import pytest
 from server.act_trace import Way, traced
 from server.conftest import holder_of, in_hand
+from server.rawclient import Seat
 
 from truc_protocol import dealing
 
 MOST = {"key": Way(36, 109, 228), "guest": Way(36, 106, 231)}
 """From the bytes of a card to those of everything it leads to, commit included. The goal is Way(20, 60, 300) for both;
 whoever shortens the way lowers these."""
+
+MOST_OF_A_LOGIN = {"key": Way(29, 76, 172), "guest": Way(28, 66, 153)}
+"""From the connection to the welcome, the line in the log included."""
 
 
 async def first_card(server, *, guests):
@@ -31,3 +35,16 @@ async def test_played_card_passes_no_more_than_this(server, monkeypatch, kind, g
     await first_card(server, guests=guests)
     trace = await first_card(server, guests=guests)
     assert all(counted <= most for counted, most in zip(trace.way, MOST[kind], strict=True)), str(trace)
+
+
+@pytest.mark.parametrize("kind", ["key", "guest"])
+async def test_login_passes_no_more_than_this(server, kind):
+    async def login(seed):
+        seat = Seat(await server.connect(), seed=seed, keyed=kind == "key")
+        assert (await seat.login())["t"] == "welcome"
+
+    await login(1)
+    with traced() as trace:
+        await login(2)
+    most = MOST_OF_A_LOGIN[kind]
+    assert all(counted <= bound for counted, bound in zip(trace.way, most, strict=True)), str(trace)

@@ -12,7 +12,7 @@ from truc_protocol.messages.history import (
     Snapshot,
     Standing,
 )
-from truc_protocol.messages.info import Info, Limits, VariantOffer, decode_info, encode_info
+from truc_protocol.messages.info import Info, Limits, VariantOffer, decode_info, encode_info, encode_until_now
 from truc_protocol.messages.notices import (
     Away,
     BoxedOptions,
@@ -173,6 +173,7 @@ __all__ = [
     "decode_info",
     "encode",
     "encode_info",
+    "encode_until_now",
     "refusal",
     "row_of",
     "tag_of",

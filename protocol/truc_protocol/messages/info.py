@@ -1,6 +1,7 @@
 """What a server says about itself: the map inside its hello, hashed as the bytes sent."""
 
 import msgspec
+from msgspec.structs import replace
 
 from truc_protocol.codec import EncodingError, pack, unpack
 from truc_protocol.errors import Code, RemoteError
@@ -69,6 +70,11 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def encode_info(info: Info) -> bytes:
     """Return the bytes that the server hello carries and its signature covers."""
     return pack(info)
+
+
+def encode_until_now(info: Info) -> bytes:
+    """Return what `encode_info` begins with, whatever the time: the server's clock is the last field, and follows."""
+    return pack(replace(info, now_ms=0))[:-1]
 
 
 def decode_info(encoded: bytes) -> Info:

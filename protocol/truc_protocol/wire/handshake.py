@@ -17,7 +17,7 @@ from truc_protocol.codec import MAX_INT, EncodingError, dec, sha256
 from truc_protocol.crypto.keys import SigningKey, admissible, blacklisted, fingerprint, verify
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import ClientHello, Info, KeyLogin, ServerHello, decode_info
-from truc_protocol.records import encode
+from truc_protocol.records import encode, encode_own
 
 PROTOCOLS: Final = (1,)
 MAX_ROLLS: Final = 8
@@ -193,7 +193,7 @@ def agree(hello: ClientHello, caps: Collection[str]) -> int:
 
 def server_hello(greeting: Greeting, request: int, client_frame: bytes) -> ServerHello:
     """Return the signed answer to a client's hello; `client_frame` is that hello as received."""
-    body = encode(
+    body = encode_own(
         Hello(
             spk=greeting.key.public,
             sn=greeting.sn,

@@ -218,7 +218,8 @@ class Names:
         held = self._held.get(player)
         if held is not None and wanted in (held.wanted, held.name):
             return held.name
-        self.drop(player)
+        if held is not None:
+            self.drop(player)
         given = _Held(wanted, wanted, skeletons(wanted))
         if not self._is_free(given.skeletons):
             name = self._numbered(wanted)
@@ -245,7 +246,7 @@ class Names:
             self._owners.setdefault(skeleton, player)
 
     def _is_free(self, wanted: frozenset[str]) -> bool:
-        return not any(skeleton in self._owners for skeleton in wanted)
+        return self._owners.keys().isdisjoint(wanted)
 
     def _numbered(self, wanted: str) -> str:
         """Return a name with a number that is free."""

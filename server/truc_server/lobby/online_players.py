@@ -43,22 +43,23 @@ class OnlinePlayers:
 
     def enter(self, peer: Peer, player: Player) -> None:
         """Note that a connection speaks for a player now."""
-        others = self._peers.get(player.tag, ())
+        tag = player.tag
+        others = self._peers.get(tag, ())
         if others:
             peer.ignored = others[0].ignored
             peer.bucket = others[0].bucket  # limits are a player's, not a connection's
         elif player.kind is PlayerKind.GUEST:
             peer.ignored = self._ignored.get(player.id, set())
         if not others:
-            insort(self._tags, player.tag)
-        self._peers[player.tag] = (*others, peer)
+            insort(self._tags, tag)
+        self._peers[tag] = (*others, peer)
 
     def leave(self, peer: Peer) -> None:
         """Note that a connection has ended."""
         if peer.player is None:
             return
         tag = peer.player.tag
-        others = tuple(other for other in self._peers.get(tag, ()) if other is not peer)
+        others = tuple([other for other in self._peers.get(tag, ()) if other is not peer])
         if others:
             self._peers[tag] = others
         elif self._peers.pop(tag, ()):

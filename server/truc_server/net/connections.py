@@ -5,8 +5,7 @@ no task or byte is spent on a connection beyond its limits; a connection is left
 fails on one harms no other.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable
 from secrets import token_hex
 from typing import Final
 
@@ -88,7 +87,7 @@ class Connections:
             address: str = stream.socket.getpeername()[0]
         except OSError:
             return  # gone already
-        with _alone(address):
+        try:
             began, network = trio.current_time(), network_of(address)
             refused = self._admission.enter(address, network)
             if refused is not None:
@@ -98,6 +97,8 @@ class Connections:
                 await self._let_in(stream, address, began)
             finally:
                 self._admission.leave(network)
+        except Exception:  # harms no other connection
+            log.exception("internal", incident=token_hex(4), address=address)
 
     async def _let_in(self, stream: trio.SocketStream, address: str, began: float) -> None:
         """Speak with a client; the time for the login runs already, and agreeing on encryption is part of it."""
@@ -116,8 +117,7 @@ class Connections:
         finally:
             del self._peers[peer]
             peer.leave()
-            with _alone(address):
-                self._on_left(peer)
+            self._on_left(peer)
 
     async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> Encrypted | None:
         """Agree with a client on encryption; None if that came to nothing."""
@@ -187,12 +187,3 @@ class Connections:
         """Wait until everything that may be sent has been."""
         for peer in self.everybody():
             await peer.outbox.wait_empty()
-
-
-@contextmanager
-def _alone(address: str) -> Iterator[None]:
-    """Log what fails for a connection and should not; that harms no other."""
-    try:
-        yield
-    except Exception:
-        log.exception("internal", incident=token_hex(4), address=address)

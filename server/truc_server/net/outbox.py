@@ -93,6 +93,11 @@ class Outbox:
             self._flusher.note(self, gate)
         return True
 
+    def put(self, frame: bytes) -> None:
+        """Put a frame that waits for nothing into an empty outbox, which is flushed next."""
+        self._frames.append((0, frame, False))
+        self.size = len(frame)
+
     def forget(self) -> None:
         """Drop what waits; a write that has begun goes on."""
         self._frames.clear()
@@ -223,6 +228,14 @@ class Flusher:
         else:
             self._ready.add(outbox)
             self._wake.set()
+
+    def write_alone(self, outbox: Outbox, frame: bytes, gate: int) -> bool:
+        """Write a frame at once, if neither it nor anything else has to wait; False if it must be queued."""
+        if gate > self._durable or outbox.size or outbox.finishing or len(frame) > outbox.limit:
+            return False
+        outbox.put(frame)
+        self._flush(outbox)
+        return True
 
     def release(self, durable: int) -> None:
         """Write what has waited for batches up to `durable`."""

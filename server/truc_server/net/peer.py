@@ -5,7 +5,6 @@ Requests are answered elsewhere. Invariant: before a connection is closed it is 
 
 from base64 import b32encode
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
@@ -19,7 +18,7 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
 from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
 from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
-from truc_server.net.listening import CHUNK
+from truc_server.net.listening import read_some
 from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox
 from truc_server.net.sanctions import Sanctions
 from truc_server.operation.figures import Figures
@@ -197,7 +196,7 @@ class Peer:
         self.ignored: set[str] = set()
         self.is_refused_talk = False
         self._house = house
-        self._stream = stream
+        self._wire = stream.socket
         self._said: Iterator[AnyMessage | Failure] = iter(())  # what has come and was not handed on yet
         self._pinged: float | None = None
         self._pings = 0
@@ -240,16 +239,17 @@ class Peer:
     async def _read(self) -> bytes:
         """Return what comes next, in the clear; empty at the end, or if the connection is lost."""
         encrypted = self.outbox.encrypted
-        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+        try:
             if encrypted is None:
-                return await self._stream.receive_some(CHUNK)
+                return await read_some(self._wire)
             while (opened := encrypted.read()) is None:
-                received = await self._stream.receive_some(CHUNK)
+                received = await read_some(self._wire)
                 if not received:
                     break
                 encrypted.feed(received)
-            return opened or b""
-        return b""
+        except OSError:  # the connection is lost
+            return b""
+        return opened or b""
 
     def send(self, message: ServerMessage) -> None:
         """Queue a message."""
@@ -258,6 +258,14 @@ class Peer:
                 self._push_grease(self._grease)
             frame = self.connection.send(message)
             if not self.outbox.push(frame, self._house.journal.gate):
+                self._make_room(frame)
+
+    def answer_newcomer(self, message: ServerMessage) -> None:
+        """Send a message, at once if nothing has to wait: to wake the flusher for it costs as much as the write."""
+        if self.is_open:
+            frame, gate = self.connection.send(message), self._house.journal.gate
+            is_sent = self._house.flusher.write_alone(self.outbox, frame, gate)
+            if not is_sent and not self.outbox.push(frame, gate):
                 self._make_room(frame)
 
     def send_frame(self, frame: bytes) -> None:
@@ -391,8 +399,9 @@ class Peer:
 
     async def wait_parted(self) -> None:
         """Wait until the last words have left, but not for long."""
-        self._part_soon()
-        await self.outbox.wait_empty()
+        if not self.outbox.is_empty:
+            self._part_soon()
+            await self.outbox.wait_empty()
 
     def leave(self) -> None:
         """Watch nothing, and take nothing more: the connection is gone."""

@@ -30,7 +30,6 @@ from truc_protocol.messages import (
     GuestReturn,
     History,
     Ignore,
-    Info,
     Join,
     KeyLogin,
     Leaderboard,
@@ -54,6 +53,7 @@ from truc_protocol.messages import (
     Unwatch,
     WantRekey,
     Watch,
+    encode_until_now,
     refusal,
     tag_of,
 )
@@ -76,6 +76,7 @@ from truc_server.requests import (
     standings,
 )
 from truc_server.requests.means import Means
+from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.table_data.codes import label
@@ -95,16 +96,20 @@ class Dispatch:
         self._means = means
         self._lobby = lobby
         self._admission = admission
-        self._told = means.settings.now, login.info_of(means.settings.now, lobby.catalogue)
+        self._told = self._introduction(means.settings.now)
         self._complaints = Seldom()
 
+    def _introduction(self, settings: Settings) -> login.Introduction:
+        info = login.info_of(settings, self._lobby.catalogue)
+        return login.Introduction(settings, info.caps, encode_until_now(info))
+
     @property
-    def _info(self) -> Info:
+    def _introduced(self) -> login.Introduction:
         """What the server says about itself, by the settings in force."""
         settings = self._means.settings.now
-        if settings is not self._told[0]:
-            self._told = settings, login.info_of(settings, self._lobby.catalogue)
-        return self._told[1]
+        if settings is not self._told.settings:
+            self._told = self._introduction(settings)
+        return self._told
 
     async def handle(self, peer: Peer, item: AnyMessage | Failure) -> None:
         """Do what a client asks, or answer why not."""
@@ -151,7 +156,7 @@ class Dispatch:
                 _refuse_for_now(peer, message, wait_ms)
                 return False
         capability = BROUGHT_BY.get(tag_of(message))
-        if capability is not None and capability not in self._info.caps:  # the host has turned it off
+        if capability is not None and capability not in self._introduced.caps:  # the host has turned it off
             raise RefusedError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
         return True
 
@@ -210,7 +215,7 @@ class Dispatch:
                 if isinstance(message, Ping):
                     peer.send(Pong(n=message.n, now_ms=now_ms()))
             case ClientHello():
-                login.greet(self._means, peer, message, self._info)
+                login.greet(self._means, peer, message, self._introduced)
             case KeyLogin() | GuestLogin() | GuestReturn():
                 await self._enter(peer, message)
             case _:

@@ -4,15 +4,15 @@ Invariant: no connection has a player before the checks of the handshake have pa
 and the token itself is in no log.
 """
 
+from collections.abc import Mapping
 from importlib.metadata import version
 from secrets import token_bytes, token_urlsafe
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 import trio
-from msgspec.structs import replace
 
-from truc_protocol.codec import sha256
+from truc_protocol.codec import pack, sha256
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
@@ -23,7 +23,6 @@ from truc_protocol.messages import (
     KeyLogin,
     Limits,
     Welcome,
-    encode_info,
 )
 from truc_protocol.wire.capabilities import wanted
 from truc_protocol.wire.connection import Role
@@ -49,32 +48,41 @@ _SOFTWARE: Final = f"truc {version('truc')}"
 log = structlog.get_logger()
 
 
-def greet(means: Means, peer: Peer, hello: ClientHello, info: Info) -> None:
-    """Answer a client's hello with the server's proof; `info` is what the server says by its settings.
+class Introduction(NamedTuple):
+    """What the server says about itself by some settings: its capabilities, and all of its info up to the time."""
+
+    settings: Settings
+    caps: Mapping[str, object]
+    info: bytes
+
+
+def greet(means: Means, peer: Peer, hello: ClientHello, introduction: Introduction) -> None:
+    """Answer a client's hello with the server's proof.
 
     Raises:
         RemoteError: No protocol in common, or a capability that the client cannot do without.
     """
-    proto = agree(hello, info.caps)
+    caps = introduction.caps
+    proto = agree(hello, caps)
     identity = means.identity
     greeting = Greeting(
         identity.key,
         token_bytes(32),
         proto,
-        _encoded(means, info),
+        _info(means, introduction),
         cert=peer.certificate,
         rolls=identity.rolls,
     )
-    peer.send(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
+    peer.answer_newcomer(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
-    peer.wanted = wanted(hello.want, info.caps)
+    peer.wanted = wanted(hello.want, caps)
     if place := means.settings.now.access.moved_to:
         peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
 
 
-def _encoded(means: Means, info: Info) -> bytes:
-    encoded = encode_info(replace(info, now_ms=now_ms()))
+def _info(means: Means, introduction: Introduction) -> bytes:
+    encoded = introduction.info + pack(now_ms())
     return encoded if means.grease is None else means.grease.info(encoded)
 
 
@@ -196,7 +204,7 @@ def _hash(token: str) -> bytes:
 
 def _enter(lobby: Lobby, peer: Peer, request: int, player: Player, token: str | None = None) -> None:
     peer.admit(player)
-    seats = lobby.seats_of(player)[:MAX_SEATS]  # older versions had no limit
-    peer.send(Welcome(re=request, name=player.name, player=player.tag, token=token, seats=seats))
-    log.info("login", kind=str(player.kind), name=player.name, tag=player.tag, address=peer.address)
+    tag, seats = player.tag, lobby.seats_of(player)[:MAX_SEATS]  # older versions had no limit
+    peer.answer_newcomer(Welcome(re=request, name=player.name, player=tag, token=token, seats=seats))
+    log.info("login", kind=str(player.kind), name=player.name, tag=tag, address=peer.address)
     lobby.enter(peer, player)
