@@ -110,11 +110,16 @@ def test_commitments_are_ticked_when_the_hand_is_opened(french) -> None:
     assert "dealt again from them ✓" in after
 
 
-def test_record_that_fails_is_the_last_page(french) -> None:
+def test_record_that_fails_is_the_last_page_and_the_status_says_so(tmp_path) -> None:
     damaged = bytearray(FRENCH.read_bytes())
     damaged[-200] ^= 1
-    replayed = replay_of(bytes(damaged), lang="en")
-    assert "> FAILS: " in pages(replayed)[-1]
+    (tmp_path / "a.truc").write_bytes(damaged)
+    told = truc("replay", tmp_path / "a.truc")
+    assert (told.exit_code, told.stdout) == (
+        1,
+        "\n\n".join(pages(replay_of(bytes(damaged), lang="en"))) + "\n\n",
+    )
+    assert "> FAILS: " in told.stdout
 
 
 def test_keys_step_by_records_and_hands_and_to_the_ends(french) -> None:

@@ -125,11 +125,12 @@ def test_incomplete_match_is_shown_to_where_it_breaks_off(show) -> None:
 def test_record_that_fails_is_the_last_and_says_why(show) -> None:
     table = Table().to("hand")
     failing = file(table, table.rule("forfeit", 0, "absent"), *table.records[-1:])
-    told = show(failing).output
-    assert "FAILS: record 8: C22" in told
-    assert "The server made a ruling that it may not make" in told
-    assert "record 9" not in told
-    last = json.loads(show(failing, "--json").stdout.splitlines()[-1])
+    told, as_json = show(failing), show(failing, "--json")
+    assert "FAILS: record 8: C22" in told.output
+    assert "The server made a ruling that it may not make" in told.output
+    assert "record 9" not in told.output
+    assert (told.exit_code, as_json.exit_code) == (1, 1)
+    last = json.loads(as_json.stdout.splitlines()[-1])
     assert (last["check"], last["record"], last["setup"], last["signature"]) == ("C22", 8, None, "unchecked")
 
 

@@ -118,8 +118,16 @@ main(["verify", *sys.argv[1:]])
 """
 
 
-def test_interrupted_in_the_middle_no_process_and_no_verdict_remains(paths, tmp_path) -> None:
-    terminal = Terminal(tmp_path, *map(str, paths), program=(sys.executable, "-c", INTERRUPTED))
+ANOTHER_THREAD_IS_GIVEN_IT = """
+import signal, threading
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+"""
+
+
+@pytest.mark.parametrize("before", ["", ANOTHER_THREAD_IS_GIVEN_IT])
+def test_interrupted_in_the_middle_no_process_and_no_verdict_remains(paths, tmp_path, before) -> None:
+    terminal = Terminal(tmp_path, *map(str, paths), program=(sys.executable, "-c", before + INTERRUPTED))
     terminal.wait_until(lambda: len(BEGUN.findall(terminal.seen)) == 2 and b"kB" in terminal.seen)
     leave(terminal, CTRL_C)
     assert b"proven" not in terminal.seen

@@ -35,7 +35,7 @@ def replay(match: str | None, *, seat: int | None, hand: int | None, plain: bool
 
     Every record is checked on the way; one that fails is the last that is shown.
 
-    Exit status: 0 shown, 2 not readable to its end, or not written.
+    Exit status: 0 shown, 1 shown and refuted, 2 not readable to its end, or not written.
     """
     speech = Speech(spoken())
     replayed = replay_of(transcript_meant(match)[1], lang=speech.lang)
@@ -48,6 +48,8 @@ def replay(match: str | None, *, seat: int | None, hand: int | None, plain: bool
     if replayed.unreadable is not None:
         tell(f"truc: {shortened(str(replayed.unreadable))}", err=True)
         status = status or EXIT_CODES[Result.UNREADABLE]
+    elif replayed.verdict.result is Result.REFUTED:
+        status = status or EXIT_CODES[Result.REFUTED]
     raise click.exceptions.Exit(status)
 
 

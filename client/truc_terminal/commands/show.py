@@ -7,13 +7,14 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
+from truc_protocol.audit import Result
 from truc_terminal.commands.kept_matches import transcript_meant
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say
 from truc_terminal.plain_values import failure_facts
 from truc_terminal.replay_model.annotating import Annotated, Annotator, Commitment
 from truc_terminal.replay_model.retelling import Telling
-from truc_terminal.verdicts import refutation_line, shortened, verdict_lines
+from truc_terminal.verdicts import EXIT_CODES, refutation_line, shortened, verdict_lines
 from truc_words import Speech, shown_name, told, words_of_check
 
 _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
@@ -30,7 +31,7 @@ def show(match: str | None, as_json: bool) -> None:
 
     Every record is checked on the way; one that fails is the last that is shown.
 
-    Exit status: 0 shown, 2 not readable to its end, or not written.
+    Exit status: 0 shown, 1 shown and refuted, 2 not readable to its end, or not written.
     """
     console, speech = Output(), Speech(spoken())
     annotator = Annotator(transcript_meant(match)[1])
@@ -41,8 +42,11 @@ def show(match: str | None, as_json: bool) -> None:
             _print(each, speech, console)
     if annotator.unreadable is not None:
         raise UnusableError(shortened(str(annotator.unreadable)))
+    verdict = annotator.verdict()
     if not as_json:
-        say(console, next(verdict_lines(annotator.verdict(), speech)), "bold")
+        say(console, next(verdict_lines(verdict, speech)), "bold")
+    if verdict.result is Result.REFUTED:
+        raise click.exceptions.Exit(EXIT_CODES[Result.REFUTED])
 
 
 def _print(each: Annotated, speech: Speech, console: Console) -> None:
