@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import trio
 from benchmarks import reports
 from benchmarks.picture import draw
-from benchmarks.running import BenchmarkError
+from benchmarks.running import BenchmarkError, MissingError
 from benchmarks.scenarios import FULL, SECTIONS, SHORT, Scale, measure_floor
 from benchmarks.targets import Row, rows
 
@@ -33,6 +33,8 @@ async def measure(folder: Path, scale: Scale, sections: Sequence[str]) -> dict[s
             results[name] = await SECTIONS[name](folder, scale)
         except BenchmarkError as error:
             results.setdefault("failed", {})[name] = str(error)
+        except MissingError as missing:
+            results.setdefault("left_out", {})[name] = str(missing)
     return results
 
 
@@ -68,12 +70,13 @@ def publish(
 
 
 def verdict(results: dict[str, Any], found: Sequence[Row], *, is_gated: bool) -> int:
-    """Say what is to be doubted, what could not be measured and which gates fail; return the exit status."""
+    """Say what is to be doubted, what was left out or could not be measured, and which gates fail; return the exit status."""
     failed = [f"{name} could not be measured: {why}" for name, why in results.get("failed", {}).items()]
+    left_out = [f"{name} is left out: {why}" for name, why in results.get("left_out", {}).items()]
     gates = [
         f"{row.target.name}: far beyond what it must reach" for row in found if is_gated and not row.passes
     ]
-    for line in (*reports.doubts(results), *failed, *gates):
+    for line in (*reports.doubts(results), *left_out, *failed, *gates):
         print(line, file=sys.stderr)
     return 1 if failed or gates else 0
 

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +29,10 @@ PATIENCE_S: Final = 900.0
 
 class BenchmarkError(Exception):
     """A benchmark could not be run; the text says what was in the way."""
+
+
+class MissingError(Exception):
+    """A benchmark is left out, as something is not on this machine that nobody need have; the text says what."""
 
 
 @asynccontextmanager
@@ -90,18 +94,24 @@ async def told(module: str, *arguments: str) -> dict[str, Any]:
     Raises:
         BenchmarkError: It could not.
     """
-    command = [sys.executable, "-m", module, *arguments]
+    return await told_by([sys.executable, "-m", module, *arguments], environment())
+
+
+async def told_by(command: Sequence[str], env: Mapping[str, str]) -> dict[str, Any]:
+    """Run a command; return the figures that it prints as JSON.
+
+    Raises:
+        BenchmarkError: It could not.
+    """
     with trio.move_on_after(PATIENCE_S):
-        done = await trio.run_process(
-            command, capture_stdout=True, capture_stderr=True, check=False, env=environment()
-        )
+        done = await trio.run_process(command, capture_stdout=True, capture_stderr=True, check=False, env=env)
         return _told(done)
     raise BenchmarkError(f"{' '.join(command[1:])}: expected an end within {PATIENCE_S:.0f} s")
 
 
 def _told(done: "subprocess.CompletedProcess[bytes]") -> dict[str, Any]:
     if done.returncode != 0:
-        raise BenchmarkError(f"{done.args[2]} has failed: {done.stderr.decode()[-2000:]}")
+        raise BenchmarkError(f"{' '.join(done.args[1:])} has failed: {done.stderr.decode()[-2000:]}")
     told: dict[str, Any] = json.loads(done.stdout)
     if "error" in told:
         raise BenchmarkError(told["error"])

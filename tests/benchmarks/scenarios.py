@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import trio
 from benchmarks import audit as auditing
 from benchmarks import engine as playouts
-from benchmarks import floor, running
+from benchmarks import floor, node, running
 from benchmarks.generator import Plan
 from benchmarks.measuring import signatures_us
 from chaos.flood import SETTINGS as HONEST
@@ -43,6 +43,7 @@ class Scale(NamedTuple):
         honest: tables at human pace beside a flood.
         idle, idle_s: clients that do nothing, and for how long.
         rounds: of what runs in this process.
+        turns: of loads that are set beside each other.
         hands: of the match that is audited.
         matches: few and many that are verified.
     """
@@ -59,6 +60,7 @@ class Scale(NamedTuple):
     idle: int = 4_000
     idle_s: float = 60.0
     rounds: int = 5
+    turns: int = 3
     hands: int = auditing.HANDS
     matches: tuple[int, int] = (100, 10_000)
 
@@ -78,6 +80,7 @@ SHORT: Final = Scale(
     idle=500,
     idle_s=4.0,
     rounds=1,
+    turns=1,
     hands=10,
     matches=(20, 200),
 )
@@ -94,6 +97,7 @@ LEAST: Final = Scale(
     idle=3,
     idle_s=0.3,
     rounds=1,
+    turns=1,
     hands=2,
     matches=(2, 4),
 )
@@ -101,10 +105,8 @@ LEAST: Final = Scale(
 
 async def measure_floor(folder: Path, scale: Scale) -> Figures:
     """Measure what nobody can do without."""
-    async with running.echo() as (port, pid):
-        echoes = partial(Plan, "echo", port, pid, **_windows(scale))
-        echoed = await running.load(echoes(clients=50))
-        paced = await running.load(echoes(clients=2 * scale.tables, pace=PACE / 2))
+    echoed = await _echoed(scale)
+    paced = await _echoed(scale, clients=2 * scale.tables, pace=PACE / 2)
     commit_us = await trio.to_thread.run_sync(floor.commit_us, folder)
     sign_us, verify_us = await trio.to_thread.run_sync(signatures_us)
     return {
@@ -116,17 +118,42 @@ async def measure_floor(folder: Path, scale: Scale) -> Figures:
     }
 
 
+async def _echoed(scale: Scale, *, clients: int = 50, pace: float = 0.0) -> Figures:
+    async with running.echo() as (port, pid):
+        return await running.load(Plan("echo", port, pid, clients=clients, pace=pace, **_windows(scale)))
+
+
 def _windows(scale: Scale) -> Mapping[str, float]:
     return {"seconds": scale.seconds, "warm_s": scale.warm_s}
+
+
+Load = Callable[[], Awaitable[Figures]]
+
+
+def _each_s(load: Figures) -> float:
+    """Return the seconds of the main thread for an act or a message."""
+    return float(load["main_s"] / (load.get("acts") or load.get("messages") or 1))
+
+
+async def _in_turns(
+    turns: int, loads: Mapping[str, Load], cost: Callable[[Figures], float] = _each_s
+) -> Figures:
+    """Run loads one after the other, several times; return of each the middle one by what it cost."""
+    rounds = [{name: await load() for name, load in loads.items()} for _ in range(turns)]
+    return {name: sorted((each[name] for each in rounds), key=cost)[turns // 2] for name in loads}
 
 
 async def acts(folder: Path, scale: Scale) -> Figures:
     """Let guests play as fast as they can, at few tables and at many; and once with hands as short as can be."""
     play = partial(running.measured, folder, **_windows(scale))
+    beside = {
+        "echo": partial(_echoed, scale),
+        "few": partial(play, tables=scale.few),
+        "many": partial(play, tables=scale.many),
+    }
     return {
-        "few": await play(tables=scale.few),
+        **await _in_turns(scale.turns, beside),
         "some": await play(tables=scale.some),
-        "many": await play(tables=scale.many),
         "brief": await play(tables=scale.few, is_brief=True),
     }
 
@@ -139,6 +166,23 @@ async def signed(folder: Path, scale: Scale) -> Figures:
         "some": await play(tables=scale.some),
         "two_cores": await play(tables=scale.some, is_pinned=False),
     }
+
+
+async def peers(folder: Path, scale: Scale) -> Figures:
+    """Play at few tables in turns with boardgame.io, in memory, and with a room server that knows no rules."""
+    installed = await trio.to_thread.run_sync(node.install)
+    beside = {"tables": scale.few, **_windows(scale)}
+    ours = partial(running.measured, folder, **beside)
+    theirs = partial(node.measured, installed, **beside)
+    return await _in_turns(
+        scale.turns,
+        {
+            "guests": ours,
+            "boardgame.io": partial(theirs, "boardgame.io"),
+            "keys": partial(ours, is_keyed=True),
+            "room": partial(theirs, "room"),
+        },
+    )
 
 
 async def latency(folder: Path, scale: Scale) -> Figures:
@@ -206,9 +250,7 @@ async def flood(folder: Path, scale: Scale) -> Figures:
         an_address=2 * TABLES_AN_ADDRESS,
         **_windows(scale),
     )
-    rounds = [(await play(), await play(is_flooded=True)) for _ in range(scale.rounds)]
-    quiet, flooded = (sorted(loads, key=_p99)[len(loads) // 2] for loads in zip(*rounds, strict=True))
-    return {"quiet": quiet, "flooded": flooded}
+    return await _in_turns(scale.turns, {"quiet": play, "flooded": partial(play, is_flooded=True)}, cost=_p99)
 
 
 def _p99(load: Figures) -> float:
@@ -218,7 +260,7 @@ def _p99(load: Figures) -> float:
 async def postgresql(folder: Path, scale: Scale) -> Figures:
     """Play as `acts` does at some tables, on the file, and on a PostgreSQL beside the server."""
     if programs() is None:
-        raise running.BenchmarkError("needs PostgreSQL (Debian's package postgresql)")
+        raise running.MissingError("needs PostgreSQL (Debian's package postgresql)")
     play = partial(running.measured, folder, tables=scale.some, **_windows(scale))
     on_file = await play()
     with cluster() as beside:
@@ -275,6 +317,7 @@ async def _start_again_ms(server: running.ServerProcess) -> float:
 SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
     "acts": acts,
     "signed": signed,
+    "peers": peers,
     "latency": latency,
     "crowd": crowd,
     "idle": idle,

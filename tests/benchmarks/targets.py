@@ -94,8 +94,8 @@ def split_us(results: Results) -> tuple[float, float]:
 
 
 def echo_us(results: Results) -> float:
-    """Return the microseconds of the main thread for a message of the bare echo."""
-    return _us_a_message(results["floor"]["echo"])
+    """Return the microseconds of the main thread for a message of the bare echo: the one in turns with acts, if there was one."""
+    return _us_a_message(results.get("acts", results["floor"])["echo"])
 
 
 def paced_echo_us(results: Results) -> float:
@@ -221,6 +221,34 @@ TARGETS: Final = (
         "1/s",
         _at("signed two_cores", rate),
         verifications,
+    ),
+    Target(
+        "peers",
+        "main thread an act, guests, beside a move of boardgame.io",
+        "µs",
+        _at("peers guests", us_an_act),
+        _at("peers boardgame.io", us_an_act),
+        1.0,
+        0.6,
+    ),
+    Target(
+        "peers",
+        "main thread a signed act, beside a move of boardgame.io",
+        "µs",
+        _at("peers keys", us_an_act),
+        _at("peers boardgame.io", us_an_act),
+        1.3,
+        0.9,
+    ),
+    Target(
+        "peers", "main thread a move of boardgame.io, in memory", "µs", _at("peers boardgame.io", us_an_act)
+    ),
+    Target(
+        "peers",
+        "main thread a message of a room without rules, beside the same",
+        "µs",
+        _at("peers room", us_an_act),
+        _at("peers boardgame.io", us_an_act),
     ),
     Target(
         "latency", "act to opponent, open loop: p50", "ms", _open("guests", p50), commit_ms, 6, 3, slack=5.0

@@ -6,11 +6,12 @@ import sys
 
 import pytest
 from benchmarks import __main__ as whole
-from benchmarks import audit, boards, bots, engine, floor, reports
+from benchmarks import audit, boards, bots, engine, floor, node, reports
 from benchmarks.boards import Board, Game, Play, Tally
 from benchmarks.generator import spread
 from benchmarks.loop import Line, Loop
 from benchmarks.reports import BEGIN, END, PageError, write_page
+from benchmarks.running import MissingError
 from benchmarks.scenarios import LEAST, SECTIONS
 from benchmarks.targets import TARGETS, Row, split_us
 from chaos.postgres import programs
@@ -19,10 +20,18 @@ from truc_conform.raw_seat import OVERTAKEN
 from truc_rules import preset
 
 LINUX_ALONE = pytest.mark.skipif(sys.platform != "linux", reason="needs epoll, /proc and all of 127.0.0.0/8")
-NEEDS_POSTGRESQL = pytest.param(
-    "postgresql",
-    marks=pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)"),
-)
+NEEDS = {
+    "postgresql": (programs() is not None, "needs PostgreSQL (Debian's package postgresql)"),
+    "peers": (
+        node.folder().exists(),
+        "npm has not installed boardgame.io (python -m tests.benchmarks --only peers)",
+    ),
+}
+MEASURED = [
+    pytest.param(name, marks=pytest.mark.skipif(not is_here, reason=why))
+    for name in SECTIONS
+    for is_here, why in [NEEDS.get(name, (True, ""))]
+]
 MACHINE = reports.machine() if sys.platform == "linux" else {}
 LOOSE = {"must": 100.0, "goal": 10.0}
 
@@ -59,7 +68,7 @@ def test_interval_of_a_rate_is_wilsons():
 
 @pytest.mark.slow
 @LINUX_ALONE
-@pytest.mark.parametrize("section", [NEEDS_POSTGRESQL if it == "postgresql" else it for it in SECTIONS])
+@pytest.mark.parametrize("section", MEASURED)
 def test_section_gives_every_row_that_the_targets_ask_of_it(section, tmp_path, capsys):
     status = whole.main(["--only", section, "--json", str(tmp_path / "report.json")], scale=LEAST)
     said = capsys.readouterr()
@@ -79,6 +88,28 @@ def is_refused(load):
 
 
 BESIDE = ("main thread an act, guests, over TLS",)  # set beside a figure of another section
+
+
+@pytest.mark.slow
+@LINUX_ALONE
+def test_peers_are_left_out_with_a_line_where_npm_is_missing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(node, "PROGRAMS", ("node", "no-such-npm"))
+    assert whole.main(["--only", "peers"], scale=LEAST) == 0
+    said = capsys.readouterr()
+    assert "peers is left out: needs Node and npm" in said.err
+    assert "boardgame.io" not in said.out
+
+
+@pytest.mark.parametrize("npm", ["echo no such package >&2; exit 1", "exec sleep 60"])
+@LINUX_ALONE
+def test_peers_that_npm_does_not_install_leave_nothing_behind(npm, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(node, "PROGRAMS", ("sh",))
+    monkeypatch.setattr(node, "NPM", ("sh", "-c", npm))
+    monkeypatch.setattr(node, "INSTALL_S", 0.1)
+    with pytest.raises(MissingError, match=r"no such package|has not installed"):
+        node.install()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
@@ -171,6 +202,11 @@ def test_short_form_ends_with_status_1_where_a_gate_fails(capsys):
 def test_section_that_could_not_be_measured_is_said_and_costs_the_status(capsys):
     assert whole.verdict({"failed": {"tls": "no"}}, [], is_gated=False) == 1
     assert capsys.readouterr().err == "tls could not be measured: no\n"
+
+
+def test_section_that_is_left_out_is_said_and_costs_nothing(capsys):
+    assert whole.verdict({"left_out": {"peers": "needs npm"}}, [], is_gated=True) == 0
+    assert capsys.readouterr().err == "peers is left out: needs npm\n"
 
 
 def test_generator_without_time_left_is_said():
