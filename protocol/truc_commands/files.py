@@ -8,6 +8,10 @@ MAX_TEXT: Final = 1 << 20
 """How many bytes a file that people write may have, where nothing sets another limit."""
 
 
+MAX_OWN: Final = 64 * MAX_TEXT
+"""How many bytes a file may have that the program itself has written, with a line for each match or key."""
+
+
 def read_bounded(path: Path, most: int) -> bytes:
     """Return the content of a file.
 

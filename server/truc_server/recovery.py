@@ -38,7 +38,7 @@ from truc_server.storage import (
 from truc_server.storage.backups import Restored
 from truc_server.storage.sql import Store
 from truc_server.table_data.codes import label
-from truc_server.table_data.options import ChosenGame, Defaults, choose, kept, played, terms
+from truc_server.table_data.options import ChosenGame, Defaults, choose, kept, played, raised, terms
 from truc_server.table_data.seats import Blueprint, Lineup, Seated
 from truc_server.tables.gathering import Gathering, gather_again
 from truc_server.tables.table import Backing, Table
@@ -142,7 +142,7 @@ def _restore(backing: Backing, lobby: Lobby, found: StoredTable, stored: Stored)
 
 def _rebuild(backing: Backing, lobby: Lobby, found: StoredTable) -> Table:
     """Return a table as it was, with nothing set going yet."""
-    row, setup = found.row, _setup(found.match)
+    row, setup = found.row._replace(options=raised(found.row.options)), _setup(found.match)
     chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
     made = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
     table = Table(backing, made, lobby)

@@ -45,6 +45,7 @@ def ended(*command: str, home: Path) -> subprocess.CompletedProcess[str]:
         ("truc.toml", "truc_server check --settings truc.toml", 2, f"expected at most {TEXT} bytes"),
         ("fair.scenario", "truc_rules.scenario fair.scenario", 1, f"more than {TEXT} bytes"),
         ("cert.pem", "truc_server run --settings tls.toml", 1, f"expected at most {TEXT} bytes"),
+        ("data/restored.json", "truc_server run --settings plain.toml", 1, "restored.json: expected what"),
         ("data/revoked/a.txt", "truc_server run --settings tls.toml", 1, "expected a revocation"),
     ],
 )
@@ -52,6 +53,7 @@ def test_file_without_an_end_is_refused(tmp_path, monkeypatch, *, linked, comman
     monkeypatch.chdir(tmp_path)
     (tmp_path / linked).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / linked).symlink_to(ENDLESS)
+    (tmp_path / "plain.toml").write_text(f"data = '{tmp_path}/data'\nlisten.port = 0\n")
     (tmp_path / "tls.toml").write_text(SETTINGS.format(tmp_path))
     told = ended(*command.split(), home=tmp_path / "home")
     line = told.stdout + told.stderr

@@ -72,6 +72,11 @@ def column(data, query) -> list:
         return [value for (value,) in raw.execute(query)]
 
 
+def change(data, how) -> None:
+    with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
+        raw.execute(f"UPDATE tables SET {how}")
+
+
 class Returning(Seat):
     """A seat that has kept its secrets, and has forgotten the rest."""
 
@@ -156,13 +161,18 @@ async def test_matches_that_were_over_can_be_exported_and_verify(left, tmp_path)
     assert [file.result for file in examine_files(sorted(out.iterdir())).files] == [Result.PROVEN] * 2
 
 
-async def test_table_that_waits_keeps_its_seats_and_who_is_ready(left):
+@pytest.mark.parametrize("decision_ms", [None, 1, 999], ids=["as it was", "1 ms", "999 ms"])
+async def test_table_that_waits_keeps_its_seats_and_who_is_ready(left, decision_ms):
+    """Also one that was made with less time than a decision may be given now: it gets the least."""
+    if decision_ms is not None:
+        change(left.data, f"options = json_set(options, '$.decision_ms', {decision_ms}) WHERE state = 'open'")
     async with running(left.data) as server:
         client = await server.connect()
         await client.login_guest()
         tables = (await client.ask({"t": "tables"}))["tables"]
     waiting = [table for table in tables if table["state"] == "open"]
     assert [[seat.get("ready", False) for seat in table["seats"]] for table in waiting] == [[True, False]]
+    assert waiting[0]["options"].get("decision_ms") == (None if decision_ms is None else 1000)
 
 
 @pytest.mark.parametrize("left", ["0003"], indirect=True)  # there was no chat before

@@ -20,7 +20,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from truc_commands.files import MAX_TEXT, read_bounded
+from truc_commands.files import MAX_OWN, read_bounded
 from truc_server.settings.folder import Folder, FolderError, locked, make_private, move, write_private
 
 OpenMatches = Literal["ask", "continue", "close"]
@@ -59,12 +59,12 @@ def read_restored(folder: Folder) -> Restored:
         FolderError: The file is not as it was written.
     """
     try:
-        values = json.loads(folder.restored.read_text("ascii"))
+        values = json.loads(read_bounded(folder.restored, MAX_OWN))
         matches = {bytes.fromhex(mid): int(k) for mid, k in values["matches"].items()}
         return Restored(matches, frozenset(map(bytes.fromhex, values["terms"])), bool(values["gives_up"]))
     except FileNotFoundError:
         return Restored()
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise FolderError(
             f"{folder.restored}: expected what `truc-server restore` has written, got: {error}; restore the backup again"
         ) from error
@@ -95,7 +95,6 @@ def check_may_start(folder: Folder, *, moved_to: str) -> None:
 FORMAT: Final = 1
 _TRIES: Final = 5  # to read the same keys twice in a row
 _DIGEST_CHARS: Final = 64
-_MAX_MANIFEST: Final = 64 * MAX_TEXT  # it names every revocation
 
 
 class BackupError(FolderError):
@@ -141,7 +140,7 @@ def manifest_of(source: Path) -> Manifest:
     """
     path = Folder(source).manifest
     try:
-        text = read_bounded(path, _MAX_MANIFEST)
+        text = read_bounded(path, MAX_OWN)
         found = msgspec.json.decode(text, type=ManifestForm).format
         if found != FORMAT:
             raise BackupError(
@@ -274,7 +273,7 @@ def _small(folder: Folder, settings_file: Path | None) -> dict[str, bytes]:
     contents: dict[str, bytes] = {}
     for name, path in paths.items():
         try:
-            contents[name] = path.read_bytes()
+            contents[name] = read_bounded(path, MAX_OWN)
         except (FileNotFoundError, IsADirectoryError):
             continue
     return contents

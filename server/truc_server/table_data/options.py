@@ -136,6 +136,16 @@ def terms(options: Options, seats: int, defaults: Opts) -> Opts:
     return opts._replace(guests=seats)
 
 
+def raised(options: Options) -> Options:
+    """Return options that an earlier version took, in which a term may be below what is now the least."""
+    return {key: _raised(key, value) for key, value in options.items()}
+
+
+def _raised(key: str, value: int | str) -> int | str:
+    is_low = key in RANGES and isinstance(value, int) and 0 < value < RANGES[key].start
+    return RANGES[key].start if is_low else value
+
+
 def _house_rules(variant: Variant, options: Options) -> Variant:
     for key, value in options.items():
         if key in RANGES or key in _KEPT:

@@ -12,6 +12,7 @@ import msgspec
 import structlog
 import trio
 
+from truc_commands.files import MAX_OWN, read_bounded
 from truc_protocol.records import Phase
 from truc_server.lobby.lobby import Lobby
 from truc_server.operation import notify
@@ -79,7 +80,7 @@ def keep(folder: Folder, positions: Mapping[bytes, int]) -> None:
 def recall(folder: Folder) -> dict[bytes, int]:
     """Return what the previous server wrote down, once; blocks."""
     try:
-        named = msgspec.json.decode(folder.unasked.read_bytes(), type=dict[str, int])
+        named = msgspec.json.decode(read_bounded(folder.unasked, MAX_OWN), type=dict[str, int])
         found = {bytes.fromhex(mid): k for mid, k in named.items()}
     except (OSError, ValueError, msgspec.MsgspecError):
         found = {}

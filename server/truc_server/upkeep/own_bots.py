@@ -16,6 +16,7 @@ from typing import Final
 import structlog
 import trio
 
+from truc_commands.files import MAX_TEXT, read_beginning
 from truc_protocol.crypto.keys import KEY_BYTES, fingerprint, player_seed, signing_key_from_seed
 from truc_protocol.wire.handshake import MAX_ROLLS
 from truc_protocol.wire.transport import scheme
@@ -145,7 +146,7 @@ def _key(home: Path, first: bytes) -> bytes:
     if not seed.exists():
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(seed, token_bytes(KEY_BYTES))
-    return signing_key_from_seed(player_seed(seed.read_bytes(), first)).public
+    return signing_key_from_seed(player_seed(read_beginning(seed, MAX_TEXT), first)).public
 
 
 def _environment(root: Path) -> dict[str, str]:
