@@ -85,23 +85,27 @@ def deal_cards(
     next_card = dealt + (up if d == 0 else 0)
     if next_card > len(order):
         raise DealError(f"deal {d}: expected at least {next_card} cards in the pack, got {len(order)}")
+    slots = range(ncards)
     hands = tuple(
-        tuple(
-            Opening(order[start + slot * seats + (seat - dealer - 1) % seats], _salt(seed, d, seat, slot))
-            for slot in range(ncards)
-        )
-        for seat in range(seats)
+        [
+            tuple(
+                [
+                    Opening(
+                        order[start + slot * seats + (seat - dealer - 1) % seats],
+                        digest("salt", seed, d, seat, slot)[:SALT_BYTES],
+                    )
+                    for slot in slots
+                ]
+            )
+            for seat in range(seats)
+        ]
     )
     return DealtCards(hands, tuple(order[dealt:next_card]), next_card)
 
 
-def _salt(seed: bytes, d: int, seat: int, slot: int) -> bytes:
-    return digest("salt", seed, d, seat, slot)[:SALT_BYTES]
-
-
 def leaf(mid: bytes, *, j: int, d: int, seat: int, slot: int, opening: Opening) -> bytes:
     """Return the commitment to one card in its place."""
-    return digest("leaf", mid, j, d, seat, slot, opening.card, opening.salt)
+    return digest("leaf", mid, j, d, seat, slot, *opening)
 
 
 def leaves(
@@ -109,8 +113,10 @@ def leaves(
 ) -> tuple[tuple[bytes, ...], ...]:
     """Return the commitments to every card of a deal, by seat and slot."""
     return tuple(
-        tuple(leaf(mid, j=j, d=d, seat=seat, slot=slot, opening=opening) for slot, opening in enumerate(hand))
-        for seat, hand in enumerate(hands)
+        [
+            tuple([digest("leaf", mid, j, d, seat, slot, *opening) for slot, opening in enumerate(hand)])
+            for seat, hand in enumerate(hands)
+        ]
     )
 
 

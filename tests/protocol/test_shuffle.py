@@ -40,6 +40,15 @@ def test_bound_outside_1_to_256_is_refused(bound):
 # number of rows of bytes; and rows of numbers and orders belong to each other one to one.
 
 
+@each_row("bound", range(2, 257))
+def test_shuffle_passes_over_the_same_bytes_as_a_draw(monkeypatch, bound):
+    limit = accepted_below(bound)
+    for octet in {0, limit - 1, limit % 256, 255}:
+        passed_over = (octet,) if octet >= limit else ()
+        order = shuffled_by(monkeypatch, (*passed_over, octet % bound, *(0,) * (bound - 2)), bound)
+        assert order[-1] == octet % bound
+
+
 PACK_SIZES = sorted({len(preset(name).pack) for name in presets()})
 
 

@@ -5,10 +5,7 @@ v_{j+1}. Links are numbered absolutely and each step binds the contributor's key
 nobody's links serve as anybody else's. Which links may be opened when is not decided here.
 """
 
-from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Final
 
 from truc_protocol.codec import digests
@@ -71,13 +68,13 @@ class Chain:
     def _hold(self, i: int) -> bytes:
         """Hold v_i and the links above it, up to the number that are held; return v_i."""
         under = links_below(self.public, self.tn, self.root, highest=self.last, lowest=i)
-        nearest = deque(chain((self.root,), under), maxlen=HELD)
+        nearest = [self.root, *under][-HELD:]
         object.__setattr__(self, "_near", (i, b"".join(reversed(nearest))))
         return nearest[-1]
 
 
-def links_below(public: bytes, tn: bytes, link: bytes, *, highest: int, lowest: int) -> Iterator[bytes]:
-    """Yield the links that follow from `link`, which is v_highest, down to v_lowest."""
+def links_below(public: bytes, tn: bytes, link: bytes, *, highest: int, lowest: int) -> list[bytes]:
+    """Return the links that follow from `link`, which is v_highest, down to v_lowest."""
     return digests("chain", public, tn, numbers=range(highest, lowest, -1), first=link)
 
 
@@ -89,5 +86,5 @@ def descends(public: bytes, tn: bytes, *, known: tuple[int, bytes], index: int, 
     lowest, expected = known
     if len(link) != LINK_BYTES or not lowest <= index <= lowest + MAX_LINKS:
         return False
-    *_, found = link, *links_below(public, tn, link, highest=index, lowest=lowest)
-    return same_secret(found, expected)
+    under = links_below(public, tn, link, highest=index, lowest=lowest)
+    return same_secret(under[-1] if under else link, expected)

@@ -4,7 +4,7 @@ Every byte that would favour a residue is skipped, so an order of n cards is as 
 knows of deals, dealers or where a seed comes from.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain, count
 from typing import Final
@@ -31,13 +31,10 @@ def accepted_below(bound: int) -> int:
     return MAX_BOUND - MAX_BOUND % bound
 
 
-def draw(octets: Iterator[int], bound: int) -> int:
-    """Take from `octets` a number of 0 to bound-1, each equally likely."""
+def draw(octets: Iterable[int], bound: int) -> int:
+    """Take from `octets`, which do not end, a number of 0 to bound-1, each equally likely."""
     limit = accepted_below(bound)
-    octet = next(octets)
-    while octet >= limit:
-        octet = next(octets)
-    return octet % bound
+    return next(octet for octet in octets if octet < limit) % bound
 
 
 def shuffle(seed: bytes, size: int) -> list[int]:
@@ -47,11 +44,16 @@ def shuffle(seed: bytes, size: int) -> list[int]:
         ValueError: `size` is not within 1 to 256.
     """
     accepted_below(size)
-    octets = stream(seed)
     order = list(range(size))
-    for last in range(size - 1, 0, -1):
-        other = draw(octets, last + 1)
-        order[last], order[other] = order[other], order[last]
+    last = size - 1
+    # a draw for each card, without a call for each: the bytes that one does not accept are passed over
+    for octet in stream(seed) if last else ():
+        if octet < accepted_below(last + 1):
+            other = octet % (last + 1)
+            order[last], order[other] = order[other], order[last]
+            last -= 1
+            if not last:
+                break
     return order
 
 

@@ -207,7 +207,7 @@ def row_of(direction: Direction, tag: str) -> MessageRow | None:
 def encode(message: AnyMessage) -> bytes:
     """Return the bytes of a message, without the optional fields that are not set."""
     # msgspec writes the long header of a map that may have more than 15 fields even if most are left out
-    if isinstance(message, notices.TableState) or (isinstance(message, answers.Ok) and message.tables):
+    if type(message) is notices.TableState or (type(message) is answers.Ok and message.tables):
         return write(msgspec.to_builtins(message, builtin_types=(bytes,)))
     return write(message)
 
@@ -237,21 +237,23 @@ def _request_id(fields: Mapping[str, object]) -> int | None:
 
 
 def _form(fields: Mapping[str, object], direction: Direction) -> Form:
-    tag = fields.get("t")
-    if not isinstance(tag, str):
-        raise MessageError(
-            Code.BAD_MESSAGE, "expected the message's name, a str, in `t`", field="t", re=_request_id(fields)
-        )
-    row = _ROWS[direction].get(tag)
-    if row is None:
+    match fields:
+        case {"t": str(tag)}:
+            pass
+        case _:
+            expected = "expected the message's name, a str, in `t`"
+            raise MessageError(Code.BAD_MESSAGE, expected, field="t", re=_request_id(fields))
+    rows = _ROWS[direction]
+    if tag not in rows:
         known = "a message that goes from " + direction.value
         raise MessageError(
             Code.UNKNOWN_REQUEST, f"expected {known}, got {tag[:64]!r}", field="t", re=_request_id(fields)
         )
-    for form in row.forms[:-1]:
+    *others, last = rows[tag].forms
+    for form in others:
         if form.mark in fields:
             return form
-    return row.forms[-1]
+    return last
 
 
 def _explained(error: msgspec.ValidationError, fields: Mapping[str, object]) -> MessageError:

@@ -80,7 +80,6 @@ STATES: Final[Mapping[State, str]] = MappingProxyType(
 FATAL: Final = "error, close"
 _READY, _CLOSED = State.READY, State.CLOSED  # looked up once: an Enum lookup is expensive
 _HANDSHAKE_TAGS: Final = ("hello", "login", "welcome")
-_REPLY: Final = (ServerHello, Welcome, Ok, Refusal)
 _OPEN: Final = tuple(state for state in State if state is not State.CLOSED)
 _SENDER: Final = {Direction.TO_SERVER: Role.CLIENT, Direction.TO_CLIENT: Role.SERVER}
 
@@ -248,8 +247,12 @@ class Connection:
         return message
 
     def _next_state(self, sender: Role, message: AnyMessage, tag: str) -> State | None:
-        event = FATAL if isinstance(message, Refusal) and message.close else tag
-        return TRANSITIONS.get((self.state, sender, event))
+        match message:
+            case Refusal(close=True):
+                step = self.state, sender, FATAL
+            case _:
+                step = self.state, sender, tag
+        return TRANSITIONS.get(step)
 
     def _out_of_step(self, message: AnyMessage) -> RemoteError:
         tag = _TAGS[type(message)]
@@ -262,19 +265,25 @@ class Connection:
 
     def _track(self, message: AnyMessage, tag: str) -> None:
         """Open a request or close the one that `message` answers."""
-        if isinstance(message, Request):
-            if message.id in self._outstanding or len(self._outstanding) >= MAX_OUTSTANDING:
-                raise self._unopened(message)
-            self._outstanding[message.id] = _REPLIES[tag]
-        elif isinstance(message, _REPLY) and message.re is not None:
-            replies = self._outstanding.get(message.re)
-            if replies is None or (tag != "error" and tag not in replies):
-                raise RemoteError(
-                    Code.BAD_MESSAGE,
-                    f"expected the reply to an open request, got {tag} to {message.re}",
-                    field="re",
-                )
-            del self._outstanding[message.re]
+        # patterns, as `isinstance` is a call
+        match message:
+            case Request(id=number):
+                if number in self._outstanding or len(self._outstanding) >= MAX_OUTSTANDING:
+                    raise self._unopened(message)
+                self._outstanding[number] = _REPLIES[tag]
+            case (
+                ServerHello(re=int(number))
+                | Welcome(re=int(number))
+                | Ok(re=int(number))
+                | Refusal(re=int(number))
+            ):
+                replies = self._outstanding.get(number)
+                if replies is None or (tag != "error" and tag not in replies):
+                    expected = f"expected the reply to an open request, got {tag} to {number}"
+                    raise RemoteError(Code.BAD_MESSAGE, expected, field="re")
+                del self._outstanding[number]
+            case _:
+                pass
 
     def _unopened(self, request: Request) -> RemoteError:
         if request.id in self._outstanding:

@@ -62,15 +62,16 @@ class FrameSplitter:
         Raises:
             FrameError: The length is 0 or above the limit, or the peer speaks another protocol.
         """
-        if len(self._received) < _HEADER.size:
+        received = len(self._received)
+        if received < LENGTH_BYTES:
             return None
         (length,) = _HEADER.unpack_from(self._received)
         if not 0 < length <= self.limit:
             raise self._refused(length)
-        end = _HEADER.size + length
-        if len(self._received) < end:
+        end = LENGTH_BYTES + length
+        if received < end:
             return None
-        frame = bytes(self._received[_HEADER.size : end])
+        frame = bytes(self._received[LENGTH_BYTES:end])
         del self._received[:end]
         self._fresh = False
         return frame
@@ -92,9 +93,10 @@ def to_frame(message: bytes, limit: int) -> bytes:
     Raises:
         LocalError: The message is empty or longer than the peer takes.
     """
-    if not 0 < len(message) <= limit:
-        raise LocalError(f"expected a message of 1 to {limit} bytes, got {len(message)}")
-    return _HEADER.pack(len(message)) + message
+    length = len(message)
+    if not 0 < length <= limit:
+        raise LocalError(f"expected a message of 1 to {limit} bytes, got {length}")
+    return _HEADER.pack(length) + message
 
 
 def _foreign_protocol(first: bytes) -> str | None:
