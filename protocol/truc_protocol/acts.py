@@ -32,6 +32,7 @@ from truc_rules import (
 _KINDS = {str(kind): kind for kind in Kind}
 # looked up once: an Enum lookup is expensive
 _CUT, _SHOW, _COVER = Kind.CUT, Kind.SHOW, Kind.COVER
+_new = tuple.__new__  # builds a NamedTuple without calling its constructor
 COUNTS = (3, 1)
 """How many cards a deal act may give each seat."""
 
@@ -147,7 +148,7 @@ def options_of(
     """Return legal actions as their seat is offered them; `openings` are its own, and `also` stands beside each."""
     return tuple(
         [
-            Option(str(action.kind), write_args(action, openings, cut=cut), line, hints + also)
+            _new(Option, (str(action.kind), write_args(action, openings, cut=cut), line, hints + also))
             for action, (line, hints) in zip(actions, described(match, actions), strict=True)
         ]
     )

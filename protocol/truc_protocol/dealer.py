@@ -258,7 +258,16 @@ class Dealer:
 
     def openings(self, ledger: Ledger, seat: int) -> tuple[Opening, ...]:
         """Return a seat's cards and salts of the newest deal, if a hand is open: for that seat alone."""
-        return () if ledger.hand is None else self._cards(ledger, len(ledger.hand.deals))[-1].hands[seat]
+        hand, shuffled = ledger.hand, self._shuffled
+        if hand is None:
+            return ()
+        d = hand.deals[-1].d
+        # asked several times an act: the very deal that was made last, nearly always
+        if shuffled is not None and shuffled.links is hand.links and shuffled.call is ledger.call:
+            kept = shuffled.deals
+            if d < len(kept):
+                return kept[d].hands[seat]
+        return self._cards(ledger, d + 1)[d].hands[seat]
 
     def take(self, ledger: Ledger, record: Record) -> Ledger:
         """Fold a record in; after a deal the ledger knows every card.

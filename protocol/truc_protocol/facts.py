@@ -7,11 +7,12 @@ written as people write them.
 
 import re
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final
 
 from truc_protocol import bodies, dealing
 from truc_protocol.dealing import DealtCards
-from truc_protocol.ledger import Ledger, missing, score
+from truc_protocol.ledger import Ledger, missing, side_scores
 from truc_protocol.records import Phase
 from truc_rules import REST, TRUT, Event, deciders_in_view, is_score_open
 
@@ -82,6 +83,8 @@ _ASIDES: Final = {"pause": "pause_asked", "resume": "resume_asked", "resign": "r
 """What a seat says that is not a move: the kind of the act, and its fact."""
 # looked up once: an Enum lookup is expensive
 _CALLED, _HAND, _BETWEEN = Phase.CALLED, Phase.HAND, Phase.BETWEEN
+_SIDE_OF_TRICK: Final = attrgetter("side")
+_NO_SCORES: Final = ((0, 0, 0), (0, 0, 0))
 _LOCKED: Final = {REST: "game", TRUT: TRUT}
 """What a hand is worth where it is not points: the whole game, or a whole unit."""
 
@@ -91,20 +94,25 @@ def means(
 ) -> list[Fact]:
     """Return what a record means; `dealt` are the newest cards of the hand it opens, if it opens one."""
     pack = after.setup.terms.variant.pack
-    facts = [event_fact(event, pack) for event in events]
-    fact = _record_fact(body, pack)
-    if fact is not None:
-        facts.insert(0 if isinstance(body, bodies.Rule) else len(facts), fact)
+    facts = [event_fact(event, pack) for event in events] if events else []
+    match body:
+        case bodies.Act(kind=kind) | bodies.Proxy(kind=kind) if kind not in _ASIDES:
+            pass  # first, as most records are moves, which the rules' events tell
+        case bodies.Rule():
+            facts = [_fact("ruled", body.ruling, body.seat, body.kind), *facts]
+        case _:
+            fact = _record_fact(body, pack)
+            if fact is not None:
+                facts += (fact,)
     if dealt is not None:
         opened = [[pack[opening.card] for opening in hand] for hand in dealt.hands]
-        facts.append(_fact("hands_opened", opened))
+        facts += (_fact("hands_opened", opened),)
     return [*facts, state_fact(after)]
 
 
 def event_fact(event: Event, pack: tuple[str, ...]) -> Fact:
     """Return an event of the rules as a fact, its cards by their names."""
-    fact: Fact = {"what": fact_name(type(event).__name__)}
-    fact.update(zip(event._fields, event, strict=True))
+    fact: Fact = {"what": fact_name(type(event).__name__), **dict(zip(event._fields, event, strict=True))}
     if "card" in fact:
         fact["card"] = pack[fact["card"]]
     if "cards" in fact:
@@ -124,9 +132,9 @@ def _fact(what: str, *values: Any) -> Fact:
 
 
 def _record_fact(body: bodies.AnyBody, pack: tuple[str, ...]) -> Fact | None:
-    if isinstance(body, bodies.Act | bodies.Proxy):  # first, as most records are moves
-        return _fact(_ASIDES[body.kind], body.seat) if body.kind in _ASIDES else None
     match body:
+        case bodies.Act() | bodies.Proxy():
+            return _fact(_ASIDES[body.kind], body.seat)
         case bodies.Call():
             return _fact("called", body.j, body.dealer, body.ncards)
         case bodies.Release():
@@ -139,8 +147,6 @@ def _record_fact(body: bodies.AnyBody, pack: tuple[str, ...]) -> Fact | None:
             return _fact("cards_opened", body.seat, [pack[card] for _, card, _ in body.openings])
         case bodies.Share():
             return _fact("hand_shared", body.giver, body.receiver)
-        case bodies.Rule():
-            return _fact("ruled", body.ruling, body.seat, body.kind)
         case bodies.Void():
             return _fact("deal_voided", list(body.seats))
         case bodies.Close():
@@ -179,7 +185,8 @@ def state_fact(ledger: Ledger) -> Fact:
     `paused` is present, and true, only while the match rests.
     """
     match, phase = ledger.match, ledger.phase
-    fact: Fact = {"what": "state", "phase": str(phase), "score": [*map(list, score(ledger))]}
+    scores = _NO_SCORES if match is None else side_scores(match)
+    fact: Fact = {"what": "state", "phase": str(phase), "score": [*map(list, scores)]}
     if ledger.pause.active:
         fact["paused"] = True
     if phase is _CALLED:
@@ -188,8 +195,8 @@ def state_fact(ledger: Ledger) -> Fact:
         opens = ledger.hand is not None and ledger.hand.unseen is not None
         bets = match.hand.bets
         fact["dealer"] = match.dealer
-        fact["stake"] = _LOCKED.get(bets.locked or "", bets.stake)
-        fact["tricks"] = [trick.side for trick in match.hand.row.tricks]
+        fact["stake"] = bets.stake if bets.locked is None else _LOCKED.get(bets.locked, bets.stake)
+        fact["tricks"] = [*map(_SIDE_OF_TRICK, match.hand.row.tricks)]
         fact["waiting"] = [] if opens else list(deciders_in_view(match))
     return fact
 

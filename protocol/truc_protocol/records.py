@@ -175,7 +175,8 @@ def _signer(kind: RecordKind, body: AnyBody) -> int:
 
 def link(head: bytes, record: Record) -> bytes:
     """Return the head after `record`: T_{k+1} = H("link", T_k, signer, body, sig)."""
-    return digest("link", head, record.signer, record.body, record.sig)
+    signer, body, sig = record
+    return digest("link", head, signer, body, sig)
 
 
 def body_hash(record: Record) -> bytes:

@@ -5,8 +5,7 @@ record it is given. It does not verify signatures, nor that their seats have key
 and does not recompute a whole deal (the auditor does); everything else that the records alone decide is checked here.
 """
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple, assert_never
+from typing import Final, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -40,11 +39,6 @@ from truc_rules import Event, Kind
 SilentBody = Call | Release | Draw | Void | Rekey | Sub | Share | Resign | End | Ack
 """Records that bring no event of the rules."""
 MatchBody = SilentBody | Deal | Act | Proxy | Rule | Open | Close
-_SEATS: Final[Mapping[type, tuple[str, ...]]] = {
-    **dict.fromkeys((Release, Act, Proxy, Open, Rule, Sub, Resign, Ack), ("seat",)),
-    Share: ("giver", "receiver"),
-}
-"""The fields in which a record names seats."""
 # looked up once: an Enum lookup is expensive
 _HAND, _BETWEEN, _PARALLEL = Phase.HAND, Phase.BETWEEN, Binding.PARALLEL
 _AFTER_OPENS: Final = (Open, Close)
@@ -60,7 +54,7 @@ class Folded(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
 
 
-class InPlace(NamedTuple):
+class InPlace(msgspec.Struct, frozen=True):
     """A record that may stand next after `ledger`: what `check_place` has made sure of, so that it is not asked twice."""
 
     ledger: Ledger
@@ -96,9 +90,11 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> InPlace:
     Raises:
         CheckError: C10, C11, C12, C23, C24, C26, C29.
     """
-    if not isinstance(body, Placed):
-        raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
-    kind = kind_of(body)
+    match body:  # a pattern, as `isinstance` is a call
+        case Placed():
+            kind = kind_of(body)
+        case _:
+            raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
     is_parallel = kind.binding is _PARALLEL
     k, head = ledger.parallel if is_parallel else (ledger.k, ledger.head)
     if body.k != k or body.head != head or body.mid != ledger.setup.mid:
@@ -131,8 +127,14 @@ def _misplaced(ledger: Ledger, body: Placed, k: int, head: bytes) -> CheckError:
 
 def _check_seats(ledger: Ledger, record: Record, body: AnyBody) -> None:
     seats = len(ledger.streaks)
-    for field in _SEATS.get(type(body), ()):
-        seat = getattr(body, field)
+    match body:
+        case Share(giver=giver, receiver=receiver):
+            named: tuple[int | None, ...] = (giver, receiver)
+        case Release() | Act() | Proxy() | Open() | Rule() | Sub() | Resign() | Ack():
+            named = (body.seat,)
+        case _:
+            return
+    for seat in named:
         if seat is not None and seat >= seats:
             message = f"{tag_of(body)}: expected a seat below {seats}, got {seat}"
             raise CheckError("C12", message, _author(record, body))

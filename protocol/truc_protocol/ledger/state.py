@@ -359,8 +359,11 @@ def box_public(ledger: Ledger, seat: int) -> bytes | None:
     contributor = ledger.contributors[seat + 1]
     if contributor is not None:
         return contributor.x
-    body = ledger.setup.seats[seat]
-    return body.x if isinstance(body, Guest) else None
+    match ledger.setup.seats[seat]:
+        case Guest(x=x):
+            return x
+        case _:
+            return None
 
 
 def deal_public(ledger: Ledger, seat: int) -> bytes | None:

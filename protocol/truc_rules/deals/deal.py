@@ -78,8 +78,9 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
     cards: Sequence[Sequence[Card | None]] = dealt.cards
     learnt: list[list[Card | None]] = []
     out: set[Card | None] = set()
+    seats, each, size = len(cards), dealt.each, len(pack)
     for seat, slot, card in known:
-        if not (0 <= seat < len(cards) and 0 <= slot < dealt.each and 0 <= card < len(pack)):
+        if not (0 <= seat < seats and 0 <= slot < each and 0 <= card < size):
             raise CardError(
                 f"expected a slot and a card of this deal, got slot {slot} of seat {seat} and card {card}"
             )
@@ -96,7 +97,7 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
                 f"expected every card once in a hand, got {pack[card]} again in slot {slot} of seat {seat}"
             )
         learnt[seat][slot] = card
-        out.add(card)
+        out |= {card}
     return hand._replace(dealt=dealt._replace(cards=tuple(map(tuple, learnt)))) if learnt else hand
 
 

@@ -58,15 +58,24 @@ def described(match: Match, actions: Iterable[Action]) -> tuple[Described, ...]:
     """
     pack, offers = match.variant.pack, match.hand.offers
     offer = offers[-1] if offers else None
-    found = []
-    for action in actions:
-        _, kind, cards, value = action
-        # most options are cards: one played without an ask has no figures, unless it answers an ask
-        is_plain = kind is _PLAY and value is None and offer is None
-        found.append(
-            Described(_line(pack, kind, cards, value), () if is_plain else _hints(match, action, offer))
-        )
-    return tuple(found)
+    # most options are cards: one played without an ask has no figures, unless it answers an ask
+    return tuple(
+        [
+            _described(pack, kind, cards, value, ())
+            if offer is None and kind is _PLAY and value is None
+            else _described(pack, kind, cards, value, _hints(match, action, offer))
+            for action in actions
+            for _, kind, cards, value in (action,)
+        ]
+    )
+
+
+@lru_cache(maxsize=8192)
+def _described(
+    pack: tuple[str, ...], kind: Kind, cards: tuple[Card, ...], value: int | str | None, hints: Hints
+) -> Described:
+    """Return an action with its figures: made once for each that differs, as hands offer the same over and over."""
+    return Described(_line(pack, kind, cards, value), hints)
 
 
 def _hints(match: Match, action: Action, offer: Offer | None) -> Hints:
@@ -85,7 +94,7 @@ def _hints(match: Match, action: Action, offer: Offer | None) -> Hints:
 
 def _of_ask(match: Match, asked: int | str | None, offer: Offer | None) -> Hints:
     """Return the figures of an ask, or of a card that accepts the ask it answers."""
-    over = offer.stake if isinstance(offer, StakeAsk) else None
+    over = offer.stake if type(offer) is StakeAsk else None
     if over is not None and (asked is None or over == REST):
         return (("stake", _shown(over)),)
     if asked is None:
