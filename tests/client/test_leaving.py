@@ -1,6 +1,7 @@
 """Wherever somebody leaves, and however: the seat stays theirs, they are asked whether to go on, and the match goes on."""
 
 import re
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -178,6 +179,30 @@ def test_whoever_leaves_while_the_line_is_lost_goes_on_when_the_server_is_back(t
         terminal.wait_shown("connecting again")
         leave(terminal, KILL)
         server.start()
+        terminal = seat.go_on()
+        seat.plays_on(terminal)
+        leave(terminal, KILL)
+    server.stop()
+
+
+def test_decision_without_a_reply_keeps_nobody_from_news_nor_from_leaving(tmp_path) -> None:
+    server = RealServer(tmp_path / "server").start()
+    with seated(server, tmp_path) as seat:
+        terminal = seat.go_on()
+        decide(seat, terminal)
+        server.process.send_signal(signal.SIGSTOP)
+        at = len(terminal.seen)
+        terminal.answer(_card(terminal))
+        terminal.wait_until(lambda: terminal.foot == "sent; waiting for the server >")
+        server.kill()
+        terminal.wait_until(lambda: terminal.foot.startswith("no connection; connecting again"))
+        server.start()
+        terminal.wait_for(b" plays ", after=at)
+        decide(seat, terminal)
+        server.process.send_signal(signal.SIGSTOP)
+        terminal.answer(_card(terminal))
+        leave(terminal, QUIT)
+        server.process.send_signal(signal.SIGCONT)
         terminal = seat.go_on()
         seat.plays_on(terminal)
         leave(terminal, KILL)

@@ -150,6 +150,12 @@ def test_hands_that_are_over_are_counted_with_those_that_were_opened(facts, row)
     assert (f"opened  {row}" in told) if row else ("opened" not in told)
 
 
+def test_smallest_table_tells_the_stake_and_which_cards_are_raised_on_one_line() -> None:
+    raised = setting("north", "east", faces=FRENCH)._replace(raised={"3s": ("Jc", "Jh", "Js", "Jd")})
+    board = Board(2, 0, held=(("2d", "Jc", "As"), ()), turned_up="3s", own=("2d", "Jc", "As"))
+    assert "stake 1  manilhas J♣  J♥  J♠  J♦" in drawn(board, raised, width=40, height=6)
+
+
 def test_what_waits_for_an_answer_is_said() -> None:
     asked = StakeAsk(Seat(1), Side(1), 2)
     bet = EnvidoAsk(Seat(0), Side(0), (Kind.ENVIDO, Kind.FALTA_ENVIDO))

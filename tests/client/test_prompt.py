@@ -26,7 +26,7 @@ from rows import each_row
 
 from truc_client.happenings import Interrupted, MatchEnded, Resumed, TableChanged, Waiting
 from truc_client.verifying import verify_file
-from truc_terminal.screen.prompt import Above, Drawn, Prompt, folded
+from truc_terminal.screen.prompt import Above, Drawn, Prompt, Screenful, folded
 from truc_terminal.screen.questions import Key, Question
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.speaking import spelled
@@ -315,6 +315,21 @@ def test_lines_printed_are_kept_until_they_can_be_shown() -> None:
     above.write("o")
     above.close()
     assert shown.getvalue() == "one\ntwo"
+
+
+def test_screenful_reaches_the_terminal_at_once() -> None:
+    written: list[str] = []
+    terminal = io.StringIO()
+    terminal.write = lambda text: written.append(text) or len(text)
+    screenful = Screenful(terminal)
+    with screenful.whole():
+        screenful.write("erased")
+        screenful.flush()
+        Above(screenful, str).close()
+        screenful.write("drawn")
+        assert written == []
+    screenful.write("more")
+    assert written == ["eraseddrawn", "more"]
 
 
 @pytest.mark.parametrize(

@@ -50,13 +50,13 @@ def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tm
         link = f"{server.url}/{code}"
         piped = Process(tmp_path / "home", "watch", link)
         terminal = Terminal(tmp_path / "eyes", "watch", link, "--lang", "ca", "--follow")
-        terminal.wait_shown("quit per deixar-ho:")
+        terminal.wait_shown("sortir per deixar-ho:")
         assert piped.line() == f"table {code}: 1 of 2 seats taken: bot\n"
         second = Process(tmp_path / "bots", *bot, "--table", code)
         terminal.wait_shown("── truc-french ─")
         told, _, piped_status = piped.finish()
         terminal.wait_for(b"De nou: truc replay ")
-        terminal.type(b"quit\r")
+        terminal.type(b"sortir\r")
         status = terminal.end()
         first.finish()
         second.finish()

@@ -3,18 +3,21 @@
 Lines come from a prompt, or from a worker thread that reads them and is abandoned when the program ends; the latter
 changes nothing about the terminal. If a script types, each line waits for a question, and a match that rests counts as
 one; only `pause` does not wait, once a match has begun.
+
+What was typed is done beside what happens: a request that has no reply yet, for the connection may be lost, keeps nobody
+from being told so, nor from leaving.
 """
 
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from functools import partial
+from typing import Final, NamedTuple
 
 import trio
 
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import (
-    Choice,
     Happening,
     MatchEnded,
     RecordSeen,
@@ -33,6 +36,8 @@ from truc_words.rules_page import chapter_texts
 QUIT = ("q", "quit", "exit")
 _PAUSE = "pause"
 _ASKED = ("pause_asked", "resume_asked")
+_MOST_AHEAD: Final = 100  # lines typed while a request has no reply
+_LAST_S: Final = 2.0  # for what was typed before leaving
 
 
 class Typed(NamedTuple):
@@ -106,6 +111,7 @@ class Person:
         self._waits = screen.is_plain and not lines.are_typed
         self._advise = advise
         self._turn: YourTurn | None = None
+        self._set_aside: YourTurn | None = None  # while a request is sent
         self._among: YourTurn | None = None
         self._considered: YourTurn | None = None
         self._asked = trio.Event()
@@ -120,15 +126,17 @@ class Person:
             ClientError: The match cannot go on.
         """
         send, receive = trio.open_memory_channel[Happening | Typed | ClientError](0)
+        give, typed = trio.open_memory_channel[Typed](_MOST_AHEAD)
         last: Happening | Typed | ClientError
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._forward_happenings, send)
-            nursery.start_soon(self._forward_lines, send)
+            nursery.start_soon(self._forward_lines, give, send)
+            nursery.start_soon(self._obey_lines, typed, send)
             while True:
                 last = await receive.receive()
-                if isinstance(last, ClientError) or not await self._take(last):
+                if isinstance(last, ClientError | Typed) or not self._take(last):
                     break
-                self._screen.offer(self._among or self._turn, asks_again=self._among is not None)
+                self._offer()
                 self._consider(nursery)
             self._screen.offer(None)
             nursery.cancel_scope.cancel()
@@ -145,16 +153,42 @@ class Person:
         except ClientError as error:
             await send.send(error)
 
-    async def _forward_lines(self, send: trio.MemorySendChannel[Happening | Typed | ClientError]) -> None:
+    async def _forward_lines(
+        self,
+        give: trio.MemorySendChannel[Typed],
+        leave: trio.MemorySendChannel[Happening | Typed | ClientError],
+    ) -> None:
+        """Hand on each line; who wants to leave does so after a moment even if what was typed before is not done."""
         while True:
             line = await self._lines.peek()
             if not self._is_at_once(line):
                 await self._wait_asked()
             await self._lines.receive()
             self._close_question()
-            await send.send(line)
-            if line.text is None:
+            await give.send(line)
+            if self._leaves(line):
+                await trio.sleep(_LAST_S)
+                await leave.send(line)
                 return
+
+    async def _obey_lines(
+        self,
+        typed: trio.MemoryReceiveChannel[Typed],
+        leave: trio.MemorySendChannel[Happening | Typed | ClientError],
+    ) -> None:
+        async for line in typed:
+            if self._leaves(line):
+                await leave.send(line)
+                return
+            await self._typed(self._meaning(line.text or ""))
+            self._offer()
+
+    def _leaves(self, line: Typed) -> bool:
+        return line.text is None or self._meaning(line.text).lower() in QUIT
+
+    def _offer(self) -> None:
+        """Have the screen ask what is to be decided now."""
+        self._screen.offer(self._among or self._turn, asks_again=self._among is not None)
 
     def _is_at_once(self, line: Typed) -> bool:
         """Tell whether a line is obeyed even if nothing is asked."""
@@ -172,15 +206,14 @@ class Person:
         if self._asked.is_set():
             self._asked = trio.Event()
 
-    async def _take(self, item: Happening | Typed) -> bool:
-        """Show one happening or obey one line; tell whether to go on."""
-        if isinstance(item, Typed):
-            return await self._typed(item)
+    def _take(self, item: Happening) -> bool:
+        """Show one happening; tell whether to go on."""
         self._note_turn(item)
         self.has_lost_seat = isinstance(item, TableClosed | SeatTakenOver)
         rested = self._screen.awaits_resume
         self._screen.show(item)
         if self._screen.awaits_resume != rested:
+            self._awaits_own = False
             self._pose()
         return not isinstance(item, MatchEnded | TableClosed | SeatTakenOver)
 
@@ -205,13 +238,16 @@ class Person:
 
     def _take_turn(self, happening: Happening) -> None:
         match happening:
-            case YourTurn() if not self._awaits_own:
+            case YourTurn() if self._awaits_own:
+                self._set_aside = happening
+            case YourTurn():
                 self._turn = happening
             case RecordSeen(k=k, means=means):
                 if any(fact["what"] in _ASKED and fact["seat"] == self._table.seat for fact in means):
                     self._awaits_own = False
-                if self._turn is not None and k >= self._turn.at:
-                    self._turn = None
+                self._turn, self._set_aside = (
+                    None if turn is None or k >= turn.at else turn for turn in (self._turn, self._set_aside)
+                )
             case _:
                 return
         self._pose()
@@ -222,34 +258,29 @@ class Person:
 
     def _pose(self) -> None:
         """Let a script's next line be read only if there is a question."""
-        if self._must_act or self._screen.awaits_resume:
+        if self._must_act or (self._screen.awaits_resume and not self._awaits_own):
             self._asked.set()
         else:
             self._close_question()
 
-    async def _typed(self, line: Typed) -> bool:
-        text = line.text and self._meaning(line.text)
-        if text is None or text.lower() in QUIT:
-            return False
-        if not await self._obey(text):
-            self._close_question()
-            return True
-        if self._must_act:
+    async def _typed(self, text: str) -> None:
+        """Do what a line says, and ask once more what it was typed at if that still stands."""
+        asked = self._turn
+        await self._obey(text)
+        if self._must_act and self._turn is asked:
             self._screen.prompt(asks_again=self._among is not None)
         self._pose()
-        return True
 
-    async def _obey(self, text: str) -> bool:
-        """Do what a line says; tell whether the question it was typed at still stands, unless the line answered it."""
+    async def _obey(self, text: str) -> None:
         resigning, self._resigning = self._resigning, False
         among, self._among = self._among, None
         match text.lower():
             case "resign":
-                return await self._resign(sure=resigning)
+                await self._resign(sure=resigning)
             case _ if text.lower() == _PAUSE:
-                return await self._ask_rest(self._table.pause)
+                await self._ask_rest(self._table.pause)
             case "resume":
-                return await self._ask_rest(self._table.unpause)
+                await self._ask_rest(self._table.unpause)
             case "claim" if not self._means_option(text):
                 await claim(self._table, self._screen)
             case word if (subject := asked_about(word)) is not None:
@@ -260,7 +291,6 @@ class Person:
                 await self._choose(text, among)
             case _:
                 pass
-        return True
 
     def _means_option(self, text: str) -> bool:
         """Tell whether a line is a move available now."""
@@ -284,28 +314,30 @@ class Person:
             return "not_begun"
         return "resting" if self._screen.rests else in_play
 
-    async def _resign(self, *, sure: bool) -> bool:
+    async def _resign(self, *, sure: bool) -> None:
         if sure:
-            return await self._say_beside(self._table.resign)
-        self._resigning = bool(self._screen.setting.names)
-        self._screen.note("sure" if self._resigning else "not_begun")
-        return True
+            await self._send(self._table.resign)
+        else:
+            self._resigning = bool(self._screen.setting.names)
+            self._screen.note("sure" if self._resigning else "not_begun")
 
-    async def _ask_rest(self, ask: Callable[[], Awaitable[None]]) -> bool:
+    async def _ask_rest(self, ask: Callable[[], Awaitable[None]]) -> None:
         """Ask for a pause or its end; a turn reported before this request is recorded is void, and no question."""
-        is_refused = await self._say_beside(ask)
-        self._awaits_own = not is_refused
-        return is_refused
+        self._awaits_own = True
+        await self._send(ask)
 
-    async def _say_beside(self, say: Callable[[], Awaitable[None]]) -> bool:
-        """Say what is never among the options; tell whether it was refused: if not, the options so far are void."""
+    async def _send(self, request: Callable[[], Awaitable[None]]) -> None:
+        """Send a request that decides something: the options so far are void, unless it is refused."""
+        self._turn, self._set_aside = None, self._turn
+        self._pose()
+        self._screen.await_server()
         try:
-            await say()
+            await request()
         except (ChoiceError, RefusedError) as error:
             self._screen.say(str(error), "red")
-            return True
-        self._turn = None
-        return False
+            self._awaits_own = False
+            self._turn = self._turn or self._set_aside
+        self._set_aside = None
 
     def _why_not(self, line: str) -> str | None:
         return None if self._table.match is None else self._table.match.why_not(line)
@@ -323,15 +355,7 @@ class Person:
             case ():
                 self._screen.mistaken(text, turn, self._why_not)
             case (choice,):
-                await self._play(turn, choice, place)
+                await self._send(partial(self._table.choose, choice, place=place))
             case _:
                 self._among = turn._replace(options=choices)
                 self._screen.list_options(self._among)
-
-    async def _play(self, turn: YourTurn, choice: Choice, place: int | None) -> None:
-        self._turn = None
-        try:
-            await self._table.choose(choice, place=place)
-        except (ChoiceError, RefusedError) as error:
-            self._screen.say(str(error), "red")
-            self._turn = turn

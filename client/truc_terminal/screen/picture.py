@@ -8,7 +8,7 @@ Where there is little room, less is drawn and more is written. How much depends 
 the table stands still while a hand is played.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from rich.cells import cell_len
@@ -183,8 +183,9 @@ def _written(sketch: Sketch, height: int, title: str) -> list[Text]:
         row._replace(parts=(*row.parts, *((f"  {worth.label} {worth.parts[0][0]}", "") for worth in value)))
         for row in _own_row(sketch)
     ]
+    first = [_title(title, sketch), *score, *_rows([on_table, *own], sketch)]
     others = (row for row in _details(sketch) if row not in value)
-    return [_title(title, sketch), *score, *_rows([on_table, *own, *others], sketch)][:height]
+    return [*first, *_packed(others, height - len(first), sketch)][:height]
 
 
 def _score_alone(sketch: Sketch) -> Text:
@@ -352,12 +353,15 @@ def _below(sketch: Sketch, height: int) -> Iterator[Text]:
     """Yield one's own cards, and beside them, if there is room, what else there is to know."""
     size, own = sketch.layout.own, _own(sketch.board)
     cards = () if size is None else beside(*(_face(card, size, sketch) for card in own), gap=1)
-    rows = [*_details(sketch)] if cards else [*_own_row(sketch), *_details(sketch)]
     left = sketch.width - cards[0].cell_len - _GAP if cards else sketch.width
-    if not cards or left < _ROOM_FOR_ROWS:
+    if size is None:
+        held = [*_rows([*_own_row(sketch)], sketch)]
+        yield from (*held, *_packed(_details(sketch), height - len(held), sketch))
+    elif not cards or left < _ROOM_FOR_ROWS:
+        rows = [*_details(sketch)] if cards else [*_own_row(sketch), *_details(sketch)]
         yield from (*cards, *[*_rows(rows, sketch)][: height - len(cards)])
     else:
-        told = tuple(_rows(rows, sketch._replace(width=left)))
+        told = tuple(_rows([*_details(sketch)], sketch._replace(width=left)))
         yield from beside(cards, told[:height], gap=_GAP)
 
 
@@ -379,8 +383,12 @@ def _details(sketch: Sketch) -> Iterator[TableRow]:
     said = setting.speech.catalogue.screen
     yield plain_row(said["stake"], setting.speech.stake(board.stake))
     yield from _offers(sketch)
-    for rows in (own_value, turned_up, duel):
-        yield from rows(board, setting)
+    yield from own_value(board, setting)
+    around = [
+        *turned_up(board, setting)
+    ]  # where little is told, the cards that are raised come before what raises them
+    yield from around if sketch.layout.own else reversed(around)
+    yield from duel(board, setting)
     yield from _tricks(sketch)
     for rows in (heard, orders, leading):
         yield from rows(board, setting)
@@ -413,6 +421,19 @@ def _tricks(sketch: Sketch) -> Iterator[TableRow]:
         taken = taker(trick.side, sketch.setting.names, sketch.setting.speech)
         yield TableRow(label, (*cards, (f" {taken}", "")))
         label = ""
+
+
+def _packed(rows: Iterable[TableRow], height: int, sketch: Sketch) -> Iterator[Text]:
+    """Yield as many rows as fit into a height, several on a line; where there is no room for one, the next is tried."""
+    lines: list[Text] = []
+    for row in rows:
+        told = Text.assemble((f"{short_label(row.label)} " if row.label else "", "dim"), text_of(row.parts))
+        told.rstrip()
+        if lines and lines[-1].cell_len + _GAP + told.cell_len <= sketch.width:
+            lines[-1].append(" " * _GAP).append_text(told)
+        elif len(lines) < height:
+            lines.append(told)
+    yield from map(sketch.line, lines)
 
 
 def _rows(rows: Sequence[TableRow], sketch: Sketch) -> Iterator[Text]:

@@ -18,7 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from textwrap import wrap
 from threading import Lock
 from typing import Final, NamedTuple, TextIO, cast
@@ -59,7 +59,7 @@ class Above(io.TextIOBase):
     encoding: str = ""
     errors: str | None = None
 
-    def __init__(self, terminal: TextIO, wake: Callable[[], None]) -> None:
+    def __init__(self, terminal: "TextIO | Screenful", wake: Callable[[], None]) -> None:
         self.encoding = terminal.encoding
         self.errors = terminal.errors
         self._terminal = terminal
@@ -147,8 +147,9 @@ class Prompt:
         self._drawn = Drawn(0, ())
         self._table_of: tuple[Question, Size] | None = None
         self._table_lines: list[StyleAndTextTuples] = []
-        self.above = Above(sys.stdout, self._show_above)
-        self._session = self._make_session(is_coloured, terminal, output or _own_output())
+        self._screenful = Screenful(sys.stdout)
+        self.above = Above(sys.stdout if output else self._screenful, self._show_above)
+        self._session = self._make_session(is_coloured, terminal, output or _own_output(self._screenful))
         self._app = self._session.app
         self._app.refresh_interval = _TICK_S
         self._app.before_render += self._clear_broken
@@ -229,13 +230,18 @@ class Prompt:
             self._soon(self._release)
 
     def _release(self) -> None:
-        """Show what was printed in the prompt's place, then the prompt below; what is typed meanwhile is not echoed."""
+        """Show what was printed in the prompt's place, then the prompt below; what is typed meanwhile is not echoed.
+
+        All of it is written at once, so that the table never goes away.
+        """
         self._is_due = False
         if self._app.is_running and not self._app.is_done:
-            self._app.renderer.erase()
-            self._clear_broken(self._app)
-            self.above.release()
-            self._app.invalidate()
+            with self._screenful.whole():
+                self._app.renderer.erase()
+                self._clear_broken(self._app)
+                self.above.release()
+                self._app.renderer.render(self._app, self._app.layout)
+            self._note_drawn(self._app)
 
     def _accept(self, buffer: Buffer) -> bool:
         """Take a line; a paste with line breaks becomes one line.
@@ -432,36 +438,56 @@ def _stop_job() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, own)
 
 
-class _Text(NamedTuple):
-    """A terminal to which text is written: prompt_toolkit would encode it itself, with `?` for what the terminal lacks."""
+class Screenful:
+    """A terminal to which text is written: prompt_toolkit would encode it itself, with `?` for what the terminal lacks.
 
-    terminal: TextIO
+    Attributes:
+        encoding: the encoding of the terminal.
+        errors: how characters that the terminal cannot show are handled.
+    """
 
-    @property
-    def encoding(self) -> str:
-        """The encoding of the terminal."""
-        return self.terminal.encoding
+    def __init__(self, terminal: TextIO) -> None:
+        self.encoding = terminal.encoding
+        self.errors = terminal.errors
+        self._terminal = terminal
+        self._held: list[str] | None = None
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Let the terminal have what is written in the block at its end only."""
+        held: list[str] = []
+        self._held = held
+        try:
+            yield
+        finally:
+            self._held = None
+            self.write("".join(held))
+            self.flush()
 
     def write(self, text: str) -> int:
         """Write text, spelled as the terminal can show it."""
-        return self.terminal.write(text)
+        if self._held is None:
+            return self._terminal.write(text)
+        self._held.append(text)
+        return len(text)
 
     def flush(self) -> None:
         """Let the terminal have what was written."""
-        self.terminal.flush()
+        if self._held is None:
+            self._terminal.flush()
 
     def fileno(self) -> int:
         """Return the terminal's descriptor."""
-        return self.terminal.fileno()
+        return self._terminal.fileno()
 
     def isatty(self) -> bool:
         """Tell that it is a terminal."""
-        return self.terminal.isatty()
+        return self._terminal.isatty()
 
 
-def _own_output() -> Output:
+def _own_output(terminal: Screenful) -> Output:
     """Return the terminal of this process; it is not asked for its cursor's position, as some never answer."""
-    output = create_output(cast("TextIO", _Text(sys.stdout)))
+    output = create_output(cast("TextIO", terminal))
     if isinstance(output, Vt100_Output):
         output.enable_cpr = False
     return output

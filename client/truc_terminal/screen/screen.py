@@ -215,6 +215,9 @@ class Screen:
                 self._ask(happening)
             case MatchEnded():
                 self._is_over = True
+                self.offer(
+                    None
+                )  # the table goes first, so that the verdict does not stand above an empty place
                 self.say("\n".join(verdict_lines(happening.verdict, self._speech)))
             case _:
                 self._note(happening)
@@ -443,6 +446,12 @@ class Screen:
         """Have the prompt, if there is one, ask for a decision, once more among some options; None if there is none."""
         asked = question(turn, self._board, self._setting, self._awaited, asks_again=asks_again)
         self.stand(asked._replace(draw=self.table(_title(asked, self._setting))))
+
+    def await_server(self) -> None:
+        """Have the prompt, if there is one, say that what was decided is on its way, until there is news."""
+        if self.pose is not None:
+            self._awaited = self._speech.say("screen.sent")
+            self.offer(None)
 
     def table(self, title: str) -> Draw | None:
         """Return what draws the table as it stands now; None before there is one, and after the match."""
