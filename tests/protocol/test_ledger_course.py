@@ -1,19 +1,21 @@
 """What follows from the records: what is due and opened, who is waited for, how a match is decided."""
 
+from cProfile import Profile
+
 import pytest
 from protocol.forge import altered, small, until
 from protocol.peers import Table, here
 from protocol.shared import sharing_table
 from rows import each_row
 
-from truc_protocol.audit import Result
+from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Close, End, Open
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Due, due, learn, missing, next_call, next_open, score
 from truc_protocol.ledger.commitments import Commitments
 from truc_protocol.ledger.opens import open_cards
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, is_gone, must_end
-from truc_protocol.records import parse
+from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_rules import deciders, preset, with_options
 
@@ -245,3 +247,29 @@ def test_what_is_used_up_is_copied_as_often_as_its_number_has_digits():
     assert all(("anchor", b"%d" % n) in used for n in range(1000))
     assert ("anchor", b"1000") not in used
     assert copied < 1000 * (1000).bit_length()
+
+
+@pytest.mark.parametrize("reveal", ["hand", "match"])
+def test_four_times_as_many_deals_cost_an_audit_four_times_as_many_calls_and_copy_nothing_closed(reveal):
+    few, many = (calls_of_audit(reveal, hands) for hands in (10, 40))
+    assert many < 4.1 * few
+
+
+def calls_of_audit(reveal, hands) -> int:
+    """Return the calls that the audit of a match takes in which every deal has new chains; nothing closed is copied."""
+    table = Table(with_options(preset("truc-catalan"), {"reveal": reveal, "target": 250}), seed=7, links=1)
+    table.run(until=lambda ledger: ledger.phase is Phase.BETWEEN and ledger.deal_index > hands)
+    table.add(table.dealer.abandon(table.ledger, "server"))
+    table.run()
+    auditor, profile = Auditor(table.document), Profile()
+    closed = auditor.hands
+    for record in table.records:
+        before = auditor.ledger
+        with profile:
+            auditor.feed(record)
+        if before is not None:
+            chain = auditor.ledger.chain
+            assert chain is before.chain or chain.before is before.chain
+            assert auditor.hands is closed or auditor.ledger.phase is Phase.ENDED
+    assert (len(auditor.hands) >= hands, auditor.verdict().result) == (True, Result.PROVEN)
+    return sum(entry.callcount for entry in profile.getstats())

@@ -5,7 +5,7 @@ record that fails is the last one. Cards are shown with the record that opens th
 or the end whole hands.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, assert_never
 
 from truc_client.happenings import Fact
@@ -374,7 +374,7 @@ def _named(cards: tuple[Opening, ...], pack: tuple[str, ...]) -> tuple[str, ...]
     return tuple(pack[opening.card] for opening in cards)
 
 
-def _opened_at_end(before: Ledger, body: End, hands: tuple[ClosedHand, ...]) -> Iterator[Commitment]:
+def _opened_at_end(before: Ledger, body: End, hands: Sequence[ClosedHand]) -> Iterator[Commitment]:
     """Yield the server's chains and secret, and the hands that no close had opened."""
     table = before.setup.terms.table
     for first, link in body.links:

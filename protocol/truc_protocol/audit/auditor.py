@@ -5,6 +5,7 @@ document, then `feed` every record, the setup's first. It raises at the first re
 that. If a seat gives its own box key, its cards are opened and checked at every deal.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand, untold
@@ -60,7 +61,7 @@ class Auditor:
         self._seats: tuple[SeatTaken | Guest, ...] = ()
         self._ledger: Ledger | None = None
         self._signed: Ledger | None = None
-        self._hands: tuple[ClosedHand, ...] = ()
+        self._hands: list[ClosedHand] = []  # grows in place: a file may hold thousands
         self._told: tuple[Event, ...] = ()  # of the open hand
         self._openings: tuple[Opening, ...] = ()
         self._partners: tuple[tuple[int, tuple[Opening, ...]], ...] = ()
@@ -95,7 +96,7 @@ class Auditor:
         return self._hands[-1] if self._hands else None
 
     @property
-    def hands(self) -> tuple[ClosedHand, ...]:
+    def hands(self) -> Sequence[ClosedHand]:
         """Every hand closed so far, the oldest first; their `dealt` holds the cards once they are open."""
         return self._hands
 
@@ -212,16 +213,16 @@ class Auditor:
             return fold(before, record, body)
         opened, hand, happened = open_at_close(before, closed_hand(before, body))
         folded = fold(opened, record, body)
-        self._hands = (*self._hands, hand)
+        self._hands.append(hand)
         return Folded(folded.ledger, untold(happened + folded.events, self._told))
 
     def _end(self, before: Ledger, body: End) -> None:
         links = server_links(before, body)
         secret = box_key(body.xsec)
-        opened = tuple(
+        opened = [
             hand if hand.dealt else open_hand(before.setup, hand, links[hand.log.call.j + 1])
             for hand in self._hands
-        )
+        ]
         for hand in opened:
             check_boxes(before.setup, hand, secret)
         self._hands = opened

@@ -13,6 +13,7 @@ from truc_protocol.ledger.state import (
     Contributor,
     HandLog,
     Ledger,
+    ServerChain,
     Taken,
     awaits_substitutes,
     check_index,
@@ -271,7 +272,7 @@ def rekey(ledger: Ledger, body: Rekey) -> Ledger:
                 "C27", "the server rekeys only when its chain is exhausted, and keeps its box key", culprit
             )
         fresh = _take_commitments(ledger, (("anchor", body.anchor),))
-        fresh = replace(fresh, chains=(*ledger.chains, (body.first, body.anchor)))
+        fresh = replace(fresh, chain=ServerChain(body.first, body.anchor, ledger.chain))
         return with_contributor(
             fresh, SERVER, replace(old, first=body.first, known=(body.first, body.anchor))
         )

@@ -113,7 +113,7 @@ def end(ledger: Ledger, body: End) -> Ledger:
 
 def _check_links(ledger: Ledger, body: End) -> None:
     table = ledger.setup.terms.table
-    due = tuple((first, anchor) for first, anchor in ledger.chains if first < ledger.deal_index)
+    due = tuple((first, anchor) for first, anchor in ledger.chain.all() if first < ledger.deal_index)
     if body.next_index != ledger.deal_index or tuple(first for first, _ in body.links) != tuple(
         first for first, _ in due
     ):

@@ -112,6 +112,23 @@ class Pause(msgspec.Struct, frozen=True):
     spent: frozenset[int] = frozenset()
 
 
+class ServerChain(msgspec.Struct, frozen=True):
+    """A chain that the server has had, and the one before it: nothing is copied as they grow."""
+
+    first: int
+    anchor: bytes
+    before: "ServerChain | None" = None
+
+    def all(self) -> Links:
+        """Return (first, anchor) of this chain and all before it, the oldest first."""
+        found: list[tuple[int, bytes]] = []
+        at: ServerChain | None = self
+        while at is not None:
+            found.append((at.first, at.anchor))
+            at = at.before
+        return tuple(reversed(found))
+
+
 class Outcome(NamedTuple):
     """How a match is decided: the side that wins, or None, and the reason as `end` gives it."""
 
@@ -133,7 +150,7 @@ class Ledger(msgspec.Struct, frozen=True):
         covered: per seat, the position whose head its newest signature binds; None before it signs one.
         deal_index: the open deal index, or the next one.
         contributors: by role; None for a guest's seat.
-        chains: (first, anchor) of every chain the server has had.
+        chain: the server's newest chain, and through it every one it has had.
         commitments: those of the setup, and of every chain since.
         match: the rules' state; None before the draw.
         cut: cards the next call moves from top to bottom.
@@ -153,7 +170,7 @@ class Ledger(msgspec.Struct, frozen=True):
     phase: Phase
     deal_index: int
     contributors: tuple[Contributor | None, ...]
-    chains: Links
+    chain: ServerChain
     commitments: Commitments
     match: Match | None
     cut: int
@@ -201,7 +218,7 @@ def start(setup: MatchSetup) -> Ledger:
         phase=Phase.BETWEEN,
         deal_index=0,
         contributors=(server, *seats),
-        chains=((0, table.anchor),),
+        chain=ServerChain(0, table.anchor),
         commitments=Commitments((frozenset(used),)),
         match=None,
         cut=0,
