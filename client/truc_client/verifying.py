@@ -7,12 +7,13 @@ which holds the files of one part. So the time grows with the bytes, and the mem
 import errno
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
 from time import monotonic
 from typing import Final, NamedTuple
 
-from truc_client.all_cores import Heard, spread
+from truc_client.all_cores import Heard, cores, spread
 from truc_client.errors import HomeError
 from truc_commands.files import read_beginning, read_bounded
 from truc_protocol.audit import (
@@ -51,7 +52,7 @@ class _Source(NamedTuple):
 def verify_file(path: Path) -> Verdict:
     """Return the verdict on a single transcript; never raises for what is in it."""
     try:
-        return verify(read_file(path))
+        return verify(read_file(path), threads=cores())
     except (HomeError, OSError) as error:
         return _unreadable(trouble(error))
 
@@ -74,7 +75,8 @@ def examine_files(paths: Sequence[Path], *, processes: int = 1, progress: Progre
     tasks = sorted(((part, [sources[n] for n in part]) for part in tied), key=_size, reverse=True)
     counted = _Counted(progress, sum(map(_size, tasks)))
     count = min(processes, len(tasks)) if counted.whole > _WORTH else 1
-    for n, outcome in spread(_examine, [task for _, task in tasks], count, counted.note):
+    work = partial(_examine, max(1, processes // max(1, count)))
+    for n, outcome in spread(work, [task for _, task in tasks], count, counted.note):
         counted.end(n, _size(tasks[n]))
         examined.append((tasks[n][0], outcome))
     return joined(examined)
@@ -129,8 +131,8 @@ def _source(path: Path) -> _Source:
     return _Source(path, found, status.st_size)
 
 
-def _examine(sources: Sequence[_Source], heard: Heard) -> Together:
-    return examine([_content(source) for source in sources], _Passing(heard).note)
+def _examine(threads: int, sources: Sequence[_Source], heard: Heard) -> Together:
+    return examine([_content(source) for source in sources], _Passing(heard).note, threads=threads)
 
 
 class _Passing:

@@ -44,7 +44,7 @@ def played(name: str, *, seats: int, hands: int) -> Table:
 
 def replay(auditor: Auditor) -> None:
     """Tell the rules every hand twice."""
-    for hand in auditor._hands:
+    for hand in auditor.hands:
         for _ in range(2):
             replayed(hand.log, cards(hand))
 

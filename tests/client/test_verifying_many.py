@@ -62,7 +62,9 @@ def test_files_come_to_what_all_of_them_come_to_together(paths, monkeypatch, pro
 def test_no_more_than_what_is_tied_to_each_other_is_held_at_once(paths, monkeypatch) -> None:
     held = []
     monkeypatch.setattr(
-        verifying, "examine", lambda files, *notes: (held.append(len(files)), examine(files, *notes))[1]
+        verifying,
+        "examine",
+        lambda files, *notes, threads: (held.append(len(files)), examine(files, *notes))[1],
     )
     examine_files(paths)
     assert sorted(held) == [1, 1, 2, 5]
@@ -108,7 +110,7 @@ from truc_client import verifying
 from truc_terminal.commands import progress, verify
 from truc_terminal.main import main
 
-def examine(_sources, heard):
+def examine(_threads, _sources, heard):
     heard(40)
     print(f"<{os.getpid()}>", flush=True)
     signal.pause()

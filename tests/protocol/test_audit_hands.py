@@ -153,7 +153,7 @@ def test_no_hand_was_closed_before_the_first():
 def test_under_match_the_end_opens_every_hand():
     table = Table(small(reveal="match", target=4)).run()
     auditor = table.audit()
-    assert all(hand.dealt is not None for hand in auditor._hands)
+    assert all(hand.dealt is not None for hand in auditor.hands)
 
 
 def test_finding_tells_position_body_and_events():

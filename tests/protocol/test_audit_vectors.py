@@ -48,6 +48,7 @@ def test_script_makes_the_transcript_byte_for_byte(name):
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_kept_transcript_comes_to_its_verdict(name):
     verdict = verify(FILES[name])
+    assert verify(FILES[name], threads=2) == verdict
     assert (verdict.result, verdict.level, verdict.reason) == COMES_TO[name]
 
 

@@ -262,14 +262,14 @@ def calls_of_audit(reveal, hands) -> int:
     table.add(table.dealer.abandon(table.ledger, "server"))
     table.run()
     auditor, profile = Auditor(table.document), Profile()
-    closed = auditor.hands
     for record in table.records:
-        before = auditor.ledger
+        before, closed = auditor.ledger, auditor._closed
         with profile:
             auditor.feed(record)
         if before is not None:
             chain = auditor.ledger.chain
             assert chain is before.chain or chain.before is before.chain
-            assert auditor.hands is closed or auditor.ledger.phase is Phase.ENDED
+            newest = auditor._closed
+            assert newest is closed or newest.before is closed or auditor.ledger.phase is Phase.ENDED
     assert (len(auditor.hands) >= hands, auditor.verdict().result) == (True, Result.PROVEN)
     return sum(entry.callcount for entry in profile.getstats())

@@ -38,8 +38,9 @@ def numbered(kind):
 
 
 @pytest.mark.parametrize("group", groups("list"), ids=lambda group: f"from-{group['tests'][0]['tcId']}")
-def test_every_list_of_a_group_is_refused_as_it_says(group):
-    assert [test["comment"] for test in group["tests"] if not is_refused_as_said(group, test)] == []
+@pytest.mark.parametrize("threads", [0, 2])
+def test_every_list_of_a_group_is_refused_as_it_says(group, threads):
+    assert [test["comment"] for test in group["tests"] if not is_refused_as_said(group, test, threads)] == []
 
 
 @cache
@@ -53,9 +54,12 @@ def auditors(document, items):
     return before
 
 
-def is_refused_as_said(group, test):
+def is_refused_as_said(group, test, threads=0):
+    """Tell whether a list is refused as it says; with threads, the signatures of what was changed are checked together."""
     *honest, last = map(unpack_record, map(h, test["then"]))
     auditor = copy.copy(auditors(group["document"], tuple(group["items"]))[test["keep"]])
+    if threads:
+        auditor.expect((*honest, last), threads)
     for record in honest:
         auditor.feed(record)
     with suppress(AuditError):
@@ -77,7 +81,7 @@ def expected(test):
 def test_damaged_file_comes_to_what_it_says(group, test):
     file = (FOLDER / group["file"]).read_bytes()
     edited = file[: test["at"]] + h(test["insert"]) + file[test["at"] + test["remove"] :]
-    assert said(verify(edited)) == expected(test)
+    assert [said(verify(edited, threads=threads)) for threads in (1, 2)] == [expected(test)] * 2
 
 
 def test_every_forgery_of_the_case_tables_is_kept_as_it_is_built():

@@ -5,7 +5,7 @@ record that fails is the last one. Cards are shown with the record that opens th
 or the end whole hands.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple, assert_never
 
 from truc_client.happenings import Fact
@@ -280,8 +280,8 @@ class Annotator:
                 yield _link(before, body.seat + 1, body.link)
             case Draw() | Void() | Close() if body.link is not None:
                 yield _link(before, SERVER, body.link)
-                if isinstance(body, Close):
-                    yield _opened_deal(before, self._auditor.hands[-1], body.link)
+                if isinstance(body, Close) and (closed := self._auditor.last_hand) is not None:
+                    yield _opened_deal(before, closed, body.link)
             case End():
                 yield from _opened_at_end(before, body, self._auditor.hands)
             case Act() | Proxy() | Rule() | Open():
@@ -374,7 +374,7 @@ def _named(cards: tuple[Opening, ...], pack: tuple[str, ...]) -> tuple[str, ...]
     return tuple(pack[opening.card] for opening in cards)
 
 
-def _opened_at_end(before: Ledger, body: End, hands: Sequence[ClosedHand]) -> Iterator[Commitment]:
+def _opened_at_end(before: Ledger, body: End, hands: tuple[ClosedHand, ...]) -> Iterator[Commitment]:
     """Yield the server's chains and secret, and the hands that no close had opened."""
     table = before.setup.terms.table
     for first, link in body.links:

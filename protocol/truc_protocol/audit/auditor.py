@@ -46,6 +46,13 @@ class Finding(NamedTuple):
     events: tuple[Event, ...] = ()
 
 
+class _Closed(NamedTuple):
+    """A hand that is closed, and those before it: nothing is copied as they grow."""
+
+    hand: ClosedHand
+    before: "_Closed | None"
+
+
 class Auditor:
     """Check the records of one match, in order."""
 
@@ -61,7 +68,7 @@ class Auditor:
         self._seats: tuple[SeatTaken | Guest, ...] = ()
         self._ledger: Ledger | None = None
         self._signed: Ledger | None = None
-        self._hands: list[ClosedHand] = []  # grows in place: a file may hold thousands
+        self._closed: _Closed | None = None
         self._told: tuple[Event, ...] = ()  # of the open hand
         self._openings: tuple[Opening, ...] = ()
         self._partners: tuple[tuple[int, tuple[Opening, ...]], ...] = ()
@@ -69,6 +76,7 @@ class Auditor:
         self._unheard: tuple[tuple[Ledger, AnyBody], ...] = ()
         self._newcomers: frozenset[int] = frozenset()
         self._failed: Refutation | None = None
+        self._sound: frozenset[keys.Signed] = frozenset()
 
     @property
     def ledger(self) -> Ledger | None:
@@ -93,12 +101,16 @@ class Auditor:
     @property
     def last_hand(self) -> ClosedHand | None:
         """The hand closed last; its `dealt` holds every card once the server's link is open."""
-        return self._hands[-1] if self._hands else None
+        return None if self._closed is None else self._closed.hand
 
     @property
-    def hands(self) -> Sequence[ClosedHand]:
+    def hands(self) -> tuple[ClosedHand, ...]:
         """Every hand closed so far, the oldest first; their `dealt` holds the cards once they are open."""
-        return self._hands
+        found, at = [], self._closed
+        while at is not None:
+            found.append(at.hand)
+            at = at.before
+        return tuple(reversed(found))
 
     def add_box_key(self, x: BoxKey) -> None:
         """Let the auditor open boxes under a key the own seat rekeys to, or brings as a substitute."""
@@ -110,6 +122,19 @@ class Auditor:
             return None
         public = box_public(self._ledger, self._own.seat)
         return None if public is None else self._own_keys.get(public)
+
+    def expect(self, records: Sequence[Record], threads: int) -> None:
+        """Check the signatures of the records that come next together, under the keys now in force.
+
+        It judges nothing: `feed` looks once more at whatever is not found good under the key that is in force by then.
+        """
+        authors = () if self._ledger is None else self._ledger.contributors
+        signed = [
+            (author.public, record.body, record.sig)
+            for record in records
+            if record.sig and 0 <= record.signer < len(authors) and (author := authors[record.signer])
+        ]
+        self._sound = keys.sound(signed, threads)
 
     def feed(self, record: Record) -> Finding:
         """Check the next record.
@@ -137,7 +162,7 @@ class Auditor:
             return Finding(None, self._feed_setup(record))
         before = self._ledger
         body = _parse(before, record)
-        _check_author(before, record, body)
+        _check_author(before, record, body, self._sound)
         folded = self._close(before, record, body) if isinstance(body, Close) else fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
         self._told = () if isinstance(body, Close) else self._told + folded.events
@@ -213,7 +238,7 @@ class Auditor:
             return fold(before, record, body)
         opened, hand, happened = open_at_close(before, closed_hand(before, body))
         folded = fold(opened, record, body)
-        self._hands.append(hand)
+        self._closed = _Closed(hand, self._closed)
         return Folded(folded.ledger, untold(happened + folded.events, self._told))
 
     def _end(self, before: Ledger, body: End) -> None:
@@ -221,11 +246,13 @@ class Auditor:
         secret = box_key(body.xsec)
         opened = [
             hand if hand.dealt else open_hand(before.setup, hand, links[hand.log.call.j + 1])
-            for hand in self._hands
+            for hand in self.hands
         ]
+        closed = None
         for hand in opened:
             check_boxes(before.setup, hand, secret)
-        self._hands = opened
+            closed = _Closed(hand, closed)
+        self._closed = closed
 
     def verdict(self) -> Verdict:
         """Say what the records fed so far prove.
@@ -258,8 +285,8 @@ def _parse(ledger: Ledger, record: Record) -> AnyBody:
         raise
 
 
-def _check_author(ledger: Ledger, record: Record, body: AnyBody) -> None:
-    """Check the signature under the key in force; a proxy has none."""
+def _check_author(ledger: Ledger, record: Record, body: AnyBody, sound: frozenset[keys.Signed]) -> None:
+    """Check the signature under the key in force, unless it is known to be good; a proxy has none."""
     match body:
         case Proxy():
             return
@@ -274,7 +301,8 @@ def _check_author(ledger: Ledger, record: Record, body: AnyBody) -> None:
                 raise CheckError(
                     "C21", f"{tag_of(body)}: {role_name(record.signer)} has no key in this match"
                 )
-            check_signature(author.public, record)
+            if (author.public, record.body, record.sig) not in sound:
+                check_signature(author.public, record)
 
 
 def server_links(ledger: Ledger, body: End) -> dict[int, bytes]:

@@ -7,8 +7,8 @@ The audit of a transcript file: whatever its bytes are, the outcome is a verdict
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product, takewhile
-from typing import NamedTuple, TypeVar
+from itertools import combinations, islice, product, takewhile
+from typing import Final, NamedTuple, TypeVar
 
 from truc_protocol.audit.auditor import AuditError, Auditor, Finding
 from truc_protocol.audit.equivocation import Equivocation, contradictions
@@ -26,16 +26,24 @@ Note = Callable[[Ledger | None, Record, Finding], None]
 """Is told every record that passed, with the ledger before it."""
 
 
-def verify(file: bytes, *notes: Note, note_failed: Callable[[Record], None] | None = None) -> Verdict:
+_TOGETHER: Final = 512  # records whose signatures are checked together
+_SETUP: Final = 8  # the records of a setup of six seats, before whose end no key is known
+
+
+def verify(
+    file: bytes, *notes: Note, note_failed: Callable[[Record], None] | None = None, threads: int = 1
+) -> Verdict:
     """Return the verdict on a file: unreadable as soon as an item cannot be read, else what its records prove.
 
-    `notes` are told of each record that passes, `note_failed` of the one that fails.
+    `notes` are told of each record that passes, `note_failed` of the one that fails. With several `threads` the signatures
+    of many records are checked together.
     """
     auditor, record = Auditor(b""), None
     try:
         document, rest = read_document_item(file)
         auditor = Auditor(document)
-        for record in read_records(file, rest):
+        records = read_records(file, rest)
+        for record in records if threads == 1 else _expected(auditor, records, threads):
             before = auditor.ledger
             finding = auditor.feed(record)
             for note in notes:
@@ -48,6 +56,23 @@ def verify(file: bytes, *notes: Note, note_failed: Callable[[Record], None] | No
         auditor.refute(error)
         return auditor.verdict()._replace(result=Result.UNREADABLE)
     return auditor.verdict()
+
+
+def _expected(auditor: Auditor, records: Iterator[Record], threads: int) -> Iterator[Record]:
+    """Yield records one by one, after the auditor was shown those that follow; what cannot be read fails in its turn."""
+    broken, size = None, _SETUP
+    while broken is None:
+        batch: list[Record] = []
+        try:
+            batch.extend(islice(records, size))
+        except CheckError as error:
+            broken = error
+        auditor.expect(batch, threads)
+        yield from batch
+        if broken is None and len(batch) < size:
+            return
+        size = _TOGETHER
+    raise broken
 
 
 _Key = TypeVar("_Key")
@@ -127,12 +152,13 @@ class _Given(NamedTuple):
     items: Mapping[int, tuple[EvidenceItem, ...]]
 
 
-def examine(files: Sequence[bytes], *notes: Note) -> Together:
+def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> Together:
     """Examine files together, transcripts and evidence in any order; `notes` are told of what passes in any of them."""
     evidence = {n: _read(file) for n, file in enumerate(files) if is_evidence(file)}
     items = {n: read for n, read in evidence.items() if not isinstance(read, Refutation)}
     read = {n: file for n, file in enumerate(files) if not is_evidence(file)}
-    through = _read_through(read, wanted([item for each in items.values() for item in each]), notes)
+    asked = wanted([item for each in items.values() for item in each])
+    through = _read_through(read, asked, notes, threads)
     usable = {n: verdict for n, (verdict, _) in through.items() if verdict.result is not Result.UNREADABLE}
     matches = _grouped((verdict.match, n) for n, verdict in usable.items() if verdict.match is not None)
     given = _Given({n: through[n][1] for n in usable}, matches, items)
@@ -148,15 +174,16 @@ def examine(files: Sequence[bytes], *notes: Note) -> Together:
 
 
 def _read_through(
-    files: Mapping[int, bytes], asked: EvidenceWanted, notes: Sequence[Note]
+    files: Mapping[int, bytes], asked: EvidenceWanted, notes: Sequence[Note], threads: int
 ) -> dict[int, tuple[Verdict, Passed]]:
     """Audit each transcript once; of one that is examined alone, only the verdict is kept."""
     if len(files) == 1 and asked == EvidenceWanted():
-        return {n: (verify(file, *notes), Passed()) for n, file in files.items()}
+        return {n: (verify(file, *notes, threads=threads), Passed()) for n, file in files.items()}
     through = {}
     for n, file in files.items():
         watch = PassedNotes(asked)
-        through[n] = verify(file, watch.note, *notes, note_failed=watch.fail), watch.passed()
+        verdict = verify(file, watch.note, *notes, note_failed=watch.fail, threads=threads)
+        through[n] = verdict, watch.passed()
     return through
 
 
