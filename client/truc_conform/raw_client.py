@@ -24,6 +24,7 @@ from truc_conform.expectations import (
     expect_ok,
     shown,
 )
+from truc_conform.websocket import WebSocketStream
 from truc_protocol.codec import pack, unpack
 from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.errors import REGISTRY, Code
@@ -56,14 +57,18 @@ class RawClient:
     """One connection.
 
     Attributes:
+        cert: what the server's hello must bind the connection to; None in the clear.
         log: every message received, decoded.
         received: every byte received.
         info: what the server says about itself, after `hello`.
         welcome: the reply to the login.
     """
 
-    def __init__(self, stream: trio.SocketStream, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self, stream: trio.SocketStream | WebSocketStream, *, patience_s: float = PATIENCE_S
+    ) -> None:
         self.stream = stream
+        self.cert: bytes | None = stream.cert if isinstance(stream, WebSocketStream) else None
         self.patience_s = patience_s
         self.received = bytearray()
         self.log: list[Map] = []
@@ -191,7 +196,7 @@ class RawClient:
         reply = unpack(whole)
         rolls = tuple((body, old, new) for body, old, new in reply.get("rolls", ()))
         hello = ServerHello(re=0, body=reply["body"], sig=reply["sig"], info=reply["info"], rolls=rolls)
-        contact = Contact(pack(sent), sent["proto"], None, int(time.time()))
+        contact = Contact(pack(sent), sent["proto"], None, int(time.time()), self.cert)
         self.server = check_server_hello(hello, contact)
         self.spk, self.info, self.hello_frame = self.server.spk, unpack(reply["info"]), whole
 

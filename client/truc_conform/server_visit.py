@@ -16,6 +16,7 @@ from truc_conform.expectations import Map, UnexpectedError, UnofferedError, expe
 from truc_conform.raw_client import PAIR, RawClient
 from truc_conform.raw_seat import Seat
 from truc_conform.result import Case, CaseOutcome
+from truc_conform.websocket import CLEAR, SECURE, Origin, WebSocketStream, connect, read_origin
 from truc_protocol.crypto.keys import SigningKey, generate_signing_key
 from truc_protocol.errors import Code
 from truc_protocol.wire.transport import ENCRYPTED
@@ -59,16 +60,21 @@ class ServerAddress(NamedTuple):
     host: str
     port: int
     fingerprint: str | None = None
+    origin: Origin | None = None
+    """What it is for browsers, if it is visited as one."""
 
 
 def read_address(text: str) -> ServerAddress:
-    """Read HOST:PORT, [HOST]:PORT or a join string.
+    """Read HOST:PORT, [HOST]:PORT, a join string, or the address of a WebSocket.
 
     Raises:
         ValueError: It is none of these, or the join string is for a server with TLS.
     """
     if text.startswith(ENCRYPTED):
         raise ValueError(f"expected a server without TLS, which this kit does not speak, got {text!r}")
+    if text.startswith((CLEAR, SECURE)):
+        origin = read_origin(text)
+        return ServerAddress(origin.host, origin.port, text.partition("#")[2] or None, origin)
     rest, _, fingerprint = text.removeprefix("truc://").partition("#")
     place = rest.partition("/")[0].partition("?")[0]
     host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
@@ -77,6 +83,12 @@ def read_address(text: str) -> ServerAddress:
     if not host or not port.isdigit():
         raise ValueError(f"expected HOST:PORT or truc://HOST:PORT, got {text!r}")
     return ServerAddress(host.strip("[]"), int(port), fingerprint or None)
+
+
+async def _open(address: ServerAddress) -> trio.SocketStream | WebSocketStream:
+    if address.origin is not None:
+        return await connect(address.origin)
+    return await trio.open_tcp_stream(address.host, address.port)
 
 
 class ServerVisit:
@@ -116,7 +128,7 @@ class ServerVisit:
     async def connect(self) -> RawClient:
         """Return a connection on which nothing has been said."""
         with trio.fail_after(self.patience_s):
-            stream = await trio.open_tcp_stream(self.address.host, self.address.port)
+            stream = await _open(self.address)
         client = RawClient(stream, patience_s=self.patience_s)
         self._clients.append(client)
         return client

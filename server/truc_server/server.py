@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
@@ -18,7 +18,7 @@ from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
 from truc_server.house import House
-from truc_server.identity.certificate import Tls, open_tls
+from truc_server.identity.certificate import Tls, open_tls, open_web_tls
 from truc_server.identity.identity import Identity
 from truc_server.lobby import guest_retention
 from truc_server.lobby.lobby import Lobby
@@ -38,6 +38,9 @@ from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
 from truc_server.upkeep.control import Control
 from truc_server.upkeep.own_bots import OwnBots
+
+if TYPE_CHECKING:
+    from truc_server.web.listen import WebDoor
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
 _LISTENING: Final = "listening on port {}"
@@ -65,12 +68,13 @@ async def serve(
         TlsError: The host's own certificate cannot be used.
     """
     tls = await trio.to_thread.run_sync(open_tls, settings.listen, folder, int(time.time()))
+    web_tls = await trio.to_thread.run_sync(open_web_tls, settings.web, int(time.time()))
     lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store)
     house = House(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
     stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.recall, folder))
     stop = trio.Event()
     async with trio.open_nursery() as nursery:
-        run = partial(_run, tls=tls, announce=announce, stop=stop, control=control)
+        run = partial(_run, tls=tls, web_tls=web_tls, announce=announce, stop=stop, control=control)
         nursery.start_soon(run, house, folder, stored)
         try:
             await stop.wait()
@@ -92,6 +96,7 @@ async def _run(
     stored: recovery.Stored,
     *,
     tls: Tls | None,
+    web_tls: Tls | None,
     announce: Callable[[int], None],
     stop: trio.Event,
     control: Control | None,
@@ -115,9 +120,10 @@ async def _run(
             listeners = await open_listeners(house.settings.now.listen)
             await _open_page(house, lobby, tasks)
             port = port_of(listeners)
+            web = await _open_web(house, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
-                desk = Desk(house, lobby, connections, keep, control, folder, port, now_ms())
+                desk = Desk(house, lobby, connections, keep, control, folder, port, now_ms(), web)
                 await tasks.start(partial(counter.serve, desk, folder))
                 asked = partial(draining.drain_when_asked, asked=control.drain, stop=stop)
                 tasks.start_soon(asked, house.settings, house.drain, lobby)
@@ -163,6 +169,27 @@ async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
         from truc_server.metrics import page
 
         await tasks.start(page.run, house, lobby)
+
+
+async def _open_web(
+    house: House,
+    lobby: Lobby,
+    connections: Connections,
+    admission: Admission,
+    tls: Tls | None,
+    *,
+    tasks: trio.Nursery,
+    port: int,
+) -> "WebDoor | None":
+    """Serve browsers, if the settings want it."""
+    if not house.settings.now.web.listen:
+        return None
+    # Slow to import, and needed only where it is wanted.
+    from truc_server.web.listen import WebDoor
+
+    web = WebDoor(house, lobby, connections, admission, tls)
+    await tasks.start(web.run, port)
+    return web
 
 
 async def _stop_when_failed(house: House, stop: trio.Event) -> None:

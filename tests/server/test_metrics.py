@@ -342,6 +342,7 @@ async def test_no_figure_tells_of_anybody(around, mock_clock):
 def test_every_metric_has_an_event_that_moves_it():
     own_tests = {"truc_turned_away", "truc_tls_failures", "truc_certificate_ends_seconds"}
     own_tests |= {"truc_journal_waiting_writes"}
-    elsewhere = own_tests | {"truc_healthy"}  # test_health.py
+    browsers = {f"truc_web_{what}" for what in ("requests", "refused", "connections", "tree_info")}
+    elsewhere = own_tests | browsers | {"truc_healthy"}  # test_web_door.py, test_health.py
     moved = {re.sub(r"(_count|_sum|_total)?(\{.*)?$", "", name) for name, _ in EVENTS}
     assert {measure.name.removesuffix("_total") for measure in MEASURES} == moved | elsewhere

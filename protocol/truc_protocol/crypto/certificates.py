@@ -27,11 +27,12 @@ class CertificateError(ValueError):
 
 
 class Certificate(NamedTuple):
-    """What matters of a certificate: the SHA-256 of its DER form, and when its validity begins and ends, in Unix seconds."""
+    """What matters of a certificate: the SHA-256 of its DER form, its begin and end in Unix seconds, whether nobody else signed it."""
 
     digest: bytes
     begins: int
     ends: int
+    is_self_made: bool
 
 
 def make_certificate(now: int, *, lasts_s: int) -> bytes:
@@ -67,6 +68,7 @@ def read_certificate(chain: bytes, key: bytes) -> Certificate:
         sha256(certificate.public_bytes(serialization.Encoding.DER)),
         int(certificate.not_valid_before_utc.timestamp()),
         int(certificate.not_valid_after_utc.timestamp()),
+        certificate.issuer == certificate.subject,
     )
 
 

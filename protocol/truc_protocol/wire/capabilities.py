@@ -93,6 +93,7 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         "host-says", "true", "The host may say something to everybody who is logged in.", ("host_says",)
     ),
     Capability("moderation", "true", "The host has named moderators.", ("moderate",)),
+    Capability("websocket", "true", "The server also speaks the protocol in a WebSocket."),
     Capability("invite", "true", "The server is closed; an invite in `login` makes a key a member."),
 )
 RESERVED: Final[Mapping[str, str]] = MappingProxyType({})

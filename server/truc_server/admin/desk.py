@@ -5,7 +5,7 @@ Invariant: before a command is answered, what it changes is in force, and in the
 
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
@@ -105,6 +105,9 @@ def _has(text: str, *words: object) -> bool:
     return not text or any(text.lower() in str(word).lower() for word in words if word is not None)
 
 
+if TYPE_CHECKING:
+    from truc_server.web.listen import WebDoor
+
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
 
 
@@ -119,6 +122,7 @@ class Desk(NamedTuple):
     folder: Folder
     port: int
     since_ms: int
+    web: "WebDoor | None" = None
 
     async def do(self, request: requests.AdminRequest) -> Answer:
         """Do what the host asks, and return the answer.
@@ -150,7 +154,13 @@ class Desk(NamedTuple):
                 return self._drain()
             case requests.Reload():
                 return await reloading.reload(
-                    self.house, self.lobby, self.connections, self.upkeep, self.control, folder=self.folder
+                    self.house,
+                    self.lobby,
+                    self.connections,
+                    self.upkeep,
+                    self.control,
+                    folder=self.folder,
+                    web=self.web,
                 )
             case requests.Status():
                 return self._status()

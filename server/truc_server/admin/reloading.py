@@ -6,7 +6,7 @@ encryption of a connection.
 
 import sys
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from truc_server.admin.requests import AdminError, Answer
 from truc_server.house import House
-from truc_server.identity.certificate import Tls, TlsError, open_tls
+from truc_server.identity.certificate import Tls, TlsError, open_tls, open_web_tls
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.connections import Connections
 from truc_server.operation import logs
@@ -25,6 +25,9 @@ from truc_server.settings.settings_file import value_of
 from truc_server.upkeep.control import Control
 from truc_server.upkeep.sanction_watch import Upkeep
 
+if TYPE_CHECKING:
+    from truc_server.web.listen import WebDoor
+
 FIXED: Final = (
     "data",
     "grease",
@@ -32,6 +35,8 @@ FIXED: Final = (
     "listen.port",
     "listen.tls",
     "metrics.",
+    "web.listen",
+    "web.origin",
     "store.url",
     "store.passphrase_file",
     "access.moved_to",
@@ -44,7 +49,14 @@ log = structlog.get_logger()
 
 
 async def reload(
-    house: House, lobby: Lobby, connections: Connections, upkeep: Upkeep, control: Control, *, folder: Folder
+    house: House,
+    lobby: Lobby,
+    connections: Connections,
+    upkeep: Upkeep,
+    control: Control,
+    *,
+    folder: Folder,
+    web: "WebDoor | None",
 ) -> Answer:
     """Read the settings and the certificate again, and apply what can change now; return what has, and what could not.
 
@@ -57,11 +69,13 @@ async def reload(
         raise AdminError(f"{error}; nothing has changed") from error
     before = house.settings.now
     taken = changeable(before, wanted)
-    tls = await _open_tls(taken, folder)
+    tls, web_tls = await _open_tls(taken, folder)
     changed, left = differing(before, taken), differing(taken, wanted)
     house.renew(taken)
     lobby.renew(taken)
     connections.renew(taken)
+    if web is not None:
+        web.tls = web_tls
     until_ms = tls.ends * 1_000 if connections.show(tls) and tls is not None else None
     await house.disk.look()
     if taken.log != before.log:
@@ -71,9 +85,12 @@ async def reload(
     return {"changed": changed, "left": left, "certificate_until_ms": until_ms}
 
 
-async def _open_tls(settings: Settings, folder: Folder) -> Tls | None:
+async def _open_tls(settings: Settings, folder: Folder) -> tuple[Tls | None, Tls | None]:
+    """Return what the connections of programs and of browsers are encrypted with."""
+    now = int(time.time())
     try:
-        return await trio.to_thread.run_sync(open_tls, settings.listen, folder, int(time.time()))
+        tls = await trio.to_thread.run_sync(open_tls, settings.listen, folder, now)
+        return tls, await trio.to_thread.run_sync(open_web_tls, settings.web, now)
     except (TlsError, OSError) as error:
         raise AdminError(f"TLS: {error}; nothing has changed") from error
 

@@ -98,6 +98,8 @@ def _left_out(settings: Settings) -> Iterator[str]:
     named = {
         "listen.certificate": settings.listen.certificate,
         "listen.certificate_key": settings.listen.certificate_key,
+        "web.certificate": settings.web.certificate,
+        "web.certificate_key": settings.web.certificate_key,
         "store.passphrase_file": settings.store.passphrase_file,
     }
     for key, path in named.items():

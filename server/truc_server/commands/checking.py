@@ -14,6 +14,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urlsplit
 
 import click
 
@@ -25,7 +26,7 @@ from truc_server.commands.command_line import (
     load_settings,
     on_server,
 )
-from truc_server.identity.certificate import look_at_certificate
+from truc_server.identity.certificate import look_at_certificate, look_at_web_certificate
 from truc_server.identity.identity import (
     PublicIdentity,
     check_in_force,
@@ -43,6 +44,7 @@ from truc_server.settings.folder import Folder, FolderError, lock_holder, why_cl
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantsError, read_catalogue
 from truc_server.storage.backups import check_may_start
+from truc_server.web.origins import place_of
 
 if TYPE_CHECKING:
     from truc_server.storage.sqlite_file import Inspection
@@ -77,6 +79,25 @@ _RULES: Final = (
     _Rule(
         lambda s: s.metrics.port > 0 and not _is_loopback(s.metrics.host),
         "metrics.host: whoever reaches that address can read the figures; 127.0.0.1 keeps them on this machine",
+    ),
+    _Rule(
+        lambda s: bool(s.web.origin and not s.web.listen),
+        "web.origin: not used, as web.listen is empty and no browser is served",
+    ),
+    _Rule(
+        lambda s: (
+            s.web.origin.startswith("http:") and not _is_loopback(urlsplit(s.web.origin).hostname or "")
+        ),
+        "web.origin: {0.web.origin} is neither https nor this machine: browsers have no keys there, and play as guests",
+    ),
+    _Rule(
+        lambda s: bool(s.web.certificate) and not s.web.origin.startswith("https:"),
+        "web.certificate: set, so web.origin must be what its https address begins with",
+        is_wrong=True,
+    ),
+    _Rule(
+        lambda s: s.web.origin.startswith("https:") and not (s.web.certificate or s.web.proxies),
+        "web.proxies: empty, so all who come through your proxy count as one address; name the proxy",
     ),
     _Rule(
         lambda s: s.limits.connections_per_address > s.limits.connections,
@@ -137,7 +158,12 @@ class ListenAddress(NamedTuple):
     @property
     def setting(self) -> str:
         """The setting that names the address."""
-        return "listen.hosts" if self.section == "listen" else "metrics.host"
+        return {"listen": "listen.hosts", "web": "web.listen"}.get(self.section, "metrics.host")
+
+    @property
+    def port_setting(self) -> str:
+        """The setting that names its port."""
+        return "web.listen" if self.section == "web" else f"{self.section}.port"
 
     def __str__(self) -> str:
         return f"{self.section}: port {self.port} of {self.host}"
@@ -162,6 +188,8 @@ def look_at_ports(settings: Settings) -> Iterator[CheckResult]:
         yield from _try(ListenAddress("listen", host, settings.listen.port, len(settings.listen.hosts) == 1))
     if settings.metrics.port:
         yield from _try(ListenAddress("metrics", settings.metrics.host, settings.metrics.port))
+    if settings.web.listen:
+        yield from _try(ListenAddress("web", *place_of(settings.web)))
 
 
 def look_at_socket(folder: Folder) -> Iterator[CheckResult]:
@@ -218,10 +246,10 @@ def _try(place: ListenAddress) -> Iterator[CheckResult]:
 
 def _why(place: ListenAddress, error: OSError) -> CheckResult:
     if error.errno == errno.EADDRINUSE:
-        return wrong(f"{place} is in use by another program: stop it, or change {place.section}.port")
+        return wrong(f"{place} is in use by another program: stop it, or change {place.port_setting}")
     if error.errno == errno.EACCES:
         return wrong(
-            f"{place} may not be listened on by this user: choose one above 1023 as {place.section}.port"
+            f"{place} may not be listened on by this user: choose one above 1023 as {place.port_setting}"
         )
     if error.errno in _MISSING and is_any(place.host) and not place.is_alone:
         return note(f"{place.section}: this machine has no such address as {place.host}")  # the others serve
@@ -300,6 +328,7 @@ def _look(settings: Settings) -> Iterator[CheckResult]:
     yield _look_at_files(settings)
     yield from look_at_socket(folder)
     yield from look_at_certificate(settings, folder)
+    yield from look_at_web_certificate(settings)
     if not folder.root.exists():
         yield right(f"data folder: {folder.root} will be made at the first start")
         yield from look_at_ports(settings)

@@ -20,11 +20,12 @@ from truc_commands.files import MAX_TEXT, read_bounded
 from truc_protocol.wire.transport import ALPN
 from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, write_private
-from truc_server.settings.settings import ListenSettings, Settings
+from truc_server.settings.settings import ListenSettings, Settings, WebSettings
 
 if TYPE_CHECKING:
     from truc_protocol.crypto.certificates import Certificate
 
+HTTP: Final = "http/1.1"
 _DAY_S: Final = 86_400
 LASTS_S: Final = 365 * _DAY_S
 RENEW_S: Final = 60 * _DAY_S  # before the end of one made here, a start or a reload makes another
@@ -61,7 +62,7 @@ def open_tls(listen: ListenSettings, folder: Folder, now: int) -> Tls | None:
     """
     if not listen.tls:
         return None
-    files = _own(listen)
+    files = _own(listen, "listen")
     if files is not None:
         return _open_own(files, now)
     made = _Files(folder.certificate, folder.certificate)
@@ -78,30 +79,58 @@ def look_at_certificate(settings: Settings, folder: Folder) -> Iterator[CheckRes
             yield note("TLS: off, so listen.certificate is not used; set listen.tls, or run with --tls")
         return
     try:
-        files = _own(listen)
+        files = _own(listen, "listen")
         yield _made(folder, now) if files is None else _look_at_own(files, now)
     except TlsError as error:
         yield wrong(f"TLS: {error}")
 
 
-def _own(listen: ListenSettings) -> _Files | None:
-    """Return the files of the host's own certificate, if there is one."""
-    if listen.certificate:
-        chain = Path(listen.certificate).expanduser()
-        return _Files(chain, Path(listen.certificate_key).expanduser() if listen.certificate_key else chain)
-    if listen.certificate_key:
+def open_web_tls(web: WebSettings, now: int) -> Tls | None:
+    """Return what browsers' connections are encrypted with, or None if they are not.
+
+    Raises:
+        TlsError: The certificate cannot be used, or browsers would not take it.
+    """
+    files = _own(web, "web")
+    if files is None:
+        return None
+    if _read(files).is_self_made:
         raise TlsError(
-            "listen.certificate_key is set, but listen.certificate is not: set both, or neither to have one made"
+            f"{files.chain}: expected the certificate of an authority, as browsers take no other, got a self-made one"
+        )
+    return _open_own(files, now, HTTP)
+
+
+def look_at_web_certificate(settings: Settings) -> Iterator[CheckResult]:
+    """Say what is wrong with the certificate for browsers; changes nothing."""
+    try:
+        tls = open_web_tls(settings.web, int(time.time()))
+    except TlsError as error:
+        yield wrong(f"web.certificate: {error}")
+        return
+    if tls is not None:
+        yield right(f"web.certificate: good until {_day(tls.ends)}")
+
+
+def _own(section: ListenSettings | WebSettings, name: str) -> _Files | None:
+    """Return the files of the host's own certificate, if there is one."""
+    if section.certificate:
+        chain = Path(section.certificate).expanduser()
+        return _Files(chain, Path(section.certificate_key).expanduser() if section.certificate_key else chain)
+    if section.certificate_key:
+        without = " to have one made" if name == "listen" else ""
+        raise TlsError(
+            f"{name}.certificate_key is set, but {name}.certificate is not: set both, or neither{without}"
         )
     return None
 
 
-def _open_own(files: _Files, now: int) -> Tls:
+def _open_own(files: _Files, now: int, protocol: str = ALPN) -> Tls:
     certificate = _read(files)
     _check_dates(files, certificate, now)
     if certificate.ends < now + NEAR_S:
         log.warning("certificate_ends", file=str(files.chain), day=_day(certificate.ends))
-    return _load(files)
+    return _load(files, protocol)
 
 
 def _check_dates(files: _Files, certificate: "Certificate", now: int) -> None:
@@ -153,20 +182,20 @@ def _make(folder: Folder, now: int) -> None:
     log.info("certificate_made", file=str(folder.certificate), until=_day(now + LASTS_S))
 
 
-def _load(files: _Files) -> Tls:
+def _load(files: _Files, protocol: str = ALPN) -> Tls:
     """Return the context and hash of the same certificate, even if its files are being replaced at this moment."""
     before = _read(files)
-    context = _context(files)
+    context = _context(files, protocol)
     if _read(files) != before:
         raise TlsError(f"{files.chain} was replaced while it was read: try again")
     return Tls(context, before.digest, before.ends)
 
 
-def _context(files: _Files) -> ssl.SSLContext:
+def _context(files: _Files, protocol: str = ALPN) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.num_tickets = 0  # every connection proves itself anew; nothing of it is kept
-    context.set_alpn_protocols([ALPN])
+    context.set_alpn_protocols([protocol])
     try:
         context.load_cert_chain(files.chain, files.key, password=str)  # never asks on the terminal
     except ssl.SSLError as error:

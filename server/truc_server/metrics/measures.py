@@ -15,7 +15,7 @@ from truc_protocol.errors import Code
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Reason
-from truc_server.operation.figures import Shape, Spread
+from truc_server.operation.figures import WEB_PATHS, WEB_REFUSALS, Shape, Spread
 from truc_server.storage import PlayerKind
 from truc_server.storage.journal import MAX_WAITING, SLOW_S, Journal
 from truc_server.table_data.seats import State
@@ -83,7 +83,7 @@ Value = float | Shape | Mapping[str, float]
 
 
 class Measure(NamedTuple):
-    """One metric; `label` is what tells its figures apart."""
+    """One metric; `label` is what tells its figures apart, several names with spaces between them if it takes several."""
 
     name: str
     kind: MeasureKind
@@ -223,6 +223,40 @@ MEASURES: Final = (
         MeasureKind.COUNTER,
         "Bytes of the protocol that clients were sent, without what TLS adds.",
         lambda seen: seen.house.flusher.sent,
+    ),
+    Measure(
+        "truc_web_requests_total",
+        MeasureKind.COUNTER,
+        "Requests of browsers that were answered, by what was asked for and the status.",
+        lambda seen: {
+            **dict.fromkeys((f"{path} 200" for path in WEB_PATHS), 0),
+            **seen.house.figures.web_requests,
+        },
+        label="path status",
+    ),
+    Measure(
+        "truc_web_refused_total",
+        MeasureKind.COUNTER,
+        "What came to web.listen and was not served, by the reason.",
+        lambda seen: _all_of(WEB_REFUSALS, seen.house.figures.web_refused),
+        label="why",
+    ),
+    Measure(
+        "truc_web_connections",
+        MeasureKind.GAUGE,
+        "Open connections of browsers: for pages (http), or with the protocol (websocket), which truc_connections has too.",
+        lambda seen: {
+            "http": seen.house.figures.web_connections,
+            "websocket": seen.house.figures.websockets,
+        },
+        label="kind",
+    ),
+    Measure(
+        "truc_web_tree_info",
+        MeasureKind.GAUGE,
+        "1, with the name of the tree of files that browsers are given; 0 without one while web.listen is empty.",
+        lambda seen: {seen.house.figures.web_tree: bool(seen.house.figures.web_tree)},
+        label="tree",
     ),
     Measure(
         "truc_append_seconds",

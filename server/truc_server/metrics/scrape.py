@@ -63,9 +63,9 @@ def _family(reading: Reading) -> Metric:
         case float() | int() as value:
             return _FAMILIES[measure.kind](measure.name, measure.text, value=value)
         case values:
-            family = _FAMILIES[measure.kind](measure.name, measure.text, labels=[measure.label or ""])
+            family = _FAMILIES[measure.kind](measure.name, measure.text, labels=(measure.label or "").split())
             for label, value in values.items():
-                family.add_metric([label], value)
+                family.add_metric(label.split(" "), value)
             return family
 
 

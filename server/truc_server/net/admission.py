@@ -53,34 +53,38 @@ class Admission:
         self._connects = Meter[str](limits.connects_per_min, burst=burst)
         self._failures = Meter[str](limits.failed_logins_per_min)
 
-    def enter(self, address: str, network: str) -> Refusal | None:
-        """Count a connection in; if it may not come in, return why."""
+    def enter(self, address: str, network: str, *, counts: bool = True) -> Refusal | None:
+        """Count a connection in; if it may not come in, return why. With `counts` off only tell, and count nothing."""
         limits = self._house.settings.now.limits
         if self._house.sanctions.now.has_banned(address):
-            return self._turned("banned", refusal(Code.BANNED, "the host has shut this address out"))
+            why = refusal(Code.BANNED, "the host has shut this address out")
+            return self._turned("banned", why, counts=counts)
         if self._inside >= limits.connections:
             message = f"expected at most {limits.connections} connections"
-            return self._turned("full", refusal(Code.SERVER_FULL, message))
+            return self._turned("full", refusal(Code.SERVER_FULL, message), counts=counts)
         site, of_network = site_of(network), self._networks.get(network, 0)
         if of_network >= limits.connections_per_address:
             most = limits.connections_per_address
             message = f"expected at most {most} connections of one address"
-            return self._turned("address", refusal(Code.SERVER_FULL, message))
+            return self._turned("address", refusal(Code.SERVER_FULL, message), counts=counts)
         most = max(limits.connections_per_address, limits.connections // _SITES)
         of_site = self._sites.get(site, 0)
         if of_site >= most:
             message = f"expected at most {most} connections of one site, the first 48 bits of its addresses"
-            return self._turned("site", refusal(Code.SERVER_FULL, message))
-        if wait_ms := self._connects.pay(network, trio.current_time()):
+            return self._turned("site", refusal(Code.SERVER_FULL, message), counts=counts)
+        pay = self._connects.pay if counts else self._connects.owes
+        if wait_ms := pay(network, trio.current_time()):
             message = f"expected at most {limits.connects_per_min} connections of one address in a minute"
-            return self._turned("pace", replace(refusal(Code.RATE_LIMITED, message), retry_after_ms=wait_ms))
-        self._inside += 1
-        self._networks[network] = of_network + 1
-        self._sites[site] = of_site + 1
+            why = replace(refusal(Code.RATE_LIMITED, message), retry_after_ms=wait_ms)
+            return self._turned("pace", why, counts=counts)
+        if counts:
+            self._inside += 1
+            self._networks[network] = of_network + 1
+            self._sites[site] = of_site + 1
         return None
 
-    def _turned(self, reason: Reason, why: Refusal) -> Refusal:
-        self._house.figures.turned_away[reason] += 1
+    def _turned(self, reason: Reason, why: Refusal, *, counts: bool) -> Refusal:
+        self._house.figures.turned_away[reason] += counts
         return why
 
     def leave(self, network: str) -> None:

@@ -20,6 +20,7 @@ from truc_protocol.wire.transport import ALPN
 from truc_server.identity.certificate import Tls
 from truc_server.net.admission import Admission
 from truc_server.net.listening import accept
+from truc_server.net.outbox import Sealer
 from truc_server.net.peer import Peer, Surroundings
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.settings.settings import Settings
@@ -110,7 +111,13 @@ class Connections:
                 self._house.figures.unencrypted += encrypted is None
             if encrypted is None:
                 return
-        peer = Peer(self._house, stream, address, began=began, encrypted=encrypted)
+        await self.attend(stream, address, began=began, sealer=encrypted)
+
+    async def attend(
+        self, stream: trio.SocketStream, address: str, *, began: float, sealer: Sealer | None
+    ) -> None:
+        """Speak with a client that has come in and is counted, until the connection ends."""
+        peer = Peer(self._house, stream, address, began=began, sealer=sealer)
         self._peers[peer] = None
         try:
             await self._speak(peer)
@@ -151,10 +158,10 @@ class Connections:
 
     def _greet(self, peer: Peer) -> None:
         """Tell a client that has just come if it cannot stay."""
-        encrypted = peer.outbox.encrypted
+        sealer = peer.outbox.sealer
         if self._goodbye is not None:
             peer.dismiss(*self._goodbye)
-        elif encrypted is not None and not encrypted.speaks_truc:
+        elif sealer is not None and not sealer.speaks_truc:
             peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
 
     def renew(self, settings: Settings) -> None:

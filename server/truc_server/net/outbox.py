@@ -2,7 +2,7 @@
 
 A frame leaves only when every write made before it was queued is durable, and in the order in which frames were queued.
 Frames that may leave are joined and written without waiting; only when the kernel takes no more does a task of its own
-finish the rest. On an encrypted connection frames are sealed when they leave, and the sealed bytes leave in the same way.
+finish the rest. Behind TLS or in a WebSocket frames are sealed when they leave, and the sealed bytes leave in the same way.
 Some frames may be dropped, if their receiver can go on without them. Invariant: an outbox holds no more than its limit;
 a client that does not read is cut.
 """
@@ -11,12 +11,11 @@ import os
 import socket
 from collections import defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 import trio
 
-if TYPE_CHECKING:
-    from truc_server.net.tls import Encrypted
+from truc_protocol.errors import Code
 
 WRITE_S: Final = 10.0  # for the kernel to take what a full buffer has kept waiting
 LOW_BYTES: Final = 16_384  # a replay goes on when less than this waits
@@ -26,6 +25,45 @@ Waiting = tuple[int, bytes, bool]
 """The batch that a frame waits for, the frame, and whether it may be dropped."""
 
 
+class Sealer(Protocol):
+    """What stands between the frames of a connection and its socket: TLS, a WebSocket, or one in the other."""
+
+    @property
+    def certificate(self) -> bytes:
+        """What the signed hello binds the connection to (docs/protocol/security.md, C37)."""
+        ...
+
+    @property
+    def speaks_truc(self) -> bool:
+        """Whether the peer has named the protocol."""
+        ...
+
+    @property
+    def owes_words(self) -> bool:
+        """Whether it has something of its own to say, which leaves with what is sealed next."""
+        ...
+
+    def feed(self, received: bytes) -> None:
+        """Take what the peer has sent."""
+        ...
+
+    def read(self) -> bytes | None:
+        """Return what comes next, opened; None until more is fed, empty at the end.
+
+        Raises:
+            RemoteError: It is nothing that may come; raised once, and then nothing is opened any more.
+        """
+        ...
+
+    def seal(self, frames: bytes) -> bytes:
+        """Return what is to be written for some whole frames."""
+        ...
+
+    def part(self, code: Code | None) -> bytes:
+        """Return the last words, by the code of the last bye."""
+        ...
+
+
 class Outbox:
     """The frames that wait for one connection; `on_broken` is called when it is given up, perhaps while others are written to.
 
@@ -33,7 +71,8 @@ class Outbox:
         limit: how many bytes may wait.
         size: how many do.
         wire: the socket they leave by.
-        encrypted: what seals the frames; None if they travel in the clear.
+        sealer: what seals the frames; None if they travel as they are.
+        farewell: the code of the last bye, once nothing follows.
         on_low: called once, when little is left to send; None while nobody wants to know.
     """
 
@@ -42,12 +81,13 @@ class Outbox:
         "_flusher",
         "_frames",
         "_on_broken",
-        "encrypted",
+        "farewell",
         "finishing",
         "is_broken",
         "is_draining",
         "limit",
         "on_low",
+        "sealer",
         "size",
         "wire",
     )
@@ -57,14 +97,15 @@ class Outbox:
         wire: trio.socket.SocketType,
         limit: int,
         flusher: "Flusher",
-        encrypted: "Encrypted | None" = None,
+        sealer: Sealer | None = None,
         *,
         on_broken: Callable[[], None],
     ) -> None:
         self.wire = wire
-        self.encrypted = encrypted
+        self.sealer = sealer
         self.size = 0
         self.finishing = False
+        self.farewell: Code | None = None
         self.is_draining = False
         self.is_broken = False
         self.on_low: Callable[[], None] | None = None
@@ -134,7 +175,7 @@ class Outbox:
             self.size -= len(joined)
             self._flusher.sent += len(joined)
             try:
-                sealed = joined if self.encrypted is None else self.encrypted.seal(joined)
+                sealed = joined if self.sealer is None else self.sealer.seal(joined)
                 if rest := sealed[_write(self.wire, sealed) :]:
                     return rest
             except OSError:  # errors of TLS too
@@ -156,8 +197,8 @@ class Outbox:
 
     def _end(self) -> None:
         try:
-            if self.encrypted is not None:
-                _write(self.wire, self.encrypted.part())
+            if self.sealer is not None:
+                _write(self.wire, self.sealer.part(self.farewell))
             self.wire.shutdown(socket.SHUT_WR)
         except OSError:
             self.breaks()

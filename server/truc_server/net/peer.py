@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import fingerprint
-from truc_protocol.errors import Code
+from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
 from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
 from truc_server.net.listening import read_some
-from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox
+from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox, Sealer
 from truc_server.net.sanctions import Sanctions
 from truc_server.operation.figures import Figures
 from truc_server.settings.in_force import InForce
@@ -31,7 +31,6 @@ from truc_server.timing.rate_limits import Bucket, network_of
 if TYPE_CHECKING:
     from truc_protocol.wire.handshake import Challenge
     from truc_server.net.grease import Grease
-    from truc_server.net.tls import Encrypted
 
 LOGIN_OUTBOX: Final = (
     65_536  # bytes that may wait for a client that is not logged in: a hello of any length, and a goodbye
@@ -172,7 +171,7 @@ class Peer:
         address: str,
         *,
         began: float,
-        encrypted: "Encrypted | None" = None,
+        sealer: Sealer | None = None,
     ) -> None:
         limits = house.settings.now.limits
         house.figures.connections += 1
@@ -182,9 +181,7 @@ class Peer:
         self._grease = house.grease
         self.connection = Connection(Role.SERVER, encode if self._grease is None else self._grease.to_bytes)
         self.scope = trio.CancelScope()
-        self.outbox = Outbox(
-            stream.socket, LOGIN_OUTBOX, house.flusher, encrypted, on_broken=self.scope.cancel
-        )
+        self.outbox = Outbox(stream.socket, LOGIN_OUTBOX, house.flusher, sealer, on_broken=self.scope.cancel)
         self.player: Player | None = None
         self.challenge: Challenge | None = None
         self.newcomer: SaveGuest | None = None
@@ -208,9 +205,9 @@ class Peer:
 
     @property
     def certificate(self) -> bytes | None:
-        """The hash of the certificate that is shown here; None if nothing is encrypted."""
-        encrypted = self.outbox.encrypted
-        return None if encrypted is None else encrypted.certificate
+        """What the hello binds the connection to: the hash of the certificate or of the web's origin; None in the clear."""
+        sealer = self.outbox.sealer
+        return None if sealer is None else sealer.certificate
 
     @property
     def is_open(self) -> bool:
@@ -225,7 +222,10 @@ class Peer:
         """Wait for the next message; what comes after the end of the connection, or together with it, is passed over."""
         item = next(self._said, None)
         while item is None or not self.is_open:
-            received = await self._read()
+            try:
+                received = await self._read()
+            except RemoteError as error:  # of what carries the frames
+                return Failure(error.code, error.message, closes=True)
             if not received:
                 raise StopAsyncIteration
             self._house.figures.received += len(received)
@@ -238,18 +238,25 @@ class Peer:
 
     async def _read(self) -> bytes:
         """Return what comes next, in the clear; empty at the end, or if the connection is lost."""
-        encrypted = self.outbox.encrypted
+        sealer = self.outbox.sealer
         try:
-            if encrypted is None:
+            if sealer is None:
                 return await read_some(self._wire)
-            while (opened := encrypted.read()) is None:
+            while (opened := self._open(sealer)) is None:
                 received = await read_some(self._wire)
                 if not received:
                     break
-                encrypted.feed(received)
+                sealer.feed(received)
         except OSError:  # the connection is lost
             return b""
         return opened or b""
+
+    def _open(self, sealer: Sealer) -> bytes | None:
+        """Return what comes next, opened, and let out what is owed for it."""
+        opened = sealer.read()
+        if sealer.owes_words and not self._house.flusher.write_alone(self.outbox, b"", 0):
+            self.outbox.push(b"", 0)
+        return opened
 
     def send(self, message: ServerMessage) -> None:
         """Queue a message."""
@@ -349,7 +356,7 @@ class Peer:
             refused = replace(refused, re=None)
         if self.is_open:
             self._house.figures.errors[refused.code] += 1
-            self._finish_with(self.connection.refuse(refused))
+            self._finish_with(self.connection.refuse(refused), refused.code)
 
     def answer(self, failure: Failure) -> None:
         """Tell the peer what it did wrong on the wire."""
@@ -357,14 +364,14 @@ class Peer:
         log.info("bad_input", address=self.address, code=str(failure.code), closes=failure.closes, **spoken)
         if self.is_open:
             self._house.figures.errors[failure.code] += 1
-            self._finish_with(self.connection.answer(failure))
+            self._finish_with(self.connection.answer(failure), failure.code)
 
     def dismiss(self, code: Code, message: str, *, to: str | None = None) -> None:
         """Say goodbye and close; `to` is where to connect instead."""
         if self.is_open:
             self._house.figures.goodbyes[code] += 1
             after = RECONNECT_MS if code is Code.SHUTTING_DOWN else None
-            self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)))
+            self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)), code)
 
     def fail(self, incident: str) -> None:
         """Tell the peer that the server has failed, and close."""
@@ -423,7 +430,7 @@ class Peer:
         self.outbox.forget()
         self.dismiss(Code.SLOW_CONSUMER, "more waits for this connection than it may")
 
-    def _finish_with(self, frame: bytes) -> None:
+    def _finish_with(self, frame: bytes, code: str) -> None:
         has_room = self.outbox.push(frame, self._house.journal.gate)
         if self.connection.state is not State.CLOSED:
             if not has_room:
@@ -432,7 +439,7 @@ class Peer:
         if not has_room:
             self.outbox.forget()  # what waits can be had again; why the connection ends cannot
             self.outbox.push(frame, self._house.journal.gate)
-        self.outbox.finishing = True
+        self.outbox.finishing, self.outbox.farewell = True, Code(code)
         self._house.flusher.touch(self.outbox)
         self._part_soon()
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import trio
 
+from truc_protocol.errors import Code
 from truc_protocol.wire.transport import ALPN, HANDSHAKE_BYTE
 from truc_server.identity.certificate import Tls
 
@@ -89,6 +90,11 @@ class Encrypted:
                 await stream.send_all(self._outgoing.read())
         return True
 
+    @property
+    def owes_words(self) -> bool:
+        """Nothing that cannot wait: what TLS itself has to say leaves with the next frames."""
+        return False
+
     def feed(self, received: bytes) -> None:
         """Take what the peer has sent; after an error it is ignored."""
         if not self._is_broken:
@@ -121,8 +127,8 @@ class Encrypted:
             view = view[self._tls.write(view) :]
         return self._outgoing.read()
 
-    def part(self) -> bytes:
-        """Return the last words, which say that nothing follows."""
+    def part(self, _code: Code | None = None) -> bytes:
+        """Return the last words, which say that nothing follows, whatever the reason."""
         self._is_ended = True
         with suppress(ssl.SSLError):  # it is said all the same, and the peer's own word is not waited for
             self._tls.unwrap()

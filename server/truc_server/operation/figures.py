@@ -13,6 +13,22 @@ from typing import Final, NamedTuple
 import trio
 
 SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+WEB_PATHS: Final = ("page", "file", "ws", "door", "table", "status", "report", "other")
+"""What is asked for over HTTP."""
+WEB_REFUSALS: Final = (
+    "busy",
+    "tls",
+    "request",
+    "method",
+    "body",
+    "host",
+    "origin",
+    "pace",
+    "upgrade",
+    "subprotocol",
+    "admission",
+)
+"""Why something is not served over HTTP."""
 SIZES: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
 
@@ -74,6 +90,16 @@ class Figures:
     """Frames for watchers that had no room."""
     cut: int = 0
     """Connections that were cut because more waited for them than may."""
+    web_requests: Counter[str] = field(default_factory=Counter)
+    """Answers over HTTP, by what was asked for and the status."""
+    web_refused: Counter[str] = field(default_factory=Counter)
+    """What came to the door for browsers and was not served, by reason."""
+    web_connections: int = 0
+    """Connections open there that are no WebSocket yet. Not a count."""
+    web_tree: str = ""
+    """The name of the tree of files that browsers are given; empty if none are. Not a count."""
+    websockets: int = 0
+    """WebSockets open now. Not a count."""
     certificate_ends: int = 0
     """When the certificate shown now ends, in Unix seconds; 0 without TLS. Not a count."""
 

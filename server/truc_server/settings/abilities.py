@@ -38,6 +38,7 @@ def capabilities(settings: Settings) -> dict[str, object]:
         **({"house-bots": True} if settings.access.bots or settings.tables.bots else {}),
         **({"ratings": STANDINGS_PAGE} if settings.ratings else {}),
         **({"moderation": True} if settings.access.moderators else {}),
+        **({"websocket": True} if settings.web.listen else {}),
         **({"invite": True} if settings.access.members == "invite" else {}),
     }
 

@@ -18,6 +18,8 @@ from truc_server.settings.subjects import is_fingerprint, is_subject
 
 _MAX_PORT: Final = 65_535
 _PORT_DIGITS: Final = 5
+_ORIGIN: Final = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?")
+_USUAL: Final = {"http:": ":80", "https": ":443"}  # ports that browsers leave out
 _DATABASE: Final = re.compile(r"(postgresql(\+\w+)?://.*|sqlite(\+\w+)?:///.+)?")
 
 
@@ -36,6 +38,28 @@ def is_place(value: str) -> bool:
     is_port = port.isascii() and port.isdigit() and len(port) <= _PORT_DIGITS and 1 <= int(port) <= _MAX_PORT
     is_name = bool(host) and host.isprintable() and not set(host) & set(" /#?@")
     return is_port and is_name and (":" not in host or (host[0], host[-1]) == ("[", "]"))
+
+
+def is_web_place(value: str) -> bool:
+    """Tell whether a text is empty or host:port, where port 0 takes a free one."""
+    host, _, port = value.rpartition(":")
+    return is_place(f"{host}:1" if port == "0" else value)
+
+
+def is_origin(value: str) -> bool:
+    """Tell whether a text is empty or an origin as browsers send it: http:// or https://, and a place in small letters."""
+    return not value or (
+        _ORIGIN.fullmatch(value) is not None and not value.endswith(_USUAL.get(value[:5], " "))
+    )
+
+
+def is_network(value: str) -> bool:
+    """Tell whether a text is an address or a network."""
+    try:
+        ipaddress.ip_network(value)
+    except ValueError:
+        return False
+    return True
 
 
 def is_database(value: str) -> bool:
@@ -377,6 +401,39 @@ class MetricsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = "127.0.0.1"
 
 
+class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The door for browsers."""
+
+    listen: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 260, "takes": "host:port, or nothing", "admits": is_web_place},
+            description="Where browsers are served, as host:port; empty: nowhere.",
+        ),
+    ] = ""
+    origin: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 260, "takes": "https://HOST or http://HOST, or nothing", "admits": is_origin},
+            description="What players type to come there; empty: http://localhost and the port.",
+        ),
+    ] = ""
+    certificate: Annotated[
+        FilePath,
+        Meta(description="PEM file of an authority's certificate, chain included; empty: no TLS there."),
+    ] = ""
+    certificate_key: Annotated[FilePath, Meta(description="PEM file of its key.")] = ""
+    proxies: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=100,
+            extra={"takes": "a list of at most 100 addresses and networks", "each": is_network},
+            description="Addresses and networks of your own proxies, whose X-Forwarded-For is believed.",
+        ),
+    ] = ()
+    status: Annotated[bool, Meta(description="Whether /status tells how many play.")] = True
+
+
 class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where matches are kept."""
 
@@ -443,4 +500,5 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chat: ChatSettings = ChatSettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
+    web: WebSettings = WebSettings()
     store: StoreSettings = StoreSettings()

@@ -1,0 +1,174 @@
+"""A stream of frames that is carried by a WebSocket, for servers that browsers can reach (docs/protocol/transport.md).
+
+wsproto, which only this needs, is imported when an address begins with `ws://` or `wss://`. What a case sends byte by byte
+goes out byte by byte: a length becomes the header of a message, and the rest its payload. Invariant: every frame that
+comes is handed on with its length before it, as on TCP.
+"""
+
+import ssl
+import struct
+from itertools import cycle
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import trio
+
+from truc_conform.expectations import UnexpectedError
+from truc_protocol.wire.websocket import PATH, SUBPROTOCOL, binding
+
+if TYPE_CHECKING:
+    from wsproto import WSConnection
+
+CLEAR: Final = "ws://"
+SECURE: Final = "wss://"
+_LENGTH: Final = struct.Struct(">I")
+_CHUNK: Final = 65_536
+_MOST: Final = 16_384  # of a message of which only the length is sent: above what any server takes
+_SHORT, _MEDIUM = 125, 65_535
+
+
+class Origin(NamedTuple):
+    """Where browsers reach a server."""
+
+    host: str
+    port: int
+    is_secure: bool
+
+    @property
+    def authority(self) -> str:
+        """What a browser sends as host."""
+        place = f"[{self.host}]" if ":" in self.host else self.host
+        return place if self.port == (443 if self.is_secure else 80) else f"{place}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"http{'s' if self.is_secure else ''}://{self.authority}"
+
+
+def read_origin(text: str) -> Origin:
+    """Read ws://HOST[:PORT] or wss://HOST[:PORT].
+
+    Raises:
+        ValueError: It is neither.
+    """
+    scheme, _, rest = text.partition("://")
+    place = rest.partition("/")[0].partition("#")[0]
+    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
+    if not colon:
+        host, port = port or place, "443" if scheme == "wss" else "80"
+    if scheme not in ("ws", "wss") or not host or not port.isdigit():
+        raise ValueError(f"expected ws://HOST:PORT or wss://HOST:PORT, got {text!r}")
+    return Origin(host.strip("[]"), int(port), scheme == "wss")
+
+
+async def connect(origin: Origin) -> "WebSocketStream":
+    """Return a WebSocket of a server, on which nothing has been said.
+
+    Raises:
+        UnexpectedError: The server does not upgrade the connection.
+    """
+    from wsproto import ConnectionType, WSConnection
+    from wsproto.events import AcceptConnection, Request
+
+    stream: trio.abc.Stream = await trio.open_tcp_stream(origin.host, origin.port)
+    if origin.is_secure:
+        stream = trio.SSLStream(stream, ssl.create_default_context(), server_hostname=origin.host)
+    socket = WSConnection(ConnectionType.CLIENT)
+    asked = Request(
+        host=origin.authority,
+        target=PATH,
+        subprotocols=[SUBPROTOCOL],
+        extra_headers=[(b"Origin", str(origin).encode())],
+    )
+    await stream.send_all(socket.send(asked))
+    while True:
+        received = await stream.receive_some(_CHUNK)
+        socket.receive_data(bytes(received) if received else None)
+        for event in socket.events():
+            if isinstance(event, AcceptConnection) and event.subprotocol == SUBPROTOCOL:
+                return WebSocketStream(stream, socket, binding(str(origin)))
+            raise UnexpectedError(f"expected a WebSocket with the subprotocol {SUBPROTOCOL}, got {event}")
+
+
+class WebSocketStream(trio.abc.Stream):
+    """Frames with their lengths, over a WebSocket.
+
+    Attributes:
+        stream: what carries it.
+        cert: what the server's hello must bind it to.
+        status: the status of the server's close frame, when that has come.
+    """
+
+    def __init__(self, stream: trio.abc.Stream, socket: "WSConnection", cert: bytes) -> None:
+        self.stream = stream
+        self.cert = cert
+        self.status: int | None = None
+        self._socket = socket
+        self._unsent = b""  # of a length
+        self._left = 0  # bytes of the payload under way
+        self._mask = cycle(b"\0")
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """Send bytes of frames."""
+        rest, out = self._unsent + bytes(data), b""
+        while rest:
+            if not self._left:
+                if len(rest) < _LENGTH.size:
+                    break
+                (length,) = _LENGTH.unpack_from(rest)
+                rest = rest[_LENGTH.size :]
+                out += self._begin(length)
+                if not rest and length:  # only the length is said, which must be refused
+                    rest = bytes(min(length, _MOST))
+                continue
+            piece, rest = rest[: self._left], rest[self._left :]
+            self._left -= len(piece)
+            out += bytes(byte ^ next(self._mask) for byte in piece)
+        self._unsent = rest
+        await self.stream.send_all(out)
+
+    def _begin(self, length: int) -> bytes:
+        """Return the header of a binary message of so many bytes, masked as a client's is."""
+        key, self._left = token_bytes(4), length
+        self._mask = cycle(key)
+        if length <= _SHORT:
+            return bytes((0x82, 0x80 | length)) + key
+        if length <= _MEDIUM:
+            return struct.pack(">BBH", 0x82, 0xFE, length) + key
+        return struct.pack(">BBQ", 0x82, 0xFF, length) + key
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """Return what comes next, as frames with their lengths; empty at the end."""
+        from wsproto.events import BytesMessage, CloseConnection, Ping
+
+        found = b""
+        while not found and self.status is None:
+            for event in self._socket.events():
+                match event:
+                    case BytesMessage():
+                        found += _LENGTH.pack(len(event.data)) + event.data
+                    case CloseConnection():
+                        self.status = event.code
+                    case Ping():
+                        await self.stream.send_all(self._socket.send(event.response()))
+                    case _:
+                        pass
+            if not found and self.status is None:
+                received = await self.stream.receive_some(max_bytes or _CHUNK)
+                if not received:
+                    return b""
+                self._socket.receive_data(bytes(received))
+        return found
+
+    def setsockopt(self, level: int, option: int, value: int) -> None:
+        """Set an option of the socket below."""
+        stream = self.stream.transport_stream if isinstance(self.stream, trio.SSLStream) else self.stream
+        if isinstance(stream, trio.SocketStream):
+            stream.setsockopt(level, option, value)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        """Wait until something may be sent."""
+        await self.stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        """Close the connection, without a close frame."""
+        await trio.aclose_forcefully(self.stream)

@@ -1,0 +1,109 @@
+"""One connection over HTTP: its bytes, in clear or in TLS, and its requests and answers, by h11.
+
+Invariants: a request has `HEADER_BYTES` and `HEADER_S`; what waits to be sent is never more than `CHUNK_BYTES`, and who
+takes nothing of it for `SEND_S` is cut.
+"""
+
+from http import HTTPStatus
+from typing import Final
+
+import h11
+import trio
+
+from truc_server.net.listening import CHUNK
+from truc_server.net.tls import Encrypted
+from truc_server.web.pages import COMMON, Answer
+
+HEADER_BYTES: Final = 8_192
+HEADER_S: Final = 5.0
+IDLE_S: Final = 15.0  # between two requests
+CHUNK_BYTES: Final = 65_536
+SEND_S: Final = 10.0
+_UNCHANGED: Final = HTTPStatus.NOT_MODIFIED
+
+
+class Line:
+    """One connection that speaks HTTP; `waits` ends its wait for the next request."""
+
+    def __init__(self, stream: trio.SocketStream, tls: Encrypted | None, began: float) -> None:
+        self.stream = stream
+        self.tls = tls
+        self.began = began
+        self.waits: trio.CancelScope | None = None
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=HEADER_BYTES)
+        self._is_first = True
+
+    async def request(self) -> h11.Request | None:
+        """Return the next request; None if there is none, or not in time.
+
+        Raises:
+            h11.RemoteProtocolError: It is no HTTP, or too long.
+        """
+        with trio.move_on_after(HEADER_S if self._is_first else IDLE_S) as self.waits:
+            while True:
+                event = self._http.next_event()
+                if isinstance(event, h11.Request):
+                    self._is_first = False
+                    if not announces_body(event):
+                        self._http.next_event()  # its end
+                    return event
+                if event is not h11.NEED_DATA:
+                    return None
+                received = await self.receive()
+                if not self._is_first and self._http.trailing_data[0] == b"":
+                    self.began = trio.current_time()
+                    self.waits.deadline = self.began + HEADER_S
+                self._http.receive_data(received)
+        return None
+
+    async def receive(self) -> bytes:
+        """Return what comes next, opened; empty at the end."""
+        if self.tls is None:
+            return bytes(await self.stream.receive_some(CHUNK))
+        while (opened := self.tls.read()) is None:
+            received = await self.stream.receive_some(CHUNK)
+            if not received:
+                return b""
+            self.tls.feed(received)
+        return opened
+
+    async def send(self, words: bytes) -> None:
+        """Send bytes.
+
+        Raises:
+            trio.BrokenResourceError: They are not taken.
+        """
+        for at in range(0, len(words), CHUNK_BYTES):
+            piece = words[at : at + CHUNK_BYTES]
+            with trio.move_on_after(SEND_S) as patience:
+                await self.stream.send_all(piece if self.tls is None else self.tls.seal(piece))
+            if patience.cancelled_caught:
+                raise trio.BrokenResourceError
+
+    async def answer(self, answer: Answer, *, has_body: bool = True) -> bool:
+        """Answer the request; tell whether another may follow."""
+        length = [("Content-Length", str(len(answer.body)))] if answer.status is not _UNCHANGED else []
+        headers = [*length, *COMMON, *answer.headers]
+        head = h11.Response(status_code=answer.status, reason=answer.status.phrase, headers=headers)
+        pieces = [self._http.send(head)]
+        if has_body and answer.body:
+            pieces.append(self._http.send(h11.Data(data=answer.body)))
+        pieces.append(self._http.send(h11.EndOfMessage()))
+        await self.send(b"".join(filter(None, pieces)))
+        if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
+            return False
+        self._http.start_next_cycle()
+        return True
+
+    @property
+    def rest(self) -> bytes:
+        """What has come after the request."""
+        return self._http.trailing_data[0]
+
+
+def announces_body(request: h11.Request) -> bool:
+    """Tell whether a request says that more than its header comes."""
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0") != b"")
+        for name, value in request.headers
+    )

@@ -1,0 +1,298 @@
+"""The port for browsers: a task for each connection, what it may use up, and where each request goes.
+
+A page load is no login: HTTP has limits of its own, and a WebSocket leaves them and enters those of every connection
+(net/admission.py). Invariants: nothing is answered to another host or origin; a connection that is in nobody's hands yet
+costs no more than the limits here, and when all places are taken the one that has waited longest makes room.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import contextmanager, suppress
+from http import HTTPStatus
+from ipaddress import IPv4Network, IPv6Network
+from secrets import token_hex
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import h11
+import structlog
+import trio
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import Refusal
+from truc_protocol.wire.websocket import PATH, binding
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.admission import Admission
+from truc_server.net.connections import Connections
+from truc_server.net.listening import KERNEL_BYTES, accept, read_out
+from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
+from truc_server.settings.settings import WebSettings
+from truc_server.timing.rate_limits import Meter, network_of
+from truc_server.web import pages, status
+from truc_server.web.line import HEADER_S, Line, announces_body
+from truc_server.web.origins import (
+    address_beside,
+    authority_of,
+    client_of,
+    networks,
+    origin_of,
+    place_of,
+    values_of,
+)
+from truc_server.web.pages import Answer, Pages, refused
+from truc_server.web.sealer import WebSocketSealer
+from truc_server.web.upgrade import agree
+from truc_web.tree import read_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from truc_server.identity.certificate import Tls
+
+CONNECTIONS: Final = 64
+NETWORK_CONNECTIONS: Final = 12
+REQUESTS_PER_MIN: Final = 600
+_PART_S: Final = 1.0  # for the last answer to arrive
+_HSTS: Final = ("Strict-Transport-Security", "max-age=31536000")
+_CLOSE: Final = ("Connection", "close")
+_STATUSES: Final = {
+    Code.BANNED: HTTPStatus.FORBIDDEN,
+    Code.RATE_LIMITED: HTTPStatus.TOO_MANY_REQUESTS,
+    Code.SERVER_FULL: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+_RETRY_S: Final = 5  # where the refusal does not say
+_GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
+
+log = structlog.get_logger()
+
+
+async def open_listeners(web: WebSettings) -> list[trio.SocketListener]:
+    """Listen where browsers are served.
+
+    Raises:
+        OSError: The address cannot be listened on.
+    """
+    host, port = place_of(web)
+    try:
+        listeners = await trio.open_tcp_listeners(port, host=host)
+    except OSError as error:
+        raise OSError(f"web.listen: cannot listen on {web.listen}: {error.strerror}") from error
+    for listener in listeners:
+        listener.socket.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_SNDBUF, KERNEL_BYTES)
+    return listeners
+
+
+class _Upgraded(NamedTuple):
+    """A WebSocket that was counted in: what is to be answered, what seals it, and where it comes from."""
+
+    answer: bytes
+    sealer: WebSocketSealer
+    client: str
+
+
+class WebDoor:
+    """What serves browsers.
+
+    Attributes:
+        origin: what they must have typed to come here.
+        tls: what is encrypted with; None if nothing is here.
+    """
+
+    def __init__(
+        self, house: House, lobby: Lobby, connections: Connections, admission: Admission, tls: "Tls | None"
+    ) -> None:
+        self._house = house
+        self._lobby = lobby
+        self._connections = connections
+        self._admission = admission
+        self.tls = tls
+        self._meter = Meter[str](REQUESTS_PER_MIN)
+        self._lines: dict[Line, None] = {}  # the one that has waited longest first
+        self._networks: Counter[str] = Counter()
+
+    async def run(self, port: int, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Serve for as long as the server runs; programs connect at `port`.
+
+        Raises:
+            OSError: The port cannot be listened on.
+        """
+        settings = self._house.settings.now
+        tree = await trio.to_thread.run_sync(read_tree)
+        listeners = await open_listeners(settings.web)
+        self.origin = origin_of(settings.web, int(listeners[0].socket.getsockname()[1]))
+        self._bound_to = binding(self.origin)
+        address = address_beside(settings.listen, self.origin, port, self._house.identity.fingerprint)
+        values = {"SERVER": settings.name, "ADDRESS": address}
+        self._pages = Pages(tree, self.origin, values)
+        self._status = status.Reception(self._house, self._lobby, tree.name)
+        self._house.figures.web_tree = tree.name
+        log.info("web_listening", origin=self.origin, tree=tree.name)
+        async with trio.open_nursery() as tasks:
+            task_status.started()
+            await accept(listeners, self._serve, tasks)
+
+    async def _serve(self, stream: trio.SocketStream) -> None:
+        """Speak with whoever connects; what fails here harms no other connection."""
+        try:
+            address: str = stream.socket.getpeername()[0]
+            with suppress(*_GONE):
+                await self._let_in(stream, address)
+        except OSError:
+            pass  # gone already
+        except Exception:
+            log.exception("internal", incident=token_hex(4))
+
+    async def _let_in(self, stream: trio.SocketStream, address: str) -> None:
+        began, network = trio.current_time(), network_of(address)
+        is_proxy = client_of(address, [(b"x-forwarded-for", b"192.0.2.1")], self._proxies) != address
+        if not is_proxy and self._networks[network] >= NETWORK_CONNECTIONS:
+            self._house.figures.web_refused["busy"] += 1
+            return
+        if len(self._lines) >= CONNECTIONS and not self._make_room():
+            self._house.figures.web_refused["busy"] += 1
+            return
+        tls = None if self.tls is None else Encrypted(self.tls)
+        line = Line(stream, tls, began)
+        upgraded = None
+        with self._counted(line, network):
+            if tls is None or await self._encrypt(tls, stream):
+                upgraded = await self._converse(line, address)
+        if upgraded is not None:
+            await self._hand_over(line, upgraded)
+
+    @property
+    def _proxies(self) -> Sequence[IPv4Network | IPv6Network]:
+        return networks(self._house.settings.now.web.proxies)
+
+    @contextmanager
+    def _counted(self, line: Line, network: str) -> "Iterator[None]":
+        self._lines[line] = None
+        self._networks[network] += 1
+        self._house.figures.web_connections += 1
+        try:
+            yield
+        finally:
+            self._lines.pop(line, None)
+            self._house.figures.web_connections -= 1
+            self._networks[network] -= 1
+            if not self._networks[network]:
+                del self._networks[network]
+
+    def _make_room(self) -> bool:
+        """End the connection that has waited longest for a request, if one does."""
+        for line in self._lines:
+            if line.waits is not None:
+                line.waits.cancel()
+                del self._lines[line]
+                return True
+        return False
+
+    async def _encrypt(self, tls: Encrypted, stream: trio.SocketStream) -> bool:
+        with suppress(MistakenSchemeError, HandshakeFailedError), trio.move_on_after(HEADER_S):
+            if await tls.shake_hands(stream):
+                return True
+        self._house.figures.web_refused["tls"] += 1
+        return False
+
+    async def _converse(self, line: Line, address: str) -> _Upgraded | None:
+        """Answer requests until the connection ends or becomes a WebSocket."""
+        goes_on = True
+        while goes_on:
+            try:
+                request = await line.request()
+            except h11.RemoteProtocolError as error:
+                words = "expected a request of HTTP/1.1"
+                answer = refused(HTTPStatus(error.error_status_hint), words, _CLOSE, why="request")
+                goes_on = await self._answer(line, pages.OTHER, answer)
+                continue
+            if request is None:
+                return None
+            client = client_of(address, request.headers, self._proxies)
+            kind, found = await self._find(line, request, client)
+            if isinstance(found, _Upgraded):
+                return found
+            goes_on = await self._answer(line, kind, found, has_body=request.method != b"HEAD")
+        with trio.move_on_after(_PART_S):
+            if line.tls is None:
+                await read_out(line.stream)
+            else:
+                await line.send(line.tls.part())
+                await read_out(line.stream)
+        return None
+
+    async def _answer(self, line: Line, kind: str, answer: Answer, *, has_body: bool = True) -> bool:
+        figures = self._house.figures
+        figures.web_requests[f"{kind} {answer.status}"] += 1
+        if answer.why is not None:
+            figures.web_refused[answer.why] += 1
+        if self.tls is not None:
+            answer = answer._replace(headers=(*answer.headers, _HSTS))
+        return await line.answer(answer, has_body=has_body)
+
+    async def _find(self, line: Line, request: h11.Request, client: str) -> tuple[str, Answer | _Upgraded]:
+        network = network_of(client)
+        path = request.target.partition(b"?")[0].decode("latin-1")
+        if (wrong := self._check(request, network)) is not None:
+            return pages.OTHER, wrong
+        if path == PATH:
+            return pages.SOCKET, await self._upgrade(line, request, client, network)
+        if path == "/door":
+            return pages.DOOR, self._status.door(self._admission.enter(client, network, counts=False))
+        told = await self._status.find(path, network)
+        if told is not None:
+            return told
+        packs = any("gzip" in value for value in values_of(request.headers, b"accept-encoding"))
+        known = ",".join(values_of(request.headers, b"if-none-match"))
+        return self._pages.find(path, packs=packs, known=known)
+
+    def _check(self, request: h11.Request, network: str) -> Answer | None:
+        """Return why a request is not looked at any further."""
+        if request.method not in (b"GET", b"HEAD"):
+            allow = ("Allow", "GET, HEAD")
+            return refused(HTTPStatus.METHOD_NOT_ALLOWED, "expected GET or HEAD", allow, _CLOSE, why="method")
+        if announces_body(request):
+            return refused(HTTPStatus.BAD_REQUEST, "expected a request without a body", _CLOSE, why="body")
+        if [host.lower() for host in values_of(request.headers, b"host")] != [authority_of(self.origin)]:
+            words = f"this server is {self.origin}, and answers under no other name"
+            return refused(HTTPStatus.MISDIRECTED_REQUEST, words, _CLOSE, why="host")
+        if values_of(request.headers, b"origin") not in ([], [self.origin]):
+            words = "pages of other sites have no business here"
+            return refused(HTTPStatus.FORBIDDEN, words, _CLOSE, why="origin")
+        if wait_ms := self._meter.pay(network, trio.current_time()):
+            retry = ("Retry-After", str(-(-wait_ms // 1000)))
+            words = f"expected at most {REQUESTS_PER_MIN} requests of one address in a minute"
+            return refused(HTTPStatus.TOO_MANY_REQUESTS, words, retry, _CLOSE, why="pace")
+        return None
+
+    async def _upgrade(
+        self, line: Line, request: h11.Request, client: str, network: str
+    ) -> Answer | _Upgraded:
+        agreed = agree(request)
+        if isinstance(agreed, Answer):
+            return agreed
+        why = self._admission.enter(client, network)
+        if why is not None:
+            return _turned_away(why)
+        self._house.figures.web_requests[f"{pages.SOCKET} {HTTPStatus.SWITCHING_PROTOCOLS}"] += 1
+        sealer = WebSocketSealer(self._bound_to, line.tls, agreed.socket)
+        return _Upgraded(agreed.answer, sealer, client)
+
+    async def _hand_over(self, line: Line, upgraded: _Upgraded) -> None:
+        """Speak the protocol in a WebSocket that was counted in, and count it out."""
+        figures, (answer, sealer, client) = self._house.figures, upgraded
+        figures.websockets += 1
+        try:
+            await line.send(answer)
+            if line.rest:
+                sealer.take(line.rest)
+            await self._connections.attend(line.stream, client, began=line.began, sealer=sealer)
+        finally:
+            figures.websockets -= 1
+            self._admission.leave(network_of(client))
+
+
+def _turned_away(why: Refusal) -> Answer:
+    wait_ms = why.retry_after_ms
+    retry = str(_RETRY_S if wait_ms is None else -(-wait_ms // 1000))
+    status_code = _STATUSES.get(Code(why.code), HTTPStatus.SERVICE_UNAVAILABLE)
+    return refused(status_code, why.msg, ("Retry-After", retry), _CLOSE, why="admission")

@@ -1,0 +1,100 @@
+"""What is answered over HTTP from memory: the page, the files of its tree, and the plain answers that refuse.
+
+Everything is read and packed once, at the start. Invariant: nothing is read from the disk for a request, so no path can
+leave the tree.
+"""
+
+import gzip
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Final, NamedTuple
+
+from truc_server.operation.figures import WEB_PATHS
+from truc_web.tree import Tree, kind_of
+
+PAGE, FILE, SOCKET, DOOR, TABLE, STATUS, REPORT, OTHER = WEB_PATHS
+_PAGES: Final = re.compile(r"/(play|history|best|settings|learn|[twm]/[A-Za-z0-9_-]{1,64})?")
+_YEAR_S: Final = 31_536_000
+_TEXT: Final = "text/plain; charset=utf-8"
+_LEAST_PACKED: Final = 256  # bytes: what is shorter gains nothing
+
+Header = tuple[str, str]
+COMMON: Final[tuple[Header, ...]] = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+)
+
+
+class Answer(NamedTuple):
+    """What a request is answered with; `why` names the refusal for the metrics."""
+
+    status: HTTPStatus
+    body: bytes
+    headers: tuple[Header, ...] = ()
+    why: str | None = None
+
+
+class _Stored(NamedTuple):
+    """One file, as it is and packed."""
+
+    plain: bytes
+    packed: bytes | None
+    etag: str
+    headers: tuple[Header, ...]
+
+
+class Pages:
+    """The page and the files of one server."""
+
+    def __init__(self, tree: Tree, origin: str, values: Mapping[str, str]) -> None:
+        self._page = _stored(tree.page(values), "text/html; charset=utf-8", "no-cache", tree.headers(origin))
+        cache = f"public, max-age={_YEAR_S}, immutable"
+        self._files = {
+            f"/a/{tree.name}/{path}": _stored(content, kind_of(path) or _TEXT, cache)
+            for path, content in tree.files.items()
+        }
+
+    def find(self, path: str, *, packs: bool, known: str) -> tuple[str, Answer]:
+        """Return what a path stands for, and the answer; `packs` if the client takes gzip, `known` is its If-None-Match."""
+        if _PAGES.fullmatch(path):
+            return PAGE, _answer(self._page, packs=packs, known=known)
+        stored = self._files.get(path)
+        if stored is not None:
+            return FILE, _answer(stored, packs=packs, known=known)
+        kind = FILE if path.startswith("/a/") else OTHER
+        return kind, refused(HTTPStatus.NOT_FOUND, "there is nothing at this address")
+
+
+def text(body: str, *headers: Header, status: HTTPStatus = HTTPStatus.OK) -> Answer:
+    """Return an answer in plain words, which nobody keeps."""
+    return Answer(
+        status, f"{body}\n".encode(), (("Content-Type", _TEXT), ("Cache-Control", "no-store"), *headers)
+    )
+
+
+def data(body: bytes, cache: str = "no-store") -> Answer:
+    """Return an answer for programs."""
+    return Answer(HTTPStatus.OK, body, (("Content-Type", "application/json"), ("Cache-Control", cache)))
+
+
+def refused(status: HTTPStatus, words: str, *headers: Header, why: str | None = None) -> Answer:
+    """Return an answer that says why there is no other."""
+    return text(words, *headers, status=status)._replace(why=why)
+
+
+def _stored(content: bytes, kind: str, cache: str, headers: tuple[Header, ...] = ()) -> _Stored:
+    packed = gzip.compress(content, mtime=0) if len(content) >= _LEAST_PACKED else content
+    etag = f'"{sha256(content).hexdigest()[:32]}"'
+    own = (("Content-Type", kind), ("Cache-Control", cache), ("ETag", etag), ("Vary", "Accept-Encoding"))
+    return _Stored(content, packed if len(packed) < len(content) else None, etag, own + headers)
+
+
+def _answer(stored: _Stored, *, packs: bool, known: str) -> Answer:
+    if known.strip() == "*" or stored.etag in (each.strip().removeprefix("W/") for each in known.split(",")):
+        return Answer(HTTPStatus.NOT_MODIFIED, b"", stored.headers)
+    if packs and stored.packed is not None:
+        return Answer(HTTPStatus.OK, stored.packed, (*stored.headers, ("Content-Encoding", "gzip")))
+    return Answer(HTTPStatus.OK, stored.plain, stored.headers)

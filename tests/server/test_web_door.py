@@ -1,0 +1,338 @@
+"""The door for browsers, over real sockets: pages, headers, WebSockets, and everything that must not come in."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from ipaddress import ip_network
+
+import pytest
+import trio
+from rows import each_row
+from server.asking import figures, telling
+from server.browsers import UPGRADE, answer, door
+from server.conftest import QUICK, changed
+from wsproto.frame_protocol import FrameProtocol
+
+from truc_protocol.codec import pack
+from truc_protocol.wire.handshake import HandshakeError
+from truc_protocol.wire.websocket import binding, header
+from truc_server.web import line, listen
+from truc_server.web.origins import client_of
+
+MASK = b"\1\2\3\4"
+PING = pack({"t": "ping", "n": 1})
+
+
+def masked(opcode, payload, *, fin=True, length=None):
+    """Return a frame of a client, sound or not."""
+    n = len(payload) if length is None else length
+    first = bytes([opcode | (0x80 if fin else 0)])
+    size = (
+        bytes([0x80 | n]) if n < 126 else b"\xfe" + n.to_bytes(2) if n < 65_536 else b"\xff" + n.to_bytes(8)
+    )
+    return first + size + MASK + bytes(byte ^ MASK[i % 4] for i, byte in enumerate(payload))
+
+
+async def refused_after(path, *pieces, logs_in=True, settings=QUICK):
+    """Send bytes in a WebSocket; return the codes of error and bye, and the status of the close frame."""
+    async with door(path, settings) as web:
+        client = await web.client()
+        if logs_in:
+            assert (await client.login_guest())["t"] == "welcome"
+        for piece in pieces:
+            await client.stream.stream.send_all(piece)
+        with trio.fail_after(5):
+            rest = await client.closed()
+        other = await web.client()
+        assert (await other.login_guest("Other"))["t"] == "welcome"  # nobody else has noticed
+        return [message["code"] for message in rest if message["t"] in ("error", "bye")], client.stream.status
+
+
+async def test_a_page_has_one_policy_and_whoever_has_it_is_told_so(tmp_path):
+    async with door(tmp_path / "data") as web:
+        for path in (
+            "/",
+            "/t/K7PQ2",
+            "/w/K7PQ2",
+            "/m/ab",
+            "/play",
+            "/history",
+            "/best",
+            "/settings",
+            "/learn",
+        ):
+            status, headers, body = await web.ask(path)
+            assert status == 200
+            assert "default-src 'none'" in headers["content-security-policy"]
+            assert f"connect-src 'self' ws://{web.host}" in headers["content-security-policy"]
+            assert headers["cache-control"] == "no-cache"
+            assert f"truc play truc://localhost:{web.server.port}#".encode() in body
+        status, _, body = await web.ask("/", If_None_Match=headers["etag"])
+        assert (status, body) == (304, b"")
+        _, packed, body = await web.ask("/", Accept_Encoding="br, gzip")
+        assert (packed["content-encoding"], packed["etag"]) == ("gzip", headers["etag"])
+        assert b"<!doctype html>" in gzip.decompress(body)
+        status, headers, body = await web.ask("/", "HEAD")
+        assert (status, body) == (200, b"")
+        assert int(headers["content-length"]) > 1_000
+
+
+async def test_the_inline_import_map_is_what_the_policy_names_and_names_what_is_served(tmp_path):
+    from base64 import b64encode
+    from hashlib import sha256
+
+    async with door(tmp_path / "data") as web:
+        _, headers, body = await web.ask("/")
+        imports = re.search(rb'<script type="importmap">(.*?)</script>', body)[1]
+        assert (
+            f"'sha256-{b64encode(sha256(imports).digest()).decode()}'" in headers["content-security-policy"]
+        )
+        modules = json.loads(imports)["integrity"]
+        path, integrity = next(iter(modules.items()))
+        status, headers, body = await web.ask(path)
+        assert status == 200
+        assert integrity == f"sha256-{b64encode(sha256(body).digest()).decode()}"
+        assert headers["content-type"].startswith("text/javascript")
+        assert headers["cache-control"].endswith("immutable")
+        old = re.sub(r"/a/\w+/", "/a/0000000000000000/", path)
+        for other in (old, path.replace("/lib/", "/lib/../lib/"), path.replace("lib", "%6cib"), "/a/" + path):
+            assert (await web.ask(other))[0] == 404
+
+
+async def test_what_is_told_before_a_login(tmp_path):
+    async with door(tmp_path / "data") as web:
+        north = await web.server.seat(seed=1)
+        public, private = await north.create("truc-french"), await north.create("truc-french", private=True)
+        for code in (public, private, private.lower()):
+            status, _, body = await web.ask(f"/t/{code}.json")
+            assert (status, json.loads(body)["table"]) == (200, code.upper())
+        assert (await web.ask(f"/t/{private[:4]}.json"))[0] == 404
+        status, _, body = await web.ask("/status.json")
+        told = json.loads(body)
+        assert (status, told["players"], told["tables"], told["draining"]) == (200, 1, 2, False)
+        assert "north" not in body.decode()
+        assert (await web.ask("/status"))[0] == 200
+        assert json.loads((await web.ask("/door"))[2]) == {"code": None, "retry_after_ms": None}
+        status, _, body = await web.ask("/report/ab.truc")
+        assert (status, b"/m/ab" in body) == (404, True)
+
+
+async def test_who_comes_over_the_door_sits_with_who_comes_over_tcp(tmp_path):
+    from server.rawclient import Seat
+
+    async with door(tmp_path / "data") as web:
+        seats = [Seat(await web.client(), seed=1), Seat(await web.server.connect(), seed=2)]
+        for seat in seats:
+            assert (await seat.login())["t"] == "welcome"
+        assert seats[0].client.info["caps"]["websocket"] is True
+        table = await seats[0].create("truc-french", seats=2)
+        await seats[1].join(table, 1)
+        seen = await seats[0].client.until("table")
+        assert None not in seen["seats"]
+
+
+@each_row(
+    "test",
+    [
+        ("another host", {"Host": "evil.example"}, 421),
+        ("no port", {"Host": "localhost"}, 421),
+        ("rebound", {"Host": "127.0.0.1"}, 421),
+        ("another origin", {"Origin": "https://evil.example"}, 403),
+        ("null origin", {"Origin": "null"}, 403),
+        ("no subprotocol", {"Sec-WebSocket-Protocol": None}, 400),
+        ("another subprotocol", {"Sec-WebSocket-Protocol": "truc.2, chat"}, 400),
+        ("another version", {"Sec-WebSocket-Version": "8"}, 400),
+        ("no key", {"Sec-WebSocket-Key": None}, 400),
+        ("a body", {"Content-Length": "5"}, 400),
+        ("two lengths", {"Content-Length": "5, 6"}, 400),
+        ("chunks", {"Transfer-Encoding": "chunked"}, 400),
+        ("both", {"Transfer-Encoding": "chunked", "Content-Length": "3"}, 400),
+        ("a long header", {"X-Long": "x" * 20_000}, 431),
+    ],
+)
+async def test_no_websocket_for(tmp_path, test):
+    _, headers, expected = test
+    async with door(tmp_path / "data") as web:
+        stream, status, _ = await web.upgrade(**headers)
+        async with stream:
+            assert status == expected
+        assert web.server.store is not None
+        assert (await web.client()) is not None
+
+
+async def test_the_own_origin_and_no_origin_come_in_and_a_plain_get_is_told_how(tmp_path):
+    async with door(tmp_path / "data") as web:
+        for origin in (web.origin, None):
+            stream, status, (_, headers, _) = await web.upgrade(Origin=origin)
+            async with stream:
+                assert (status, headers["sec-websocket-protocol"]) == (101, "truc.1")
+                assert "sec-websocket-extensions" not in headers
+        assert (await web.ask("/ws"))[0] == 426
+        assert (await web.ask("/", "POST"))[0] == 405
+
+
+@each_row(
+    "test",
+    [
+        ("text", [masked(1, b"hello")], "bad_frame", 1003),
+        ("unmasked", [b"\x82\x02\x81\xa1"], "bad_frame", 1002),
+        ("empty", [masked(2, b"")], "bad_frame", 1002),
+        ("no msgpack", [masked(2, b"\xc1")], "bad_msgpack", 1002),
+        ("too long", [masked(2, b"\0" * 9_000)], "frame_too_large", 1009),
+        (
+            "too long in pieces",
+            [masked(2, b"\0" * 5_000, fin=False), masked(0, b"\0" * 5_000)],
+            "frame_too_large",
+            1009,
+        ),
+        ("a huge length", [masked(2, b"\0" * 9_000, length=1 << 40)], "frame_too_large", 1009),
+        ("a reserved bit", [b"\xc2" + masked(2, PING)[1:]], "bad_frame", 1002),
+        ("a reserved opcode", [masked(3, b"")], "bad_frame", 1002),
+        ("a control frame in pieces", [masked(9, b"", fin=False)], "bad_frame", 1002),
+        ("a long ping", [masked(9, b"\0" * 126)], "bad_frame", 1002),
+        ("a piece of nothing", [masked(0, PING)], "bad_frame", 1002),
+        ("a message in another", [masked(2, PING, fin=False), masked(2, PING)], "bad_frame", 1002),
+        ("crumbs", [masked(2, b"\x81", fin=False) + masked(0, b"", fin=False) * 100], "rate_limited", 1013),
+        ("pings for ever", [masked(9, b"x") * 200], "rate_limited", 1013),
+    ],
+)
+async def test_a_websocket_ends_by(tmp_path, test):
+    _, pieces, code, status = test
+    assert await refused_after(tmp_path / "data", *pieces) == ([code, code], status)
+
+
+async def test_a_message_may_come_in_pieces_with_control_frames_between(tmp_path):
+    async with door(tmp_path / "data") as web:
+        client = await web.client()
+        await client.login_guest()
+        raw = masked(2, PING[:3], fin=False) + masked(9, b"are you there") + masked(0, PING[3:])
+        for i in range(len(raw)):
+            await client.stream.stream.send_all(raw[i : i + 1])
+        assert (await client.until("pong"))["n"] == 1
+
+
+async def test_pings_and_close_frames_are_answered(tmp_path):
+    async with door(tmp_path / "data") as web:
+        stream, _, _ = await web.upgrade()
+        async with stream:
+            await stream.send_all(masked(9, b"are you there"))
+            assert await stream.receive_some(100) == b"\x8a\x0dare you there"
+            await stream.send_all(masked(8, (1000).to_bytes(2)))
+            assert await stream.receive_some(100) == b"\x88\x02\x03\xe8"
+            assert await stream.receive_some(100) == b""
+
+
+async def test_the_last_message_is_bye_and_then_the_close_frame_has_its_status(tmp_path):
+    async with door(tmp_path / "data") as web:
+        client = await web.client()
+        await client.login_guest()
+        web.server.stop()
+        rest = await client.closed()
+        assert (rest[-1]["t"], rest[-1]["code"], client.stream.status) == ("bye", "shutting_down", 1001)
+
+
+async def test_half_upgrades_and_slow_headers_are_bounded_and_harm_nobody(tmp_path, monkeypatch):
+    monkeypatch.setattr(line, "HEADER_S", 0.3)
+    async with door(tmp_path / "data") as web:
+        client = await web.client()
+        await client.login_guest()
+        half = web.request("/ws", **UPGRADE)[:-2]
+        streams = [await web.connect(f"127.0.0.{2 + i // 50}") for i in range(300)]
+        for stream in streams:
+            with suppress(trio.BrokenResourceError):
+                await stream.send_all(half)
+        for stream in streams:
+            with suppress(trio.BrokenResourceError), trio.fail_after(5):
+                assert await stream.receive_some(10) == b""
+            await trio.aclose_forcefully(stream)
+        assert (await client.ask({"t": "tables"}))["t"] == "ok"
+        assert (await web.ask("/"))[0] == 200
+
+
+async def test_whoever_waits_longest_makes_room_when_all_places_are_taken(tmp_path):
+    async with door(tmp_path / "data") as web:
+        waiting = [await web.connect(f"127.0.0.{2 + i // 10}") for i in range(listen.CONNECTIONS)]
+        assert (await answer(waiting[-1], web.request("/door")))[0] == 200  # all have been accepted
+        assert (await web.ask("/"))[0] == 200
+        assert await waiting[0].receive_some(10) == b""
+        for stream in waiting:
+            await trio.aclose_forcefully(stream)
+
+
+async def test_requests_of_one_network_have_a_pace(tmp_path, monkeypatch):
+    monkeypatch.setattr(listen, "REQUESTS_PER_MIN", 3)
+    async with door(tmp_path / "data") as web:
+        assert [(await web.ask("/door"))[0] for _ in range(3)] == [200] * 3
+        status, headers, _ = await web.ask("/door")
+        assert (status, int(headers["retry-after"]) > 0) == (429, True)
+
+
+async def test_a_websocket_is_counted_as_a_connection_and_a_page_is_told_why_not(tmp_path):
+    settings = changed(QUICK, limits={"connections_per_address": 1})
+    async with door(tmp_path / "data", settings) as web:
+        first = await web.client()
+        stream, status, (_, headers, _) = await web.upgrade()
+        async with stream:
+            assert (status, int(headers["retry-after"]) > 0) == (503, True)
+        assert json.loads((await web.ask("/door"))[2])["code"] == "server_full"
+        await first.stream.aclose()
+        second = await web.server.connect()  # the first has been counted out when this is let in
+        assert (await second.hello())["t"] in ("hello", "error")
+
+
+async def test_a_banned_address_behind_a_proxy_gets_no_websocket_and_one_that_says_so_itself_does(tmp_path):
+    settings = changed(QUICK, access={"banned": ("203.0.113.7",)})
+    for proxies, expected in ((("127.0.0.0/8",), 403), ((), 101)):
+        async with door(tmp_path / "data", settings, proxies=proxies) as web:
+            stream, status, _ = await web.upgrade(**{"X-Forwarded-For": "198.51.100.1, 203.0.113.7"})
+            async with stream:
+                assert status == expected
+
+
+def test_the_rightmost_address_outside_the_proxies_is_the_clients():
+    proxies = (ip_network("10.0.0.0/8"), ip_network("127.0.0.1"))
+    for address, given, expected in (
+        ("127.0.0.1", "192.0.2.1, 198.51.100.2, 10.1.1.1", "198.51.100.2"),
+        ("127.0.0.1", "192.0.2.1, nonsense", "127.0.0.1"),
+        ("192.0.2.9", "198.51.100.2", "192.0.2.9"),
+        ("127.0.0.1", "", "127.0.0.1"),
+        ("::ffff:10.0.0.1", "2001:db8::1", "2001:db8::1"),
+    ):
+        assert client_of(address, [(b"x-forwarded-for", given.encode())], proxies) == expected
+
+
+@pytest.mark.parametrize("length", [1, 125, 126, 65_535, 65_536])
+def test_an_own_header_is_what_wsproto_would_write(length):
+    proto = FrameProtocol(client=False, extensions=[])
+    proto_bytes = proto.send_data(b"\0" * length)
+    assert header(length) == proto_bytes[: len(proto_bytes) - length]
+
+
+async def test_the_figures_tell_of_browsers(tmp_path):
+    async with door(tmp_path / "data", telling(QUICK)) as web:
+        await web.client()
+        await web.ask("/")
+        await web.ask("/", Host="evil.example")
+        told = await figures(web.server)
+        assert told['truc_web_requests_total{path="page",status="200"}'] == 1
+        assert told['truc_web_requests_total{path="ws",status="101"}'] == 1
+        assert told['truc_web_refused_total{why="host"}'] == 1
+        assert told['truc_web_connections{kind="websocket"}'] == 1
+        assert sum(value for name, value in told.items() if name.startswith("truc_web_tree_info")) == 1
+
+
+async def test_relay_under_another_name_fails_c37(tmp_path):
+    async with door(tmp_path / "data") as web:
+        client = await web.client()
+        client.cert = binding("https://relay.example")
+        with pytest.raises(HandshakeError, match="C37"):
+            await client.hello()
+
+
+def test_a_server_without_browsers_imports_nothing_of_theirs():
+    code = "import truc_server.server, truc_server.commands.checking, sys; print([m for m in ('h11', 'wsproto', 'truc_web') if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
