@@ -18,8 +18,10 @@ from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.ledger import Ledger, missing
 from truc_protocol.ledger.state import is_exhausted
+from truc_protocol.own_options import own_options
 from truc_protocol.records import Phase, Record, encode, parse
 from truc_protocol.setup import open_terms
+from truc_protocol.wire.capabilities import OWN_OPTIONS
 
 OVERTAKEN = ("stale_position", "void_bet")
 _SHY = 0.9  # of the options that need no answer are left alone: most of them would prolong a match
@@ -40,6 +42,7 @@ class Seat:
         stored: what was signed for a place; only that is sent again.
         joined: the `th` of the terms signed last, and the act that signed them.
         chooses: picks one of the options offered, or none.
+        knows_rules: it has said that it makes its own options, and is sent none.
         fresh: the chain and box key of a rekey or sub that is not a record yet.
     """
 
@@ -68,6 +71,7 @@ class Seat:
         self.partners: dict[int, list[str]] = {}
         self.sent: Map | None = None
         self.chooses: Pick = self.pick
+        self.knows_rules = False
         self.done = False
         self.fresh: tuple[Chain, keys.BoxKey] | None = None
 
@@ -79,13 +83,15 @@ class Seat:
             welcome = await self.client.login_guest(self.name, want=want)
             self.token = welcome.get("token", "")
         self.name = welcome.get("name", self.name)
+        self.knows_rules = self.key is not None and OWN_OPTIONS in want
         return welcome
 
     async def come_back(self, client: RawClient, *, next_: int | None = None) -> Map:
         """Log in on another connection and resume; return the last reply."""
         self.client = client
         if self.key is not None:
-            welcome = await client.login_key(self.key, self.name)
+            want = (OWN_OPTIONS,) if self.knows_rules else ()
+            welcome = await client.login_key(self.key, self.name, want=want)
         else:
             welcome = await client.login_token(self.token)
         self.name = welcome.get("name", self.name)
@@ -190,7 +196,11 @@ class Seat:
             case "record":
                 await self.take(message)
             case "options":
+                self.options, self.offered = message, self.open(message)
                 await self.choose(message)
+            case "waiting" if self.knows_rules and message["match"] == self.ledger.setup.mid:
+                self.note(message)
+                await self.choose(self.find_options(message))
             case "ping":
                 await self.client.send({"t": "pong", "n": message["n"]})
             case _:
@@ -340,6 +350,14 @@ class Seat:
             {"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in opened.options
         ]
 
+    def find_options(self, waiting: Map) -> Map:
+        """Find out by the rules what may be done while the match waits for these seats; return it as `options` would."""
+        openings = () if self.auditor is None else self.auditor.openings
+        made = own_options(self.ledger, self.seat, openings, waiting["seats"])
+        self.options = {**waiting, "must": self.seat in waiting["seats"]}
+        self.offered = [{"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in made]
+        return self.options
+
     def pick(self, message: Map, options: list[Map]) -> Map | None:
         """Pick an option at random; rarely one that may end a game, and rarely any if none need be chosen."""
         awaited = message["must"] or any("waits" in option["hints"] for option in options)
@@ -349,8 +367,7 @@ class Seat:
         return self.random.choice(quiet or options)
 
     async def choose(self, message: Map) -> None:
-        """Choose one of the options offered, the same one if they are offered again; a box may hold none."""
-        self.options, self.offered = message, self.open(message)
+        """Choose one of the options offered, the same one if they are offered again; there may be none."""
         picked = self.chooses(message, self.offered) if self.offered else None
         if picked is not None:
             place = ("act", message["at"])

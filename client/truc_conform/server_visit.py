@@ -164,10 +164,11 @@ class ServerVisit:
         boxed: bool = True,
         game: str | None = None,
         private: bool = True,
+        want: Sequence[str] = (),
         **options: int | str,
     ) -> list[Seat]:
-        """Return two players at one table, neither of them ready."""
-        first = await self.seat(0, keyed=0 not in guests, boxed=boxed)
+        """Return two players at one table, neither of them ready; the first wants these capabilities."""
+        first = await self.seat(0, keyed=0 not in guests, boxed=boxed, want=want)
         second = await self.seat(1, keyed=1 not in guests, boxed=boxed)
         chosen = ({"guests": PAIR} if guests else {}) | options
         reply = await first.open_table(chosen, game=game, private=private)

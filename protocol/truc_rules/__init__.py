@@ -29,10 +29,10 @@ from truc_rules.match.match import (
     know,
     know_all,
     legal,
-    legal_by_seat,
     new_match,
     next_hand,
     settled,
+    surely_legal,
 )
 from truc_rules.match.moves import Described, described, move_line, parse_move
 from truc_rules.match.rulings import apply_ruled, ruled
@@ -131,7 +131,6 @@ __all__ = [
     "know",
     "know_all",
     "legal",
-    "legal_by_seat",
     "lowest_slot",
     "move_line",
     "named",
@@ -152,6 +151,7 @@ __all__ = [
     "side_of",
     "sign_receivers",
     "signs",
+    "surely_legal",
     "unproven",
     "unseen",
     "variant_from_fields",

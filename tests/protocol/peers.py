@@ -12,13 +12,12 @@ from truc_protocol.bodies import Body, Guest, Rule
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import Dealer, MatchSecrets, proxy
 from truc_protocol.documents import rule_document
-from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, missing, start
+from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, may_show, missing, start
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
 from truc_protocol.records import Phase, Record, encode, parse, unsigned
 from truc_protocol.setup import MatchSetup, Opts, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind, Seat, Variant, deciders, legal, move_line, preset
-from truc_server.matches.choices import may_show
 
 _RARE = (Kind.CONCEDE, Kind.FALTA_ENVIDO, Kind.CONTRAFLOR_REST, Kind.ORDER)
 

@@ -7,9 +7,10 @@ from protocol.peers import Table
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Close
 from truc_protocol.facts import means
+from truc_protocol.ledger import may_show
 from truc_protocol.records import parse
 from truc_rules import Variant, is_hand_over, preset, with_options
-from truc_server.matches.choices import may_show, position
+from truc_server.matches.choices import position
 
 
 def le_truc(*, target: int = 12) -> Variant:
@@ -70,7 +71,7 @@ def test_shown_cards_are_told_by_name():
 
 def test_shows_are_offered_until_the_close():
     table = conceded()
-    assert len(position(table.ledger).actions[0]) == 7
+    assert len(position(table.ledger).find((0,))[0]) == 7
     table.add(table.dealer.next_record(table.ledger))
     assert not may_show(table.ledger)
 

@@ -2,7 +2,8 @@
 
 Each pair of matches is played by the same moves; the packs differ in cards of one seat that are not played. What the
 others and a spectator receive must be equal but for the bytes that are hashes, signatures and boxes, and those as long;
-and what goes to the seat itself must be as long, for anybody on the way can see that.
+and what goes to the seat itself must be as long, for anybody on the way can see that. Nor may it show elsewhere whether a
+seat is offered what it may do, or finds it out by the rules.
 """
 
 import os
@@ -15,12 +16,12 @@ import trio.testing
 from server.conftest import QUICK, changed, running
 from server.rawclient import RawClient, Seat, is_rash
 
-from truc_protocol import dealing
+from truc_protocol import dealing, own_options
 from truc_protocol.codec import dec, pack
 from truc_protocol.ledger import missing
+from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_rules import Variant, preset
 from truc_rules.cards.packs import LARGEST_PACK
-from truc_server.matches import choices
 from truc_words.variant_files import variant_file
 
 pytestmark = pytest.mark.slow
@@ -44,6 +45,8 @@ GAMES = [
     ("truco-argentino-flor", 4),
     ("truco-gauderio", 4),
 ]
+KNOWING = [((), ()), ((ALTERED,), (ALTERED,)), ((), (ALTERED,))]
+"""In each of two deals, the seats that make their own options."""
 DEAL, ACT = b"\xabtruc/1/deal", b"\xaatruc/1/act"
 LATER = (b"\xabtruc/1/open", b"\xactruc/1/close")
 SAFE = ("play", "raise")
@@ -171,11 +174,11 @@ def chooser(seat: Seat, script: Script):
     return choose
 
 
-async def play_hand(server, game: str, count: int, script: Script) -> list[list[dict]]:
-    """Return what each seat, and last a spectator, received since the deal."""
+async def play_hand(server, game: str, count: int, script: Script, knowing=()) -> list[list[dict]]:
+    """Return what each seat, and last a spectator, received since the deal; `knowing` seats make their own options."""
     seats = [Orderly(await server.connect(), seed=at) for at in range(count)]
     for seat in seats:
-        await seat.login()
+        await seat.login(want=(OWN_OPTIONS,) if seats.index(seat) in knowing else ())
         seat.chooses = chooser(seat, script)
     code = await seats[0].create(game, seats=count)
     for at, seat in enumerate(seats[1:], 1):
@@ -215,16 +218,16 @@ async def quiet(clients: list[RawClient]) -> list[RawClient]:
     return clients
 
 
-async def both(server, monkeypatch, game: str, count: int, seed: int):
+async def both(server, monkeypatch, game: str, count: int, *, seed: int, knowing):
     dice = random.Random(f"{game} {count} {seed}")
     pair = Pair(game, count, dice)
     monkeypatch.setattr(dealing, "first_dealer", lambda *_: ALTERED)
-    monkeypatch.setattr(choices, "randbelow", lambda _below: 0)  # where to cut
+    monkeypatch.setattr(own_options, "randbelow", lambda _below: 0)  # where to cut
     script = Script(dice, pair.hidden)
     runs = []
-    for order in pair.orders:
+    for order, those in zip(pair.orders, knowing, strict=True):
         monkeypatch.setattr(dealing, "deck_order", lambda _seed, *, size, cut, order=order: order)
-        runs.append(await play_hand(server, game, count, script))
+        runs.append(await play_hand(server, game, count, script, those))
         script = script.again()
     return runs
 
@@ -232,22 +235,27 @@ async def both(server, monkeypatch, game: str, count: int, seed: int):
 @pytest.mark.parametrize("seed", range(DEALS))
 @pytest.mark.parametrize(("game", "count"), GAMES)
 async def test_streams_of_two_deals_differ_for_nobody_else(server, monkeypatch, game, count, seed):
-    one, other = await both(server, monkeypatch, game, count, seed)
+    knowing = KNOWING[seed % len(KNOWING)]
+    one, other = await both(server, monkeypatch, game, count, seed=seed, knowing=knowing)
     for viewer in (seat for seat in range(count + 1) if seat != ALTERED):
         assert list(map(seen, one[viewer])) == list(map(seen, other[viewer])), f"viewer {viewer}"
-    sizes = [[(it["t"], len(pack(it))) for it in run[ALTERED]] for run in (one, other)]
-    assert sizes[0] == sizes[1]
+    if knowing[0] == knowing[1]:
+        sizes = [[(it["t"], len(pack(it))) for it in run[ALTERED]] for run in (one, other)]
+        assert sizes[0] == sizes[1]
 
 
-async def test_what_a_flor_is_followed_by_does_not_tell_whether_another_seat_has_one(server, monkeypatch):
+@pytest.mark.parametrize("knowing", [((), ()), ((0, 1), (0, 1)), ((), (1,))])
+async def test_what_a_flor_is_followed_by_does_not_tell_whether_another_seat_has_one(
+    server, monkeypatch, knowing
+):
     """Seat 0 declares a flor; in the other deal seat 1 holds one too, and has not spoken yet."""
     pair = FlorPair()
     streams = []
     monkeypatch.setattr(dealing, "first_dealer", lambda *_: ALTERED)
     script = Script(random.Random(1), pair.hidden, {8: (0, "flor")}, is_over=True)
-    for order in pair.orders:
+    for order, those in zip(pair.orders, knowing, strict=True):
         monkeypatch.setattr(dealing, "deck_order", lambda _seed, *, size, cut, order=order: order)
-        streams.append(await play_hand(server, "truco-argentino-flor", 2, script))
+        streams.append(await play_hand(server, "truco-argentino-flor", 2, script, those))
     for viewer in (0, 2):
         assert list(map(seen, streams[0][viewer])) == list(map(seen, streams[1][viewer]))
 

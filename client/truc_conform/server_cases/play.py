@@ -10,6 +10,7 @@ from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import generate_signing_key, verify
 from truc_protocol.errors import Code
 from truc_protocol.records import encode
+from truc_protocol.wire.capabilities import OWN_OPTIONS
 
 NOTHING: Final = bytes(32)
 _BODIES: Final = (b"", b"\xc1", b"\x91\xa5hello", b"\x93\x01\x02\x03")
@@ -307,6 +308,21 @@ async def _paused_twice(visit: ServerVisit) -> None:
     mover, _ = await visit.in_hand()
     await mover.hand_in(mover.act_of({"kind": "pause"}))
     check_refusal(await mover.hand_in(mover.act_of({"kind": "pause"})), Code.ILLEGAL_ACTION)
+
+
+@case("S3.own-options", _PLAY)
+async def _own_options(visit: ServerVisit) -> None:
+    """A seat that makes its own options is sent none, and plays; the other is sent options as ever."""
+    (await visit.player()).need(OWN_OPTIONS)
+    knowing, other = seats = await visit.seats(want=(OWN_OPTIONS,))
+    mover, _ = await visit.in_hand(seats)
+    await refused_with_evidence(mover, mover.act_of(unoffered(mover)), Code.ILLEGAL_ACTION)
+    for seat in seats:
+        seat.chooses = seat.pick
+    await mover.choose(mover.options or {})
+    await play_on(seats)
+    expect(not knowing.client.came("options"), "no options for who makes its own", knowing.client.log)
+    expect(bool(other.client.came("options")), "options for who has not wanted otherwise", other.client.log)
 
 
 @case("S3.void-bet", _PLAY)

@@ -249,6 +249,9 @@ class Due(Enum):
     PLAYERS = "players"
 
 
+_PLAYERS: Final = Due.PLAYERS
+
+
 def due(ledger: Ledger) -> Due:
     """Tell what the match waits for."""
     phase = ledger.phase
@@ -261,6 +264,22 @@ def due(ledger: Ledger) -> Due:
     if phase is _OVER:
         return Due.END if ledger.hand is None else Due.CLOSE
     return Due.PLAYERS
+
+
+def deciding(ledger: Ledger) -> Match | None:
+    """Return the rules' state, if the rules say what comes next."""
+    phase = ledger.phase
+    if not (phase is _HAND or phase is _BETWEEN) or ledger.pause.active:
+        return None
+    return ledger.match if due(ledger) is _PLAYERS else None
+
+
+def may_show(ledger: Ledger) -> bool:
+    """Tell whether a hand is over but neither opened nor closed yet: seats may still show their cards."""
+    hand = ledger.hand
+    if hand is None or hand.opens or ledger.phase is not _HAND or ledger.pause.active:
+        return False
+    return ledger.match is not None and is_hand_over(ledger.match)
 
 
 def _due_between(ledger: Ledger) -> Due:

@@ -28,6 +28,7 @@ class Capability(NamedTuple):
     since: int = 1
 
 
+OWN_OPTIONS: Final = "own-options"
 CAPABILITIES: Final[tuple[Capability, ...]] = (
     Capability(
         "chat",
@@ -69,6 +70,12 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         "true",
         "Players are told who is away from a match, and how long until the seat is gone; a match may be claimed.",
         ("away", "claim_match"),
+    ),
+    Capability(
+        OWN_OPTIONS,
+        "true",
+        "A player with a key who runs the rules is sent no `options`, but only `waiting`, and names an act by signing it.",
+        wanted=True,
     ),
     Capability(
         "house-bots",

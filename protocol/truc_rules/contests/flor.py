@@ -221,3 +221,13 @@ def presumed(match: Match) -> Step | None:
             return saying.presumed(match, offer)
         case _:
             return None
+
+
+def without_unheard(match: Match) -> Match:
+    """Return the match in which, of those who are to say what their flores are worth, only those remain who surely will."""
+    hand = match.hand
+    if not hand.offers or not isinstance(hand.offers[-1], Saying) or hand.offers[-1].contest is not _FLOR:
+        return match
+    sure = tuple(seat for seat in hand.offers[-1].waiting if is_sure(match, seat))
+    offers = (*hand.offers[:-1], hand.offers[-1]._replace(waiting=sure))
+    return match._replace(hand=hand._replace(offers=offers))

@@ -3,7 +3,7 @@
 `apply` refuses exactly what `legal` does not yield. The score changes only through the events of a hand.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from truc_rules.cards.packs import Card
 from truc_rules.cards.seats import Seat, Side, seat_after
@@ -12,9 +12,18 @@ from truc_rules.deals import pica, predeal
 from truc_rules.deals.deal import Hands, KnownCard, deal_cards, with_cards_known
 from truc_rules.errors import MatchError
 from truc_rules.match import machines, refusals
-from truc_rules.positions.actions import Action
+from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import Event, GameWon, MatchWon
-from truc_rules.positions.match import Hand, HandPhase, Match, Score, Step
+from truc_rules.positions.match import (
+    ContraflorAsk,
+    FlorRound,
+    Hand,
+    HandPhase,
+    Match,
+    Saying,
+    Score,
+    Step,
+)
 from truc_rules.scoring.score import counted, ended, more_duels
 from truc_rules.stakes import stake
 from truc_rules.variants.variant import Scoring, Variant
@@ -114,12 +123,32 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     return found
 
 
-def legal_by_seat(match: Match) -> tuple[tuple[Action, ...], ...]:
-    """Return the actions open to every seat; seats that can have nothing to say are not gone through."""
-    hand, seats = match.hand, range(match.seats)
-    if match.variant.waits_its_turn and hand.phase is _PLAY and not hand.offers:
-        return tuple([legal(match, Seat(seat)) if seat == hand.row.to_act else () for seat in seats])
-    return tuple([legal(match, Seat(seat)) for seat in seats])
+def surely_legal(match: Match, seat: Seat, awaited: Collection[int]) -> tuple[Match, tuple[Action, ...]]:
+    """Return what `seat` may do whatever cards it does not see, and the match as it then stands.
+
+    `awaited` are the seats for which, as everybody is told, the hand waits. That somebody else may first have to
+    declare a flor ends with it: a seat is not awaited before that is known (rules.md 13b.3).
+    """
+    if seat in awaited:
+        here, _ = settled(match)
+        return here, _unclaimed(here, machines.legal(flor.without_unheard(here), seat))
+    offer = match.hand.offers[-1] if match.hand.offers else None
+    if seat in machines.deciders(match):
+        is_hidden = isinstance(offer, FlorRound | ContraflorAsk)  # nobody else can tell that it is waited for
+        return match, machines.legal(match, seat) if is_hidden else ()
+    if match.variant.flor is None or match.hand.phase is not _PLAY:
+        return match, machines.legal(match, seat)
+    # a flor that was not heard of may have ended the game, or others may hold one that is to be declared first
+    is_open = isinstance(offer, FlorRound) or (isinstance(offer, Saying) and offer.contest is Kind.FLOR)
+    is_sure = not is_open and bool(awaited) and tuple(awaited) == machines.deciders_in_view(match)
+    return match, _unclaimed(match, machines.legal(match, seat)) if is_sure else ()
+
+
+def _unclaimed(match: Match, actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    """Leave claims out once a flor was declared: those of others may have counted without a word, and are not claimed."""
+    if not match.hand.contests.flores:
+        return actions
+    return tuple(action for action in actions if action.kind is not Kind.CLAIM)
 
 
 def apply(match: Match, action: Action) -> Outcome:

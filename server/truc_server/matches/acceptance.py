@@ -290,7 +290,8 @@ def _action(game: Game, seat: int, choice: GuestAct) -> Action:
         action = parse_move(game.setup.terms.variant, Seat(seat), choice.choose)
     except MoveError as error:
         raise RefusedError(Code.ILLEGAL_ACTION, str(error), field="choose") from error
-    if action.kind in ANY_TIME or action in game.waits.here.actions[seat]:
+    here = game.waits.here
+    if action.kind in ANY_TIME or action in (here.found.get(seat) or here.find((seat,))[seat]):
         return action
     raise _illegal(game, action)
 

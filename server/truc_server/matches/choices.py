@@ -5,12 +5,11 @@ is told before that seat could have spoken: what a record means, and whom the ma
 alone tell, and the rest comes with the next record (rules.md 13b.3). Invariants: `must` and the deadline do not depend
 on hidden cards; of a window, only `later` depends on closed cards; a box goes to the seat whose key it is sealed with and
 to nobody else, and a seat with a box key is given no card in clear; only a connection that has been sent every earlier
-record is asked anything.
+record is asked anything; one that knows the rules is sent nothing that hangs on what its seat holds.
 """
 
-from collections.abc import Iterable
-from itertools import chain
-from secrets import randbelow
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -27,8 +26,9 @@ from truc_protocol.boxes import (
     seal_sign,
 )
 from truc_protocol.dealer import Dealer
-from truc_protocol.ledger import Due, Folded, Ledger, box_public, due, fold
+from truc_protocol.ledger import Folded, Ledger, box_public, deciding, fold, may_show
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, ServerMessage, Waiting
+from truc_protocol.own_options import some_cut
 from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import (
@@ -36,20 +36,19 @@ from truc_rules import (
     Event,
     Kind,
     Match,
+    Seat,
     deciders,
     deciders_in_view,
     described,
     is_blind,
-    is_hand_over,
     is_window,
-    legal_by_seat,
+    legal,
     unseen,
 )
+from truc_server.spectating.audience import Answerers
 
 Hints = tuple[tuple[str, int | str], ...]
 
-# looked up once: a lookup in an Enum is slow
-_HAND, _BETWEEN, _PLAYERS = Phase.HAND, Phase.BETWEEN, Due.PLAYERS
 _WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits for it
 
 
@@ -75,13 +74,14 @@ class Sealer:
 
     def seal(self, public: bytes, seat: int, moment: Moment, options: tuple[Option, ...]) -> bytes:
         """Return the box of the options of a seat with this box key."""
+        key, ctr = self._next(public, moment.match, seat)
         return seal_options(
-            self._key(public, moment.match, seat),
+            key,
             moment.match,
             seat=seat,
             at=moment.at,
             offer=moment.offer,
-            ctr=self._counter(seat),
+            ctr=ctr,
             options=options,
             fill=OPTIONS_BYTES,
         )
@@ -91,22 +91,19 @@ class Sealer:
         public, mid = box_public(ledger, seat), ledger.setup.mid
         if public is None:
             raise ValueError(f"seat {seat} has no box key")
-        key = self._key(public, mid, seat)
-        return seal_sign(key, mid, seat=seat, at=ledger.k, sender=sender, ctr=self._counter(seat), word=word)
+        key, ctr = self._next(public, mid, seat)
+        return seal_sign(key, mid, seat=seat, at=ledger.k, sender=sender, ctr=ctr, word=word)
 
-    def _counter(self, seat: int) -> int:
-        """Return the counter of a seat's next box: options and signs have one key, and so one count."""
+    def _next(self, public: bytes, mid: bytes, seat: int) -> tuple[PrivateKey, int]:
+        """Return the key and the counter of a seat's next box: options and signs have one key, and so one count."""
         number = self._numbers.get(seat, 0)
         self._numbers[seat] = number + 1
-        return counter(epoch=self._epoch, number=number)
-
-    def _key(self, public: bytes, mid: bytes, seat: int) -> PrivateKey:
         # once for each box key: the exchange is the dear part of a box
         key = self._keys.get((seat, public))
         if key is None:
             key = private_key(self._dealer.exchange(public), mid, seat)
             self._keys[seat, public] = key
-        return key
+        return key, counter(epoch=self._epoch, number=number)
 
 
 class Position(NamedTuple):
@@ -116,49 +113,34 @@ class Position(NamedTuple):
         deciding: the rules' state, if the rules say what comes next.
         holders: the seats that hold the decision the match waits for.
         in_view: those of `holders` whom everybody can tell.
-        actions: by seat, every action that it may choose from now.
+        rules: the rules' state, if any seat may choose now, be it only to show cards.
+        found: by seat, what it may do, for those asked about so far.
     """
 
     ledger: Ledger
     deciding: Match | None
     holders: tuple[int, ...]
     in_view: tuple[int, ...]
-    actions: tuple[tuple[Action, ...], ...]
+    rules: Match | None
+    found: dict[int, tuple[Action, ...]]
+
+    def find(self, seats: Iterable[int]) -> Mapping[int, tuple[Action, ...]]:
+        """Return, by seat, every action that each of these seats may choose from now."""
+        rules, found = self.rules, self.found
+        for seat in seats:
+            if seat not in found:
+                found[seat] = () if rules is None else legal(rules, Seat(seat))
+        return found
 
 
 def position(ledger: Ledger) -> Position:
     """Return a ledger as the position that seats decide in."""
-    deciding = _deciding(ledger)
-    match = ledger.match if deciding is not None or may_show(ledger) else None
+    match = deciding(ledger)
     if match is None:
-        return Position(ledger, None, (), (), ((),) * ledger.seats)
-    actions = legal_by_seat(match)
-    if deciding is None:
-        return Position(ledger, None, (), (), actions)
+        return Position(ledger, None, (), (), ledger.match if may_show(ledger) else None, {})
     holders = deciders(match)
-    return Position(
-        ledger, match, holders, deciders_in_view(match) if match.hand.offers else holders, actions
-    )
-
-
-def may_show(ledger: Ledger) -> bool:
-    """Tell whether a hand is over but neither opened nor closed yet: seats may still show their cards."""
-    hand = ledger.hand
-    if hand is None or hand.opens or ledger.phase is not _HAND or ledger.pause.active:
-        return False
-    return ledger.match is not None and is_hand_over(ledger.match)
-
-
-def _deciding(ledger: Ledger) -> Match | None:
-    """Return the rules' state, if the rules say what comes next."""
-    if not (ledger.phase is _HAND or ledger.phase is _BETWEEN) or ledger.pause.active:
-        return None
-    return ledger.match if due(ledger) is _PLAYERS else None
-
-
-def some_cut(ledger: Ledger) -> int:
-    """Return a place to cut at, for a seat that does not choose its own."""
-    return 1 + randbelow(ledger.setup.terms.table.deck - 1)
+    in_view = deciders_in_view(match) if match.hand.offers else holders
+    return Position(ledger, match, holders, in_view, match, {})
 
 
 def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[Any, ...]:
@@ -181,12 +163,6 @@ def _choices(match: Match, actions: tuple[Action, ...], secret: Hints) -> tuple[
             for action, (line, hints) in zip(actions, described(match, actions), strict=True)
         ]
     )
-
-
-def _rules(ledger: Ledger) -> Match:
-    if ledger.match is None:
-        raise ValueError("nothing is decided before the draw")
-    return ledger.match
 
 
 _OF_CARDS = (Kind.PLAY, Kind.COVER, Kind.SHOW)  # they show a card: nobody is silent after them
@@ -282,37 +258,56 @@ class Asking:
         return tuple(chain(self.cards(ledger, seat), *shown))
 
     def ask(
-        self, here: Position, waiting: Waiting | None, offer: int, window: Window | None, seats: Iterable[int]
+        self, here: Position, waiting: Waiting | None, offer: int, window: Window | None, seats: Answerers
     ) -> SeatFrames:
-        """Ask seats; those that need not answer are told whom the match waits for."""
-        ledger = here.ledger
-        notice = None if waiting is None else broadcast_frame(waiting)
+        """Ask seats; those that need not answer, or know the rules, are told whom the match waits for."""
+        ledger, rules = here.ledger, here.rules
         holders: tuple[int, ...] = ()
         left_ms = None
         if waiting is not None and waiting.what == "decision":
             holders, left_ms = waiting.seats, waiting.deadline_ms
         moment = Moment(self._table, ledger.setup.mid, ledger.k, offer, holders, left_ms)
+        found = here.find(seats.asked)
         to_seats: list[tuple[int, bytes]] = []
-        for seat in seats:
+        told = [*seats.knowing]  # whatever they hold, they are sent what everybody is told
+        for seat in seats.asked:
             # in an open window only seats with something to say are asked
             is_asked_now = window is None or is_asked(window, ledger, seat)
-            actions = here.actions[seat] if is_asked_now else ()
+            actions = found[seat] if is_asked_now else ()
             is_secret = seat not in moment.holders and comes_always(here, seat)
-            if actions or is_secret:
-                to_seats.append((seat, broadcast_frame(self._options(here, moment, seat, actions))))
-            if notice is not None and (is_secret or not actions):
-                to_seats.append((seat, notice))
-        return SeatFrames(tuple(to_seats), notice)
+            if rules is not None and (actions or is_secret):
+                public = box_public(ledger, seat)
+                options = self._options(here, rules, moment, seat, actions, public=public)
+                to_seats.append((seat, broadcast_frame(options)))
+            if is_secret or not actions:
+                told.append(seat)
+        if waiting is None:
+            return SeatFrames((*to_seats, *self._rest(ledger, seats.knowing)), None)
+        notice = broadcast_frame(waiting)
+        return SeatFrames((*to_seats, *zip(told, repeat(notice))), notice)
+
+    def _rest(self, ledger: Ledger, knowing: Sequence[int]) -> tuple[tuple[int, bytes], ...]:
+        """Return what tells seats that know the rules that there is time to show cards."""
+        if not knowing or not may_show(ledger):
+            return ()
+        rest = Waiting(table=self._table, match=ledger.setup.mid, at=ledger.k, seats=())
+        return tuple(zip(knowing, repeat(broadcast_frame(rest))))
 
     def _options(
-        self, here: Position, moment: Moment, seat: int, actions: tuple[Action, ...]
+        self,
+        here: Position,
+        rules: Match,
+        moment: Moment,
+        seat: int,
+        actions: tuple[Action, ...],
+        *,
+        public: bytes | None,
     ) -> ServerMessage:
-        """Return the options of a seat; a box may hold none."""
+        """Return the options of a seat, boxed if it has a box key; a box may hold none."""
         ledger, must = here.ledger, seat in moment.holders
         secret = _WAITS if not must and seat in here.holders else ()
-        rules = _rules(ledger)
         cut = self.cut(ledger) if ledger.hand is None else 0
-        if (public := box_public(ledger, seat)) is None:
+        if public is None:
             return OpenOptions(
                 table=moment.table,
                 match=moment.match,

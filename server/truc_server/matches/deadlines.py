@@ -20,12 +20,12 @@ from msgspec.structs import replace
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Release, Rule, Share, Sub
 from truc_protocol.codec import dec
 from truc_protocol.errors import Code
-from truc_protocol.ledger import Due, Ledger, due, is_exhausted, is_gone, missing, must_end
+from truc_protocol.ledger import Due, Ledger, due, is_exhausted, is_gone, may_show, missing, must_end
 from truc_protocol.messages import Waiting
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_SUBSTITUTE, Opts
 from truc_rules import Kind
-from truc_server.matches.choices import Position, may_show
+from truc_server.matches.choices import Position
 from truc_server.net.peer import RefusedError
 
 
@@ -366,4 +366,5 @@ def _deals_unasked(ledger: Ledger) -> bool:
 
 def _may_be_shown(here: Position) -> bool:
     """Tell whether a hand is over and somebody may still show cards that its close leaves closed."""
-    return any(here.actions) and not here.ledger.opens_at_close and may_show(here.ledger)
+    ledger = here.ledger
+    return not ledger.opens_at_close and may_show(ledger) and any(here.find(range(ledger.seats)).values())

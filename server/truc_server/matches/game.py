@@ -6,7 +6,6 @@ Invariants: `take` changes nothing, `note` cannot fail; only the newest turn is 
 journal, so that a ledger never has a record that no batch has.
 """
 
-from collections.abc import Iterable
 from itertools import repeat
 from operator import contains
 from typing import NamedTuple
@@ -31,6 +30,7 @@ from truc_server.matches.stored import ending, save_secrets
 from truc_server.net.peer import Player
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
+from truc_server.spectating.audience import Answerers
 from truc_server.spectating.sent_records import Item, Tail, packed_facts, record_frame
 from truc_server.storage import AddRecord, Write
 from truc_server.table_data.seats import Blueprint, Lineup
@@ -264,7 +264,7 @@ class Game:
         self.is_calm = self.roll.is_calm and not self.ledger.silent
         return news
 
-    def ask(self, seats: Iterable[int]) -> SeatFrames:
+    def ask(self, seats: Answerers) -> SeatFrames:
         """Return what seats that have all records are sent at this position."""
         waits = self.waits
         opened = self._window if waits.is_window else None

@@ -17,6 +17,7 @@ from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
+from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
 from truc_server.net.listening import read_some
 from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox, Sealer
@@ -160,6 +161,7 @@ class Peer:
         tables: codes of the tables this connection follows.
         watched: what this connection watches.
         wanted: capabilities of the server that this client has asked for.
+        knows_rules: whether who has logged in here signs acts, and needs no options to know which.
         ignored: tags of the players this one wants to hear nothing from.
         is_refused_talk: whether the log has it that this player is muted and has tried to talk.
     """
@@ -190,6 +192,7 @@ class Peer:
         self.tables: frozenset[str] = frozenset()
         self.watched: frozenset[Watched] = frozenset()
         self.wanted: tuple[str, ...] = ()
+        self.knows_rules = False
         self.ignored: set[str] = set()
         self.is_refused_talk = False
         self._house = house
@@ -381,6 +384,7 @@ class Peer:
     def admit(self, player: Player) -> None:
         """Let a player speak here, who is welcomed next: more may wait for them than before the login."""
         self.player = player
+        self.knows_rules = player.kind is PlayerKind.KEY and OWN_OPTIONS in self.wanted
         self.challenge = None
         self._house.figures.logins[player.kind] += 1
         self.outbox.limit = self._house.settings.now.limits.outbox_bytes

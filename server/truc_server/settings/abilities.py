@@ -5,6 +5,7 @@ The registry is in truc_protocol.wire.capabilities. Invariant: whatever is annou
 
 from typing import Final
 
+from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_server.settings.settings import MAX_DELAY_S, Settings
 
 HISTORY_PAGE: Final = 64  # records in one answer
@@ -33,6 +34,7 @@ def capabilities(settings: Settings) -> dict[str, object]:
         "delay": MAX_DELAY_S,
         "forget": True,
         "away": True,
+        OWN_OPTIONS: True,
         "draining": True,
         "host-says": True,
         **({"house-bots": True} if settings.access.bots or settings.tables.bots else {}),

@@ -6,9 +6,9 @@ room again. When a table is gone, each watcher is told so after they have been s
 most one connection.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 
 from truc_protocol.messages import ServerMessage
 from truc_protocol.wire.connection import broadcast_frame
@@ -25,6 +25,18 @@ class Gap(Enum):
     """Something was dropped while they caught up."""
     ALL_SINCE = auto()
     """They are sent nothing until there is room for all of it again."""
+
+
+class Answerers(NamedTuple):
+    """Seats that may have to decide, by what they are sent then.
+
+    Attributes:
+        asked: those that are offered what they may do.
+        knowing: those that sign acts, and find that out by the rules.
+    """
+
+    asked: MutableSequence[int]
+    knowing: MutableSequence[int]
 
 
 class Audience:
@@ -54,9 +66,13 @@ class Audience:
         holder = self._seats[seat]
         return holder if holder in self._live else None
 
-    def live_seats(self) -> tuple[int, ...]:
+    def live_seats(self) -> Answerers:
         """Return the seats whose connection has been sent everything so far."""
-        return tuple([seat for seat, holder in enumerate(self._seats) if holder in self._live])
+        seats = Answerers([], [])
+        for seat, holder in enumerate(self._seats):
+            if holder is not None and holder in self._live:
+                (seats.knowing if holder.knows_rules else seats.asked).append(seat)
+        return seats
 
     def send(self, to_seats: Iterable[tuple[int, bytes]]) -> None:
         """Send frames to one seat each, if its connection has been sent everything so far."""

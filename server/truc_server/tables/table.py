@@ -24,6 +24,7 @@ from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.drain import ServerDrain
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
+from truc_server.spectating.audience import Answerers
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import (
     AddRecord,
@@ -458,7 +459,8 @@ class Table:
         for away in game.away():
             peer.send(away)
         if not game.hold.is_on:
-            self.audience.send(game.ask((seat,)).to_seats)
+            alone = Answerers([], [seat]) if peer.knows_rules else Answerers([seat], [])
+            self.audience.send(game.ask(alone).to_seats)
 
     def keep(self) -> None:
         """Let the table stand for a while from now on; for ever while anybody is there to play its match."""
