@@ -1,5 +1,7 @@
 """What goes wrong is an English line for programs, and told to people in their language from what the error holds."""
 
+import io
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -7,10 +9,11 @@ from chaos.servers import free_port
 from rows import each_row
 
 from truc_client import CheckFailedError, ConnectError, RefusedError, StoppedError, parse_address
-from truc_client.errors import AddressError, KeptEvidence, UnboundError
+from truc_client.errors import AddressError, KeptEvidence, LostError, NotPlayedError, ServerKeyError, UnboundError
 from truc_client.home.account import Delay, NewKey
 from truc_client.line.dialing import dial_tcp
 from truc_protocol.errors import Code
+from truc_terminal.commands.player import run
 from truc_words import LANGUAGES, catalogue, told
 
 KEPT = KeptEvidence((Path("a.truc"),), is_shown=True)
@@ -86,3 +89,22 @@ def test_new_key_and_delay_are_told() -> None:
     assert told(str(Delay("host:1", 2.6, str(busy))), "es") == (
         "host:1: se ha pedido demasiado en poco tiempo: too many logins (rate_limited); se prueba de nuevo en 3 s"
     )
+
+
+@each_row(
+    "error, told_back",
+    [
+        (ConnectError("127.0.0.1:1: refused"), "To come back: truc play\n"),
+        (LostError("the connection was lost"), "To come back: truc play\n"),
+        (ServerKeyError("another key"), ""),
+        (NotPlayedError("elsewhere"), ""),
+    ],
+)
+def test_who_has_a_seat_at_a_server_that_stays_away_is_told_the_way_back(error, told_back) -> None:
+    async def lose() -> None:
+        raise error
+
+    shown = io.StringIO()
+    with redirect_stderr(shown), pytest.raises(type(error)):
+        run(lose, lambda: "To come back: truc play")
+    assert shown.getvalue() == told_back

@@ -19,6 +19,7 @@ import trio
 from truc_client.address import Address
 from truc_client.connecting import connect
 from truc_client.connection import Connection
+from truc_client.errors import ConnectError, LostError, ServerKeyError
 from truc_client.home.account import Delay, NewKey, Player
 from truc_client.home.home import Home, default_root, has_seed, kept_name, open_home
 from truc_terminal.commands.language import spoken
@@ -97,7 +98,10 @@ def player_name(given: str | None, home: Home) -> str:
 
 
 def run(main: Callable[[], Awaitable[T]], farewell: Callable[[], str] = str) -> T:
-    """Run a command under Trio, and return its result; on Ctrl-C print the farewell and exit with status 130."""
+    """Run a command under Trio, and return its result; on Ctrl-C print the farewell and exit with status 130.
+
+    It is printed too if the server stays out of reach: what the player needs then is the way back.
+    """
     try:
         return trio.run(main)
     except KeyboardInterrupt:
@@ -105,6 +109,10 @@ def run(main: Callable[[], Awaitable[T]], farewell: Callable[[], str] = str) -> 
             click.echo(err=True)
             tell(words, err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+    except (ConnectError, LostError) as error:
+        if not isinstance(error, ServerKeyError) and (words := farewell()):
+            tell(words, err=True)
+        raise
 
 
 def at_server(
