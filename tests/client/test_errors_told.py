@@ -9,7 +9,14 @@ from chaos.servers import free_port
 from rows import each_row
 
 from truc_client import CheckFailedError, ConnectError, RefusedError, StoppedError, parse_address
-from truc_client.errors import AddressError, KeptEvidence, LostError, NotPlayedError, ServerKeyError, UnboundError
+from truc_client.errors import (
+    AddressError,
+    KeptEvidence,
+    LostError,
+    NotPlayedError,
+    ServerKeyError,
+    UnboundError,
+)
 from truc_client.home.account import Delay, NewKey
 from truc_client.line.dialing import dial_tcp
 from truc_protocol.errors import Code

@@ -20,9 +20,9 @@ from truc_terminal.commands.in_person import Another, another, is_here_alone, to
 from truc_terminal.commands.table_options import TableClock, read_clock
 from truc_terminal.commands.tables import Listing, age, columns, in_order, listed, table_line
 from truc_terminal.main import main
+from truc_terminal.screen.explaining import terms_in_full, terms_line
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
-from truc_terminal.screen.terms import terms_in_full, terms_line
 from truc_words import Speech
 
 NORTH = SeatState(seat=0, kind="key", name="north", online=True, ready=True)

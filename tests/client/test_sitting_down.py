@@ -16,9 +16,9 @@ from truc_client.home.home import master_seed, write_seed
 from truc_conform.scripted import ScriptedServer
 from truc_protocol import messages
 from truc_terminal.commands.play import Seating, Wish, _farewell, _sit_down, _step_in
+from truc_terminal.screen.explaining import terms_line
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
-from truc_terminal.screen.terms import terms_line
 from truc_words import Speech
 
 FRENCH = "truc-french"

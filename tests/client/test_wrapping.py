@@ -4,8 +4,7 @@ from rich.text import Text
 from rows import each_row
 
 from truc_terminal.screen import blocks
-from truc_terminal.screen.prompt import folded
-from truc_terminal.screen.questions import Key
+from truc_terminal.screen.questions import Key, folded
 from truc_terminal.screen.wrapping import wrapped
 
 

@@ -19,8 +19,7 @@ from vectors.retold import Decision, happenings
 from truc_rules import Seat
 from truc_terminal.screen.menu import menu
 from truc_terminal.screen.picture import lines_of_keys
-from truc_terminal.screen.prompt import folded
-from truc_terminal.screen.questions import Question
+from truc_terminal.screen.questions import Question, folded
 from truc_terminal.screen.screen import Screen
 
 TRANSCRIPT: Final = Path(__file__).with_name("session.truc")

@@ -4,24 +4,17 @@ It runs in its own thread, from which lines come one by one. Invariant: it ends 
 input or with the loss of the terminal, and then the terminal is as it was before; so whoever started it waits for its
 end.
 
-What is printed while a prompt is shown: it appears above the prompt, once and in order, in whole lines.
-
-Printing never waits for the terminal. Invariant: what was written is shown by `release`, or by the next one, even if
-the prompt ends in between.
+What is printed while a prompt is shown appears above it: see `above`.
 """
 
-import io
 import os
 import signal
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from textwrap import wrap
-from threading import Lock
-from typing import Final, NamedTuple, TextIO, cast
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, run_in_terminal
@@ -30,99 +23,20 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
-from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, fragment_list_to_text, to_formatted_text
+from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.output import ColorDepth, Output, create_output
-from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.utils import get_cwidth
 
+from truc_terminal.screen.above import Above, Screenful, output_to, rows_of
 from truc_terminal.screen.blocks import coded
-from truc_terminal.screen.drawing import short_label
 from truc_terminal.screen.picture import lines_of_keys
-from truc_terminal.screen.questions import Key, Question
-from truc_terminal.screen.wrapping import spaced, together
+from truc_terminal.screen.questions import BETWEEN_KEYS, Key, Question, cut_to, folded
 from truc_words import printable
 
-_SHOWN_AGAIN: Final = 200  # lines; no terminal is higher
-
-
-class Above(io.TextIOBase):
-    """A stream that replaces the terminal's and calls `wake` when there is a line to show.
-
-    Attributes:
-        encoding: the encoding of the terminal.
-        errors: how characters that the terminal cannot show are handled.
-    """
-
-    encoding: str = ""
-    errors: str | None = None
-
-    def __init__(self, terminal: "TextIO | Screenful", wake: Callable[[], None]) -> None:
-        self.encoding = terminal.encoding
-        self.errors = terminal.errors
-        self._terminal = terminal
-        self._wake = wake
-        self._lock = Lock()
-        self._kept = ""
-        self._newest: deque[str] = deque(maxlen=_SHOWN_AGAIN)
-
-    def isatty(self) -> bool:
-        """Tell whether this is a terminal."""
-        return self._terminal.isatty()
-
-    def fileno(self) -> int:
-        """Return the descriptor of the terminal, from which its size is read."""
-        return self._terminal.fileno()
-
-    def writable(self) -> bool:
-        """Tell that this can be written to."""
-        return True
-
-    def write(self, text: str) -> int:
-        """Keep a text until it can be shown."""
-        with self._lock:
-            self._kept += text
-        if "\n" in text:
-            self._wake()
-        return len(text)
-
-    def release(self) -> None:
-        """Show every whole line kept; call it only while nobody else uses the terminal."""
-        with self._lock:
-            lines, newline, self._kept = self._kept.rpartition("\n")
-        self._show(lines + newline)
-
-    def close(self) -> None:
-        """Show what is left, even if it is not a whole line."""
-        with self._lock:
-            rest, self._kept = self._kept, ""
-        self._show(rest)
-
-    def show_again(self, columns: int, rows: int) -> None:
-        """Show as many of the newest lines as there are rows for; call it like `release`."""
-        lines: list[str] = []
-        for line in reversed(self._newest):
-            rows -= _rows(get_cwidth(fragment_list_to_text(to_formatted_text(ANSI(line)))), columns)
-            if rows < 0:
-                break
-            lines.insert(0, f"{line}\n")
-        self._write("".join(lines))
-
-    def _show(self, text: str) -> None:
-        self._newest.extend(text.splitlines())
-        self._write(text)
-
-    def _write(self, text: str) -> None:
-        if text:
-            with suppress(OSError):  # the terminal is gone, and its reader too
-                self._terminal.write(text)
-                self._terminal.flush()
-
-
 _LONGEST: Final = 1000  # characters of a line; more must be an accidental paste
-_BETWEEN_KEYS: Final = 3
 _TICK_S: Final = 1.0
 
 Deliver = Callable[[str | None], None]
@@ -149,7 +63,7 @@ class Prompt:
         self._table_lines: list[StyleAndTextTuples] = []
         self._screenful = Screenful(sys.stdout)
         self.above = Above(sys.stdout if output else self._screenful, self._show_above)
-        self._session = self._make_session(is_coloured, terminal, output or _own_output(self._screenful))
+        self._session = self._make_session(is_coloured, terminal, output or output_to(self._screenful))
         self._app = self._session.app
         self._app.refresh_interval = _TICK_S
         self._app.before_render += self._clear_broken
@@ -251,7 +165,7 @@ class Prompt:
         text = printable(" ".join(buffer.text.split()))[:_LONGEST]
         meant = next((key.line for key in self._question.keys if key.typed == text), text)
         if text:
-            echoed = _cut(Key(">", text, ""), self._app.output.get_size().columns).label
+            echoed = cut_to(Key(">", text, ""), self._app.output.get_size().columns).label
             self.above.write(f"> {echoed}\n")
             self._question = Question(words=self._question.words, draw=self._question.draw)
         self._deliver(meant)
@@ -273,7 +187,7 @@ class Prompt:
             parts += [*drawn, ("", "\n")]
         for line in lines:
             for n, key in enumerate(line):
-                between = " " * (_BETWEEN_KEYS - 1) if n else ""
+                between = " " * (BETWEEN_KEYS - 1) if n else ""
                 parts += [("", between), ("bold", f" {key.typed} "), ("", key.label)]
             parts.append(("", "\n"))
         if table:  # the question stays in its place when there are no options
@@ -332,68 +246,13 @@ class Drawn(NamedTuple):
 
     def rows_more(self, columns: int) -> int:
         """Return how many more rows the lines take now that the terminal has so many columns."""
-        return sum(max(0, _rows(width, columns) - _rows(width, self.columns)) for width in self.widths)
-
-
-def _rows(width: int, columns: int) -> int:
-    return max(1, -(-width // columns))
+        return sum(max(0, rows_of(width, columns) - rows_of(width, self.columns)) for width in self.widths)
 
 
 def _breaks_lines() -> bool:
     """Tell whether the terminal breaks its lines when it becomes narrower, as nearly all do; a few cut them off."""
     cuts = os.environ.get("TERM") == "linux" or "XTERM_VERSION" in os.environ
     return "TMUX" in os.environ or not cuts
-
-
-def folded(keys: tuple[Key, ...], width: int, height: int) -> list[list[Key]]:
-    """Return the keys in lines that fit a width, at least one in each.
-
-    A label longer than a line goes on in the next one; if that takes more lines than the height, it is cut off instead,
-    and if that is not enough, what is in brackets is left out of all.
-    """
-    lines = _lines([part for key in keys for part in _broken(key, width)], width)
-    for shortened in (_cut, _without_note):
-        if len(lines) > height:
-            lines = _lines([shortened(key, width) for key in keys], width)
-    return lines
-
-
-def _lines(keys: list[Key], width: int) -> list[list[Key]]:
-    lines: list[list[Key]] = []
-    taken = 0
-    for key in keys:
-        needed = get_cwidth(key.typed) + get_cwidth(key.label) + 1 + _BETWEEN_KEYS
-        if not lines or taken + needed > width or not key.typed.strip():
-            lines.append([])
-            taken = 0
-        lines[-1].append(key)
-        taken += needed
-    return lines
-
-
-def _broken(key: Key, width: int) -> Iterator[Key]:
-    """Yield a key with the first line of its label, then the rest of the label, line by line."""
-    first, *rest = spaced(wrap(together(key.label), _room(key, width))) or [""]
-    yield key._replace(label=first)
-    for part in rest:
-        yield key._replace(typed=" " * len(key.typed), label=part)
-
-
-def _cut(key: Key, width: int) -> Key:
-    """Return a key with its label cut to the length of a line."""
-    room = _room(key, width)
-    if get_cwidth(key.label) <= room:
-        return key
-    return key._replace(label=key.label[: room - 1] + "…")
-
-
-def _without_note(key: Key, width: int) -> Key:
-    """Return a key without what its label says in brackets, cut to the length of a line."""
-    return _cut(key._replace(label=short_label(key.label)), width)
-
-
-def _room(key: Key, width: int) -> int:
-    return max(1, width - get_cwidth(key.typed) - 1 - _BETWEEN_KEYS)
 
 
 class _Suggest(AutoSuggest):
@@ -436,58 +295,3 @@ def _stop_job() -> None:
     signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
     os.kill(0, signal.SIGTSTP)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, own)
-
-
-class Screenful:
-    """A terminal to which text is written: prompt_toolkit would encode it itself, with `?` for what the terminal lacks.
-
-    Attributes:
-        encoding: the encoding of the terminal.
-        errors: how characters that the terminal cannot show are handled.
-    """
-
-    def __init__(self, terminal: TextIO) -> None:
-        self.encoding = terminal.encoding
-        self.errors = terminal.errors
-        self._terminal = terminal
-        self._held: list[str] | None = None
-
-    @contextmanager
-    def whole(self) -> Iterator[None]:
-        """Let the terminal have what is written in the block at its end only."""
-        held: list[str] = []
-        self._held = held
-        try:
-            yield
-        finally:
-            self._held = None
-            self.write("".join(held))
-            self.flush()
-
-    def write(self, text: str) -> int:
-        """Write text, spelled as the terminal can show it."""
-        if self._held is None:
-            return self._terminal.write(text)
-        self._held.append(text)
-        return len(text)
-
-    def flush(self) -> None:
-        """Let the terminal have what was written."""
-        if self._held is None:
-            self._terminal.flush()
-
-    def fileno(self) -> int:
-        """Return the terminal's descriptor."""
-        return self._terminal.fileno()
-
-    def isatty(self) -> bool:
-        """Tell that it is a terminal."""
-        return self._terminal.isatty()
-
-
-def _own_output(terminal: Screenful) -> Output:
-    """Return the terminal of this process; it is not asked for its cursor's position, as some never answer."""
-    output = create_output(cast("TextIO", terminal))
-    if isinstance(output, Vt100_Output):
-        output.enable_cpr = False
-    return output

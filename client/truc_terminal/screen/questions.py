@@ -3,24 +3,31 @@
 A screen makes a question, a prompt shows it; neither knows the other. A position is asked about once: if it is asked
 about again, the clock goes on and nothing rings.
 
+Keys are put into lines here as they are laid out at the prompt.
+
 What a typed line means: by which names each option is chosen. Invariant: a line that could mean two options means none.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
+from textwrap import wrap
 from typing import Final, NamedTuple
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from truc_client.happenings import Choice, Waiting, YourTurn
 from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting, glyphs_of, short_label
 from truc_terminal.screen.menu import Option, menu
+from truc_terminal.screen.wrapping import spaced, together
 from truc_words import Speech, joined, move_label, phrase_label, sign_label, typed_name
 
 CHAT: Final = "chat"
 _CUT, _RAISE, _CLAIM = "cut", "raise", "claim"
 _MOST_DIGITS: Final = 6
+BETWEEN_KEYS: Final = 3
+"""Columns between a label and the next key."""
 
 Names = Callable[[Choice], Iterable[str]]
 
@@ -238,3 +245,54 @@ def question(
     )
     text = setting.speech.say("screen.which" if asks_again else "screen.prompt", clock="")
     return Question(turn.at, text, keys, words, turn.deadline_ms)
+
+
+def folded(keys: tuple[Key, ...], width: int, height: int) -> list[list[Key]]:
+    """Return the keys in lines that fit a width, at least one in each.
+
+    A label longer than a line goes on in the next one; if that takes more lines than the height, it is cut off instead,
+    and if that is not enough, what is in brackets is left out of all.
+    """
+    lines = _lines([part for key in keys for part in _broken(key, width)], width)
+    for shortened in (cut_to, _without_note):
+        if len(lines) > height:
+            lines = _lines([shortened(key, width) for key in keys], width)
+    return lines
+
+
+def _lines(keys: list[Key], width: int) -> list[list[Key]]:
+    lines: list[list[Key]] = []
+    taken = 0
+    for key in keys:
+        needed = cell_len(key.typed) + cell_len(key.label) + 1 + BETWEEN_KEYS
+        if not lines or taken + needed > width or not key.typed.strip():
+            lines.append([])
+            taken = 0
+        lines[-1].append(key)
+        taken += needed
+    return lines
+
+
+def _broken(key: Key, width: int) -> Iterator[Key]:
+    """Yield a key with the first line of its label, then the rest of the label, line by line."""
+    first, *rest = spaced(wrap(together(key.label), _room(key, width))) or [""]
+    yield key._replace(label=first)
+    for part in rest:
+        yield key._replace(typed=" " * len(key.typed), label=part)
+
+
+def cut_to(key: Key, width: int) -> Key:
+    """Return a key with its label cut to the length of a line."""
+    room = _room(key, width)
+    if cell_len(key.label) <= room:
+        return key
+    return key._replace(label=key.label[: room - 1] + "…")
+
+
+def _without_note(key: Key, width: int) -> Key:
+    """Return a key without what its label says in brackets, cut to the length of a line."""
+    return cut_to(key._replace(label=short_label(key.label)), width)
+
+
+def _room(key: Key, width: int) -> int:
+    return max(1, width - cell_len(key.typed) - 1 - BETWEEN_KEYS)

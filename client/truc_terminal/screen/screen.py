@@ -57,7 +57,14 @@ from truc_terminal.screen.drawing import (
     sign_of,
     table_text,
 )
-from truc_terminal.screen.explaining import TABLE, Subject, explained, options_explained
+from truc_terminal.screen.explaining import (
+    TABLE,
+    Subject,
+    explained,
+    options_explained,
+    terms_in_full,
+    terms_line,
+)
 from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.interruptions import Absences, Standstill, followed
 from truc_terminal.screen.lessons import Taught, Teach, untaught
@@ -78,7 +85,6 @@ from truc_terminal.screen.questions import (
     question,
     unnumbered,
 )
-from truc_terminal.screen.terms import terms_in_full, terms_line
 from truc_terminal.screen.wrapping import wrapped
 from truc_terminal.verdicts import level_line, quoted, verdict_lines
 from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, time_label, told
