@@ -21,9 +21,10 @@ from truc_client.line.link import leaves
 from truc_client.line.opening import PATIENCE_S, Visit, come_in
 from truc_client.reports import HOUSE_BOTS
 from truc_client.session import Session
+from truc_protocol.wire.capabilities import OWN_OPTIONS
 
-WANT: Final = ("snapshot",)
-"""The capabilities this library can use: it knows how to go on from a snapshot."""
+WANT: Final = ("snapshot", OWN_OPTIONS)
+"""The capabilities this library can use: it goes on from a snapshot, and finds out by the rules what its seat may do."""
 
 
 @asynccontextmanager
@@ -61,7 +62,7 @@ async def connect(
         try:
             async with trio.open_nursery() as nursery:
                 line = ServerLine(visit, entered)
-                session = Session(account, line, entered, nursery)
+                session = Session(account, line, entered, nursery, wants_no_options=OWN_OPTIONS in want)
                 followed = Followed(session, is_called=HOUSE_BOTS in want)
                 nursery.start_soon(line.run, followed)
                 try:

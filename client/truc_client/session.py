@@ -15,6 +15,7 @@ from truc_client.line.line import ServerLine, pause_of
 from truc_client.line.link import Answer, Build
 from truc_protocol.errors import Code
 from truc_protocol.messages import Capabilities, Ok, Refusal, SeatHeld
+from truc_protocol.wire.capabilities import OWN_OPTIONS
 
 if TYPE_CHECKING:
     from truc_protocol.wire.handshake import ServerIdentity
@@ -32,11 +33,21 @@ class Session:
         tag: the player's tag there, if the server gives tags.
         held: the seats that the player holds.
         capabilities: what the server has beyond the core of the protocol.
+        makes_options: whether the server sends this player no options, as it is known that they are found by the rules.
     """
 
-    def __init__(self, account: Account, line: ServerLine, entered: Entered, nursery: trio.Nursery) -> None:
+    def __init__(
+        self,
+        account: Account,
+        line: ServerLine,
+        entered: Entered,
+        nursery: trio.Nursery,
+        *,
+        wants_no_options: bool = False,
+    ) -> None:
         self.account = account
         self.line = line
+        self._wants_no_options = wants_no_options and not account.is_guest
         self._nursery = nursery
         self.adopt(entered)
 
@@ -48,6 +59,7 @@ class Session:
         self.tag = entered.welcome.player
         self.held: tuple[SeatHeld, ...] = entered.welcome.seats
         self.capabilities: Mapping[str, object] = MappingProxyType(dict(entered.server.info.caps))
+        self.makes_options = self._wants_no_options and OWN_OPTIONS in self.capabilities
         if entered.welcome.token is not None:
             self.account.store.keep_token(self.first_spk, entered.welcome.token)
 

@@ -34,6 +34,7 @@ from truc_client.happenings import (
 from truc_client.line.link import Answer, Build
 from truc_client.matches.agreement import TableAgreement
 from truc_client.matches.catching_up import CatchingUp
+from truc_client.matches.choosing import Sendable
 from truc_client.matches.retry_limit import NextTry, Tries
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.sending import Sending
@@ -155,15 +156,21 @@ class TableSession:
         self.sending.send_owed(match)
 
     def _take_notice(self, match: SeatMatch, message: ServerMessage) -> None:
+        makes_options = self._session.makes_options
         if isinstance(message, _OPTIONS):
-            answer = match.take_options(message)
-            if isinstance(answer, YourTurn):
-                self._say(answer)
-            elif answer is not None:
-                self.sending.send(match, match.next, answer)
+            if not makes_options:
+                self._take_turn(match, match.take_options(message))
         elif isinstance(message, _TO_THE_SEAT):
+            if makes_options and isinstance(message, messages.Waiting):
+                self._take_turn(match, match.find_options(message))
             self._say(*match.take_notice(message))
         self.sending.send_owed(match)
+
+    def _take_turn(self, match: SeatMatch, answer: YourTurn | Sendable | None) -> None:
+        if isinstance(answer, YourTurn):
+            self._say(answer)
+        elif answer is not None:
+            self.sending.send(match, match.next, answer)
 
     def _tell(self, notice: Notice) -> None:
         """Tell what was said, and who is away: once a match is over nobody is, whatever notices were still on their way."""

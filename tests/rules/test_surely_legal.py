@@ -12,6 +12,7 @@ from truc_rules import (
     apply,
     deal,
     deciders_in_view,
+    described,
     know,
     legal,
     preset,
@@ -49,12 +50,14 @@ def assert_sure(variant, seats, seed):
         match, truth = seen(match, step, seat), step.after
         offered, awaited = legal(truth, seat), deciders_in_view(truth)
         assert set(surely_legal(match, seat, ())[1]) <= set(offered)
-        _, found = surely_legal(match, seat, awaited)
+        here, found = surely_legal(match, seat, awaited)
         if seat in awaited or not variant.flor:
             # after a flor nobody can be sure of a partner's to keep silent for, nor of whose can still be claimed
             unsure = (Kind.SILENT, Kind.CLAIM) if match.hand.contests.flores else ()
             assert found == tuple(each for each in offered if each in found or each.kind not in unsure)
         assert set(found) <= set(offered)
+        if not variant.flor:
+            assert described(here, found) == described(truth, offered)
 
 
 @pytest.mark.parametrize(("name", "seats"), TABLES)

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from truc_client.errors import ChoiceError
 from truc_client.happenings import Choice, YourTurn
 from truc_client.home.store import Statement
-from truc_client.matches.offers import Offered
+from truc_client.matches.offers import FoundOptions, Offered
 from truc_protocol.bodies import Act, Open, Proxy, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Ledger
@@ -74,7 +74,7 @@ class Choosing:
         self._chosen = None
 
     def take(
-        self, offered: Offered, message: BoxedOptions | OpenOptions, records: Sequence[Record]
+        self, offered: Offered, message: BoxedOptions | OpenOptions | FoundOptions, records: Sequence[Record]
     ) -> YourTurn | Chosen | None:
         """Take the options of the current position, which a message brought after these records of the match.
 
@@ -91,6 +91,11 @@ class Choosing:
         told = YourTurn(*offered, message.must, message.deadline_ms, self._is_overtaken)
         self._chosen, self._is_overtaken = None, False
         return told
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the seat has anything to choose from now."""
+        return self._offered is not None and bool(self._offered.choices)
 
     def check(self, choice: Choice) -> None:
         """Check that a choice is one of the newest options.

@@ -242,18 +242,23 @@ class LiveAudit:
             return ()
         return (Complaint(ledger.setup.mid, ledger.k, self._own.seat, key.secret),)
 
-    def refused(self, at: int, decision: Statement, refusal: SignedRefusal) -> None:
+    def refused(
+        self, at: int, decision: Statement, refusal: SignedRefusal, *, was_offered: bool = True
+    ) -> None:
         """Keep the server's refusal of a decision of one's own seat, as evidence; nobody else may have it.
 
         Raises:
-            CheckFailedError: C35, the rules allow what it refused, and it does not say that it came late.
+            CheckFailedError: C35, the rules allow what it refused, for certain unless it was offered, and it does not say
+                that it came late.
         """
         own = self.file.records[: at - self.ledger.k + len(self.file.records)]
         record = Record(0 if self._own is None else self._own.seat + 1, *decision)
         evidence = Evidence(self.file.document, (*own, record), items=(refusal,), name=f"refused-{at}")
         kept = self._keep(evidence)
         is_shown = kept is not None and kept.is_shown
-        if refusal.body.code in LATE or not (is_shown or (at == self.ledger.k and self._allows(record))):
+        if refusal.body.code in LATE or not (
+            is_shown or (was_offered and at == self.ledger.k and self._allows(record))
+        ):
             return
         code = reprlib.repr(refusal.body.code)
         message = f"the server refused the body at position {at} ({code}) and the rules allow it there"

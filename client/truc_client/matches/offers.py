@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from secrets import token_bytes
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from truc_client.happenings import Choice
 from truc_client.matches.signer import Signer
@@ -23,15 +23,27 @@ from truc_protocol.crypto.keys import NONCE_BYTES, box_key
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, BoxedSignSeen, OpenOptions, OpenSignSeen
+from truc_protocol.own_options import own_options
 from truc_protocol.talk import is_for_all
+
+_NO_OFFER: Final = 0  # what was decided since a choice, the records between tell
 
 
 class Offered(NamedTuple):
-    """Options as opened: `offer` is the position of the record that opened the decision."""
+    """Options as opened or found: `offer` is the position of the record that opened the decision, 0 if they were found."""
 
     at: int
     offer: int
     choices: tuple[Choice, ...]
+
+
+class FoundOptions(NamedTuple):
+    """A position at which the seat finds its options by itself, and the seats for which all are told the match waits."""
+
+    at: int
+    must: bool
+    deadline_ms: int | None
+    awaited: tuple[int, ...]
 
 
 class BoxedReader:
@@ -58,13 +70,16 @@ class BoxedReader:
         return NO_COUNTER if held is None else held.counter
 
     def read(
-        self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
+        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[Opening]
     ) -> Offered:
-        """Open a box and check every option in it.
+        """Open a box and check every option in it, or find the options by the rules.
 
         Raises:
             BoxError: The options are in clear, the box does not open, or an option would sign something else.
         """
+        if isinstance(message, FoundOptions):
+            found = own_options(ledger, self._seat, openings, message.awaited)
+            return Offered(message.at, _NO_OFFER, tuple(_choice(option, message.at) for option in found))
         if isinstance(message, OpenOptions):
             raise BoxError("expected options in a box, got them in clear")
         setup, place = ledger.setup, {"at": message.at, "offer": message.offer}
@@ -117,14 +132,14 @@ class ClearReader:
     """Reads the options and signs of a guest, which come in clear."""
 
     def read(
-        self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
+        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[Opening]
     ) -> Offered:
         """Return the options.
 
         Raises:
             BoxError: They are in a box, for which this guest never gave a key.
         """
-        if isinstance(message, BoxedOptions):
+        if not isinstance(message, OpenOptions):
             raise BoxError("expected options in clear, got a box")
         choices = tuple(
             Choice(option.key, option.kind, option.hints, None, message.at) for option in message.choices

@@ -21,7 +21,7 @@ from truc_client.happenings import (
 from truc_client.home.store import Statement
 from truc_client.matches.choosing import Choosing, Chosen, GuestChoice, Rest, Sendable, check_rest
 from truc_client.matches.live_audit import LiveAudit
-from truc_client.matches.offers import ClearReader, OfferReader
+from truc_client.matches.offers import ClearReader, FoundOptions, OfferReader
 from truc_client.matches.signer import Intent, Signer, Tenure, check_tenure
 from truc_client.matches.telling import record_told, view_of
 from truc_protocol import messages
@@ -86,6 +86,7 @@ class SeatMatch:
         self.is_finished = False
         self._reader = reader
         self._choosing = Choosing()
+        self._finds_options = False
         self._sent: set[bytes] = set()
         self._has_stood_by = False
 
@@ -311,7 +312,15 @@ class SeatMatch:
         """Note that what may be lost is asked for again: only what is new will be told."""
         self._choosing.ask_again()
 
-    def take_options(self, message: BoxedOptions | OpenOptions) -> YourTurn | Sendable | None:
+    def find_options(self, message: messages.Waiting) -> YourTurn | Sendable | None:
+        """Find out by the rules what may be chosen now, as everybody is told whom the match waits for."""
+        self._finds_options = True
+        if message.what != "decision":
+            return None
+        must = self.seat in message.seats
+        return self.take_options(FoundOptions(message.at, must, message.deadline_ms, message.seats))
+
+    def take_options(self, message: BoxedOptions | OpenOptions | FoundOptions) -> YourTurn | Sendable | None:
         """Take what may be chosen now; return the turn to report, or a choice that still stands, to be repeated.
 
         Raises:
@@ -432,7 +441,7 @@ class SeatMatch:
             return  # a release or ack may be refused because it stands there already
         kept = None if refusal.refuse is None else self.signer.refused(at, sent, Record(*refusal.refuse))
         if kept is not None and sent.is_decision:
-            self.audit.refused(at, sent, kept)
+            self.audit.refused(at, sent, kept, was_offered=not self._finds_options)
 
     def take_notice(self, message: Notice) -> list[Happening]:
         """Take what only this seat is told: a guest's cards or its partner's, whom the hand waits for, a sign.
@@ -445,7 +454,8 @@ class SeatMatch:
                 return [CardsDealt(cards) if partner is None else PartnerCards(partner, cards)]
             case messages.Waiting():
                 told = Waiting(message.seats, message.deadline_ms, message.what)
-                return [told] if message.at == self.next else []
+                is_news = message.at == self.next and not (self._finds_options and self._choosing.has_any)
+                return [told] if is_news else []
             case BoxedSignSeen() | OpenSignSeen():
                 return self._seen_sign(message)
             case _:
