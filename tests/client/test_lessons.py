@@ -226,18 +226,18 @@ TAKEN = LaidTrick((Laid(0, "2o"), Laid(1, "1e")), is_over=True, side=0, best=0)
 @each_row(
     "lines, board, lang, reason",
     [
-        (("envido",), at_stake("7e", "2e", "1b"), "en", "Your 29 of envido beats about 87 of 100 hands."),
+        (("envido",), at_stake("7e", "2e", "1b"), "en", "Your envido of 29 beats about 87 of 100 hands."),
         (
             ("accept",),
             at_stake("7e", "2e", "1b", offer="envido_called"),
             "es",
-            "29 de envido gana a unas 87 de",
+            "Tu envido de 29 gana a unas 87 de",
         ),
         (
             ("decline",),
             at_stake("4e", "5o", "1b", offer="envido_called"),
             "pt",
-            "5 de envido vence umas 14 de cada",
+            "O seu envido de 5 vence umas 14 de cada",
         ),
         (
             *(("accept",), at_stake("1e", "4o", "5c"), "en"),
