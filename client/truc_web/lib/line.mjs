@@ -44,11 +44,19 @@ export class Stopped extends Error {
 
 // The server's last word, with what it says about coming back.
 class Goodbye extends Error {
+  /** @param {any} message `bye`, or an `error` that closes the connection */
   constructor({ code, msg, retryable, reconnect_after_ms: pauseMs = 0, to = null }) {
     super(`${code}: ${msg}`)
-    Object.assign(this, { retryable, pauseMs, to })
+    /** @type {boolean} */
+    this.retryable = retryable
+    /** @type {number} */
+    this.pauseMs = pauseMs
+    /** @type {string | null} */
+    this.to = to
   }
 }
+
+/** @typedef {{ t?: string, fields?: any }} Request one that was sent, until it is answered */
 
 /**
  * The place of a link, truc://HOST:PORT/TABLE?invite=CODE#FINGERPRINT (trucs:// for TLS), or of HOST PORT [TABLE].
@@ -56,9 +64,10 @@ class Goodbye extends Error {
  * @param {string[]} words
  * @returns {Place}
  */
-export function placeOf([first, port, table = null]) {
+export function placeOf([first, port, table]) {
   if (!/^trucs?:/.test(first)) {
-    return { host: first, port: Number(port), table, fingerprint: null, invite: null, isEncrypted: false }
+    const nothing = { fingerprint: null, invite: null, isEncrypted: false }
+    return { host: first, port: Number(port), table: table ?? null, ...nothing }
   }
   const link = new URL(first)
   return {
@@ -74,7 +83,12 @@ export class Line {
   /** @param {Place} place @param {(place: Place) => Connection} connect */
   constructor(place, connect) {
     if (!(place.port > 0 && place.port < 65536)) throw new Stopped(EXPECTED)
-    Object.assign(this, { nextId: 0, asked: new Map(), frameLimit: FRAME_LIMIT, isOpen: false, isQuiet: false })
+    this.nextId = 0
+    /** @type {Map<number, Request>} */
+    this.asked = new Map()
+    this.frameLimit = FRAME_LIMIT
+    this.isOpen = false
+    this.isQuiet = false
     this.connection = connect(place)
     this.connection.onSilence(GREETING_S, () => this.endSilence())
   }
@@ -92,36 +106,41 @@ export class Line {
     else this.isQuiet = this.send('ping', { n: 0 }) !== null
   }
 
-  // Returns the bytes of the message.
+  /** Returns the bytes of the message. @param {string} t @param {object} fields */
   send(t, fields) {
     const payload = pack({ t, ...fields })
     this.connection.send(payload)
     return payload
   }
 
+  /** @param {string} t @param {object} [fields] @returns {Uint8Array} */
   ask(t, fields) {
     const id = this.nextId++
     this.asked.set(id, { t, fields })
     return this.send(t, { id, ...fields })
   }
 
+  /** @param {string} t */
   isAsking(t) {
     return [...this.asked.values()].some((request) => request.t === t)
   }
 
   // The request of a reply. Replies come late, twice and in any order; one that belongs to no open request has none.
+  /** @param {{ re: number }} reply @returns {Request} */
   answeredBy({ re }) {
     const request = this.asked.get(re) ?? {}
     this.asked.delete(re)
     return request
   }
 
+  /** @param {{ frame_out: number, idle_s: number }} limits */
   obey({ frame_out: frameLimit, idle_s: idleS }) {
     this.frameLimit = frameLimit
     this.connection.onSilence(idleS, () => this.endSilence())
   }
 
   // Every message but pings, with its bytes, up to the last.
+  /** @returns {AsyncGenerator<{ message: any, payload: Uint8Array }>} */
   async * messages() {
     for await (const payload of this.connection.frames(() => this.frameLimit)) {
       this.isQuiet = false
@@ -135,13 +154,15 @@ export class Line {
   }
 }
 
+/** @param {number} ms */
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
  * Visit the server until a visit has a result, and return it; Stopped where there is nothing to come back for. Whatever
  * brings something new sets the client's `failures` to 0.
  *
- * @param {Place & { failures: number, visit: () => Promise<string> }} client
+ * @typedef {{ host: string, port: number, failures: number, visit: () => Promise<string> }} Visitor
+ * @param {Visitor} client
  * @returns {Promise<string>}
  */
 export async function comeBack(client) {
@@ -150,11 +171,12 @@ export async function comeBack(client) {
       return await client.visit()
     } catch (fault) {
       if (fault instanceof Stopped) throw fault
-      await wait(pauseAfter(fault, client))
+      await wait(pauseAfter(/** @type {Error & Partial<Goodbye>} */ (fault), client))
     }
   }
 }
 
+/** @param {Error & Partial<Goodbye>} fault @param {Visitor} client */
 function pauseAfter(fault, client) {
   const { pauseMs = 0, to = null, retryable = true } = fault
   client.failures += 1

@@ -7,6 +7,7 @@ import { bigEndian, concat, isBytes, toBigEndian, utf8 } from './bytes.mjs'
 
 const DEEPEST = 16
 
+/** @param {number} first @param {number} length @param {...Uint8Array} parts */
 const headed = (first, length, ...parts) => concat(Uint8Array.of(first), toBigEndian(length, 4), ...parts)
 
 /**
@@ -25,7 +26,7 @@ export function pack(value) {
     const entries = Object.entries(value).filter(([, field]) => field !== undefined)
     return headed(0xdf, entries.length, ...entries.flat().map(pack))
   }
-  return concat(Uint8Array.of(0xd3), toBigEndian(BigInt.asUintN(64, BigInt(value)), 8))
+  return concat(Uint8Array.of(0xd3), toBigEndian(BigInt.asUintN(64, BigInt(/** @type {number} */ (value))), 8))
 }
 
 /**
@@ -36,27 +37,35 @@ export function pack(value) {
  */
 export function unpack(bytes) {
   let at = 0
+  /** @type {(condition: boolean, fault: string) => void} */
   const must = (condition, fault) => { if (!condition) throw new Error(`no message: ${fault}`) }
+  /** @param {number} length */
   const take = (length) => {
     must(at + length <= bytes.length, 'it breaks off')
     at += length
     return bytes.subarray(at - length, at)
   }
+  /** @param {number} length */
   const uint = (length) => Number(bigEndian(take(length)))
+  /** @param {number} length */
   const int = (length) => Number(BigInt.asIntN(8 * length, bigEndian(take(length))))
+  /** @param {number} length */
   const str = (length) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(take(length))
+  /** @param {number} length @param {number} depth */
   const array = (length, depth) => {
     must(depth <= DEEPEST, 'nested too deep')
     const items = []
     while (items.length < length) items.push(value(depth + 1))
     return items
   }
+  /** @param {number} length @param {number} depth @returns {object} */
   const map = (length, depth) => {
     const items = array(2 * length, depth)
     const names = items.filter((_, i) => i % 2 === 0)
     must(names.every((name) => typeof name === 'string') && new Set(names).size === length, 'names')
     return Object.fromEntries(names.map((name, i) => [name, items[2 * i + 1]]))
   }
+  /** @param {number} depth @returns {any} */
   const value = (depth) => {
     const first = take(1)[0]
     if (first < 0x80) return first

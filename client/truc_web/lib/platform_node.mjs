@@ -16,16 +16,21 @@ const PROTOCOL = 'truc/1'     // by its ALPN name
 /** A Buffer as what it is besides. @param {Buffer} buffer @returns {Uint8Array} */
 export const plainBytes = (buffer) => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
 
+/** @param {Uint8Array} bytes */
 export const sha256 = (bytes) => plainBytes(createHash('sha256').update(bytes).digest())
+/** @param {Uint8Array} secret @param {Uint8Array} salt @param {Uint8Array} info */
 export const hkdf = (secret, salt, info) => new Uint8Array(hkdfSync('sha256', secret, salt, info, 32))
+/** @param {number} length */
 export const randomBytes = (length) => plainBytes(drawBytes(length))
 
+/** @param {Uint8Array} key @param {Uint8Array} nonce @param {Uint8Array} plain @param {Uint8Array} associated */
 export function seal(key, nonce, plain, associated) {
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG })
   cipher.setAAD(associated, { plaintextLength: plain.length })
   return concat(cipher.update(plain), cipher.final(), cipher.getAuthTag())
 }
 
+/** @param {Uint8Array} key @param {Uint8Array} nonce @param {Uint8Array} box @param {Uint8Array} associated */
 export function open(key, nonce, box, associated) {
   const end = box.length - TAG
   const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG })
@@ -39,6 +44,12 @@ export function open(key, nonce, box, associated) {
 }
 
 // A bare key as node:crypto wants it: after a prefix (DER) that names the curve.
+/**
+ * @template {string} Type
+ * @param {(given: { key: Buffer, format: 'der', type: Type }) => import('node:crypto').KeyObject} create
+ * @param {Type} type
+ * @param {string} prefix
+ */
 function keyMaker(create, type, prefix) {
   return remembered((key) => create({ key: Buffer.concat([fromHex(prefix), key]), format: 'der', type }))
 }
@@ -49,6 +60,7 @@ const boxPublic = keyMaker(createPublicKey, 'spki', '302a300506032b656e032100')
 const boxSecret = keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b656e04220420')
 
 // OpenSSL checks S < L and the cofactorless equation by comparing bytes.
+/** @param {Uint8Array} key @param {Uint8Array} body @param {Uint8Array} signature */
 export function verify(key, body, signature) {
   try {
     return verifyBytes(null, body, signingPublic(key), signature)
@@ -59,12 +71,15 @@ export function verify(key, body, signature) {
 
 export async function attest() {}     // `verify` is as quick
 
+/** @param {Uint8Array} seed @param {Uint8Array} body */
 export const sign = async (seed, body) => plainBytes(signBytes(null, body, signingSecret(seed)))
 
+/** @param {Uint8Array} seed */
 export async function signingKeyOf(seed) {
-  return plainBytes(Buffer.from(createPublicKey(signingSecret(seed)).export({ format: 'jwk' }).x, 'base64url'))
+  return plainBytes(Buffer.from(createPublicKey(signingSecret(seed)).export({ format: 'jwk' }).x ?? '', 'base64url'))
 }
 
+/** @param {Uint8Array} secret @param {Uint8Array} peer */
 export function exchange(secret, peer) {
   try {
     return plainBytes(diffieHellman({ privateKey: boxSecret(secret), publicKey: boxPublic(peer) }))
@@ -73,6 +88,7 @@ export function exchange(secret, peer) {
   }
 }
 
+/** @param {Uint8Array} secret @param {Uint8Array} peer */
 export const agree = async (secret, peer) => exchange(secret, peer)
 
 /**
@@ -83,21 +99,22 @@ export const agree = async (secret, peer) => exchange(secret, peer)
  * @returns {import('./line.mjs').Connection}
  */
 export function connect({ host, port, isEncrypted }) {
-  const socket = isEncrypted
+  const secure = isEncrypted
     ? connectEncrypted({
       host, port, servername: isIP(host) ? '' : host, minVersion: 'TLSv1.3', ALPNProtocols: [PROTOCOL],
       rejectUnauthorized: false
     })
-    : connectClear(port, host)
+    : null
+  const socket = secure ?? connectClear(port, host)
   let tell = () => {}
   socket.on('error', () => {})     // `frames` throws it too
   socket.on('timeout', () => tell())
   return {
     get certificate() {
-      return isEncrypted ? plainBytes(socket.getPeerCertificate().raw) : null
+      return secure === null ? null : plainBytes(secure.getPeerCertificate().raw)
     },
     get isOfTruc() {
-      return !isEncrypted || socket.alpnProtocol === PROTOCOL
+      return secure === null || secure.alpnProtocol === PROTOCOL
     },
     send: (payload) => socket.write(concat(toBigEndian(payload.length, 4), payload)),
     close: () => socket.destroy(),
@@ -109,6 +126,7 @@ export function connect({ host, port, isEncrypted }) {
   }
 }
 
+/** @param {import('node:net').Socket} socket @param {() => number} limit */
 async function * framesOf(socket, limit) {
   let held = new Uint8Array(0)
   for await (const piece of socket) {
@@ -124,7 +142,9 @@ async function * framesOf(socket, limit) {
 }
 
 const MARK = 'hex:'     // bytes are strings of hex after this mark
+/** @param {string} _ @param {unknown} value */
 const toText = (_, value) => value instanceof Uint8Array ? MARK + toHex(value) : value
+/** @param {string} _ @param {unknown} value */
 const fromText = (_, value) =>
   typeof value === 'string' && value.startsWith(MARK) ? fromHex(value.slice(MARK.length)) : value
 
@@ -145,6 +165,7 @@ export function openStore(path) {
 }
 
 // The new file takes the place of the old one only when it is there to stay.
+/** @param {string} path @param {string} text */
 function replaceFile(path, text) {
   const fresh = `${path}.new`
   const file = openSync(fresh, 'w', 0o600)

@@ -10,17 +10,21 @@ export { exchange }
 
 const subtle = globalThis.crypto.subtle
 
+/** @param {number} length */
 export const randomBytes = (length) => globalThis.crypto.getRandomValues(new Uint8Array(length))
 
 // By the signature: the key and the body for which WebCrypto has said that it holds.
+/** @type {WeakMap<Uint8Array, { key: Uint8Array, body: Uint8Array }>} */
 const attested = new WeakMap()
 
 // A yes of WebCrypto counts. After a no it is computed here: some refuse what holds (R is the identity), or lack Ed25519.
+/** @param {Uint8Array} key @param {Uint8Array} body @param {Uint8Array} signature */
 export function verify(key, body, signature) {
   const known = attested.get(signature)
   return (known !== undefined && same(known.key, key) && same(known.body, body)) || verifySlowly(key, body, signature)
 }
 
+/** @param {Uint8Array} key @param {Uint8Array} body @param {Uint8Array} signature */
 export async function attest(key, body, signature) {
   try {
     const publicKey = await subtle.importKey('raw', key, 'Ed25519', false, ['verify'])
@@ -31,22 +35,30 @@ export async function attest(key, body, signature) {
 }
 
 // A secret as WebCrypto wants it: after a prefix (DER) that names the curve.
+/**
+ * @param {string} name @param {string} prefix @param {Uint8Array} secret @param {boolean} isShown @param {KeyUsage[]} use
+ */
 const secretKey = (name, prefix, secret, isShown, use) =>
   subtle.importKey('pkcs8', concat(fromHex(prefix), secret), name, isShown, use)
+/** @param {Uint8Array} seed @param {boolean} isShown */
 const signingSecret = (seed, isShown) =>
   secretKey('Ed25519', '302e020100300506032b657004220420', seed, isShown, ['sign'])
+/** @param {Uint8Array} secret */
 const boxSecret = (secret) => secretKey('X25519', '302e020100300506032b656e04220420', secret, false, ['deriveBits'])
 
+/** @param {Uint8Array} seed @param {Uint8Array} body */
 export async function sign(seed, body) {
   return new Uint8Array(await subtle.sign('Ed25519', await signingSecret(seed, false), body))
 }
 
+/** @param {Uint8Array} seed */
 export async function signingKeyOf(seed) {
-  const { x } = await subtle.exportKey('jwk', await signingSecret(seed, true))
+  const { x = '' } = await subtle.exportKey('jwk', await signingSecret(seed, true))
   const text = atob(x.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 }
 
+/** @param {Uint8Array} secret @param {Uint8Array} peer */
 export async function agree(secret, peer) {
   const ours = await boxSecret(secret)
   const theirs = await subtle.importKey('raw', peer, 'X25519', false, [])

@@ -26,13 +26,43 @@ import { shape } from './proof/shapes.mjs'
  * @typedef {[kind: string, args: unknown[], line: string, hints: [string, number | string][]]} Option
  */
 
+/** @typedef {import('./proof/encoding.mjs').Value} Value */
+/** @typedef {import('./proof/boxes.mjs').HeldCard} HeldCard */
+/** @typedef {import('./proof/records.mjs').Raw} Raw */
+/** @typedef {import('./proof/handshake.mjs').Pin} Pin */
+/**
+ * A record as a message carries it: signer, body, signature.
+ *
+ * @typedef {[signer: number, body: Uint8Array, sig: Uint8Array]} Sent
+ */
+/** What is to be sent as an act. @typedef {{ body: Uint8Array, sig: Uint8Array }} Signed */
+/**
+ * @typedef {{ first: number, root: Uint8Array, anchor: Uint8Array, secret: Uint8Array, x: Uint8Array, counter: string
+ * }} OwnChain
+ */
+
+/**
+ * What is kept of a table, as said above.
+ *
+ * @typedef {object} Own
+ * @property {Uint8Array} tn
+ * @property {number} seat
+ * @property {Uint8Array | null} mid
+ * @property {string | null} stopped why, for good
+ * @property {{ k: number, head: Uint8Array } | null} accepted
+ * @property {Record<string, [body: Uint8Array, sig: Uint8Array]>} signed
+ * @property {Uint8Array[]} refused
+ * @property {[body: Uint8Array, sig: Uint8Array][]} [refusals]
+ * @property {OwnChain[]} chains
+ */
+
 /**
  * What must not be forgotten. A promise of `save` is kept when everything in `kept` is stored for good: nothing that
  * stands in it is sent before.
  *
  * @typedef {object} Store
- * @property {{ master: Uint8Array, pins: object, tables: object }} kept pins by "host:port": { first, present, serial };
- *   tables by th, as said above
+ * @property {{ master: Uint8Array, pins: Record<string, Pin>, tables: Record<string, Own> }} kept pins by "host:port",
+ *   tables by th
  * @property {() => Promise<void>} save
  */
 
@@ -42,19 +72,30 @@ const LATE = ['stale_position', 'void_bet']
 const SIGNED = ['act', 'release', 'resign', 'rekey', 'ack']     // what only a seat's own client signs
 const MOST_GAPS = 3     // answers in a row from which the same record is missing
 
+/** @type {(sent: Sent) => Raw} */
 const rawOf = ([signer, body, sig]) => ({ signer, body, sig })
+/** @param {Raw} a @param {Raw} b */
 const isSame = (a, b) => a.signer === b.signer && same(a.body, b.body) && same(a.sig, b.sig)
 
+/** @param {Own} own */
 function mayGoOn({ stopped }) {
   if (stopped) throw new Stopped(`this match was stopped for good: ${stopped}`, true)
 }
 
 // Whether the line of an option says what it is: the kind, then its cards by name or its figures. A cut names no place.
+/**
+ * @param {string} line
+ * @param {string} kind
+ * @param {unknown[]} args
+ * @param {{ pack: string[], hand: HeldCard[] }} held
+ */
 function isLine(line, kind, args, { pack, hand }) {
   const values = readArgs(kind, args, pack.length)
   const ask = values.ask == null ? [] : ['raise', values.ask]
+  /** @type {Record<string, () => (string | undefined)[]>} */
   const words = {
-    play: () => [pack[values.card], ...ask], show: () => values.openings.map(([, card]) => pack[card]).sort(),
+    play: () => [pack[values.card], ...ask],
+    show: () => values.openings.map((/** @type {any} */ [, card]) => pack[card]).sort(),
     cover: () => [pack[hand[values.slot]?.[0]]], cut: () => []
   }
   const [first, ...rest] = line.split(' ')
@@ -80,8 +121,31 @@ export class Seat {
    * @param {(options: Option[]) => Option | Promise<Option>} choose one of several
    */
   constructor(store, me, spk, choose = anyOption) {
-    Object.assign(this, { store, me, spk, pick: choose, own: null, setup: null, ledger: null, hands: [], failing: null })
-    Object.assign(this, { name: null, offered: { at: -1, options: [] }, gap: { at: -1, count: 0 } })
+    this.store = store
+    this.me = me
+    this.spk = spk
+    this.pick = choose
+    /** @type {Own | null} */
+    this.own = null
+    /** @type {Setup | null} */
+    this.setup = null
+    /** @type {Ledger | null} */
+    this.ledger = null
+    /** @type {string[]} */
+    this.pack = []
+    /** @type {HeldCard[][]} */
+    this.hands = []     // the own one, by deal
+    /** @type {{ doc: Uint8Array, raws: Raw[] } | null} */
+    this.failing = null     // the records up to the one that is being checked
+    this.name = ''
+    /** @type {{ at: number, options: Option[] }} */
+    this.offered = { at: -1, options: [] }
+    this.gap = { at: -1, count: 0 }
+  }
+
+  // For what is done once the match has begun.
+  get match() {
+    return /** @type {{ own: Own, setup: Setup, ledger: Ledger }} */ (this)
   }
 
   get mid() {
@@ -92,12 +156,21 @@ export class Seat {
     return this.ledger?.k ?? -1
   }
 
-  // C9, before anything is signed: the terms are new, this server's, and those of the table. Returns the `seat` record.
+  /**
+   * C9, before anything is signed: the terms are new, this server's, and those of the table. Returns the `seat` record.
+   *
+   * @param {{ doc: Uint8Array, record: Sent }} terms
+   * @param {number} seat
+   * @param {any} shown
+   * @returns {Promise<Signed>}
+   */
   async agree({ doc, record }, seat, shown) {
-    Object.assign(this, { own: null, failing: { doc, raws: [rawOf(record)] } })
+    const raw = rawOf(record)
+    this.own = null
+    this.failing = { doc, raws: [raw] }
     const setup = new Setup(doc)
-    await setup.attest(this.failing.raws[0])
-    setup.take(this.failing.raws[0])
+    await setup.attest(raw)
+    setup.take(raw)
     const { terms: f, th, opts } = setup
     const { tables } = this.store.kept
     must(same(f.spk, this.spk), 'C9', null)
@@ -112,18 +185,25 @@ export class Seat {
     return this.signed(own, 'seat', ['truc/1/seat', th, own.seat, this.me.pk, anchor, x, utf8(this.name)])
   }
 
+  /** @param {any} f @param {number} seat @returns {Promise<Own>} */
   async begun(f, seat) {
     const chains = [await this.freshChain(f, 0)]
     return { tn: f.tn, seat, mid: null, stopped: null, accepted: null, signed: {}, refused: [], chains }
   }
 
+  /** @param {any} terms @param {number} first @returns {Promise<OwnChain>} */
   async freshChain({ tn, links }, first) {
     const [root, secret] = [randomBytes(32), randomBytes(32)]
     const anchor = hashDown(this.me.pk, tn, root, first + links, first)
     return { first, root, anchor, secret, x: await newBoxKeyOf(secret), counter: '-1' }
   }
 
-  // The match begins: these terms were signed, the own seat stands there as it was sent, the others as at the table.
+  /**
+   * The match begins: these terms were signed, the own seat stands there as it was sent, the others as at the table.
+   *
+   * @param {{ doc: Uint8Array, records: Sent[] }} message
+   * @param {any} shown
+   */
   async begin({ doc, records }, shown) {
     const setup = new Setup(doc)
     for (const raw of records.map(rawOf)) {
@@ -138,22 +218,22 @@ export class Seat {
     must(same(setup.server.pk, this.spk), 'C9', null)
     must(same(setup.records[1 + own.seat].body, own.signed.seat[0]), 'C9', null)
     must(own.mid === null || same(own.mid, setup.mid), 'C36', SERVER)
-    const isShown = shown === null || shown.seats.every(({ player }, seat) => {
+    const isShown = shown === null || shown.seats.every((/** @type {any} */ { player }, /** @type {number} */ seat) => {
       const { pk } = setup.seats[seat]
       return player === undefined || pk === null || player === fingerprint(pk)
     })
     must(isShown, 'C9', null)
     own.mid = setup.mid
-    const [, , , , pack] = decode(doc)
+    const [, , , , pack] = /** @type {any[]} */ (decode(doc))
     Object.assign(this, { own, setup, pack, ledger: new Ledger(setup), hands: [] })
     await this.store.save()
   }
 
-  // The next record, or one that is known already and must be the same.
+  /** The next record, or one that is known already and must be the same. @param {Raw & { k: number }} record */
   async take({ k, signer, body, sig }) {
     const raw = { signer, body, sig }
-    const { ledger, own } = this
-    this.failing = { doc: this.setup.document, raws: [...this.rawsBefore(k), raw] }
+    const { ledger, own, setup } = this.match
+    this.failing = { doc: setup.document, raws: [...this.rawsBefore(k), raw] }
     if (k < ledger.k) return this.compare(k, raw)
     await ledger.attest(raw)
     ledger.take(raw)
@@ -168,41 +248,55 @@ export class Seat {
     if (kind === 'share' && fields.receiver === own.seat) await this.openShare(fields)
   }
 
-  // A record that comes again is the same; another convicts the server if it has signed both.
+  /**
+   * A record that comes again is the same; another convicts the server if it has signed both.
+   *
+   * @param {number} k
+   * @param {Raw} raw
+   */
   compare(k, raw) {
-    const { records } = this.ledger
+    const { ledger: { records }, setup } = this.match
     if (isSame(records[k], raw)) return
-    const word = wordOfServer(raw, this.setup.server.pk)     // for the position that it names, whatever it is sent for
+    const word = wordOfServer(raw, setup.server.pk)     // for the position that it names, whatever it is sent for
     const { mid = null, k: at = -1 } = word?.fields ?? {}
-    const isOther = mid !== null && same(mid, this.mid) && at in records && !same(records[at].body, raw.body)
+    const isHere = mid !== null && same(mid, setup.mid) && at in records
+    const isOther = isHere && !same(records[at].body, raw.body)
     const isBound = isOther && records.slice(at).some(({ signer, kind }) => signer === SERVER && kind !== 'proxy')
     must(false, 'C33', isBound ? SERVER : null)
   }
 
   // What has passed so far.
   known() {
-    return { doc: this.setup.document, raws: this.rawsBefore(this.ledger.k) }
+    const { setup, ledger } = this.match
+    return { doc: setup.document, raws: this.rawsBefore(ledger.k) }
   }
 
+  /** @param {number} k @returns {Raw[]} */
   rawsBefore(k) {
-    return [...this.setup.records, ...this.ledger.records.slice(0, k)]
+    const { setup, ledger } = this.match
+    return [...setup.records, ...ledger.records.slice(0, k)]
   }
 
-  // The server has sent all there is, up to k: not less than it has shown before. What is missing is asked for again,
-  // but not for ever.
+  /**
+   * The server has sent all there is, up to k: not less than it has shown before. What is missing is asked for again,
+   * but not for ever.
+   *
+   * @param {number} k
+   */
   reached(k) {
-    if (k > this.ledger.k) {
+    const { ledger, own } = this.match
+    if (k > ledger.k) {
       const { at, count } = this.gap
-      this.gap = { at: this.ledger.k, count: at === this.ledger.k ? count + 1 : 1 }
+      this.gap = { at: ledger.k, count: at === ledger.k ? count + 1 : 1 }
       must(this.gap.count < MOST_GAPS, 'C10', null)
       throw new Error('records are missing')
     }
-    must(this.own.accepted === null || this.own.accepted.k <= this.ledger.k, 'C33', null)
+    must(own.accepted === null || own.accepted.k <= ledger.k, 'C33', null)
   }
 
-  // C18.
+  /** C18. @param {any} f */
   async openDeal({ j, d, leaves, boxes, up }) {
-    const { seat } = this.own
+    const { seat } = this.match.own
     if (d === 0) this.hands = []
     if (boxes[seat].length === 0) return     // a hand that is played blind
     const dealt = await this.open(boxes[seat], handInfo(j, d, seat), leaves[seat], { j, d, seat })
@@ -211,13 +305,21 @@ export class Seat {
     this.hands.push(dealt)
   }
 
+  /** @param {any} f */
   async openShare({ j, d, giver, receiver, box }) {
-    const { leaves } = this.ledger.hand.deals.at(-1)
+    const { leaves } = this.match.ledger.openDeal
     await this.open(box, shareInfo(j, d, giver, receiver), leaves[giver], { j, d, seat: giver })
   }
 
+  /**
+   * @param {Uint8Array} box
+   * @param {Value} info
+   * @param {Uint8Array[]} leaves
+   * @param {{ j: number, d: number, seat: number }} place
+   * @returns {Promise<HeldCard[]>}
+   */
   async open(box, info, leaves, { j, d, seat }) {
-    const { setup, ledger } = this
+    const { setup, ledger } = this.match
     try {
       const hand = openHand(boxKey(await this.shared(), setup.mid, info), box)
       const fits = hand.length === leaves.length && hand.every(([card, salt], slot) =>
@@ -232,17 +334,20 @@ export class Seat {
 
   // The chain in force, whose x the ledger has, and the secret it shares with the server.
   get chain() {
-    const { x } = this.ledger.seats[this.own.seat]
-    return this.own.chains.find((chain) => same(chain.x, x))
+    const { ledger, own } = this.match
+    const { x } = ledger.seats[own.seat]
+    const chain = own.chains.find((one) => x !== null && same(one.x, x))
+    if (chain === undefined) throw new Stopped('the secrets of this chain are not here')
+    return chain
   }
 
   shared() {
-    return agree(this.chain.secret, this.ledger.server.x)
+    return agree(this.chain.secret, this.match.ledger.server.x)
   }
 
   // What is owed without anybody asking for it: a release after the call, a new chain, an ack at the end; else null.
   async due() {
-    const { ledger, own: { seat } } = this
+    const { ledger, own: { seat } } = this.match
     const role = seat + 1
     const { mid, k, head } = ledger.quiet
     if (ledger.phase === 'called' && ledger.roles.includes(role) && !ledger.links.has(role)) {
@@ -250,30 +355,42 @@ export class Seat {
       return this.sign(`release ${index}`, ['truc/1/release', mid, k, head, index, seat, this.link(index)])
     }
     if (ledger.phase === 'ended' && !ledger.acked.has(seat)) return this.sign('ack', ['truc/1/ack', mid, k, head, seat])
-    const isExhausted = ledger.seats[seat].chain.isExhausted(ledger.index)
+    const isExhausted = ledger.chainOf(role).isExhausted(ledger.index)
     return ledger.phase === 'between' && isExhausted && ledger.decider === null && !ledger.paused ? this.rekey() : null
   }
 
+  /** @param {number} j */
   link(j) {
     const { first, root } = this.chain
-    return hashDown(this.me.pk, this.own.tn, root, first + this.setup.terms.links, j + 1)
+    const { own, setup } = this.match
+    return hashDown(this.me.pk, own.tn, root, first + setup.terms.links, j + 1)
   }
 
   // Overtaken by another record it is signed again for the next position, with the same anchor and x.
   async rekey() {
-    const { ledger: { mid, k, head, index }, own, setup } = this
-    if (own.chains.at(-1).first !== index) own.chains.push(await this.freshChain(setup.terms, index))
-    const { anchor, x } = own.chains.at(-1)
+    const { ledger: { mid, k, head, index }, own, setup } = this.match
+    const newest = own.chains.at(-1)
+    const chain = newest?.first === index ? newest : await this.freshChain(setup.terms, index)
+    if (chain !== newest) own.chains.push(chain)
+    const { anchor, x } = chain
     return this.sign(`rekey ${k}`, ['truc/1/rekey', mid, k, head, own.seat + 1, index, anchor, x])
   }
 
+  /** @param {string} what @param {Value[]} body */
   sign(what, body) {
-    const { own, ledger: { k, head } } = this
+    const { own, ledger: { k, head } } = this.match
     own.accepted = { k, head }
     return this.signed(own, what, body)
   }
 
-  // The record for what it is for: the stored one, which must be for the same head, or a new one that is stored now.
+  /**
+   * The record for what it is for: the stored one, which must be for the same head, or a new one that is stored now.
+   *
+   * @param {Own} own
+   * @param {string} what
+   * @param {Value[]} body
+   * @returns {Promise<Signed>}
+   */
   async signed(own, what, body) {
     const bytes = encode(body)
     if (own.signed[what] === undefined) {
@@ -281,12 +398,17 @@ export class Seat {
       await this.store.save()
     }
     const [stored, sig] = own.signed[what]
-    const places = [decode(stored), body].map((items) => encode(items.slice(0, 4)))
-    must(same(...places), what.startsWith('release') ? 'C15' : 'C33', null)
+    const placeOf = (/** @type {any} */ items) => encode(items.slice(0, 4))
+    must(same(placeOf(decode(stored)), placeOf(body)), what.startsWith('release') ? 'C15' : 'C33', null)
     return { body: stored, sig }
   }
 
-  // The act for one of the options in the box; null where the hand does not wait for this seat.
+  /**
+   * The act for one of the options in the box; null where the hand does not wait for this seat.
+   *
+   * @param {{ box: Uint8Array, at: number, offer: number, must: boolean }} message
+   * @returns {Promise<Signed | null>}
+   */
   async act({ box, at, offer, must: isAwaited }) {
     const options = await this.openOptions(box, at, offer)
     this.offered = { at, options }
@@ -298,61 +420,72 @@ export class Seat {
     const { at, options } = this.offered
     if (at !== this.next) return null
     const what = `act ${at}`
-    const option = what in this.own.signed ? options[0] : await this.pick(options)     // of a signed act the place matters only
+    // Of a signed act only the place matters.
+    const option = what in this.match.own.signed ? options[0] : await this.pick(options)
     return this.sign(what, this.actBody(option))
   }
 
+  /** @param {Option} option @returns {Value[]} */
   actBody([kind, args]) {
-    const { mid, k, head, index } = this.ledger
-    return ['truc/1/act', mid, k, head, index, this.own.seat, kind, args]
+    const { ledger: { mid, k, head, index }, own } = this.match
+    return ['truc/1/act', mid, k, head, index, own.seat, kind, args]
   }
 
+  /** @param {Uint8Array | undefined} box @param {number} at @param {number} offer @returns {Promise<Option[]>} */
   async openOptions(box, at, offer) {
     if (box === undefined) throw new Malformed('options outside a box')
-    const { own: { seat }, setup: { mid }, chain } = this
+    const { chain, match: { own: { seat }, setup: { mid } } } = this
     const key = boxKey(await this.shared(), mid, ['truc/1/private', seat])
     const value = openPrivate(key, box, ['truc/1/options', mid, seat, at, offer], BigInt(chain.counter))
     chain.counter = counterOf(box).toString()
-    const { options } = optionsShape([value])
+    /** @type {Option[]} */
+    const options = optionsShape([value]).options
     options.forEach((option) => this.checkOption(option))
     return options
   }
 
-  // An option is what its line says, and whatever it opens is one's own card in its place.
+  /** An option is what its line says, and whatever it opens is one's own card in its place. @param {Option} option */
   checkOption([kind, args, line]) {
     const { pack, hands } = this
     const { slot, card, salt, openings = [] } = readArgs(kind, args, pack.length)
+    /** @type {import('./proof/records.mjs').Opening[]} */
     const opened = kind === 'play' ? [[slot, card, salt]] : openings
     const isSaid = isLine(line, kind, args, { pack, hand: hands.at(-1) ?? [] })
     if (!isSaid) throw new Malformed('an option says one move and is another')
     const isOwn = opened.every(([place, index, own]) => {
-      const [held, heldSalt] = hands.at(-1)?.[place] ?? []
-      return held === index && same(heldSalt, own)
+      const held = hands.at(-1)?.[place]
+      return held !== undefined && held[0] === index && same(held[1], own)
     })
     if (!isOwn) throw new Malformed('an option opens another card than one holds')
   }
 
-  // The server's signed word that it did not take a body: kept, it convicts if the body was offered, or is taken. A new
-  // chain alone is signed again.
+  /**
+   * The server's signed word that it did not take a body: kept, it convicts if the body was offered, or is taken. A new
+   * chain alone is signed again.
+   *
+   * @param {Sent} refusal
+   * @param {Signed} sent
+   */
   async refused([signer, body, sig], { body: sent, sig: signature }) {
-    await attest(this.setup.server.pk, body, sig)
+    const { own, setup, ledger } = this.match
+    await attest(setup.server.pk, body, sig)
     const value = decode(body)
     const { tag, mid, body: hash, code } = refusalShape(Array.isArray(value) ? value : [])
-    const holds = signer === SERVER && tag === 'truc/1/refuse' && same(mid, this.mid) && same(hash, sha256(sent)) &&
-      signatureHolds(this.setup.server.pk, body, sig)
+    const holds = signer === SERVER && tag === 'truc/1/refuse' && same(mid, setup.mid) && same(hash, sha256(sent)) &&
+      signatureHolds(setup.server.pk, body, sig)
     must(holds, 'C35', null)
-    const what = Object.keys(this.own.signed).find((name) => same(this.own.signed[name][0], sent))
+    const what = Object.keys(own.signed).find((name) => same(own.signed[name][0], sent))
     const isAct = what?.startsWith('act') ?? false
-    if (!isAct) delete this.own.signed[what]
-    this.own.refused.push(hash)
-    this.own.refusals = [...this.own.refusals ?? [], [body, sig]]
+    if (what !== undefined && !isAct) delete own.signed[what]
+    own.refused.push(hash)
+    own.refusals = [...own.refusals ?? [], [body, sig]]
     await this.store.save()
-    const act = { signer: this.own.seat + 1, body: sent, sig: signature }
-    this.failing = { doc: this.setup.document, raws: [...this.rawsBefore(this.ledger.k), act] }
+    const act = { signer: own.seat + 1, body: sent, sig: signature }
+    this.failing = { doc: setup.document, raws: [...this.rawsBefore(ledger.k), act] }
     must(!isAct || LATE.includes(code), 'C35', SERVER)
   }
 
-  // Never again anything for this match.
+  /** Never again anything for this match. @param {string} why */
   async stop(why) {
     if (this.own === null) return
     this.own.stopped = why
@@ -360,6 +493,6 @@ export class Seat {
   }
 
   get isDone() {
-    return this.ledger !== null && this.ledger.acked.has(this.own.seat)
+    return this.ledger !== null && this.ledger.acked.has(this.match.own.seat)
   }
 }

@@ -30,16 +30,52 @@ const SIT = ['join', 'seek', 'create']
  *   record that fails; `known` is the other history where the server has shown two
  */
 
+/** Who plays. @typedef {{ pk: Uint8Array, sign: (body: Uint8Array) => Promise<Uint8Array> }} Me */
+/** @typedef {import('./seat.mjs').Signed} Signed */
+
 /** Plays one match: `comeBack(player)` visits the server until it has ended. */
 export class Player {
   /** @param {import('./line.mjs').Place} place @param {Given} given */
   constructor(place, { connect, store, name = 'keyed', revocations = [], choose, tell = () => {}, keep = () => {} }) {
-    Object.assign(this, place, { connect, store, asked: name, choose, tell, keep })
+    this.host = place.host
+    this.port = place.port
+    this.isEncrypted = place.isEncrypted
+    this.table = place.table
+    this.fingerprint = place.fingerprint
+    this.invite = place.invite
+    this.connect = connect
+    this.store = store
+    this.asked = name
+    this.choose = choose
+    this.tell = tell
+    this.keep = keep
     this.revoked = revocations.map(revokedBy)
-    Object.assign(this, { pin: null, seat: null, number: null, failures: 0 })
+    /** @type {import('./proof/handshake.mjs').Pin | null} */
+    this.pin = null
+    this.number = -1     // of the seat
+    this.failures = 0
+    // There from the first login on, and of the newest connection.
+    this.me = /** @type {Me} */ (/** @type {unknown} */ (undefined))
+    this.seat = /** @type {Seat} */ (/** @type {unknown} */ (undefined))
+    this.line = /** @type {Line} */ (/** @type {unknown} */ (undefined))
+    this.hello = new Uint8Array(0)
+    this.cn = new Uint8Array(0)
+    /** @type {object} */
+    this.caps = {}
+    this.isBack = false
+    /** @type {Set<string>} */
+    this.handed = new Set()
+    /** @type {any} */
+    this.shown = null     // the newest state of the table
+    /** @type {any} */
+    this.terms = null     // that wait for it
   }
 
-  /** One connection, from hello to its end; returns how the match has ended. `comeBack` asks for it again and again. */
+  /**
+   * One connection, from hello to its end; returns how the match has ended. `comeBack` asks for it again and again.
+   *
+   * @returns {Promise<string>}
+   */
   async visit() {
     const line = this.line = new Line(this, this.connect)
     Object.assign(this, { cn: randomBytes(32), isBack: false, handed: new Set(), shown: null, terms: null })
@@ -48,15 +84,22 @@ export class Player {
       const ended = await this.check(() => this.take(message, payload))
       if (ended) return ended
     }
+    throw new Error('the server hung up')
   }
 
-  // Stop at the first check that fails.
+  /**
+   * Stop at the first check that fails.
+   *
+   * @param {() => Promise<string | void>} step
+   * @returns {Promise<string | void>}
+   */
   async check(step) {
     try {
       return await step()
     } catch (error) {
       if (!(error instanceof CheckFailed || error instanceof Malformed)) throw error
-      const { check = null, culprit = null, message } = error
+      const { message } = error
+      const { check, culprit } = error instanceof CheckFailed ? error : { check: null, culprit: null }
       const blame = check === null || culprit === null ? 'nobody is shown to blame' : `to blame: ${nameOf(culprit)}`
       const why = `${check === null ? message : `${check} fails`}, ${blame}`
       await this.seat?.stop(why)
@@ -65,7 +108,13 @@ export class Player {
     }
   }
 
-  // What is new, or of another table, changes nothing.
+  /**
+   * What is new, or of another table, changes nothing.
+   *
+   * @param {any} message
+   * @param {Uint8Array} payload its bytes
+   * @returns {Promise<string | void>}
+   */
   async take(message, payload) {
     if (['hello', 'welcome', 'ok', 'error'].includes(message.t)) return this.takeReply(message, payload)
     if (this.table === null || message.table !== this.table) return
@@ -80,21 +129,28 @@ export class Player {
     }
   }
 
+  /** @param {any} reply @param {Uint8Array} payload @returns {Promise<string | void>} */
   async takeReply(reply, payload) {
     const { t, fields } = this.line.answeredBy(reply)
     if (reply.t === 'error') await this.takeError(reply, t, fields)
     else if (t === 'hello') await this.logIn(reply, payload)
     else if (t === 'login') this.enter(reply)
-    else if (SIT.includes(t)) this.sitDown(reply)
+    else if (t !== undefined && SIT.includes(t)) this.sitDown(reply)
     else if (t === 'resume') return this.reached(reply.k)
   }
 
-  // C37 before anything is said about oneself; then C38, as the server will check it.
+  /**
+   * C37 before anything is said about oneself; then C38, as the server will check it.
+   *
+   * @param {any} reply
+   * @param {Uint8Array} payload
+   */
   async logIn(reply, payload) {
     const mine = { frame: this.hello, offered: PROTOCOLS, cert: this.line.certificate }
     const client = { ...mine, revoked: this.revoked, now: Date.now() / 1000, known: this.known() }
     const { sn, pin } = checkHello(client, { rolls: [], ...reply })
-    Object.assign(this, { pin, me: await this.playerOf(pin) })
+    this.pin = pin
+    this.me = await this.playerOf(pin)
     this.store.kept.pins[`${this.host}:${this.port}`] = pin
     await this.store.save()
     this.seat ??= new Seat(this.store, this.me, pin.present, this.choose)
@@ -113,16 +169,22 @@ export class Player {
     return this.fingerprint === null || isNamed ? pin : { fingerprint: this.fingerprint }
   }
 
-  // A key of its own for each server, from the master seed.
+  /**
+   * A key of its own for each server, from the master seed.
+   *
+   * @param {{ first: Uint8Array }} pin
+   * @returns {Promise<Me>}
+   */
   async playerOf({ first }) {
     const seed = playerSeed(this.store.kept.master, first)
-    return { pk: await signingKeyOf(seed), sign: (body) => sign(seed, body) }
+    return { pk: await signingKeyOf(seed), sign: (/** @type {Uint8Array} */ body) => sign(seed, body) }
   }
 
+  /** @param {any} welcome */
   enter({ name, seats = [] }) {
     this.line.isOpen = true
     this.seat.name = name     // another than asked for, where somebody is called alike
-    const held = seats.find(({ table }) => this.table === null || table === this.table)
+    const held = seats.find((/** @type {any} */ { table }) => this.table === null || table === this.table)
     if (held) Object.assign(this, { table: held.table, number: held.seat, isBack: true })
     const match = held?.match ?? this.seat.mid
     if (match) this.follow(match)
@@ -134,13 +196,19 @@ export class Player {
     else this.line.ask('seek' in this.caps ? 'seek' : 'create', NEW_TABLE)
   }
 
+  /** @param {any} reply */
   sitDown({ table = this.table, seat: number = this.number }) {
     Object.assign(this, { table, number })
     this.tell(`table ${table}`)
     this.line.ask('ready', { table })
   }
 
-  // Terms are signed once they have been compared with the table, which may be shown after them.
+  /**
+   * Terms are signed once they have been compared with the table, which may be shown after them.
+   *
+   * @param {any} terms
+   * @param {any} shown
+   */
   async agree(terms, shown) {
     Object.assign(this, { terms, shown })
     if (terms === null || shown === null) return
@@ -148,7 +216,7 @@ export class Player {
     this.hand(null, await this.seat.agree(terms, this.number, shown))
   }
 
-  // Terms may be dropped; then everybody has to say again that they are ready.
+  /** Terms may be dropped; then everybody has to say again that they are ready. @param {any} state */
   async takeTable(state) {
     await this.agree(this.terms, state)
     const isWaiting = ['open', 'over'].includes(state.state) && this.seat.ledger === null
@@ -158,27 +226,31 @@ export class Player {
     }
   }
 
+  /** @param {{ match: Uint8Array }} message */
   isOf({ match }) {
-    return this.seat.ledger !== null && same(this.seat.mid, match)
+    return this.seat.mid !== null && this.seat.ledger !== null && same(this.seat.mid, match)
   }
 
+  /** @param {any} setup */
   async begin(setup) {
     if (this.isOf(setup)) return
     await this.seat.begin(setup, this.shown)
-    this.tell(`level ${this.seat.setup.level}`)
+    this.tell(`level ${this.seat.match.setup.level}`)
   }
 
-  // Have the records sent that are missing, or all of them and the setup.
+  /** Have the records sent that are missing, or all of them and the setup. @param {Uint8Array} match */
   follow(match) {
     const next = this.isOf({ match }) ? this.seat.next : -1
     if (!this.line.isAsking('resume')) this.line.ask('resume', { table: this.table, match, next })
   }
 
+  /** @param {number} k */
   reached(k) {
     this.seat.reached(k)
     return this.handDue()
   }
 
+  /** @param {any} record @returns {Promise<string | void>} */
   async takeRecord(record) {
     if (!this.isOf(record) || record.k > this.seat.next) return this.follow(record.match)
     const isNew = record.k === this.seat.next
@@ -190,7 +262,7 @@ export class Player {
 
   end() {
     this.keep(fileBy(this.seat.known()), null)
-    const { reason, winner } = this.seat.ledger.result
+    const { reason, winner } = /** @type {{ reason: string, winner: number | null }} */ (this.seat.match.ledger.result)
     return winner === null ? reason : `${reason} by side ${winner}`
   }
 
@@ -204,28 +276,38 @@ export class Player {
     this.hand(this.seat.mid, due)
   }
 
+  /** @param {Uint8Array | null} match @param {Signed} act */
   hand(match, { body, sig }) {
     this.line.ask('act', { table: this.table, ...(match && { match }), body, sig })
   }
 
+  /** @param {any} options */
   async takeOptions(options) {
     if (!this.isOf(options) || options.at > this.seat.next) return this.follow(options.match)
     if (options.at === this.seat.next) this.handChoice(await this.seat.act(options))
   }
 
+  /** @param {Signed | null} act */
   handChoice(act) {
     if (act !== null) this.hand(this.seat.mid, act)
   }
 
-  // An act that came too late does not matter: options come again. What is refused by signature is judged.
+  /**
+   * An act that came too late does not matter: options come again. What is refused by signature is judged.
+   *
+   * @param {any} error
+   * @param {string} [t] what was asked for
+   * @param {any} [fields]
+   * @param {Line} [line]
+   */
   async takeError(error, t, fields, line = this.line) {
     if (t === 'act' && error.refuse && this.seat.ledger !== null) {
       await this.seat.refused(error.refuse, fields)
     } else if (error.retry_after_ms) {
-      setTimeout(() => line === this.line && line.ask(t, fields), error.retry_after_ms)
+      setTimeout(() => line === this.line && t !== undefined && line.ask(t, fields), error.retry_after_ms)
     } else if (t === 'resume' && error.code === 'no_such_match') {
       this.findSeat()
-    } else if ([...SIT, 'resume'].includes(t) || error.code === 'seat_gone') {
+    } else if ([...SIT, 'resume'].includes(t ?? '') || error.code === 'seat_gone') {
       throw new Stopped(error.msg)
     } else if (error.code === 'bad_position') {
       throw new Error(error.msg)     // from the last position on, anew
@@ -233,11 +315,16 @@ export class Player {
   }
 }
 
-// The key that a revocation gives up, a line of hex for its body and one for its signature below the first.
+/**
+ * The key that a revocation gives up, a line of hex for its body and one for its signature below the first.
+ *
+ * @param {string} text
+ */
 function revokedBy(text) {
   const [, body, sig] = text.split('\n')
   return checkRevocation(fromHex(body), fromHex(sig))
 }
 
+/** @param {{ doc: Uint8Array, raws: import('./proof/records.mjs').Raw[] }} known */
 const fileBy = ({ doc, raws }) =>
   fileOf(TRANSCRIPT, [doc, ...raws.map(({ signer, body, sig }) => encode([signer, body, sig]))])

@@ -5,13 +5,16 @@ import { concat, littleEndian, toLittleEndian, utf8 } from '../bytes.mjs'
 const TAG = 16
 const CONSTANT = words(utf8('expand 32-byte k'))
 
+/** @param {Uint8Array} bytes */
 function words(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   return Uint32Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true))
 }
 
+/** @param {number} word @param {number} by */
 const rotated = (word, by) => word << by | word >>> 32 - by
 
+/** @param {Uint32Array} s @param {number} a @param {number} b @param {number} c @param {number} d */
 function quarter(s, a, b, c, d) {
   s[a] += s[b]
   s[d] = rotated(s[d] ^ s[a], 16)
@@ -24,6 +27,7 @@ function quarter(s, a, b, c, d) {
 }
 
 // The 64 bytes of key stream with this number.
+/** @param {Uint8Array} key @param {Uint8Array} nonce @param {number} counter */
 function blockOf(key, nonce, counter) {
   const start = Uint32Array.of(...CONSTANT, ...words(key), counter, ...words(nonce))
   const state = start.slice()
@@ -36,6 +40,7 @@ function blockOf(key, nonce, counter) {
   return new Uint8Array(block.buffer)
 }
 
+/** @param {Uint8Array} key @param {Uint8Array} nonce @param {Uint8Array} bytes */
 function crypt(key, nonce, bytes) {
   const result = new Uint8Array(bytes.length)
   for (let at = 0; at < bytes.length; at += 64) {
@@ -48,6 +53,7 @@ function crypt(key, nonce, bytes) {
 const P = 2n ** 130n - 5n
 const CLAMP = 0x0ffffffc0ffffffc0ffffffc0fffffffn
 
+/** @param {Uint8Array} key @param {Uint8Array} bytes */
 function poly1305(key, bytes) {
   const [r, s] = [littleEndian(key.subarray(0, 16)) & CLAMP, littleEndian(key.subarray(16))]
   let sum = 0n
@@ -58,7 +64,9 @@ function poly1305(key, bytes) {
   return toLittleEndian(BigInt.asUintN(128, sum + s), 16)
 }
 
+/** @param {Uint8Array} key @param {Uint8Array} nonce @param {Uint8Array} encrypted @param {Uint8Array} associated */
 function tagOf(key, nonce, encrypted, associated) {
+  /** @param {Uint8Array} bytes */
   const zeros = (bytes) => new Uint8Array((16 - bytes.length % 16) % 16)
   const lengths = [associated, encrypted].map((bytes) => toLittleEndian(bytes.length, 8))
   const authentic = concat(associated, zeros(associated), encrypted, zeros(encrypted), ...lengths)

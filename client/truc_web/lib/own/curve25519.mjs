@@ -9,12 +9,18 @@ import { sha512 } from './sha2.mjs'
 export const P = 2n ** 255n - 19n
 export const L = 2n ** 252n + 27742317777372353535851937790883648493n     // the order of the group
 const TOP = 2n ** 255n
+
+/** @typedef {[x: bigint, y: bigint, z: bigint, t: bigint]} Point in extended coordinates (RFC 8032, section 5.1.4) */
+
+/** @param {bigint} a */
 const mod = (a) => ((a % P) + P) % P
 const D = mod(-121665n * inverse(121666n))
 const ROOT_OF_MINUS_ONE = power(2n, (P - 1n) / 4n)
-const BASE = decompress(toLittleEndian(mod(4n * inverse(5n)), 32))
+const BASE = /** @type {Point} */ (decompress(toLittleEndian(mod(4n * inverse(5n)), 32)))
+/** @type {Point} */
 const IDENTITY = [0n, 1n, 1n, 0n]
 
+/** @param {bigint} base @param {bigint} exponent */
 function power(base, exponent) {
   let result = 1n
   for (let square = mod(base); exponent > 0n; exponent >>= 1n) {
@@ -24,15 +30,16 @@ function power(base, exponent) {
   return result
 }
 
+/** @param {bigint} a */
 function inverse(a) {
   return power(a, P - 2n)
 }
 
 /**
- * The point [X, Y, Z, T] (extended coordinates, RFC 8032, section 5.1.4), or null if there is none.
+ * The point, or null if there is none.
  *
  * @param {Uint8Array} bytes 32 of them
- * @returns {bigint[] | null}
+ * @returns {Point | null}
  */
 export function decompress(bytes) {
   const number = littleEndian(bytes)
@@ -47,11 +54,13 @@ export function decompress(bytes) {
   return [x, y, 1n, mod(x * y)]
 }
 
+/** @param {Point} point */
 function compress([x, y, z]) {
   const scale = inverse(z)
   return toLittleEndian(y * scale % P + (x * scale % P & 1n) * TOP, 32)
 }
 
+/** @param {Point} one @param {Point} other @returns {Point} */
 function add([x1, y1, z1, t1], [x2, y2, z2, t2]) {
   const a = mod((y1 - x1) * (y2 - x2))
   const b = mod((y1 + x1) * (y2 + x2))
@@ -61,7 +70,7 @@ function add([x1, y1, z1, t1], [x2, y2, z2, t2]) {
   return [mod(e * f), mod(g * h), mod(f * g), mod(e * h)]
 }
 
-/** @param {bigint[]} point @param {bigint} scalar @returns {bigint[]} */
+/** @param {Point} point @param {bigint} scalar @returns {Point} */
 export function multiply(point, scalar) {
   let result = IDENTITY
   for (let double = point; scalar > 0n; scalar >>= 1n) {
@@ -71,7 +80,7 @@ export function multiply(point, scalar) {
   return result
 }
 
-/** @param {bigint[]} point @returns {boolean} */
+/** @param {Point} point @returns {boolean} */
 export const isIdentity = ([x, y, z]) => x === 0n && y === z
 
 /**
@@ -111,6 +120,7 @@ export function exchange(secret, peer) {
 }
 
 // From n and n + 1 times the point to 2n and 2n + 1 times.
+/** @param {bigint} u @param {bigint} x2 @param {bigint} z2 @param {bigint} x3 @param {bigint} z3 */
 function step(u, x2, z2, x3, z3) {
   const [a, b, c, d] = [x2 + z2, x2 - z2, x3 + z3, x3 - z3]
   const [aa, bb, da, cb] = [mod(a * a), mod(b * b), mod(d * a), mod(c * b)]

@@ -6,16 +6,19 @@
 import { bigEndian, concat, toBigEndian } from '../bytes.mjs'
 
 // The constants of the standard: the first 64 bits of the fractional parts of square and cube roots of primes.
+/** @param {number} n */
 const isPrime = (n) => n > 1 && !Array.from({ length: n - 2 }, (_, i) => i + 2).some((i) => n % i === 0)
 const PRIMES = Array.from({ length: 410 }, (_, n) => n).filter(isPrime)
 
 // The largest integer whose power is at most `number`, bit by bit.
+/** @param {bigint} number @param {bigint} degree */
 function root(number, degree) {
   let found = 0n
   for (let bit = 1n << 72n; bit > 0n; bit >>= 1n) if ((found + bit) ** degree <= number) found += bit
   return found
 }
 
+/** @param {number} prime @param {bigint} degree */
 const fraction = (prime, degree) => BigInt.asUintN(64, root(BigInt(prime) << (64n * degree), degree))
 const START = PRIMES.slice(0, 8).map((prime) => fraction(prime, 2n))
 const ROUNDS = PRIMES.map((prime) => fraction(prime, 3n))
@@ -23,14 +26,17 @@ const START_256 = Int32Array.from(START, (word) => Number(BigInt.asIntN(32, word
 const ROUNDS_256 = Int32Array.from(ROUNDS.slice(0, 64), (word) => Number(BigInt.asIntN(32, word >> 32n)))
 
 // The message, a one, zeros, and its length in bits.
+/** @param {Uint8Array} bytes @param {number} block */
 function padded(bytes, block) {
   const over = (bytes.length + 1 + block / 8) % block
   const zeros = new Uint8Array((block - over) % block)
   return concat(bytes, Uint8Array.of(0x80), zeros, toBigEndian(8 * bytes.length, block / 8))
 }
 
+/** @param {number} word @param {number} by */
 const rotated = (word, by) => word >>> by | word << 32 - by
 
+/** @param {DataView} view @param {number} at @param {Int32Array} words */
 function schedule(view, at, words) {
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + 4 * i)
   for (let i = 16; i < 64; i++) {
@@ -40,6 +46,7 @@ function schedule(view, at, words) {
   }
 }
 
+/** @param {Int32Array} state @param {Int32Array} words */
 function compress(state, words) {
   let [a, b, c, d, e, f, g, h] = state
   for (let i = 0; i < 64; i++) {
@@ -73,6 +80,7 @@ export function sha256(bytes) {
   return new Uint8Array(digest.buffer)
 }
 
+/** @param {Uint8Array} key @param {Uint8Array} bytes */
 function hmac(key, bytes) {
   const block = new Uint8Array(64)
   block.set(key.length > 64 ? sha256(key) : key)
@@ -82,8 +90,10 @@ function hmac(key, bytes) {
 /** HKDF-SHA256, 32 bytes of it. @param {Uint8Array} secret @param {Uint8Array} salt @param {Uint8Array} info */
 export const hkdf = (secret, salt, info) => hmac(hmac(salt, secret), concat(info, Uint8Array.of(1)))
 
+/** @param {bigint} word @param {bigint} by */
 const turned = (word, by) => word >> by | BigInt.asUintN(64, word << 64n - by)
 
+/** @param {bigint[]} state @param {Uint8Array} block */
 function compress512(state, block) {
   const words = Array.from({ length: 16 }, (_, i) => bigEndian(block.subarray(8 * i, 8 * i + 8)))
   let [a, b, c, d, e, f, g, h] = state

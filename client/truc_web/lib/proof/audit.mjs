@@ -17,7 +17,7 @@ const DOCUMENT_LIMIT = 16384
  * @property {number | null} setup or in the setup by its number from the table record
  * @property {Setup | null} table what the setup told
  * @property {Ledger | null} ledger what the records told as far as they pass
- * @property {object | null} failed the record that fails, if the server has signed it
+ * @property {import('./records.mjs').TypedRecord | null} failed the record that fails, if the server has signed it
  */
 
 /**
@@ -41,11 +41,15 @@ export async function verify(bytes) {
 
 class Audit {
   constructor() {
+    /** @type {Setup | null} */
     this.table = null
+    /** @type {Ledger | null} */
     this.ledger = null
+    /** @type {import('./records.mjs').Raw | null} */
     this.newest = null
   }
 
+  /** @param {Uint8Array} item */
   async take(item) {
     if (this.table === null) {
       if (item.length > DOCUMENT_LIMIT) throw new Malformed('no rule document')
@@ -59,13 +63,19 @@ class Audit {
     if (this.ledger === null && this.table.done) this.ledger = new Ledger(this.table)
   }
 
+  /**
+   * @param {Verdict['result']} result
+   * @param {string | null} check
+   * @param {number | null} culprit
+   * @returns {Verdict}
+   */
   verdict(result, check, culprit) {
     const { table, ledger } = this
     // A file that breaks in the document or the table record is unreadable as a whole.
     const hasPlace = check !== null && (result !== 'unreadable' || Boolean(table?.terms))
     const record = hasPlace ? ledger?.k ?? null : null
-    const setup = hasPlace && ledger === null ? table.records.length : null
-    const failed = result === 'refuted' && this.newest ? wordOfServer(this.newest, table.server?.pk) : null
+    const setup = hasPlace && ledger === null ? table?.records.length ?? null : null
+    const failed = result === 'refuted' && this.newest ? wordOfServer(this.newest, table?.server?.pk) : null
     return { result, check, culprit, record, setup, table, ledger, failed }
   }
 }

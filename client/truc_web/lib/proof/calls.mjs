@@ -7,12 +7,21 @@ import { handInfo } from './boxes.mjs'
 import { cardsNeeded, firstDealer } from './deals.mjs'
 import { SERVER } from './records.mjs'
 
+/** @typedef {import('./ledger.mjs').Ledger} Ledger */
+
+/** @type {<Item>(a: Item[], b: Item[]) => boolean} */
 const sameList = (a, b) => a.length === b.length && a.every((item, i) => item === b[i])
 
-// [[role, link], …], ascending: the map fills as the releases come.
+/**
+ * By roles ascending: the map fills as the releases come.
+ *
+ * @param {Map<number, Uint8Array>} links
+ * @returns {import('./deals.mjs').Links}
+ */
 export const sortedLinks = (links) => [...links].sort(([a], [b]) => a - b)
 
 // C13, C26. That a decision before the call is open follows from the param short_deal and the records.
+/** @param {Ledger} m @param {any} f */
 function call(m, f) {
   m.must(m.decider === null, 'C13')
   const { lastVoid } = m
@@ -28,9 +37,11 @@ function call(m, f) {
 }
 
 // The keyed seats that have not released.
+/** @param {Ledger} m */
 const silentSeats = (m) => m.roles.filter((role) => role !== SERVER && !m.links.has(role)).map((role) => role - 1)
 
 // C15, C14. The same release again may be anybody's doing.
+/** @param {Ledger} m @param {any} f */
 function release(m, f) {
   const before = m.links.get(f.seat + 1)
   m.must(before === undefined, 'C15', before !== undefined && same(before, f.link) ? null : m.blame)
@@ -38,6 +49,7 @@ function release(m, f) {
 }
 
 // C15, C16, C14, C16.
+/** @param {Ledger} m @param {any} f */
 function draw(m, f) {
   m.must(silentSeats(m).length === 0, 'C15')
   m.must(!m.drawn, 'C16')
@@ -49,34 +61,41 @@ function draw(m, f) {
 }
 
 // C16, C15, C17. That a redeal was granted is read off its acts, that the hand is blind off its boxes.
+/** @param {Ledger} m @param {any} f */
 function deal(m, f) {
   const isFirst = m.phase === 'called'
   m.must(m.drawn, 'C16')
   if (isFirst) {
     m.must(silentSeats(m).length === 0, 'C15')
-    m.hand = { j: f.j, ...m.next, links: m.links, deals: [], open: new Set() }
+    const nothingYet = { isRedealt: false, isBlind: false, consents: null, blindCard: null, lastOpened: null }
+    m.hand = { j: f.j, ...m.next, links: m.links, deals: [], open: new Set(), ...nothingYet }
   }
-  const { hand, seats, rules } = m
+  const { openHand: hand, seats, rules } = m
+  /** @type {{ leaves: Uint8Array[][], up: number[], boxes: Uint8Array[] }} */
+  const { leaves, up, boxes } = f
   m.must((isFirst || hand.isRedealt) && f.d === hand.deals.length, 'C17')
   m.must(f.dealer === hand.dealer && f.ncards === hand.ncards && f.cut === hand.cut, 'C17')
-  m.must(f.leaves.length === seats.length && f.leaves.every((own) => own.length === f.ncards), 'C17')
-  m.must(f.up.length === (isFirst ? rules.up : 0) && f.up.every((card) => card < rules.deck), 'C17')
+  m.must(leaves.length === seats.length && leaves.every((own) => own.length === f.ncards), 'C17')
+  m.must(up.length === (isFirst ? rules.up : 0) && up.every((card) => card < rules.deck), 'C17')
   m.must(cardsNeeded(seats.length, f.ncards, rules.up, f.d + 1) <= rules.deck, 'C17')
-  const isBlind = rules.blind && f.boxes.every((box) => box.length === 0)
-  const isBoxed = f.boxes.length === seats.length &&
-    seats.every(({ x }, q) => (f.boxes[q].length > 0) === (x !== null && !isBlind))
+  const isBlind = rules.blind && boxes.every((box) => box.length === 0)
+  const isBoxed = boxes.length === seats.length &&
+    seats.every(({ x }, q) => (boxes[q].length > 0) === (x !== null && !isBlind))
   m.must(isBoxed, 'C17')
   seats.forEach(({ x }, q) => {
-    if (f.boxes[q].length === 0) return
-    m.sealed.push({ k: f.k, hand, d: f.d, owner: q, receiver: q, x, box: f.boxes[q], info: handInfo(f.j, f.d, q) })
+    if (boxes[q].length === 0) return
+    m.sealed.push({ k: f.k, hand, d: f.d, owner: q, receiver: q, x, box: boxes[q], info: handInfo(f.j, f.d, q) })
   })
-  hand.deals.push({ ...f, opened: seats.map(() => new Set()), covered: seats.map(() => new Set()) })
-  f.up.forEach((card) => hand.open.add(card))
+  /** @returns {Set<number>[]} */
+  const noSlots = () => seats.map(() => new Set())
+  hand.deals.push({ d: f.d, leaves, up, opened: noSlots(), covered: noSlots() })
+  up.forEach((card) => hand.open.add(card))
   Object.assign(hand, { isRedealt: false, isBlind })
   m.phase = 'hand'
 }
 
 // C26, C14.
+/** @param {Ledger} m @param {any} f */
 function voided(m, f) {
   const silent = silentSeats(m)
   m.must(['silent', 'link'].includes(f.reason) && silent.length > 0 && sameList(f.seats, silent), 'C26')
@@ -88,9 +107,11 @@ function voided(m, f) {
   m.phase = 'between'
 }
 
+/** @param {Ledger} m @param {Uint8Array} pk @param {any} f */
 const newChain = (m, pk, f) => new Chain(pk, m.terms.tn, f.first, m.terms.links, f.anchor)
 
 // C27, C7.
+/** @param {Ledger} m @param {any} f */
 function rekey(m, f) {
   const isExhausted = m.chainOf(f.role).isExhausted(m.index)
   m.must(f.first === m.index && (f.x === null) === (f.role === SERVER), 'C27')
@@ -104,14 +125,17 @@ function rekey(m, f) {
   if (!isExhausted) seat.rekeys += 1
   m.must(seat.rekeys <= m.opts.rekeys, 'C27')
   m.used.claim(f)
-  Object.assign(seat, { x: f.x, chain: newChain(m, seat.pk, f) })
+  Object.assign(seat, { x: f.x, chain: newChain(m, /** @type {Uint8Array} */ (seat.pk), f) })
 }
 
 // A seat is gone that the last void named, or after opts 9 ruled moves in a row.
+/** @param {Ledger} m @param {number} seat */
 export const isAbsent = (m, seat) => m.opts.gone_after > 0 && m.seats[seat].ruled >= m.opts.gone_after
+/** @param {Ledger} m @param {number} seat */
 export const isGone = (m, seat) => Boolean(m.lastVoid?.missing.has(seat)) || isAbsent(m, seat)
 
 // C28, C7. The admission of its key (C4) came with its signature.
+/** @param {Ledger} m @param {any} f */
 function sub(m, f) {
   m.must(m.opts.gone === 1 && isGone(m, f.seat) && f.first === m.index && isUtf8(f.name), 'C28')
   m.used.claim(f)

@@ -14,11 +14,18 @@ const DEPTH_LIMIT = 6
 export class Malformed extends Error {}
 
 // The forms of a number or length, the shortest first: [below, first byte, bytes that follow].
+/** @typedef {[below: number, first: number, bytes: number][]} Forms */
+
+/** @type {Forms} */
 const INTEGER = [[0x100, 0xcc, 1], [0x10000, 0xcd, 2], [2 ** 32, 0xce, 4], [2 ** 53, 0xcf, 8]]
+/** @type {Forms} */
 const STR = [[0x100, 0xd9, 1]]
+/** @type {Forms} */
 const BIN = [[0x100, 0xc4, 1], [0x10000, 0xc5, 2], [2 ** 32, 0xc6, 4]]
+/** @type {Forms} */
 const ARRAY = [[0x10000, 0xdc, 2]]
 
+/** @param {number} number @param {Forms} forms */
 function shortest(number, forms) {
   const form = forms.find(([below]) => number < below)
   if (form === undefined) throw new Malformed('too large')
@@ -27,10 +34,11 @@ function shortest(number, forms) {
 }
 
 // Numbers and lengths below `count` stand in the first byte itself.
+/** @param {number} number @param {number} count @param {number} first @param {Forms} forms */
 const header = (number, count, first, forms) => number < count ? Uint8Array.of(first + number) : shortest(number, forms)
 
 /**
- * @typedef {null | boolean | number | string | Uint8Array | Value[]} Value
+ * @typedef {null | boolean | number | string | Uint8Array | any[]} Value an array is of values
  */
 
 /** @param {Value} value @returns {Uint8Array} */
@@ -53,17 +61,20 @@ export function encode(value) {
 
 // Reads every form; decode() then insists on the shortest.
 class Reader {
+  /** @param {Uint8Array} bytes */
   constructor(bytes) {
     this.bytes = bytes
     this.at = 0
   }
 
+  /** @param {number} length */
   take(length) {
     if (this.at + length > this.bytes.length) throw new Malformed('bytes end within a value')
     this.at += length
     return this.bytes.subarray(this.at - length, this.at)
   }
 
+  /** @param {number} length */
   integer(length) {
     const number = bigEndian(this.take(length))
     if (number > BigInt(Number.MAX_SAFE_INTEGER)) throw new Malformed('integer out of range')
@@ -71,17 +82,21 @@ class Reader {
   }
 
   // What is no ASCII comes out as something that `encode` refuses.
+  /** @param {number} length */
   text(length) {
     return String.fromCharCode(...this.take(length))
   }
 
+  /** @param {number} length @param {number} depth */
   array(length, depth) {
     if (depth >= DEPTH_LIMIT) throw new Malformed('arrays nested too deep')
+    /** @type {Value[]} */
     const items = []
     for (let i = 0; i < length; i++) items.push(this.value(depth + 1))
     return items
   }
 
+  /** @param {number} depth @returns {Value} */
   value(depth) {
     const first = this.take(1)[0]
     if (first < 0x80) return first

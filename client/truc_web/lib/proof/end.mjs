@@ -8,13 +8,16 @@ import { boxKey, sealHand } from './boxes.mjs'
 import { sortedLinks } from './calls.mjs'
 import { SERVER } from './records.mjs'
 
+/** @typedef {import('./ledger.mjs').Ledger} Ledger */
+
 // C25 without the rules: seed, order, leaves of every sub-deal and the cards turned up. Keeps the cards in the hand.
+/** @param {Ledger} m @param {import('./ledger.mjs').Hand} hand */
 export function recompute(m, hand) {
   const seed = seedOf(m.mid, hand.j, sortedLinks(hand.links))
   const place = { ...hand, mid: m.mid, seed, deck: m.rules.deck, seats: m.seats.length, up: m.rules.up }
-  hand.dealt = dealAll(place, hand.deals.length)
+  const dealt = hand.dealt = dealAll(place, hand.deals.length)
   hand.deals.forEach((deal, d) => {
-    const { leaves, up } = hand.dealt[d]
+    const { leaves, up } = dealt[d]
     m.must(up.every((card, i) => card === deal.up[i]), 'C25', SERVER)
     m.must(leaves.every((own, q) => own.every((leaf, slot) => same(leaf, deal.leaves[q][slot]))), 'C25', SERVER)
   })
@@ -22,30 +25,36 @@ export function recompute(m, hand) {
 
 // C30: J, and for every chain the server has had with b < J its last link used, which hashes down to its anchor. Returns
 // how to find the server's link of any deal.
+/** @param {Ledger} m @param {any} f */
 function checkChains(m, f) {
   const chains = m.server.chains.filter((chain) => chain.first < m.index)
   const used = chains.map((chain) => Math.min(m.index, chain.last))
   m.must(f.next_index === m.index && f.links.length === chains.length, 'C30')
-  f.links.forEach(([first, link], i) => m.must(first === chains[i].first && chains[i].fits(used[i], link), 'C30'))
-  return (j) => {
+  /** @type {[first: number, link: Uint8Array][]} */
+  const links = f.links
+  links.forEach(([first, link], i) => m.must(first === chains[i].first && chains[i].fits(used[i], link), 'C30'))
+  return (/** @type {number} */ j) => {
     const i = chains.findLastIndex((chain) => chain.first <= j)
-    return hashDown(chains[i].pk, chains[i].tn, f.links[i][1], used[i], j + 1)
+    return hashDown(chains[i].pk, chains[i].tn, links[i][1], used[i], j + 1)
   }
 }
 
 // C31: every box of every deal and share is made again. A seat without x has an empty one.
+/** @param {Ledger} m @param {Uint8Array} xsec */
 function checkBoxes(m, xsec) {
   const sharedWith = remembered((x) => exchange(xsec, x))
   for (const { hand, d, owner, x, box, info } of m.sealed) {
-    const cards = hand.dealt[d].hands[owner]
+    const cards = /** @type {import('./deals.mjs').Dealt[]} */ (hand.dealt)[d].hands[owner]
     const made = x === null ? new Uint8Array(0) : sealHand(boxKey(sharedWith(x), m.mid, info), cards)
     m.must(same(made, box), 'C31')
   }
 }
 
 // C24 but for the score, C30, C31, C25, C31.
+/** @param {Ledger} m @param {any} f */
 function end(m, f) {
-  m.must(m.hand === null && f.winner === m.won.winner && f.reason === m.won.reason, 'C24')
+  const won = /** @type {{ winner: number | null, reason: string }} */ (m.won)     // in the phase `over`
+  m.must(m.hand === null && f.winner === won.winner && f.reason === won.reason, 'C24')
   const linkOf = checkChains(m, f)
   m.must(same(boxKeyOf(f.xsec), m.server.x), 'C31')
   for (const hand of m.hands.filter(({ dealt }) => dealt === undefined)) {
@@ -53,11 +62,12 @@ function end(m, f) {
     recompute(m, hand)
   }
   checkBoxes(m, f.xsec)
-  m.result = { ...m.won, score: f.score }
+  m.result = { ...won, score: f.score }
   m.phase = 'ended'
 }
 
 // C32. The same ack again may be anybody's doing, and each seat's has only one possible body.
+/** @param {Ledger} m @param {any} f */
 function ack(m, f) {
   m.must(!m.acked.has(f.seat), 'C32', null)
   m.acked.add(f.seat)

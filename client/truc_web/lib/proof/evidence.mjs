@@ -10,12 +10,36 @@ import { EVIDENCE, itemsOf, recordShape } from './files.mjs'
 import { SERVER } from './records.mjs'
 import { tagged } from './shapes.mjs'
 
+/** @typedef {import('./audit.mjs').Verdict} Verdict */
+/** @typedef {import('./ledger.mjs').Ledger} Ledger */
+/** @typedef {import('./ledger.mjs').SealedBox} SealedBox */
+/** @typedef {import('./records.mjs').TypedRecord} TypedRecord */
+
+/**
+ * An item of evidence: the secret of a seat, which shows what one of its boxes held, or the server's signed word that it
+ * did not take a body.
+ *
+ * @typedef {{ kind: 'complaint', mid: Uint8Array, k: number, seat: number, secret: Uint8Array }} Complaint
+ * @typedef {{ kind: 'refusal', mid: Uint8Array, body: Uint8Array, code: string, signed: Uint8Array, sig: Uint8Array
+ * }} Refusal
+ */
+
+/**
+ * What an item shows of a transcript; `needsRules` if only who plays them can tell.
+ *
+ * @typedef {{ judgement: string | null, check: string | null, record: number | null, culprit: number | null,
+ *   needsRules?: boolean }} Shown
+ */
+
+/** What two transcripts show. @typedef {{ check: string, culprit: number, needsRules?: boolean }} Conviction */
+
 const MOST_ITEMS = 256
 const REFUSABLE = ['act', 'resign', 'rekey', 'sub']
 const LATE = ['stale_position', 'void_bet']
 const refusalShape = tagged('refuse', 'mid h, body h, code t')
 const complaintShape = tagged('complaint', 'mid h, k u, seat u, secret h')
 
+/** @param {Uint8Array} item @returns {Complaint | Refusal} */
 function readEvidence(item) {
   const value = decode(item)
   if (!Array.isArray(value) || value[0] !== SERVER) return { kind: 'complaint', ...complaintShape(value) }
@@ -27,7 +51,7 @@ function readEvidence(item) {
  * The items of a file of evidence, equal ones once, or Malformed (C41).
  *
  * @param {Uint8Array} bytes
- * @returns {{ kind: 'complaint' | 'refusal', mid: Uint8Array }[]}
+ * @returns {(Complaint | Refusal)[]}
  */
 export function readEvidenceFile(bytes) {
   const items = [...itemsOf(bytes, EVIDENCE)]
@@ -35,24 +59,27 @@ export function readEvidenceFile(bytes) {
   return [...new Map(items.map((item) => [toHex(item), readEvidence(item)])).values()]
 }
 
+/** @param {Uint8Array | undefined} mid @param {{ mid?: Uint8Array } | null} table */
 const isOneMatch = (mid, table) => mid !== undefined && table?.mid !== undefined && same(table.mid, mid)
 
-/** Whether an item is of the match of a transcript. */
+/** Whether an item is of the match of a transcript. @param {Complaint | Refusal} item @param {Verdict} transcript */
 export const isOf = ({ mid }, { table }) => isOneMatch(mid, table)
 
 /**
- * What an item shows of a transcript of its match; `needsRules` if only who plays them can tell.
+ * What an item shows of a transcript of its match.
  *
- * @param {{ kind: 'complaint' | 'refusal', mid: Uint8Array }} item
- * @param {import('./audit.mjs').Verdict} transcript
- * @returns {{ judgement: string | null, check: string | null, record: number | null, culprit: number | null,
- *   needsRules?: boolean }}
+ * @param {Complaint | Refusal} item
+ * @param {Verdict} transcript
+ * @returns {Shown}
  */
 export function weigh(item, transcript) {
   const nothing = { judgement: null, check: null, record: null, culprit: null }
-  if (!isOf(item, transcript)) return { ...nothing, judgement: item.kind === 'complaint' ? 'no complaint' : null }
-  if (item.kind === 'complaint') return judge(item, transcript.ledger, nothing)
-  const { records, signedByServer } = transcript.ledger
+  const { ledger } = transcript
+  if (!isOf(item, transcript) || ledger === null) {
+    return { ...nothing, judgement: item.kind === 'complaint' ? 'no complaint' : null }
+  }
+  if (item.kind === 'complaint') return judge(item, ledger, nothing)
+  const { records, signedByServer } = ledger
   const record = records.findIndex((one) => isRefused(one, item))
   if (record < 0 || !isSigned(item, transcript)) return nothing
   const isTaken = record < signedByServer     // before, whoever wrote the list may have put it there
@@ -61,24 +88,35 @@ export function weigh(item, transcript) {
   return { ...nothing, check: 'C35', record, culprit: SERVER }
 }
 
-const isSigned = ({ signed, sig }, { table }) => signatureHolds(table.server.pk, signed, sig)
-const isRefused = ({ kind, body }, refusal) => REFUSABLE.includes(kind) && same(sha256(body), refusal.body)
+/** @param {Refusal} refusal @param {Verdict} transcript */
+const isSigned = ({ signed, sig }, { table }) => table !== null && signatureHolds(table.server.pk, signed, sig)
+/** @param {TypedRecord} record @param {Complaint | Refusal} item */
+const isRefused = ({ kind, body }, item) =>
+  item.kind === 'refusal' && REFUSABLE.includes(kind) && same(sha256(body), item.body)
 
 // Whether the rules allow a record that passes for certain: what is no move of theirs, unless a hidden flor may have
 // ended the game.
+/** @param {TypedRecord} record @param {Verdict} transcript */
 function isAllowed({ kind, fields }, { table }) {
   if (kind === 'rekey' || kind === 'sub') return true
-  return !table.rules.hasFlor && (kind === 'resign' || ['pause', 'resume'].includes(fields.kind))
+  return table !== null && !table.rules.hasFlor && (kind === 'resign' || ['pause', 'resume'].includes(fields.kind))
 }
 
+/** @param {Complaint} complaint @param {Ledger} ledger @param {Shown} nothing @returns {Shown} */
 function judge({ k, seat, secret }, ledger, nothing) {
   const sealed = ledger.sealed.find((one) => one.k === k && one.receiver === seat && one.box.length > 0)
-  if (sealed === undefined || !same(boxKeyOf(secret), sealed.x)) return { ...nothing, judgement: 'no complaint' }
+  if (sealed?.x == null || !same(boxKeyOf(secret), sealed.x)) return { ...nothing, judgement: 'no complaint' }
   if (isHonest(sealed, secret, ledger)) return { ...nothing, judgement: 'dismissed' }
   return { judgement: 'upheld', check: 'C18', record: k, culprit: SERVER }
 }
 
-// The cards of a box, or null if it is garbled.
+/**
+ * The cards of a box, or null if it is garbled.
+ *
+ * @param {SealedBox} sealed
+ * @param {Uint8Array} secret
+ * @param {Ledger} ledger
+ */
 function cardsOf({ hand, d, owner, x, box, info }, secret, { mid, server }) {
   let cards
   try {
@@ -93,6 +131,7 @@ function cardsOf({ hand, d, owner, x, box, info }, secret, { mid, server }) {
   return fits ? cards.map(([card]) => card) : null
 }
 
+/** @param {SealedBox} sealed @param {Uint8Array} secret @param {Ledger} ledger */
 function isHonest(sealed, secret, ledger) {
   const cards = cardsOf(sealed, secret, ledger)
   if (cards === null) return false
@@ -107,30 +146,40 @@ function isHonest(sealed, secret, ledger) {
  * Everything that two transcripts show, each once; `needsRules` where only who plays them can tell. What a refusal names
  * does not convict a seat.
  *
- * @param {import('./audit.mjs').Verdict} first
- * @param {import('./audit.mjs').Verdict} second
- * @param {object[]} refusals items of evidence
- * @returns {{ check: string, culprit: number, needsRules?: boolean }[]}
+ * @param {Verdict} first
+ * @param {Verdict} second
+ * @param {(Complaint | Refusal)[]} evidence
+ * @returns {Conviction[]}
  */
-export function compare(first, second, refusals) {
+export function compare(first, second, evidence) {
+  /** @type {Map<string, Conviction>} */
   const found = new Map()
-  const convict = (check, culprit) => found.set(check + culprit, { check, culprit })
+  /** @type {(check: string, culprit: number) => void} */
+  const convict = (check, culprit) => { found.set(check + culprit, { check, culprit }) }
   const words = wordsOf(second)
   for (const [what, bodies] of wordsOf(first)) {
     const differs = bodies.some((one) => words.get(what)?.some((other) => !same(one, other)))
     if (differs) convict(what.startsWith('setup') ? 'C36' : 'C33', SERVER)
   }
-  const isOne = first.ledger && second.ledger && isOneMatch(first.table.mid, second.table)
-  return isOne ? [...compareMatch(first, second, refusals, found).values()] : [...found.values()]
+  if (isOneMatch(first.table?.mid, second.table)) compareMatch(first, second, evidence, found)
+  return [...found.values()]
 }
 
-function compareMatch(first, second, refusals, found) {
-  const isCounted = (record) => refusals.some((item) =>
-    isRefused(record, item) && isOf(item, first) && isSigned(item, first))
-  const [a, b] = [first.ledger, second.ledger]
+/**
+ * @param {Verdict} first
+ * @param {Verdict} second
+ * @param {(Complaint | Refusal)[]} evidence
+ * @param {Map<string, Conviction>} found to which it adds
+ */
+function compareMatch(first, second, evidence, found) {
+  const isCounted = (/** @type {TypedRecord} */ record) => evidence.some((item) =>
+    item.kind === 'refusal' && isRefused(record, item) && isOf(item, first) && isSigned(item, first))
+  const { ledger: a } = first
+  const { ledger: b } = second
+  if (a === null || b === null) return
   for (const [what, one] of signedOnce(a)) {
     const other = signedOnce(b).get(what)
-    if (other === undefined || same(other.body, one.body) || !isKnown(one.key, a, b)) continue
+    if (other === undefined || same(other.body, one.body) || !isKnown(one.key ?? null, a, b)) continue
     if (isCounted(one) || isCounted(other)) continue
     const culprit = one.signer
     const isSure = one.kind === 'release' || (isAllowed(one, first) && isAllowed(other, second))
@@ -138,14 +187,16 @@ function compareMatch(first, second, refusals, found) {
     else if (!found.has('C34' + culprit)) found.set('C34' + culprit, { check: 'C34', culprit, needsRules: true })
   }
   if (isForked(a, b)) found.set('C33' + SERVER, { check: 'C33', culprit: SERVER })
-  return found
 }
 
 // The bodies that the server has signed in a list, the one that fails included, by what it may sign once: a table of a
 // nonce, a match of a table, a record for a position, a call for an index.
+/** @param {Verdict} transcript */
 function wordsOf({ table, ledger, failed }) {
+  /** @type {Map<string, Uint8Array[]>} */
   const words = new Map()
-  const say = (what, { body }) => words.set(what, [...words.get(what) ?? [], body])
+  const say = (/** @type {string} */ what, /** @type {TypedRecord} */ { body }) =>
+    words.set(what, [...words.get(what) ?? [], body])
   for (const record of [...table?.records ?? [], ...ledger?.records ?? [], ...failed ? [failed] : []]) {
     const { kind, signer, fields: { spk, tn, th, mid, k, j } } = record
     if (signer !== SERVER || kind === 'proxy') continue
@@ -158,27 +209,31 @@ function wordsOf({ table, ledger, failed }) {
 }
 
 // A key that a sub has brought counts only if in one of the lists the server has signed a record after that sub.
+/** @param {Uint8Array | null} key @param {...Ledger} ledgers */
 function isKnown(key, ...ledgers) {
-  const lists = ledgers.filter(({ newcomers }) => newcomers.has(toHex(key)))
+  const lists = ledgers.filter(({ newcomers }) => key !== null && newcomers.has(toHex(key)))
   return lists.length === 0 || lists.some((ledger) => !ledger.isUnknown(key))
 }
 
 // By what a seat may sign once: one act or resignation for a position, and one release for an index.
+/** @param {Ledger} ledger */
 function signedOnce(ledger) {
   if (ledger.signed) return ledger.signed
-  ledger.signed = new Map()
+  const signed = ledger.signed = new Map()
   for (const record of ledger.records) {
     const { kind, key, fields: { k, j } } = record
     const by = key && toHex(key)
-    if (kind === 'release') ledger.signed.set(`release ${j} ${by}`, record)
-    if (kind === 'act' || kind === 'resign') ledger.signed.set(`decision ${k} ${by}`, record)
+    if (kind === 'release') signed.set(`release ${j} ${by}`, record)
+    if (kind === 'act' || kind === 'resign') signed.set(`decision ${k} ${by}`, record)
   }
-  return ledger.signed
+  return signed
 }
 
 // Whether the lists, each up to the last record that the server signed, differ at a position that both have: then the
 // heads after it differ too.
+/** @param {Ledger} first @param {Ledger} second */
 function isForked(first, second) {
   const both = 1 + Math.min(first.signedByServer, second.signedByServer)
-  return both > 0 && !same(first.records[both - 1].after, second.records[both - 1].after)
+  const [a, b] = [first, second].map(({ records }) => records[both - 1]?.after)
+  return a !== undefined && b !== undefined && !same(a, b)
 }

@@ -7,10 +7,12 @@ import { leafOf } from './deals.mjs'
 import { recompute } from './end.mjs'
 import { SERVER, isAscending, readArgs } from './records.mjs'
 
+/** @typedef {import('./ledger.mjs').Ledger} Ledger */
+
 const ANYTIME = ['pause', 'resume', 'resign']
 const BEFORE_CALL = ['cut', 'tap', 'deal']
 
-// C2 of the args of an act or a ruled move.
+/** C2 of the args of an act or a ruled move. @param {Ledger} m @param {any} f */
 export function argsOf(m, f) {
   try {
     return readArgs(f.kind, f.args, m.rules.deck)
@@ -21,6 +23,7 @@ export function argsOf(m, f) {
 }
 
 // C2, C29, C20, C19, C25, C20.
+/** @param {Ledger} m @param {any} f */
 function act(m, f) {
   const { seat, kind } = f
   const args = argsOf(m, f)
@@ -43,6 +46,7 @@ function act(m, f) {
   }
 }
 
+/** @param {Ledger} m @param {any} f */
 function proxy(m, f) {
   m.tell('proxy', `${f.kind} for seat ${f.seat}`)
   act(m, f)
@@ -50,20 +54,22 @@ function proxy(m, f) {
 
 // What an act or a ruled move does. Whether the rules allow it (C20) is left out, but where nothing is dealt: then there
 // is no card (C19), and nothing to decide but what comes before a call.
+/** @param {Ledger} m @param {number} seat @param {string} kind @param {any} args */
 export function decide(m, seat, kind, args) {
   if (m.phase === 'between' && BEFORE_CALL.includes(kind)) return decideBeforeCall(m, seat, kind, args)
   const { hand } = m
-  const isInPlay = hand !== null && !hand.isRedealt
+  /** @type {import('./records.mjs').Opening[]} */
   const openings = kind === 'play' ? [[args.slot, args.card, args.salt]] : args.openings ?? []
-  m.must(isInPlay, openings.length > 0 ? 'C19' : 'C20')
+  m.must(hand !== null && !hand.isRedealt, openings.length > 0 ? 'C19' : 'C20')
   m.must(!BEFORE_CALL.includes(kind), 'C20')
-  openings.forEach((opening) => openCard(m, seat, ...opening))
-  if (kind === 'cover') hand.deals.at(-1).covered[seat].add(args.slot)
+  openings.forEach((opening) => openCard(m, seat, opening))
+  if (kind === 'cover') m.openDeal.covered[seat].add(args.slot)
   if (kind === 'blind') hand.blindCard = { seat, slot: args.slot }
   grantRedeal(m, seat, kind)
 }
 
 // The seat before the dealer cuts or taps; after a tap the dealer says how many cards, unless a side lacks but a point.
+/** @param {Ledger} m @param {number} seat @param {string} kind @param {any} args */
 function decideBeforeCall(m, seat, kind, args) {
   m.must(m.decider?.seat === seat && m.decider.kinds.includes(kind), 'C20')
   const hasChoice = kind === 'tap' && m.points.every((points) => points < m.rules.target - 1)
@@ -73,9 +79,13 @@ function decideBeforeCall(m, seat, kind, args) {
 }
 
 // C19; C25: a card that lies open elsewhere in the same hand.
-function openCard(m, seat, slot, card, salt) {
-  const { hand } = m
-  const { d, leaves, opened } = hand.deals.at(-1)
+/**
+ * @param {Ledger} m
+ * @param {number} seat
+ * @param {import('./records.mjs').Opening} opening
+ */
+function openCard(m, seat, [slot, card, salt]) {
+  const { openHand: hand, openDeal: { d, leaves, opened } } = m
   m.must(slot < hand.ncards && !opened[seat].has(slot), 'C19')
   m.must(same(leafOf(m.mid, hand.j, d, seat, slot, card, salt), leaves[seat][slot]), 'C19')
   m.must(!hand.open.has(card), 'C25', SERVER)
@@ -85,8 +95,9 @@ function openCard(m, seat, slot, card, salt) {
 
 // A redeal is granted when all who must agree (param redeal.consent) have accepted, one after the other; orders may stand
 // between.
+/** @param {Ledger} m @param {number} seat @param {string} kind */
 function grantRedeal(m, seat, kind) {
-  const { hand, rules } = m
+  const { openHand: hand, rules } = m
   if (kind === 'redeal' && rules.redeal !== null) {
     const others = [...m.seats.keys()].filter((other) => other !== seat)
     hand.consents = new Set(rules.redeal.consent === 'dealer' ? [hand.dealer] : others)
@@ -99,10 +110,13 @@ function grantRedeal(m, seat, kind) {
 
 // C12, C23 as far as the records go, C19, C25: the open of a card played blind, or under `match` those at the end of a
 // hand, by seats and slots ascending.
+/** @param {Ledger} m @param {any} f */
 function open(m, f) {
-  const { hand } = m
+  const { openHand: hand } = m
+  /** @type {import('./records.mjs').Opening[]} */
+  const openings = f.openings
   m.must(f.d === hand.deals.length - 1, 'C12')
-  const slots = f.openings.map(([slot]) => slot)
+  const slots = openings.map(([slot]) => slot)
   if (hand.blindCard) {
     const { seat, slot } = hand.blindCard
     m.must(f.seat === seat && slots.length === 1 && slots[0] === slot, 'C23')
@@ -112,33 +126,40 @@ function open(m, f) {
     m.must(hand.lastOpened == null || hand.lastOpened < f.seat, 'C23')
     hand.lastOpened = f.seat
   }
-  f.openings.forEach((opening) => openCard(m, f.seat, ...opening))
+  openings.forEach((opening) => openCard(m, f.seat, opening))
 }
 
 // When a share is due only the rules know (C23); what is in it, the end shows (C31).
+/** @param {Ledger} m @param {any} f */
 function share(m, f) {
   const { x } = m.seats[f.receiver]
-  m.must(f.d === m.hand.deals.length - 1, 'C12')
+  const { openHand: hand } = m
+  m.must(f.d === hand.deals.length - 1, 'C12')
   m.must((f.box.length > 0) === (x !== null), 'C23')
   const info = shareInfo(f.j, f.d, f.giver, f.receiver)
-  m.sealed.push({ k: f.k, hand: m.hand, d: f.d, owner: f.giver, receiver: f.receiver, x, box: f.box, info })
+  m.sealed.push({ k: f.k, hand, d: f.d, owner: f.giver, receiver: f.receiver, x, box: f.box, info })
 }
 
+/** @param {Ledger} m @param {any} f */
 function resign(m, f) {
   m.giveUp(f.seat, 'resigned')
 }
 
 // C24 where nothing is open, C14, C25, C24. That the hand is over by the rules, and its score, are believed.
+/** @param {Ledger} m @param {any} f */
 function close(m, f) {
   const isOver = m.phase === 'over'
-  m.must(m.hand !== null, 'C24')
+  const { hand } = m
+  /** @type {[games: number, hands: number, points: number][]} */
+  const score = f.score
+  m.must(hand !== null, 'C24')
   m.openServerLink(f.link)
-  if (f.link !== null) recompute(m, m.hand)
+  if (f.link !== null) recompute(m, hand)
   m.must(f.reason === (isOver ? 'ended' : 'hand'), 'C24')
-  const isNewGame = f.score.some(([games], side) => games !== m.games[side])
-  m.games = f.score.map(([games]) => games)
-  m.points = f.score.map(([, , points]) => isNewGame ? 0 : points)
-  m.hands.push(m.hand)
+  const isNewGame = score.some(([games], side) => games !== m.games[side])
+  m.games = score.map(([games]) => games)
+  m.points = score.map(([, , points]) => isNewGame ? 0 : points)
+  m.hands.push(hand)
   m.hand = null
   m.askedPause.clear()
   m.asking.clear()

@@ -13,6 +13,12 @@ const rollShape = tagged('roll', 'old h, new h, serial u, not_before u')
 const revokeShape = tagged('revoke', 'pk h')
 const MOST_ROLLS = 8
 
+/**
+ * @param {Uint8Array} body
+ * @param {(value: any) => any} fieldsOf
+ * @param {string} check
+ * @returns {any}
+ */
 function read(body, fieldsOf, check) {
   try {
     return fieldsOf(decode(body))
@@ -22,17 +28,28 @@ function read(body, fieldsOf, check) {
   }
 }
 
+/** @param {Uint8Array | null} a @param {Uint8Array | null} b */
 const isSame = (a, b) => a === null || b === null ? a === b : same(a, b)
+/** @param {Uint8Array[]} keys @param {Uint8Array} key */
 const isIn = (keys, key) => keys.some((one) => same(one, key))
 
 /** Of a server's key: the first 26 characters of the base32. @param {Uint8Array} spk @returns {string} */
 export function fingerprint(spk) {
   const bits = [...H('fp', spk)].map((byte) => byte.toString(2).padStart(8, '0')).join('')
-  const letter = (i) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[parseInt(bits.slice(5 * i, 5 * i + 5), 2)]
-  return Array.from({ length: 26 }, (_, i) => letter(i)).join('')
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+  return Array.from({ length: 26 }, (_, i) => letters[parseInt(bits.slice(5 * i, 5 * i + 5), 2)]).join('')
 }
 
-// C39: rotations, from `key` on, each [body, signature by the old key, by the new key]. Returns { present, serial }.
+/** A rotation: its body, the signature by the old key, that by the new one. @typedef {Uint8Array[]} Roll */
+
+/**
+ * C39: rotations, from `key` on.
+ *
+ * @param {Roll[]} rolls
+ * @param {Uint8Array} key
+ * @param {number} serial
+ * @param {{ now: number, revoked: Uint8Array[] }} client
+ */
 function follow(rolls, key, serial, { now, revoked }) {
   for (const [body, sigOld, sigNew] of rolls) {
     const roll = read(body, rollShape, 'C39')
@@ -53,17 +70,25 @@ function follow(rolls, key, serial, { now, revoked }) {
  */
 
 /**
+ * What a client knows when the answer comes.
+ *
+ * @typedef {object} Knowledge
+ * @property {Uint8Array} frame its own hello as it was sent
+ * @property {number[]} offered protocols
+ * @property {Uint8Array | null} cert the hash of the certificate that it sees
+ * @property {Pin | { fingerprint: string } | null} known a pin, or the fingerprint of a link
+ * @property {Uint8Array[]} revoked keys
+ * @property {number} now in seconds
+ */
+
+/** @typedef {{ trust: 'first contact' | 'pinned' | 'rolled', pin: Pin }} Trust the pin is to be stored */
+
+/**
  * C37, C39, C40 of the server's answer to a hello.
  *
- * @param {object} client what it knows
- * @param {Uint8Array} client.frame its own hello as it was sent
- * @param {number[]} client.offered protocols
- * @param {Uint8Array | null} client.cert the hash of the certificate that it sees
- * @param {Pin | { fingerprint: string } | null} client.known
- * @param {Uint8Array[]} client.revoked keys
- * @param {number} client.now in seconds
- * @param {{ body: Uint8Array, sig: Uint8Array, info: Uint8Array, rolls: Uint8Array[][] }} answer
- * @returns {{ sn: Uint8Array, trust: 'first contact' | 'pinned' | 'rolled', pin: Pin }} the pin to store
+ * @param {Knowledge} client
+ * @param {{ body: Uint8Array, sig: Uint8Array, info: Uint8Array, rolls: Roll[] }} answer
+ * @returns {Trust & { sn: Uint8Array }}
  */
 export function checkHello(client, { body, sig, info, rolls }) {
   if (rolls.length > MOST_ROLLS) throw new Malformed('more rotations than a hello holds')
@@ -76,26 +101,28 @@ export function checkHello(client, { body, sig, info, rolls }) {
   return { sn: f.sn, ...trust(client, f.spk, rolls) }
 }
 
+/** @param {Knowledge} client @param {Uint8Array} spk @param {Roll[]} rolls @returns {Trust} */
 function trust(client, spk, rolls) {
   const { known } = client
-  if (known?.present && same(known.present, spk)) return { trust: 'pinned', pin: known }
+  if (known !== null && 'present' in known && same(known.present, spk)) return { trust: 'pinned', pin: known }
   const steps = rolls.map(([body]) => read(body, rollShape, 'C39'))
   must(steps.every(({ serial }) => serial >= 1), 'C39', null)
-  if (known === null || known.fingerprint === fingerprint(spk)) {
+  if (known === null || ('fingerprint' in known && known.fingerprint === fingerprint(spk))) {
     return { trust: 'first contact', pin: { first: spk, present: spk, serial: serialOf(steps, rolls, spk, client) } }
   }
   must(rolls.length > 0, 'C37', null)
-  const from = steps.findIndex(({ old, serial }) => known.fingerprint === undefined
+  const from = steps.findIndex(({ old, serial }) => 'present' in known
     ? same(old, known.present) && serial > known.serial : fingerprint(old) === known.fingerprint)
-  must(from >= 0, known.fingerprint === undefined ? 'C39' : 'C37', null)
+  must(from >= 0, 'present' in known ? 'C39' : 'C37', null)
   const { old, serial } = steps[from]
-  const pin = { first: known.first ?? old, ...follow(rolls.slice(from), old, serial - 1, client) }
+  const pin = { first: 'first' in known ? known.first : old, ...follow(rolls.slice(from), old, serial - 1, client) }
   must(same(pin.present, spk), 'C39', null)
   return { trust: 'rolled', pin }
 }
 
 // At first contact the rotations tell no more than the serial to pin. Nothing is trusted for the keys before: one of them
 // that was revoked does no harm to the present one.
+/** @param {any[]} steps @param {Roll[]} rolls @param {Uint8Array} spk @param {Knowledge} client */
 function serialOf(steps, rolls, spk, client) {
   if (rolls.length === 0) return 0
   const { present, serial } = follow(rolls, steps[0].old, steps[0].serial - 1, { ...client, revoked: [] })
@@ -134,4 +161,5 @@ export function checkRevocation(body, sig) {
  */
 export const playerSeed = (master, first) => hkdf(master, new Uint8Array(0), encode(['truc/1/player', first]))
 
+/** @param {Uint8Array} old @param {Uint8Array} next @param {number} serial @param {number} notBefore */
 export const rollBody = (old, next, serial, notBefore) => encode(['truc/1/roll', old, next, serial, notBefore])

@@ -22,6 +22,7 @@ export const isAdmissible = remembered((key) => {
   return point !== null && !isIdentity(point) && isIdentity(multiply(point, L))
 })
 
+/** @param {Uint8Array} key @param {Uint8Array} signature */
 const hasLengths = (key, signature) => key.length === 32 && signature.length === 64
 
 /**
@@ -47,10 +48,12 @@ export async function attest(key, body, signature) {
   if (hasLengths(key, signature)) await platform.attest(key, body, signature)
 }
 
+/** @param {Uint8Array} secret @param {Uint8Array} peer */
 function checkLengths(secret, peer) {
   if (secret.length !== 32 || peer.length !== 32) throw new Malformed('no X25519 key')
 }
 
+/** @param {Uint8Array} shared */
 function nonZero(shared) {
   if (same(shared, ZERO)) throw new Malformed('no exchange with this key')
   return shared

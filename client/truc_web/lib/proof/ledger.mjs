@@ -12,55 +12,128 @@ import { RULINGS } from './rulings.mjs'
 import { END } from './end.mjs'
 
 // What step 3 asks of each kind of record: a function of the ledger and the fields.
+/** @typedef {import('./records.mjs').Raw} Raw */
+/** @typedef {import('./records.mjs').TypedRecord} TypedRecord */
+/** @typedef {import('./records.mjs').Place} Place */
+
+/** @type {Record<string, (m: Ledger, f: any) => void>} */
 const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
+
+/** A seat as it stands. @typedef {import('./setup.mjs').SetSeat & { rekeys: number, ruled: number }} Seat */
+
+/**
+ * A deal as its record tells it, with the slots of each seat that were opened or covered since.
+ *
+ * @typedef {{ d: number, leaves: Uint8Array[][], up: number[], opened: Set<number>[], covered: Set<number>[] }} Deal
+ */
+
+/**
+ * A hand; `dealt` are its deals as the seed makes them, once all links are known.
+ *
+ * @typedef {object} Hand
+ * @property {number} j
+ * @property {number} dealer
+ * @property {number} ncards
+ * @property {number} cut
+ * @property {Map<number, Uint8Array>} links
+ * @property {Deal[]} deals
+ * @property {Set<number>} open cards
+ * @property {boolean} isRedealt
+ * @property {boolean} isBlind
+ * @property {Set<number> | null} consents whose, to a redeal, are still needed
+ * @property {{ seat: number, slot: number } | null} blindCard that is to be opened next
+ * @property {number | null} lastOpened seat, at the end of the hand
+ * @property {import('./deals.mjs').Dealt[]} [dealt]
+ */
+
+/**
+ * A box of a deal or share: `x` is the key of the receiver, null where there is none and the box is empty.
+ *
+ * @typedef {{ k: number, hand: Hand, d: number, owner: number, receiver: number, x: Uint8Array | null, box: Uint8Array,
+ *   info: import('./encoding.mjs').Value }} SealedBox
+ */
 
 /** Give each record to `attest`, then to `take`; after it `phase` and the other fields say how the match stands. */
 export class Ledger {
   /** @param {import('./setup.mjs').Setup} setup that is done */
   constructor({ terms, opts, rules, used, mid, server, seats }) {
-    Object.assign(this, { terms, opts, rules, used, mid, server })
+    this.terms = terms
+    this.opts = opts
+    this.rules = rules
+    this.used = used
+    this.mid = mid
+    this.server = server
+    /** @type {Seat[]} */
     this.seats = seats.map((seat) => ({ ...seat, rekeys: 0, ruled: 0 }))
+    /** @type {TypedRecord[]} */
     this.records = []
     this.k = 0
     this.head = mid
     this.quiet = { mid, k: 0, head: mid }     // k0 and its head, which releases and acks carry
+    /** @type {'between' | 'called' | 'hand' | 'over' | 'ended'} */
     this.phase = 'between'
     this.index = 0                       // the open index, or the next one if none is open
     this.next = { dealer: 0, ncards: 0, cut: 0 }
-    this.decider = null                  // who decides before the call, and what: { seat, kinds }
+    /** @type {{ seat: number, kinds: string[] } | null} */
+    this.decider = null                  // who decides before the call, and what
     this.drawn = false
+    /** @type {number[]} */
+    this.roles = []                      // that the call named, and what they have released since
+    /** @type {Map<number, Uint8Array>} */
+    this.links = new Map()
     this.games = [0, 0]                  // of each side, as the last close says
     this.points = [0, 0]
+    /** @type {Hand | null} */
     this.hand = null                     // the open hand
+    /** @type {Hand[]} */
     this.hands = []
+    /** @type {SealedBox[]} */
     this.sealed = []                     // every box of a deal or share
     this.voids = 0
+    /** @type {{ missing: Set<number>, isAtDraw: boolean, isBeyond: boolean } | null} */
     this.lastVoid = null                 // until the next call
     this.paused = false
+    /** @type {Set<number>} */
     this.askedPause = new Set()          // since the last close
+    /** @type {Set<number>} */
     this.asking = new Set()              // for a pause, or in one for its end; since the last close, pause or resume
+    /** @type {Set<number>} */
     this.acked = new Set()
+    /** @type {Map<string, number>} */
     this.newcomers = new Map()           // the key of each substitute, with the position of its sub
     this.newestSub = -1
     this.signedByServer = -1             // the newest position that the server signed
     this.covered = 0                     // how many records are covered by a signature that counts
+    /** @type {{ k: number, what: string, text: string }[]} */
     this.story = []                      // rulings, voids and proxies, for the verdict
-    this.won = null                      // { winner, reason }, once that is decided
-    this.result = null                   // the same as the end says it, with the score
+    /** @type {{ winner: number | null, reason: string } | null} */
+    this.won = null                      // once that is decided
+    /** @type {{ winner: number | null, reason: string, score: number[][] } | null} */
+    this.result = null                   // the same as the end says it
+    /** @type {number | null} */
+    this.blame = null                    // for the record that is being taken
+    /** @type {Map<string, TypedRecord> | null} */
+    this.signed = null                   // what evidence.mjs looks up
   }
 
   // The blame is the signer's, unless a line of `take` says otherwise.
+  /**
+   * @param {boolean} condition
+   * @param {string} check
+   * @param {number | null} [culprit]
+   * @returns {asserts condition}
+   */
   must(condition, check, culprit = this.blame) {
     must(condition, check, culprit)
   }
 
-  /** Have the signature of a record checked ahead, so that `take` need not wait for it. */
+  /** Have the signature of a record checked ahead, so that `take` need not wait for it. @param {Raw} raw */
   async attest(raw) {
     const key = broughtBy(raw) ?? this.keyOf(raw.signer)
     if (key) await attest(key, raw.body, raw.sig)
   }
 
-  /** @param {{ signer: number, body: Uint8Array, sig: Uint8Array }} raw */
+  /** @param {Raw} raw */
   take(raw) {
     const record = readRecord(raw, (value) => this.isSignedHere(raw, value))
     const { kind, bound, fields } = record
@@ -82,20 +155,27 @@ export class Ledger {
   }
 
   // Whether a body that has no shape (C2) is bound to this very place, and validly signed under a key in force.
+  /** @param {Raw} raw @param {any} value */
   isSignedHere({ signer, body, sig }, value) {
     const [, mid, k, head] = Array.isArray(value) ? value : []
     const isBound = isBytes(mid) && isBytes(head) &&
       [this, this.quiet].some((place) => isAt({ mid, k, head }, place))
     const key = this.keyOf(signer)
-    return isBound && Boolean(key) && signatureHolds(key, body, sig) && !this.isUnknown(key)
+    return isBound && key != null && signatureHolds(key, body, sig) && !this.isUnknown(key)
   }
 
   // A key that a sub has brought, and no record of the server has followed.
+  /** @param {Uint8Array | null} key */
   isUnknown(key) {
-    return key !== null && this.newcomers.get(toHex(key)) > this.signedByServer
+    return key !== null && (this.newcomers.get(toHex(key)) ?? -1) > this.signedByServer
   }
 
-  // Step 1, after C1 and C2: C12, C21, C4, C3. Returns the key that signed.
+  /**
+   * Step 1, after C1 and C2: C12, C21, C4, C3.
+   *
+   * @param {TypedRecord} record
+   * @returns {Uint8Array | null} the key that signed
+   */
   checkSigner({ kind, signer, body, sig, fields }) {
     this.must(signer <= this.seats.length, 'C12', null)
     if (kind === 'proxy') return null
@@ -108,6 +188,7 @@ export class Ledger {
 
   // What has to follow: a forfeit or the like after a void (C26), the open of a card played blind, after the first open
   // at the end of a hand the others and the close (C23). A seat that signed something else may not have known.
+  /** @param {TypedRecord} record */
   checkDue({ kind, signer, fields }) {
     const culprit = signer === SERVER ? this.blame : null
     const endsMatch = kind === 'rule' && ['forfeit', 'abandon'].includes(fields.ruling)
@@ -118,9 +199,11 @@ export class Ledger {
     if (hand?.lastOpened != null) this.must(kind === 'open' || kind === 'close', 'C23', culprit)
   }
 
+  /** @param {TypedRecord} record */
   advance(record) {
     const { kind, signer } = record
-    this.head = record.after = nextHead(this.head, record)
+    this.head = nextHead(this.head, record)
+    record.after = this.head
     this.k += 1
     if (movesQuiet(kind)) this.quiet = { mid: this.mid, k: this.k, head: this.head }
     if (kind === 'sub') this.newestSub = this.k - 1
@@ -129,23 +212,38 @@ export class Ledger {
     this.records.push(record)
   }
 
+  /** @param {number} role @returns {Uint8Array | null} */
   keyOf(role) {
-    return role === SERVER ? this.server.pk : this.seats[role - 1]?.pk
+    return role === SERVER ? this.server.pk : this.seats[role - 1]?.pk ?? null
   }
 
+  /** @param {number} role that has one */
   chainOf(role) {
-    return role === SERVER ? this.server.chains.at(-1) : this.seats[role - 1].chain
+    const chain = role === SERVER ? this.server.chains.at(-1) : this.seats[role - 1].chain
+    return /** @type {import('./chains.mjs').Chain} */ (chain)
   }
 
+  /** The hand that is open, in the phases that have one. */
+  get openHand() {
+    return /** @type {Hand} */ (this.hand)
+  }
+
+  /** Its newest deal. */
+  get openDeal() {
+    return /** @type {Deal} */ (this.openHand.deals.at(-1))
+  }
+
+  /** @param {(number | null | undefined)[]} seats */
   hasSeats(seats) {
     return seats.every((seat) => seat == null || seat < this.seats.length)
   }
 
+  /** @param {string} what @param {string} text */
   tell(what, text) {
     this.story.push({ k: this.k, what, text })
   }
 
-  // C14: the link that this index opens.
+  /** C14: the link that this index opens. @param {number} role @param {Uint8Array} link */
   openLink(role, link) {
     const chain = this.chainOf(role)
     this.must(chain.fits(this.index + 1, link), 'C14')
@@ -153,13 +251,13 @@ export class Ledger {
     this.links.set(role, link)
   }
 
-  // C14: the server's link in close and void, under `hand` only.
+  /** C14: the server's link in close and void, under `hand` only. @param {Uint8Array | null} link */
   openServerLink(link) {
     this.must((link !== null) === (this.rules.reveal === 'hand'), 'C14')
     if (link !== null) this.openLink(SERVER, link)
   }
 
-  // The next index; a hand will be called that this seat deals.
+  /** The next index; a hand will be called that this seat deals. @param {number} dealer */
   nextHand(dealer) {
     this.index += 1
     this.next = { dealer, ncards: 3, cut: 0 }
@@ -167,7 +265,7 @@ export class Ledger {
     this.decider = this.rules.shortDeal ? { seat: cutter, kinds: ['cut', 'tap'] } : null
   }
 
-  // The match is over.
+  /** The match is over. @param {number | null} winner @param {string} reason */
   finish(winner, reason) {
     this.won = { winner, reason }
     this.lastVoid = null
@@ -175,6 +273,7 @@ export class Ledger {
     this.phase = 'over'
   }
 
+  /** @param {number} seat @param {string} reason */
   giveUp(seat, reason) {
     this.finish(1 - seat % 2, reason)
   }

@@ -9,14 +9,42 @@ export const SERVER = 0     // a role; seat i has the role i + 1
 /** @param {number} role @returns {string} */
 export const nameOf = (role) => role === SERVER ? 'server' : `seat ${role - 1}`
 
+/**
+ * A record as it comes: the role of its signer, what is signed, and the signature.
+ *
+ * @typedef {{ signer: number, body: Uint8Array, sig: Uint8Array }} Raw
+ */
+
+/**
+ * A record that has its shape. `fields` are those of its kind, by the table below; `key`, with which it was signed, and
+ * `after`, the head after it, are there once a ledger has taken it.
+ *
+ * @typedef {Raw & { kind: string, bound: string, phases: string[], fields: any, key?: Uint8Array | null,
+ *   after?: Uint8Array }} TypedRecord
+ */
+
+/**
+ * Where a record stands: the match, its position, the head before it.
+ *
+ * @typedef {{ mid: Uint8Array, k: number, head: Uint8Array }} Place
+ */
+
 /** `check` is its name, such as `C14`; `culprit` a role, or null where the records show nobody to blame. */
 export class CheckFailed extends Error {
-  constructor(check, culprit) {
-    super(check)
-    Object.assign(this, { check, culprit })
+  /** @param {string} check @param {number | null} culprit @param {ErrorOptions} [options] */
+  constructor(check, culprit, options) {
+    super(check, options)
+    this.check = check
+    this.culprit = culprit
   }
 }
 
+/**
+ * @param {boolean} condition
+ * @param {string} check
+ * @param {number | null} culprit
+ * @returns {asserts condition}
+ */
 export function must(condition, check, culprit) {
   if (!condition) throw new CheckFailed(check, culprit)
 }
@@ -47,15 +75,17 @@ ack     | seat   | Q | ended        | seat u`
 const RECORDS = new Map(TABLE.trim().split('\n').map((line) => {
   const [kind, who, bound, phases, fields] = line.split('|').map((cell) => cell.trim())
   const place = bound === '' ? '' : 'mid h, k u, head h, '
-  return [kind, { who, bound, phases: phases.split(' '), fieldsOf: tagged(kind, place + fields) }]
+  const row = { who, bound, phases: phases.split(' '), fieldsOf: tagged(kind, place + fields) }
+  return /** @type {const} */ ([kind, row])
 }))
 
+/** @param {{ who: string }} row @param {number} signer @param {any} fields */
 function isSigner({ who }, signer, fields) {
   if (who === 'server') return signer === SERVER
   return signer === (who === 'role' ? fields.role : fields.seat + 1)
 }
 
-// C2: the record { signer, body, sig, kind, bound, phases, fields }, or Malformed.
+/** C2: the record, or Malformed. @param {Raw} raw @param {any} value @returns {TypedRecord} */
 function shapeRecord(raw, value) {
   const kind = String(value?.[0]).slice('truc/1/'.length)
   const row = RECORDS.get(kind)
@@ -66,7 +96,12 @@ function shapeRecord(raw, value) {
   return { ...raw, kind, bound: row.bound, phases: row.phases, fields }
 }
 
-// C1, then C2. A senseless body convicts its signer only where `convicts` says so of the value.
+/**
+ * C1, then C2. A senseless body convicts its signer only where `convicts` says so of the value.
+ *
+ * @param {Raw} raw
+ * @param {(value: any) => boolean} [convicts]
+ */
 export function readRecord(raw, convicts = () => false) {
   let value
   try {
@@ -79,10 +114,15 @@ export function readRecord(raw, convicts = () => false) {
   }
 }
 
-// The key that a record brings and is signed with, if it does: of a table, a seat, a sub.
+/**
+ * The key that a record brings and is signed with, if it does: of a table, a seat, a sub.
+ *
+ * @param {TypedRecord} record
+ * @returns {Uint8Array | undefined}
+ */
 export const keyIn = ({ fields }) => fields.spk ?? fields.pk
 
-/** The same of a record that may have no shape. */
+/** The same of a record that may have no shape. @param {Raw} raw */
 export function broughtBy(raw) {
   try {
     return keyIn(readRecord(raw))
@@ -92,7 +132,12 @@ export function broughtBy(raw) {
   }
 }
 
-/** A record of any list as what the server with this key has signed, or with the one a table brings; else null. */
+/**
+ * A record of any list as what the server with this key has signed, or with the one a table brings; else null.
+ *
+ * @param {Raw} raw
+ * @param {Uint8Array} [pk]
+ */
 export function wordOfServer(raw, pk) {
   try {
     const record = readRecord(raw)
@@ -105,7 +150,11 @@ export function wordOfServer(raw, pk) {
   }
 }
 
+/** @type {(kinds: string) => [string, (values: any) => any][]} */
+const withoutArgs = (kinds) => kinds.split(' ').map((kind) => [kind, shape('')])
+
 // The table of section 8: what the args of an act are.
+/** @type {Map<string, (values: any) => any>} */
 const ACTS = new Map([
   ['play', shape('slot u, card u, salt bin16, ask stake?')],
   ['cover', shape('slot u')],
@@ -117,25 +166,45 @@ const ACTS = new Map([
   ['points', shape('value u')],
   ['claim', shape('seat u')],
   ['order', shape('rank t')],
-  ...('accept decline concede tap redeal stand envido real-envido falta-envido good silent flor flor-fold contraflor ' +
-    'contraflor-rest pause resume resign').split(' ').map((kind) => [kind, shape('')])
+  ...withoutArgs('accept decline concede tap redeal stand envido real-envido falta-envido good silent flor flor-fold ' +
+    'contraflor contraflor-rest pause resume resign')
 ])
 
+/** @param {(number | string)[]} numbers */
 export const isAscending = (numbers) => numbers.every((number, i) => i === 0 || numbers[i - 1] < number)
 
-// C2 of the args, as an object. Cards and the place of a cut are below `deck`.
+/**
+ * The opening of a card: its slot, the card, the salt of its leaf.
+ *
+ * @typedef {[slot: number, card: number, salt: Uint8Array]} Opening
+ */
+
+/**
+ * C2 of the args, as an object. Cards and the place of a cut are below `deck`.
+ *
+ * @param {string} kind
+ * @param {any} values
+ * @param {number} deck
+ * @returns {any}
+ */
 export function readArgs(kind, values, deck) {
-  if (!ACTS.has(kind)) throw new Malformed('no kind of act')
-  const args = ACTS.get(kind)(values)
-  const { openings = [], card = 0, p = 0, count = 3 } = args
+  const argsOf = ACTS.get(kind)
+  if (argsOf === undefined) throw new Malformed('no kind of act')
+  const args = argsOf(values)
+  const { card = 0, p = 0, count = 3 } = args
+  /** @type {Opening[]} */
+  const openings = args.openings ?? []
   const sound = isAscending(openings.map(([slot]) => slot)) && (kind !== 'show' || openings.length > 0) &&
     [card, p, ...openings.map((opening) => opening[1])].every((index) => index < deck) && [1, 3].includes(count)
   if (!sound) throw new Malformed('the args')
   return args
 }
 
+/** @param {Uint8Array} head @param {Raw} record */
 export const nextHead = (head, { signer, body, sig }) => H('link', head, signer, body, sig)
 
 // A record bound by P carries the place { mid, k, head } before it; releases and acks (Q) one that they do not move.
+/** @param {Place} record @param {Place} place */
 export const isAt = ({ mid, k, head }, place) => same(place.mid, mid) && k === place.k && same(place.head, head)
+/** @param {string} kind */
 export const movesQuiet = (kind) => kind !== 'release' && kind !== 'ack'

@@ -3,11 +3,14 @@
 import { isAbsent, isGone } from './calls.mjs'
 import { argsOf, decide } from './hands.mjs'
 
+/** @typedef {import('./ledger.mjs').Ledger} Ledger */
+
 // The kinds of a ruled move: those before a call, a turn, and all others.
 const BEFORE_CALL = ['cut', 'deal']
 const TURN = ['play', 'blind', 'concede']
 const OTHERS = ['good', 'flor', 'decline', 'stand']
 
+/** @param {Ledger} m @param {any} f */
 function rule(m, f) {
   m.tell('ruling', [f.ruling, f.kind, f.seat === null ? null : `for seat ${f.seat}`].filter(Boolean).join(' '))
   if (f.ruling === 'move' && f.seat !== null && f.kind !== null) return ruleMove(m, f)
@@ -21,6 +24,7 @@ function rule(m, f) {
 }
 
 // The table of section 9, but for moves: ruling, kind, when it is valid.
+/** @type {[ruling: string, kind: string | null, isValid: (m: Ledger, seat: number) => boolean][]} */
 const ROWS = [
   ['forfeit', 'silent', isForfeitForSilence],
   ['forfeit', 'absent', isForfeitForAbsence],
@@ -31,13 +35,16 @@ const ROWS = [
   ['resume', null, (m) => m.paused]
 ]
 
+/** @param {Ledger} m */
 function isBeyondVoids(m) {
   return m.voids > m.opts.voids
 }
 
 // Where the terms say that the match waits (opts 4 = 2), nobody is forfeited before the voids are used up.
+/** @param {Ledger} m */
 const mayForfeit = (m) => m.opts.gone !== 2 || isBeyondVoids(m)
 
+/** @param {Ledger} m @param {number} seat */
 function isForfeitForSilence(m, seat) {
   const due = m.lastVoid
   if (due === null || due.isAtDraw || !due.missing.has(seat)) return false
@@ -45,21 +52,24 @@ function isForfeitForSilence(m, seat) {
   return isOneSided && mayForfeit(m)
 }
 
+/** @param {Ledger} m @param {number} seat */
 function isForfeitForAbsence(m, seat) {
-  const isExhausted = m.phase === 'between' && m.seats[seat].chain?.isExhausted(m.index)
+  const isExhausted = m.phase === 'between' && Boolean(m.seats[seat].chain?.isExhausted(m.index))
   return (isAbsent(m, seat) || isExhausted) && mayForfeit(m)
 }
 
 // C29, C22, C2, C22, C19, C25. Where decisions have no end (opts 0) nothing is ruled. Before a call all is known; in a
 // hand only the rules know whose decision it is, and what.
+/** @param {Ledger} m @param {any} f */
 function ruleMove(m, f) {
   m.must(!m.paused, 'C29')
   m.must(m.opts.decision_ms !== 0, 'C22')
+  const { decider } = m
   const isBefore = m.phase === 'between'
-  m.must(isBefore ? m.decider !== null : !m.hand.isRedealt, 'C22')
+  m.must(isBefore ? decider !== null : !m.openHand.isRedealt, 'C22')
   const args = argsOf(m, f)
-  if (isBefore) {
-    const { seat, kinds } = m.decider
+  if (isBefore && decider !== null) {
+    const { seat, kinds } = decider
     m.must(f.seat === seat && kinds.includes(f.kind) && BEFORE_CALL.includes(f.kind), 'C22')
     m.must(f.kind === 'cut' ? args.p === 0 : args.count === 3, 'C22')
   } else {
@@ -71,12 +81,13 @@ function ruleMove(m, f) {
 }
 
 // Concede where the rules say so, else the lowest slot left, blind in a blind hand. Under an order it may be another slot.
+/** @param {Ledger} m @param {any} f @param {any} args */
 function checkTurn(m, f, args) {
-  const { hand, rules } = m
+  const { openHand: hand, openDeal, rules } = m
   const turn = hand.isBlind ? 'blind' : 'play'
   m.must(f.kind === (rules.absent === 'concede' ? 'concede' : turn), 'C22')
   if (f.kind === 'concede') return
-  const { opened, covered } = hand.deals.at(-1)
+  const { opened, covered } = openDeal
   const left = [...Array(hand.ncards).keys()].filter((slot) => !opened[f.seat].has(slot) && !covered[f.seat].has(slot))
   m.must(rules.orders === 'binding' ? left.includes(args.slot) : args.slot === left[0], 'C22')
   m.must((args.ask ?? null) === null, 'C22')

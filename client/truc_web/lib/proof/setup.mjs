@@ -7,18 +7,40 @@ import { Chain } from './chains.mjs'
 import { SERVER, broughtBy, isAscending, keyIn, must, readRecord } from './records.mjs'
 import { shape, tagged } from './shapes.mjs'
 
+/** @typedef {import('./records.mjs').Raw} Raw */
+/** @typedef {import('./records.mjs').TypedRecord} TypedRecord */
+
 const OPTS = {
   decision_ms: 30000, bank_ms: 120000, release_ms: 60000, voids: 1, gone: 0, guests: 0, rekeys: 3, pause_ms: 600000,
   spectators: 1, gone_after: 3
 }
 
+/** The terms of a table that are numbers, by name. @typedef {typeof OPTS} Opts */
+
+/**
+ * A seat as the setup leaves it; a guest has no key and no chain, and may have no x.
+ *
+ * @typedef {{ pk: Uint8Array | null, x: Uint8Array | null, chain: Chain | null }} SetSeat
+ */
+
+/** The server, with every chain it has had. @typedef {{ pk: Uint8Array, x: Uint8Array, chains: Chain[] }} Server */
+
+/** What the dealing needs of the rule document. @typedef {ReturnType<typeof readRules>} Rules */
+
 // The keys, anchors and box keys that the match has ever used, and whether the server brought them (C7).
 class Used {
   constructor() {
+    /** @type {Map<string, boolean>} */
     this.brought = new Map()
   }
 
-  // `culprit` is to blame for an x that is not sound, or the server's own; nobody knows which of two others copied.
+  /**
+   * `culprit` is to blame for an x that is not sound, or the server's own; nobody knows which of two others copied.
+   *
+   * @param {{ pk?: Uint8Array, anchor?: Uint8Array, x?: Uint8Array | null }} brought
+   * @param {number | null} [culprit]
+   * @param {boolean} [isServers]
+   */
   claim({ pk, anchor, x }, culprit = null, isServers = false) {
     must(x == null || isSoundBoxKey(x), 'C7', culprit)
     for (const [what, value] of Object.entries({ pk, anchor, x })) {
@@ -33,18 +55,24 @@ class Used {
 const documentShape = tagged('rules', 'engine u, variant t, version u, pack [t], params array')
 const pairsShape = shape('pairs [array]')
 
-// An array of [name, value] with every name once, ascending, as an object.
+/** An array of [name, value] with every name once, ascending, as an object. @param {any} value @returns {any} */
 function namedValues(value) {
-  const { pairs } = pairsShape([value])
+  /** @type {[string, any][]} */
+  const pairs = pairsShape([value]).pairs
   const names = pairs.map(([name]) => name)
   const sound = pairs.every((pair) => pair.length === 2) && names.every((name) => typeof name === 'string')
   if (!sound || !isAscending(names)) throw new Malformed('no named values')
   return Object.fromEntries(pairs)
 }
 
+/** @param {any} value */
 const groupOf = (value) => value === null ? null : namedValues(value)
 
-// What the dealing needs of the rule document. Whether the other params are known and fit together (C5) is left out.
+/**
+ * What the dealing needs of the rule document. Whether the other params are known and fit together (C5) is left out.
+ *
+ * @param {Uint8Array} document
+ */
 function readRules(document) {
   const { engine, version, pack, params: pairs } = documentShape(decode(document))
   const params = namedValues(pairs)
@@ -54,10 +82,25 @@ function readRules(document) {
     [params.short_deal, params.blind].every((value) => typeof value === 'boolean') && params.turnup !== undefined
   if (!sound) throw new Malformed('no rules of engine 1')
   return {
-    deck: pack.length, reveal: params.reveal, absent: params.absent, players: params.players,
-    gamesToWin: (params.match + 1) / 2, shortDeal: params.short_deal, blind: params.blind,
-    up: params.turnup === null ? 0 : 1, target: namedValues(params.scoring).target, redeal: groupOf(params.redeal),
-    orders: groupOf(params.signals)?.orders, hasFlor: params.flor != null
+    /** @type {number} */
+    deck: pack.length,
+    /** @type {'hand' | 'match'} */
+    reveal: params.reveal,
+    /** @type {'play' | 'concede'} */
+    absent: params.absent,
+    /** @type {number[]} */
+    players: params.players,
+    gamesToWin: (params.match + 1) / 2,
+    /** @type {boolean} */
+    shortDeal: params.short_deal,
+    /** @type {boolean} */
+    blind: params.blind,
+    up: params.turnup === null ? 0 : 1,
+    /** @type {number} */
+    target: namedValues(params.scoring).target,
+    redeal: groupOf(params.redeal),
+    orders: groupOf(params.signals)?.orders,
+    hasFlor: params.flor != null
   }
 }
 
@@ -65,31 +108,50 @@ function readRules(document) {
 export class Setup {
   /** @param {Uint8Array} document the rules */
   constructor(document) {
-    Object.assign(this, { document, used: new Used(), records: [], seats: [], done: false })
+    this.document = document
+    this.used = new Used()
+    /** @type {TypedRecord[]} */
+    this.records = []
+    /** @type {SetSeat[]} */
+    this.seats = []
+    this.done = false
+    // What the table record tells, and the match record: there from then on.
+    /** @type {any} */
+    this.terms = undefined
+    this.th = /** @type {Uint8Array} */ (/** @type {unknown} */ (undefined))
+    this.rules = /** @type {Rules} */ (/** @type {unknown} */ (undefined))
+    this.opts = OPTS
+    this.server = /** @type {Server} */ (/** @type {unknown} */ (undefined))
+    this.mid = /** @type {Uint8Array} */ (/** @type {unknown} */ (undefined))
+    /** @type {'A' | 'B' | 'C' | undefined} */
+    this.level = undefined
   }
 
-  /** Have the signature of a record checked ahead, so that `take` need not wait for it. */
+  /** Have the signature of a record checked ahead, so that `take` need not wait for it. @param {Raw} raw */
   async attest(raw) {
     const key = broughtBy(raw) ?? this.server?.pk
     if (key) await attest(key, raw.body, raw.sig)
   }
 
-  // C1, C2, C11, C4, C3, then C5 or C6 or C8, then C7.
+  /** C1, C2, C11, C4, C3, then C5 or C6 or C8, then C7. @param {Raw} raw */
   take(raw) {
     const record = readRecord(raw)
     must(this.expects(record.kind), 'C11', null)
     const own = keyIn(record)
     if (own) must(isAdmissible(own), 'C4', null)
     must(signatureHolds(own ?? this.server.pk, record.body, record.sig), 'C3', null)
-    this[record.kind](record.fields, record)
+    const kind = /** @type {'table' | 'seat' | 'guest' | 'match'} */ (record.kind)
+    this[kind](record.fields, record)
     this.records.push(record)
   }
 
+  /** @param {string} kind */
   expects(kind) {
     if (this.terms === undefined) return kind === 'table'
     return this.seats.length < this.terms.seats ? kind === 'seat' || kind === 'guest' : kind === 'match'
   }
 
+  /** @param {any} f @param {TypedRecord} record */
   table(f, record) {
     must(same(sha256(this.document), f.rules), 'C5', null)     // anybody could have put another document there
     try {
@@ -99,11 +161,11 @@ export class Setup {
       must(false, 'C5', SERVER)
     }
     const { rules } = this
-    const names = Object.keys(OPTS)
-    this.opts = Object.fromEntries(names.map((name, at) => [name, f.opts[at] ?? OPTS[name]]))
+    const filled = Object.entries(OPTS).map(([name, otherwise], at) => [name, f.opts[at] ?? otherwise])
+    this.opts = /** @type {Opts} */ (Object.fromEntries(filled))
     const fits = f.deck === rules.deck && f.deck >= 6 && f.deck <= 128 && f.deck >= 3 * f.seats + rules.up &&
       rules.players.includes(f.seats) && f.links >= 1 && f.links <= 4096 && f.policy === rules.reveal &&
-      f.mode === 'dealt' && f.opts.length <= names.length && this.opts.gone <= 2 && this.opts.guests <= f.seats &&
+      f.mode === 'dealt' && f.opts.length <= filled.length && this.opts.gone <= 2 && this.opts.guests <= f.seats &&
       this.opts.rekeys <= 100 && isUtf8(f.name)
     must(fits, 'C5', SERVER)
     this.used.claim({ ...f, pk: f.spk }, SERVER, true)
@@ -114,18 +176,21 @@ export class Setup {
 
   // C6. Nobody is to blame for a seat record, which any key can sign, nor for what is of another table or place; but for
   // what would do in no place of this table.
+  /** @param {any} f @param {number | null} culprit */
   checkPlace(f, culprit) {
     must(same(f.th, this.th), 'C6', null)
     must(f.seat < this.terms.seats && isUtf8(f.name), 'C6', culprit)
     must(f.seat === this.seats.length, 'C6', null)
   }
 
+  /** @param {any} f */
   seat(f) {
     this.checkPlace(f, null)
     this.used.claim(f)
     this.seats.push({ pk: f.pk, x: f.x, chain: new Chain(f.pk, this.terms.tn, 0, this.terms.links, f.anchor) })
   }
 
+  /** @param {any} f */
   guest(f) {
     this.checkPlace(f, SERVER)
     must(this.seats.filter((seat) => seat.pk === null).length < this.opts.guests, 'C6', SERVER)
@@ -134,9 +199,12 @@ export class Setup {
   }
 
   // C8. Who writes the file can exchange a seat record for another of the same seat: nobody is to blame.
+  /** @param {any} f @param {TypedRecord} record */
   match(f, record) {
     const hashes = this.records.slice(1).map(({ body }) => sha256(body))
-    const isSame = f.seats.length === hashes.length && f.seats.every((hash, i) => same(hash, hashes[i]))
+    /** @type {Uint8Array[]} */
+    const seats = f.seats
+    const isSame = seats.length === hashes.length && seats.every((hash, i) => same(hash, hashes[i]))
     must(isSame && same(f.th, this.th), 'C8', null)
     this.mid = sha256(record.body)
     this.done = true
