@@ -5,12 +5,14 @@ import re
 import pytest
 import trio
 from rows import each_row
+from server.browsers import door
 from server.conftest import QUICK, changed, running
 
 from truc_conform import server_cases
 from truc_conform.result import CaseVerdict
 from truc_conform.server_cases import watch
 from truc_conform.server_visit import ServerAddress, read_address
+from truc_conform.websocket import Origin
 from truc_protocol.codec import enc
 from truc_server.settings.settings import LimitSettings
 
@@ -38,6 +40,9 @@ UNJUDGED = {
 }
 """What a run this short, against an open server that has everything, only tells."""
 
+UNFRAMED = {"S0.http", "S0.ssh", "S0.tls"}
+"""What cannot be sent in a WebSocket."""
+CALLING = {"access": {"bots": ("A" * 26,)}, "tables": {"company_s": 1}}
 ORDINARY = changed(
     QUICK, limits={"requests_per_s": LimitSettings().requests_per_s, "burst": LimitSettings().burst}
 )
@@ -70,6 +75,18 @@ async def test_our_server_passes_every_case_of(tmp_path, group):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("group", [*CASES, "limits"])
+async def test_our_server_passes_every_case_through_its_door_for_browsers(tmp_path, group):
+    settings = changed(QUICK, limits=LOW, **CALLING) if group == "limits" else QUICK
+    async with door(tmp_path / "data", settings) as web:
+        address = web.origin.replace("http", "ws", 1)
+        for case in CASES.get(group, LIMITS):
+            outcome = await server_cases.judge(case, address, patience_s=PATIENCE_S, hands=20)
+            allowed = {CaseVerdict.PASS} | ({CaseVerdict.INFO} if case.name in UNJUDGED | UNFRAMED else set())
+            assert outcome.verdict in allowed, (case.name, outcome)
+
+
+@pytest.mark.slow
 async def test_our_server_with_its_ordinary_limits_passes_the_cases_of_pressure(tmp_path):
     cases = [case for case in PRESSURE if case.name != "S3.slow-reader"]
     assert await judged(tmp_path, cases, ORDINARY) == {}
@@ -77,7 +94,7 @@ async def test_our_server_with_its_ordinary_limits_passes_the_cases_of_pressure(
 
 @pytest.mark.slow
 async def test_our_server_with_low_limits_passes_the_cases_of_limits(tmp_path):
-    settings = changed(QUICK, limits=LOW, access={"bots": ("A" * 26,)}, tables={"company_s": 1})
+    settings = changed(QUICK, limits=LOW, **CALLING)
     calls = [case for case in server_cases.CASES if case.name in ("S3.uncalled", "S3.unwanted")]
     async with running(tmp_path / "data", settings) as server:
         address = f"127.0.0.1:{server.port}"
@@ -187,13 +204,21 @@ def test_case_has_a_level_a_clause_and_an_expectation(case):
         ("[::1]:7000", ServerAddress("::1", 7000)),
         ("[::1]", ServerAddress("::1", 7373)),
         ("truc://example.org:7000/K7PQ?invite=ABCDEFGH#FINGER", ServerAddress("example.org", 7000, "FINGER")),
+        (
+            "ws://[::1]:7374#FINGER",
+            ServerAddress("::1", 7374, "FINGER", Origin("::1", 7374, is_secure=False)),
+        ),
+        (
+            "wss://example.org",
+            ServerAddress("example.org", 443, None, Origin("example.org", 443, is_secure=True)),
+        ),
     ],
 )
 def test_address_is_read(text, address):
     assert read_address(text) == address
 
 
-@pytest.mark.parametrize("text", ["", ":7000", "example.org:x", "truc://"])
+@pytest.mark.parametrize("text", ["", ":7000", "example.org:x", "truc://", "ws://:x"])
 def test_text_that_is_no_address_is_refused(text):
     with pytest.raises(ValueError, match="HOST:PORT"):
         read_address(text)

@@ -17,6 +17,7 @@ from truc_protocol.crypto import chains, keys, shuffle
 from truc_protocol.dealing import Opening
 from truc_protocol.messages import MessageError
 from truc_protocol.records import KINDS, tag_of
+from truc_protocol.wire import websocket
 from truc_protocol.wire.handshake import HandshakeError
 from truc_rules import Kind, preset, presets
 
@@ -31,6 +32,7 @@ NAMES = (
     "links",
     "records",
     "handshake",
+    "web",
     "evidence",
     "contradictions",
 )
@@ -217,6 +219,10 @@ def fingerprint(_group, test):
     return keys.fingerprint(h(test["spk"])) == test["fingerprint"]
 
 
+def web(_group, test):
+    return websocket.binding(test["origin"]) == h(test["cert"])
+
+
 def player(_group, test):
     made = keys.player_seed(h(test["master"]), h(test["spk"]))
     return (made, keys.signing_key_from_seed(made).public) == (h(test["seed"]), h(test["public"]))
@@ -259,6 +265,7 @@ CHECKS = {
     "login": (recomputing.login, HandshakeError),
     "roll": (recomputing.roll, ()),
     "revoke": (recomputing.revocation, HandshakeError),
+    "web": (web, ()),
     "evidence-file": (recomputing.evidence_file, CheckError),
     "complaint": (recomputing.weighed, ()),
     "refusal": (recomputing.weighed, ()),

@@ -84,6 +84,16 @@ function follow(rolls, key, serial, { now, revoked }) {
 /** @typedef {{ trust: 'first contact' | 'pinned' | 'rolled', pin: Pin }} Trust the pin is to be stored */
 
 /**
+ * What stands for the certificate on a WebSocket (C37).
+ *
+ * @param {string} origin as browsers send it
+ * @returns {Uint8Array}
+ */
+export function webBinding(origin) {
+  return sha256(encode(['truc/1/web', origin]))
+}
+
+/**
  * C37, C39, C40 of the server's answer to a hello.
  *
  * @param {Knowledge} client

@@ -13,7 +13,7 @@ import * as boxes from './boxes.mjs'
 import { CheckFailed, isAt, movesQuiet, nameOf, nextHead, readArgs, readRecord } from './records.mjs'
 import { compare, readEvidenceFile, weigh } from './evidence.mjs'
 import { TRANSCRIPT, fileOf } from './files.mjs'
-import { checkHello, checkLogin, checkRevocation, fingerprint, playerSeed, rollBody } from './handshake.mjs'
+import { checkHello, checkLogin, checkRevocation, fingerprint, playerSeed, rollBody, webBinding } from './handshake.mjs'
 import { shape } from './shapes.mjs'
 import { verify } from './audit.mjs'
 
@@ -331,6 +331,7 @@ const GROUPS = {
   exchange: isExchange,
   fingerprint: (t) => fingerprint(hex(t.spk)) === t.fingerprint,
   player: isPlayer,
+  web: (t) => same(webBinding(t.origin), t.cert),
   hello: isHello,
   login: isLogin,
   roll: isRoll,
