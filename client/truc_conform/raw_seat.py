@@ -195,6 +195,8 @@ class Seat:
                 self.begin(message)
             case "record":
                 await self.take(message)
+            case "options" if self.knows_rules:
+                raise UnexpectedError(f"expected no options for who makes its own, got {message}")
             case "options":
                 self.options, self.offered = message, self.open(message)
                 await self.choose(message)

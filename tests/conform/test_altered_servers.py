@@ -74,6 +74,13 @@ def agrees_to_everything(message, spoken):
     return [{"t": "ok", "re": message["re"]}] if refused else [message]
 
 
+def offers_moves_to_who_waits(message, spoken):
+    if message["t"] != "waiting":
+        return [message]
+    fields = {name: message[name] for name in ("table", "match", "at")}
+    return [message, {"t": "options", **fields, "offer": 0, "must": False, "list": CLEAR}]
+
+
 def calls_everybody(message, spoken):
     if message["t"] != "table" or not any(seat.get("vacant") for seat in message["seats"]):
         return [message]
@@ -111,6 +118,7 @@ AT_ONCE = (
     ("flatters its errors", other("error", retryable=True), "S0.unknown-request"),
     ("cuts texts out", other("error", msg=""), "S0.not-msgpack"),
     ("alters a record", alters_a_record, "S3.audit"),
+    ("offers moves to who waits", offers_moves_to_who_waits, "S3.own-options"),
     ("sends fields of another type", other("table", n=lambda message: str(message["n"])), "S2.create"),
 )
 NEVER_SAYS_WHEN = ("never says when to come again", without("retry_after_ms"))

@@ -28,9 +28,11 @@ from truc_conform.scenes import (
     scene,
     unended,
 )
+from truc_conform.shown import INFO
 from truc_protocol import messages
 from truc_protocol.codec import MAX_INT, dec
 from truc_protocol.crypto import keys
+from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_protocol.wire.handshake import make_roll
 
 _HANDSHAKE: Final = "security.md#the-handshake"
@@ -202,6 +204,41 @@ def _answer_with_another_key(
     if isinstance(message, messages.ServerHello) and _is_at_other_door(server):
         return (_with_another_key(server, message),)
     return (message,)
+
+
+def _makes_options(server: ClientHarness) -> bool:
+    hello = server.heard[0].message if server.heard else None
+    return isinstance(hello, messages.ClientHello) and OWN_OPTIONS in hello.want
+
+
+def _plays_by_the_rules(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    if not _makes_options(server):
+        return CaseOutcome(CaseVerdict.INFO, "it does not make its own options")
+    return unended(server, end)
+
+
+@scene(
+    judged(
+        "C3.own-options",
+        "play.md#decisions",
+        "plays by the rules, and passes options over, if it makes its own",
+        once(without_key, _plays_by_the_rules),
+    )
+)
+def _unasked(server: ClientHarness) -> None:
+    """Send `waiting`, as to everybody, to a client that makes its own options; and options that nobody can open."""
+    server.info = messages.encode_info(replace(INFO, caps={OWN_OPTIONS: True}))
+    _spoil_options(server)
+
+
+@recasting
+def _spoil_options(
+    server: ClientHarness, message: messages.ServerMessage
+) -> tuple[messages.ServerMessage, ...]:
+    if not isinstance(message, messages.BoxedOptions) or not _makes_options(server):
+        return (message,)
+    waiting = messages.Waiting(table=message.table, match=message.match, at=message.at, seats=(0,))
+    return replace(message, box=bytes(len(message.box))), waiting
 
 
 _HONEST: Final = scene(
