@@ -67,17 +67,18 @@ class Running:
         self.clients.append(client)
         return client
 
-    async def seat(self, **fields) -> Seat:
+    async def seat(self, *, want=(), **fields) -> Seat:
         seat = Seat(await self.connect(), **fields)
-        assert (await seat.login())["t"] == "welcome"
+        assert (await seat.login(want=want))["t"] == "welcome"
         return seat
 
     async def seats(
-        self, count, variant="truc-french", *, guests=(), boxed=True, seed=1, **fields
+        self, count, variant="truc-french", *, guests=(), boxed=True, seed=1, want=(), **fields
     ) -> list[Seat]:
         """Return `count` players at one table, none of them ready."""
         seats = [
-            await self.seat(seed=seed * 10 + i, keyed=i not in guests, boxed=boxed) for i in range(count)
+            await self.seat(seed=seed * 10 + i, keyed=i not in guests, boxed=boxed, want=want)
+            for i in range(count)
         ]
         table = await seats[0].create(variant, seats=count, **fields)
         for i, seat in enumerate(seats[1:], 1):

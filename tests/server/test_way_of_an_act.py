@@ -6,8 +6,9 @@ from server.conftest import holder_of, in_hand
 from server.rawclient import Seat
 
 from truc_protocol import dealing
+from truc_protocol.wire.capabilities import OWN_OPTIONS
 
-MOST = {"key": Way(36, 109, 228), "guest": Way(36, 106, 231)}
+MOST = {"key": Way(36, 108, 222), "guest": Way(36, 105, 223), "own options": Way(30, 79, 167)}
 """From the bytes of a card to those of everything it leads to, commit included. The goal is Way(20, 60, 300) for both;
 whoever shortens the way lowers these."""
 
@@ -15,9 +16,9 @@ MOST_OF_A_LOGIN = {"key": Way(29, 76, 172), "guest": Way(28, 66, 153)}
 """From the connection to the welcome, the line in the log included."""
 
 
-async def first_card(server, *, guests):
+async def first_card(server, *, guests, want):
     """Return what the server does about the first card of a hand."""
-    seats = await in_hand(server, "truco-argentino", guests=guests)
+    seats = await in_hand(server, "truco-argentino", guests=guests, want=want)
     seat, _ = holder_of(seats)
     card = next(option for option in seat.offered if option["kind"] == "play")
     message = seat.act_message(seat.options, card)
@@ -26,14 +27,17 @@ async def first_card(server, *, guests):
     return trace
 
 
-@pytest.mark.parametrize(("kind", "guests"), [("key", ()), ("guest", (0, 1))])
-async def test_played_card_passes_no_more_than_this(server, monkeypatch, kind, guests):
+@pytest.mark.parametrize(
+    ("kind", "guests", "want"),
+    [("key", (), ()), ("guest", (0, 1), ()), ("own options", (), (OWN_OPTIONS,))],
+)
+async def test_played_card_passes_no_more_than_this(server, monkeypatch, kind, guests, want):
     # one deal for every run: what may be played and asked depends on the cards
     monkeypatch.setattr(dealing, "first_dealer", lambda *_: 0)
     monkeypatch.setattr(dealing, "deck_order", lambda _seed, *, size, cut: tuple(range(size)))
     # what depends on values alone, such as the lines of moves, is made when it is first needed
-    await first_card(server, guests=guests)
-    trace = await first_card(server, guests=guests)
+    await first_card(server, guests=guests, want=want)
+    trace = await first_card(server, guests=guests, want=want)
     assert all(counted <= most for counted, most in zip(trace.way, MOST[kind], strict=True)), str(trace)
 
 
