@@ -52,10 +52,12 @@ async def test_server_that_refuses_a_legal_act_is_convicted_from_the_players_own
     assert len(signed(server, Act, Resign, since=before)) == 1
 
 
+@pytest.mark.parametrize("of_a_bot", [False, True])
 async def test_verify_adds_what_the_home_holds_of_a_match_and_hands_it_on(
-    scripted, player, tmp_path, monkeypatch
+    scripted, player, tmp_path, monkeypatch, of_a_bot
 ) -> None:
     """Whoever is shown the match without the refusal, and a stranger who has the folder, come to the same verdict."""
+    home = tmp_path / "of the player"
     server = scripted(kind=QuietServer)
     async with at_turn(server, player) as (table, turn):
         refuse_next(server, evidence=True)
@@ -66,7 +68,9 @@ async def test_verify_adds_what_the_home_holds_of_a_match_and_hands_it_on(
     published.write_bytes(write_transcript(server.document, records))
     monkeypatch.setenv("TRUC_HOME", str(tmp_path / "of a stranger"))
     assert run("verify", published).exit_code == EXIT_CODES[Result.INCOMPLETE]
-    monkeypatch.setenv("TRUC_HOME", str(player.home.root))
+    (home / "bots").mkdir(parents=True)
+    player.home.root.rename(home / "bots" / "one" if of_a_bot else home / "own")
+    monkeypatch.setenv("TRUC_HOME", str(home if of_a_bot else home / "own"))
     found = run("verify", published, "--export", tmp_path / "for them")
     monkeypatch.setenv("TRUC_HOME", str(tmp_path / "of a stranger"))
     assert "C35" in found.output

@@ -3,9 +3,11 @@
 import sqlite3
 
 import pytest
+from client.cheats import refuted
 from client.playing import at_table, come_back, play_on, signed
+from client.test_choosing import refuse_next
 
-from truc_client import RefusedError, YourTurn, connect
+from truc_client import CheckFailedError, RefusedError, YourTurn, connect
 from truc_client.matches.seat_match import begins_chain
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Rekey
@@ -138,6 +140,23 @@ async def test_options_under_a_new_key_are_counted_from_the_start(scripted, play
     honest, server.box = server.box, box
     seen = await play(server, player)
     assert (seen[-1].verdict.result, len(sealed) > 1) == (Result.PROVEN, True)
+
+
+async def test_rekey_that_is_refused_by_signature_convicts_the_server(scripted, player) -> None:
+    server = short(scripted)
+    honest = server.act
+
+    async def act(message) -> None:
+        if message.match is not None and isinstance(body_of(message), Rekey):
+            refuse_next(server, evidence=True)
+            await server.act(message)
+        else:
+            await honest(message)
+
+    server.act = act
+    with pytest.raises(CheckFailedError) as failed:
+        await play(server, player)
+    assert refuted(failed.value) == {("C35", "server")}
 
 
 async def test_refused_rekey_ends_the_table_with_the_servers_reason(scripted, player) -> None:

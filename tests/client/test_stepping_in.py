@@ -1,8 +1,10 @@
 """Substitutes at the client: standing by, agreeing, the record that takes the seat, and what ends the attempt."""
 
 import pytest
+from client.cheats import refuted
 from client.deserting import DesertedServer, deserted_by
 from client.playing import come_back, my_turn, play_on, received, signed
+from client.test_choosing import refuse_next
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
@@ -164,6 +166,13 @@ async def test_refused_sub_ends_the_table_with_the_servers_reason_or_says_that_a
     server.act = act
     with pytest.raises(error, match=told):
         await step_in(server, player)
+
+
+async def test_sub_that_is_refused_by_signature_convicts_the_server(server, player) -> None:
+    refuse_next(server, evidence=True)
+    with pytest.raises(CheckFailedError) as failed:
+        await step_in(server, player)
+    assert refuted(failed.value) == {("C35", "server")}
 
 
 async def test_match_of_other_terms_than_were_shown_is_not_stepped_into(server, player) -> None:

@@ -70,6 +70,11 @@ class Home(NamedTuple):
         """The home of the person whose bot this home belongs to; else this home."""
         return Home(self.root.parent.parent) if self.root.parent.name == _BOTS else self
 
+    @property
+    def with_bots(self) -> "tuple[Home, ...]":
+        """This home and those of its player's bots."""
+        return (self, *map(Home, sorted((self.root / _BOTS).glob("*"))))
+
 
 def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
     """Return the default folder of the home: TRUC_HOME, or where the platform keeps such things."""

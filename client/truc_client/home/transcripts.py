@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from truc_client.errors import HomeError, KeptEvidence
-from truc_client.home.home import hold, told_why
+from truc_client.home.home import Home, hold, told_why
 from truc_commands.files import read_bounded
 from truc_protocol.audit import examine
 from truc_protocol.checks import CheckError
@@ -200,8 +200,9 @@ def evidence_of(folder: Path, mid: bytes) -> Path | None:
     return next((path for path in kept if not path.name.endswith(_SECOND)), None)
 
 
-def evidence_beside(folder: Path, matches: Collection[bytes], given: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the evidence kept of some matches, without files that are given already."""
-    stems, known = {path_of(folder, mid).stem for mid in matches}, {path.resolve() for path in given}
-    kept = (path for path in sorted(folder.glob("*")) if path.name.partition("-")[0] in stems)
+def evidence_beside(home: Home, matches: Collection[bytes], given: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the evidence that a player and their bots keep of some matches, without files that are given already."""
+    stems, known = {Path(file_name(mid)).stem for mid in matches}, {path.resolve() for path in given}
+    found = (path for each in home.with_bots for path in sorted(each.evidence.glob("*")))
+    kept = (path for path in found if path.name.partition("-")[0] in stems)
     return tuple(path for path in kept if path.resolve() not in known)

@@ -242,17 +242,15 @@ class LiveAudit:
             return ()
         return (Complaint(ledger.setup.mid, ledger.k, self._own.seat, key.secret),)
 
-    def refused(
-        self, at: int, decision: Statement, refusal: SignedRefusal, *, was_offered: bool = True
-    ) -> None:
-        """Keep the server's refusal of a decision of one's own seat, as evidence; nobody else may have it.
+    def refused(self, at: int, sent: Statement, refusal: SignedRefusal, *, was_offered: bool = True) -> None:
+        """Keep the server's refusal of what one's own seat signed, as evidence; nobody else may have it.
 
         Raises:
             CheckFailedError: C35, the rules allow what it refused, for certain unless it was offered, and it does not say
                 that it came late.
         """
         own = self.file.records[: at - self.ledger.k + len(self.file.records)]
-        record = Record(0 if self._own is None else self._own.seat + 1, *decision)
+        record = Record(0 if self._own is None else self._own.seat + 1, *sent)
         evidence = Evidence(self.file.document, (*own, record), items=(refusal,), name=f"refused-{at}")
         kept = self._keep(evidence)
         is_shown = kept is not None and kept.is_shown

@@ -426,7 +426,7 @@ class SeatMatch:
         return isinstance(body, Proxy) and (body.seat, body.kind) == (self.seat, sent.line)
 
     def refused(self, at: int, sent: Sendable, refusal: Refusal) -> None:
-        """Keep a signed refusal of what was sent; a decision that the rules allow is not refused by an honest server.
+        """Keep a signed refusal of what was sent; an honest server refuses no decision or new chain that the rules allow.
 
         Raises:
             CheckFailedError: C35, the server has refused such a one by signature.
@@ -440,7 +440,7 @@ class SeatMatch:
         elif not sent.is_decision:
             return  # a release or ack may be refused because it stands there already
         kept = None if refusal.refuse is None else self.signer.refused(at, sent, Record(*refusal.refuse))
-        if kept is not None and sent.is_decision:
+        if kept is not None:
             self.audit.refused(at, sent, kept, was_offered=not self._finds_options)
 
     def take_notice(self, message: Notice) -> list[Happening]:

@@ -90,7 +90,7 @@ def _kept_beside(together: Together, given: tuple[Path, ...]) -> tuple[Path, ...
     """Return the evidence that this home holds about the matches of the files given."""
     verdicts = (file.verdict for file in together.files if isinstance(file, TranscriptExamined))
     matches = {verdict.match for verdict in verdicts if verdict.match is not None}
-    return evidence_beside(home_as_is().evidence, matches, given)
+    return evidence_beside(home_as_is(), matches, given)
 
 
 def _export(paths: tuple[Path, ...], folder: Path) -> None:
