@@ -66,7 +66,10 @@ async def answer(stream, request, *, has_body=True):
     first, *lines = head.decode().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     status = int(first.split()[1]) if first else 0
-    while has_body and len(body) < int(headers.get("content-length", 0)):
+    while has_body and (
+        len(body) < int(headers.get("content-length", 0))
+        or ("transfer-encoding" in headers and not body.endswith(b"0\r\n\r\n"))
+    ):
         body += await stream.receive_some(65_536)
     return status, headers, body
 

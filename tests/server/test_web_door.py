@@ -3,22 +3,36 @@
 import gzip
 import json
 import re
+import ssl
 import subprocess
 import sys
+import time
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
+from random import Random
 
 import pytest
 import trio
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.x509.oid import NameOID
 from rows import each_row
 from server.asking import figures, telling
 from server.browsers import UPGRADE, answer, door
 from server.conftest import QUICK, changed
+from server.rawclient import RawClient
 from wsproto.frame_protocol import FrameProtocol
 
+from truc_conform import websocket
 from truc_protocol.codec import pack
+from truc_protocol.crypto.certificates import make_certificate
 from truc_protocol.wire.handshake import HandshakeError
 from truc_protocol.wire.websocket import binding, header
+from truc_server.identity.certificate import TlsError, open_web_tls
+from truc_server.settings.settings import WebSettings
 from truc_server.web import line, listen
 from truc_server.web.origins import client_of
 
@@ -330,6 +344,84 @@ async def test_relay_under_another_name_fails_c37(tmp_path):
         client.cert = binding("https://relay.example")
         with pytest.raises(HandshakeError, match="C37"):
             await client.hello()
+
+
+def authority(folder):
+    """Return a context that trusts a new authority, and the files of a certificate it has given for localhost."""
+    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
+    names = [
+        x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("authority", "localhost")
+    ]
+    now = datetime.now(UTC)
+    chain = []
+    for i, (key, name) in enumerate(zip(keys, names, strict=True)):
+        builder = x509.CertificateBuilder(names[0], name, key.public_key(), x509.random_serial_number())
+        builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=90))
+        builder = builder.add_extension(x509.BasicConstraints(ca=not i, path_length=None), critical=True)
+        names_it = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+        chain.append(builder.add_extension(names_it, critical=False).sign(keys[0], SHA256()))
+    pems = [one.public_bytes(serialization.Encoding.PEM) for one in chain]
+    private = keys[1].private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    (folder / "web.pem").write_bytes(pems[1] + private)
+    return ssl.create_default_context(cadata=pems[0].decode()), str(folder / "web.pem")
+
+
+async def test_an_authoritys_certificate_encrypts_pages_and_websockets(tmp_path, monkeypatch):
+    trusting, file = authority(tmp_path)
+    with trio.socket.socket() as free:
+        await free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    web = {"origin": f"https://localhost:{port}", "listen": f"127.0.0.1:{port}", "certificate": file}
+    async with door(tmp_path / "data", **web):
+        stream = trio.SSLStream(
+            await trio.open_tcp_stream("127.0.0.1", port), trusting, server_hostname="localhost"
+        )
+        ask = f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode()
+        status, headers, body = await answer(stream, ask)
+        assert (status, b"<h1>" in body, headers["strict-transport-security"]) == (
+            200,
+            True,
+            "max-age=31536000",
+        )
+        await trio.aclose_forcefully(stream)
+        monkeypatch.setattr(ssl, "create_default_context", lambda: trusting)
+        client = RawClient(await websocket.connect(websocket.Origin("localhost", port, is_secure=True)))
+        assert (await client.login_guest())["t"] == "welcome"
+        await client.send({"t": "ping", "n": 1})
+        assert (await client.until("pong"))["n"] == 1
+        await trio.aclose_forcefully(client.stream)
+
+
+def test_a_self_made_certificate_is_refused_as_browsers_would(tmp_path):
+    made = tmp_path / "made.pem"
+    made.write_bytes(make_certificate(int(time.time()), lasts_s=86_400))
+    with pytest.raises(TlsError, match="self-made"):
+        open_web_tls(WebSettings(certificate=str(made)), int(time.time()))
+
+
+async def test_random_bytes_end_a_websocket_or_wait_and_nothing_fails(tmp_path, capfd):
+    chance = Random(7)
+    async with door(tmp_path / "data") as web:
+        for _ in range(150):
+            stream, _, _ = await web.upgrade()
+            async with stream:
+                with suppress(trio.BrokenResourceError):
+                    for _ in range(chance.randrange(1, 5)):
+                        kind = chance.choice((0, 1, 2, 2, 2, 8, 9, 10, chance.randrange(16)))
+                        piece = masked(kind, chance.randbytes(chance.choice((0, 1, 2, 125, 126, 300))))
+                        at = chance.randrange(len(piece))
+                        await stream.send_all(chance.choice((piece, piece[:at], chance.randbytes(at))))
+        for _ in range(150):
+            head = bytearray(web.request("/ws", **UPGRADE))
+            for _ in range(chance.randrange(1, 4)):
+                head[chance.randrange(len(head))] = chance.randrange(256)
+            stream = await web.connect()
+            async with stream:
+                await stream.send_all(head)
+        assert (await (await web.client()).login_guest())["t"] == "welcome"
+    assert "internal" not in capfd.readouterr().err
 
 
 def test_a_server_without_browsers_imports_nothing_of_theirs():
