@@ -1,5 +1,9 @@
+import subprocess
+from pathlib import Path
+
 import pytest
 from client.serving import RealServer
+from clients_elsewhere.programs import JAVA
 
 
 @pytest.fixture(scope="session")
@@ -8,3 +12,17 @@ def real_server(tmp_path_factory: pytest.TempPathFactory):
     server = RealServer(tmp_path_factory.mktemp("server")).start()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def keyed_java(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Return the command of the client in Java, which is compiled once: that takes longer than a match."""
+    classes = tmp_path_factory.mktemp("java")
+    subprocess.run(["javac", "-d", classes, Path(__file__).with_name("Keyed.java")], check=True)
+    return (*JAVA, "-cp", str(classes), "Keyed")
+
+
+@pytest.fixture
+def client(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Return the command of a client, given it or the fixture that makes it."""
+    return request.getfixturevalue(request.param) if isinstance(request.param, str) else request.param

@@ -96,7 +96,7 @@ def test_guest_plays_a_match_of_any_game(real_server, tmp_path, guest, game) -> 
 
 @pytest.mark.slow
 @needs_node
-@pytest.mark.parametrize("client", KEYED)
+@pytest.mark.parametrize("client", KEYED, indirect=True)
 @pytest.mark.parametrize("game", ["truc-french", "truco-argentino-flor", "truco-mineiro", "truc-lanes"])
 def test_keyed_client_plays_a_match_that_is_proven_by_both_verifiers(
     real_server, tmp_path, game, client
@@ -123,7 +123,7 @@ def test_keyed_client_plays_with_the_cryptography_of_a_browser(real_server, tmp_
 
 @pytest.mark.slow
 @needs_node
-@pytest.mark.parametrize("client", KEYED)
+@pytest.mark.parametrize("client", KEYED, indirect=True)
 def test_four_clients_of_three_kinds_play_together(real_server, tmp_path, client) -> None:
     options = ("guests=2", "match=1", "target=9")
     with bot(real_server, tmp_path, "truc-catalan", *options, seats=4) as (place, opponent):
@@ -156,7 +156,7 @@ def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("client", KEYED)
+@pytest.mark.parametrize("client", KEYED, indirect=True)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, seed, client) -> None:
     with ExitStack() as stack:
@@ -168,7 +168,7 @@ def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("client", KEYED)
+@pytest.mark.parametrize("client", KEYED, indirect=True)
 def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp_path, client) -> None:
     with ExitStack() as stack:
         place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=3"))
@@ -184,7 +184,7 @@ def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("client", [*GUESTS, *KEYED])
+@pytest.mark.parametrize("client", [*GUESTS, *KEYED], indirect=True)
 def test_client_plays_over_a_line_that_brings_single_bytes(real_server, tmp_path, client) -> None:
     options = ("guests=1", "match=1", "target=2")
     with ExitStack() as stack:

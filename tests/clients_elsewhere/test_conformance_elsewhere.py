@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JAVA, KEYED_JS, keyed, needs_jdk, needs_node
+from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, keyed, needs_jdk, needs_node
 
 from truc_protocol.audit import verify
 
@@ -47,10 +47,9 @@ def test_keyed_client_notices_every_cheat_but_those_that_only_the_rules_show(tmp
 @pytest.mark.slow
 @needs_jdk
 @pytest.mark.parametrize("level", ["C3", "C4"])
-def test_client_by_the_page_alone_is_one_of_level_c4(tmp_path, level) -> None:
+def test_client_by_the_page_alone_is_one_of_level_c4(tmp_path, level, keyed_java) -> None:
     """When a share is due the page does not say: only the rules do."""
-    subprocess.run(["javac", "-d", tmp_path, KEYED_JAVA[1]], check=True)  # once, as the kit starts it often
-    command = ("java", "-cp", str(tmp_path), "Keyed", "{url}", *KEPT, "--revocation", "{revocation}")
+    command = (*keyed_java, "{url}", *KEPT, "--revocation", "{revocation}")
     failed = not_passed(tmp_path / "report.json", level, f"{level}.*", *command)
     assert failed <= NEEDS_RULES | {"C4.cheat-unshared"}
 
