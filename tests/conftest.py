@@ -63,6 +63,8 @@ _FILES_IN_THE_LOOP = {
 _in_a_test_of_the_loop = False
 
 gc.disable()  # while tests are collected: of what is made then, nothing is garbage
+# the programs that tests start keep their bytecode: compiling the modules makes each start half as long again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture
