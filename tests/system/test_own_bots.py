@@ -10,11 +10,12 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
 import trio
+from chaos.postgres import cluster, programs
 from chaos.servers import QUICK, SERVER, ServerProcess, serving
 from client.playing import homes
 from system.test_service import CAN_FILTER, HERE, confined
@@ -95,8 +96,20 @@ async def test_guest_who_waits_plays_to_its_end_with_a_bot_that_is_no_longer_wan
     assert stat.S_IMODE(seed.stat().st_mode) == 0o600
 
 
-async def test_bot_that_is_killed_comes_back_to_a_closed_server_and_stops_with_it(tmp_path) -> None:
-    async with with_bots(tmp_path / "data", members="keys") as server:
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def store(request) -> Iterator[dict[str, str]]:
+    """Return the settings of a server that stores in a file of its own, or in a PostgreSQL."""
+    if request.param == "SQLite":
+        yield {}
+        return
+    if programs() is None:
+        pytest.skip("needs PostgreSQL (Debian's package postgresql)")
+    with cluster() as running:
+        yield {"TRUC_STORE_URL": running.create("truc")}
+
+
+async def test_bot_that_is_killed_comes_back_to_a_closed_server_and_stops_with_it(tmp_path, store) -> None:
+    async with with_bots(tmp_path / "data", members="keys", **store) as server:
         os.kill(events(server, "bot_started")[0]["pid"], signal.SIGKILL)
         await came(server, 2)
         tags = {line["tag"] for line in (*events(server, "bot_started"), *events(server, "login"))}
