@@ -1,23 +1,25 @@
 """What a server that cheats would need to have an honest player blamed, and what is left of it: its own conviction."""
 
+from functools import partial
+
 import pytest
+import trio
 from client.cheats import QuietServer, body_of, caught, on, on_record, refuted, resigned
 from client.playing import at_table, at_turn, come_back, my_turn, pick, play_on, signed
+from client.running import run as run_process
 from client.running import truc as run
 from client.test_cheating import reboxed
 from client.test_choosing import refuse_next, with_alternatives
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, ChoiceError, StoppedError, connect
+from truc_client import CheckFailedError, ChoiceError, StoppedError
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, End, Resign
 from truc_protocol.boxes import Option
 from truc_protocol.messages import BoxedOptions, MatchRecord
 from truc_protocol.records import Record, parse
 from truc_protocol.transcript import write_transcript
-from truc_terminal.commands.bot import Work, _work
-from truc_terminal.commands.house_bot import BotPlay
 from truc_terminal.verdicts import EXIT_CODES
 
 
@@ -90,15 +92,17 @@ class Refusing(QuietServer):
             await super().act(message)
 
 
-async def test_last_words_of_a_bot_name_the_cheat_and_the_files(scripted, player) -> None:
+async def test_last_line_of_a_running_bot_names_the_cheat_and_the_files(nursery, scripted, tmp_path) -> None:
     server = scripted(kind=Refusing)
-    work = Work(None, "truc-french", 2, {}, False, 1, False, BotPlay("careful", 0, 1.0))
-    async with connect("host", player, dial=server.dial) as connection:
-        with pytest.raises(CheckFailedError) as failed:
-            await _work(connection, work)
-    kept = failed.value.kept
-    assert kept.is_shown
-    assert all(words in str(failed.value) for words in ("C35", "server", *map(str, kept.files)))
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    await nursery.start(partial(trio.serve_listeners, server.serve, [listener]))
+    where = f"127.0.0.1:{listener.socket.getsockname()[1]}"
+    words = ("bot", where, "--create", "truc-french", "--lang", "en")
+    ended = await trio.to_thread.run_sync(partial(run_process, tmp_path, *words))
+    kept = tuple(tmp_path.glob("bots/*/evidence/*"))
+    last = ended.stderr.splitlines()[-1]
+    assert (ended.returncode, len(kept) > 1) == (1, True), ended.stderr
+    assert all(words in last for words in ("C35", "server", *map(str, kept))), last
 
 
 def offered_instead(server, kind: str) -> None:
