@@ -7,6 +7,7 @@ the first byte of a connection is always 0, so a peer that speaks another protoc
 
 import string
 import struct
+from functools import lru_cache
 from typing import Final
 
 from truc_protocol.errors import Code, LocalError, RemoteError
@@ -96,7 +97,13 @@ def to_frame(message: bytes, limit: int) -> bytes:
     length = len(message)
     if not 0 < length <= limit:
         raise LocalError(f"expected a message of 1 to {limit} bytes, got {length}")
-    return _HEADER.pack(length) + message
+    return _header(length) + message
+
+
+@lru_cache(maxsize=4096)
+def _header(length: int) -> bytes:
+    """Return what stands before a message of this length: most are short, and come again and again."""
+    return _HEADER.pack(length)
 
 
 def _foreign_protocol(first: bytes) -> str | None:
