@@ -7,7 +7,6 @@ the first byte of a connection is always 0, so a peer that speaks another protoc
 
 import string
 import struct
-from functools import lru_cache
 from typing import Final
 
 from truc_protocol.errors import Code, LocalError, RemoteError
@@ -18,6 +17,8 @@ SERVER_LIMIT: Final = 65_536
 
 _HEADER: Final = struct.Struct(">I")
 LENGTH_BYTES: Final = _HEADER.size
+_SHORT: Final = 1_024  # nearly all messages are shorter
+_HEADERS: Final = tuple(_HEADER.pack(length) for length in range(_SHORT))
 _HTTP: Final = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI", b"CONN", b"PATC", b"PRI ", b"HTTP")
 _TLS_RECORDS: Final = (b"\x16\x03", b"\x15\x03")
 _TEXT: Final = frozenset(string.printable.encode())
@@ -97,13 +98,7 @@ def to_frame(message: bytes, limit: int) -> bytes:
     length = len(message)
     if not 0 < length <= limit:
         raise LocalError(f"expected a message of 1 to {limit} bytes, got {length}")
-    return _header(length) + message
-
-
-@lru_cache(maxsize=4096)
-def _header(length: int) -> bytes:
-    """Return what stands before a message of this length: most are short, and come again and again."""
-    return _HEADER.pack(length)
+    return (_HEADERS[length] if length < _SHORT else _HEADER.pack(length)) + message
 
 
 def _foreign_protocol(first: bytes) -> str | None:
