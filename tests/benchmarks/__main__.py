@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import trio
 from benchmarks import reports
+from benchmarks.calls import told
 from benchmarks.picture import draw
 from benchmarks.running import BenchmarkError, MissingError
 from benchmarks.scenarios import FULL, SECTIONS, SHORT, Scale, measure_floor
@@ -47,6 +48,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--short", action="store_true", help="a minute or two; exit status 1 if a gate fails")
     parser.add_argument("--only", action="append", choices=[*SECTIONS], help="this section; may be repeated")
+    parser.add_argument(
+        "--calls", action="store_true", help="count function calls instead, and show where they go"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw latency against load, as SVG")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the report in a page")
@@ -84,6 +88,9 @@ def verdict(results: dict[str, Any], found: Sequence[Row], *, is_gated: bool) ->
 def main(arguments: Sequence[str] | None = None, *, scale: Scale | None = None) -> int:
     """Measure, print, write; return the exit status."""
     chosen = parse(arguments)
+    if chosen.calls:
+        print(*told(), sep="\n")
+        return 0
     scale = scale or (SHORT if chosen.short else FULL)
     machine = reports.machine()
     with tempfile.TemporaryDirectory() as folder:

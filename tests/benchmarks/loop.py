@@ -69,18 +69,22 @@ class Loop:
 
         With `kernel_bytes` the kernel keeps no more than about so much that was not read.
         """
-        connected = socket.socket()
-        if kernel_bytes:
-            connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, kernel_bytes)
-        connected.bind((line.source, 0))
-        connected.connect(("127.0.0.1", line.port))
+        connected = self._connected(line, kernel_bytes)
         connected.setblocking(False)
-        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         wire = self._make_wire(self, connected, taker)
         self.wires[wire.number] = wire
         self._epoll.register(wire.number, select.EPOLLIN)
         wire.begin()
         return wire
+
+    def _connected(self, line: "Line", kernel_bytes: int) -> socket.socket:
+        connected = socket.socket()
+        if kernel_bytes:
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, kernel_bytes)
+        connected.bind((line.source, 0))
+        connected.connect(("127.0.0.1", line.port))
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connected
 
     def await_room(self, wire: "Wire", *, is_full: bool) -> None:
         """Hear when a wire takes more."""

@@ -187,7 +187,7 @@ class Ledger(msgspec.Struct, frozen=True):
     @property
     def seats(self) -> int:
         """Number of seats."""
-        return self.setup.terms.table.seats
+        return len(self.streaks)
 
     @property
     def opens_at_close(self) -> bool:
