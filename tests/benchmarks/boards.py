@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from benchmarks.loop import Line
+from benchmarks.ruled import RuledSeat
 from benchmarks.seats import GuestSeat, KeyedSeat, Map, Script, Seat, concede
 from chaos.thin import choose
 
@@ -53,10 +54,14 @@ MIX: Final = tuple(
 
 
 class Play(NamedTuple):
-    """How tables are played: acts a second of each (0: as fast as it goes), by whom, to what end, and from how many addresses."""
+    """How tables are played: acts a second of each (0: as fast as it goes), by whom, to what end, and from how many addresses.
+
+    Seats that are `is_ruled` have keys, and make their own options.
+    """
 
     pace: float = 0.0
     is_keyed: bool = False
+    is_ruled: bool = False
     is_brief: bool = False
     an_address: int = AN_ADDRESS
 
@@ -105,7 +110,7 @@ class Board:
         self._held: list[tuple[Seat, int, list[Map]]] | None = []
         self._on_begun: Callable[[], object] | None = None
         self._stamps: dict[int, tuple[float, int]] = {}
-        kind = KeyedSeat if play.is_keyed else GuestSeat
+        kind = RuledSeat if play.is_ruled else KeyedSeat if play.is_keyed else GuestSeat
         first = number * game.seats
         self.seats: list[Seat] = [
             kind(line._replace(source=play.source_of(first + i)), f"p{first + i}", self, i)
@@ -126,7 +131,7 @@ class Board:
         self.seats[0].follow(self._create(), go_on)
 
     def _create(self) -> Script:
-        guests = 0 if self._play.is_keyed else self.game.seats
+        guests = 0 if self._play.is_keyed or self._play.is_ruled else self.game.seats
         wanted = {"variant": self.game.variant, "seats": self.game.seats, "private": False}
         made = yield self.seats[0].ask("create", options={"guests": guests}, **wanted)
         self.code = made["table"]

@@ -46,7 +46,7 @@ class Plan(NamedTuple):
         port, pid: where the server listens, and its process.
         clients: how many, where nobody plays.
         tables, games: how many tables, and what is played there, in turns.
-        pace, is_keyed, is_brief, an_address: as in `Play`; of an echo, the frames a second of each client.
+        pace, is_keyed, is_ruled, is_brief, an_address: as in `Play`; of an echo, the frames a second of each client.
         watchers: who watches and hardly reads, at tables in turns.
         storm: the share of seats that lose their connections at once, in the middle of the measuring.
         is_tls: whether the connections are encrypted.
@@ -63,6 +63,7 @@ class Plan(NamedTuple):
     games: Sequence[Sequence[Any]] = MIX
     pace: float = 0.0
     is_keyed: bool = False
+    is_ruled: bool = False
     is_brief: bool = False
     an_address: int = AN_ADDRESS
     watchers: int = 0
@@ -175,7 +176,7 @@ def return_(seat: Seat, then: Callable[[], object]) -> None:
 def play(plan: Plan, loop: Loop) -> dict[str, Any]:
     """Let tables be played."""
     tally, games = Tally(), [Game(*game) for game in plan.games]
-    style = Play(plan.pace, plan.is_keyed, plan.is_brief, plan.an_address)
+    style = Play(plan.pace, plan.is_keyed, plan.is_ruled, plan.is_brief, plan.an_address)
     boards = [
         Board(Line(loop, plan.port), i, games[i % len(games)], style, tally) for i in range(plan.tables)
     ]

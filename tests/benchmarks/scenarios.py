@@ -163,6 +163,7 @@ async def signed(folder: Path, scale: Scale) -> Figures:
     play = partial(running.measured, folder, is_keyed=True, **_windows(scale))
     return {
         "few": await play(tables=scale.few),
+        "own_options": await play(tables=scale.few, is_ruled=True),
         "some": await play(tables=scale.some),
         "two_cores": await play(tables=scale.some, is_pinned=False),
     }

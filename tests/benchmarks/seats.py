@@ -39,6 +39,8 @@ class Seat(ABC):
         token: what a guest comes back by.
     """
 
+    WANT: tuple[str, ...] = ()
+
     def __init__(self, line: Line, name: str, board: "Board", index: int) -> None:
         self.name = name
         self.next = 0
@@ -78,7 +80,7 @@ class Seat(ABC):
         """Connect, say hello, and log in."""
         self.connect()
         cn = token_bytes(32)
-        hello = yield self.ask("hello", proto=[1], want=[], cn=cn)
+        hello = yield self.ask("hello", proto=[1], want=self.WANT, cn=cn)
         welcome = yield self.ask("login", **self.login(hello, cn))
         self.token = welcome.get("token", self.token)
 
