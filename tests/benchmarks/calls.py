@@ -58,7 +58,7 @@ _TESTS: Final = str(ROOT / "tests")
 
 MOST: Final[Mapping[str, Mapping[str, int]]] = {
     "guests": {"act": 690, "act alone": 510, "hand": 1100, "match": 4400},
-    "keys": {"act": 980, "act alone": 665, "hand": 2150, "match": 7900},
+    "keys": {"act": 965, "act alone": 635, "hand": 1990, "match": 7900},
 }
 """Bounds of what is counted: lowered with every step, and raised only by a decision (docs/decisions/0019).
 
