@@ -96,7 +96,7 @@ async def test_guest_who_waits_plays_to_its_end_with_a_bot_that_is_no_longer_wan
     assert stat.S_IMODE(seed.stat().st_mode) == 0o600
 
 
-@pytest.fixture(params=["SQLite", "PostgreSQL"])
+@pytest.fixture
 def store(request) -> Iterator[dict[str, str]]:
     """Return the settings of a server that stores in a file of its own, or in a PostgreSQL."""
     if request.param == "SQLite":
@@ -108,9 +108,16 @@ def store(request) -> Iterator[dict[str, str]]:
         yield {"TRUC_STORE_URL": running.create("truc")}
 
 
-async def test_bot_that_is_killed_comes_back_to_a_closed_server_and_stops_with_it(tmp_path, store) -> None:
-    async with with_bots(tmp_path / "data", members="keys", **store) as server:
-        os.kill(events(server, "bot_started")[0]["pid"], signal.SIGKILL)
+@pytest.mark.parametrize(
+    ("store", "what"),
+    [("SQLite", signal.SIGKILL), ("PostgreSQL", signal.SIGKILL), ("SQLite", signal.SIGSTOP)],
+    indirect=["store"],
+)
+async def test_bot_that_is_killed_or_hangs_comes_back_to_a_closed_server_and_stops_with_it(
+    tmp_path, store, what
+) -> None:
+    async with with_bots(tmp_path / "data", members="keys", TRUC_LIMITS_IDLE_S="5", **store) as server:
+        os.kill(events(server, "bot_started")[0]["pid"], what)
         await came(server, 2)
         tags = {line["tag"] for line in (*events(server, "bot_started"), *events(server, "login"))}
         (row,) = admin(server, "who")["rows"]
@@ -119,6 +126,7 @@ async def test_bot_that_is_killed_comes_back_to_a_closed_server_and_stops_with_i
         assert await server.stop() == []
         await wait_gone(server)
         assert [line["reason"] for line in events(server, "bot_ended")] == [f"exit status {-signal.SIGKILL}"]
+        assert len(events(server, "bot_hangs")) == (what is signal.SIGSTOP)
 
 
 async def test_killed_server_leaves_no_bot_behind(tmp_path) -> None:

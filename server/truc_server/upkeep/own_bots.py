@@ -35,6 +35,7 @@ _FIRST_S: Final = (
 _MOST_S: Final = 300.0
 _LASTED_S: Final = 60.0
 _GRACE_S: Final = 5.0  # for a bot that is told to end
+_AWAY: Final = 3  # times `limits.idle_s`: a bot that is so long without a connection hangs
 _LINE: Final = 500  # characters of what a bot says that the log has
 _NICENESS: Final = 10  # what a bot takes to think must not keep players waiting
 _KEPT_BACK: Final = ("TRUC_", "PG", "NOTIFY_", "WATCHDOG_")  # variables that concern the server alone
@@ -120,13 +121,26 @@ class OwnBots:
         try:
             os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
             log.info("bot_started", bot=name, tag=fingerprint(public), pid=process.pid)
-            await _hear(process, name)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._watch, process, name, fingerprint(public))
+                await _hear(process, name)
+                nursery.cancel_scope.cancel()
             return f"exit status {await process.wait()}"
         except trio.Cancelled:
             log.info("bot_stopped", bot=name)
             raise
         finally:
             await _end(process)
+
+    async def _watch(self, process: trio.Process, name: str, tag: str) -> None:
+        """Kill a bot that hangs: one that answers nothing has lost its connection, and does not come back."""
+        seen = trio.current_time()
+        while trio.current_time() - seen < _AWAY * self._settings.now.limits.idle_s:
+            await trio.sleep(_LOOK_S)
+            if self._lobby.presence.connections(tag):
+                seen = trio.current_time()
+        log.warning("bot_hangs", bot=name, pid=process.pid)
+        process.kill()
 
     def _command(self, name: str) -> list[str]:
         seed = str(randbelow(_SEEDS))
