@@ -15,6 +15,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.dealing import SALT_BYTES, Opening
 from truc_rules import (
     KINDS,
+    PLAIN_PLAYS,
     REST,
     TRUT,
     Action,
@@ -59,9 +60,9 @@ def read_act(seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: s
     Raises:
         CheckError: C2, if the kind is unknown or its args have another shape.
     """
-    known = _KINDS.get(kind)
-    if known is None:
+    if kind not in _KINDS:
         raise CheckError("C2", f"act: expected a known kind, got {kind!r}", culprit)
+    known = _KINDS[kind]
     move = _read(Seat(seat), known, args, deck)
     if move is None:
         message = f"act {kind}: expected args of the shape {KINDS[known].name.lower()}, got others"
@@ -74,7 +75,9 @@ def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int) -> Move | None
         case ArgShape.PLAY, [slot, card, salt, ask]:  # first, as most acts are plays
             if not _is_opening(slot, card, salt, deck) or not (ask is None or _is_stake(ask)):
                 return None
-            return Move(Action(seat, kind, (card,), ask), (SlotOpening(slot, card, salt),))
+            is_plain = ask is None and seat < len(PLAIN_PLAYS)
+            action = PLAIN_PLAYS[seat][card] if is_plain else Action(seat, kind, (card,), ask)
+            return Move(action, (_new(SlotOpening, (slot, card, salt)),))
         case ArgShape.NONE, []:
             return Move(Action(seat, kind))
         case ArgShape.SHOW, [list() | tuple() as items]:

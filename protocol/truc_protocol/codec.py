@@ -9,7 +9,6 @@ reads bodies; msgpack reads frames, as it alone shows that a key comes twice.
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import msgpack
@@ -23,10 +22,12 @@ _STR8, _BIN32, _ARRAY16 = 0xFF, MAX_BODY, 0xFFFF
 _ARRAYS = (list, tuple)
 _PLAIN = frozenset({type(None), bool, str, bytes})
 _ENCODER = msgspec.msgpack.Encoder()
-_NUMBERS = 8_192  # numbers of links whose encoding is kept; a chain has 4,096 at most
-_BEFORE_DIGEST = _ENCODER.encode(bytes(32))[:-32]
 write = _ENCODER.encode
 """Encode a value whose types alone keep it within the profile, as it was decoded before or is our own: no check, no call."""
+_NUMBERS = 1_025  # links of a chain of 1,024, from its first deal on
+_DIGEST = write(bytes(32))[:-32]
+_BEFORE_DIGEST = tuple(write(number) + _DIGEST for number in range(_NUMBERS))
+"""What stands between the beginning of a link and the digest in it: the same in every chain."""
 _DECODER = msgspec.msgpack.Decoder()
 
 
@@ -77,20 +78,17 @@ def digest(tag: str, *fields: Hashed) -> bytes:
 def digests(tag: str, *fields: Hashed, numbers: Iterable[int], first: bytes) -> list[bytes]:
     """Return H(tag, fields, number, h) for each of the numbers, where h is the digest before it, at first `first`.
 
-    Two calls each: a chain has hundreds, and a copied hash state with its beginning done would take three.
+    Their common beginning is hashed only once: copying that state is a call more, and still saves a third of the time.
     """
-    begun = write((f"truc/1/{tag}", *fields, 0, b""))[: -len(b"\x00\xc4\x00")]
-    hashed, found, newest = hashlib.sha256, [first], first
+    begun = hashlib.sha256(write((f"truc/1/{tag}", *fields, 0, b""))[: -len(b"\x00\xc4\x00")]).copy
+    found, newest = [first], first
     for number in numbers:
-        newest = hashed(begun + _before_digest(number) + newest).digest()
+        state = begun()
+        before = _BEFORE_DIGEST[number] if number < _NUMBERS else write(number) + _DIGEST
+        state.update(before + newest)
+        newest = state.digest()
         found += (newest,)
     return found[1:]
-
-
-@lru_cache(maxsize=_NUMBERS)
-def _before_digest(number: int) -> bytes:
-    """Return what stands between the beginning and the digest of such an item: the same for every chain."""
-    return write(number) + _BEFORE_DIGEST
 
 
 def sha256(encoded: bytes) -> bytes:

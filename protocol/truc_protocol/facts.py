@@ -90,9 +90,16 @@ _LOCKED: Final = {REST: "game", TRUT: TRUT}
 
 
 def means(
-    body: bodies.AnyBody, after: Ledger, events: tuple[Event, ...], dealt: DealtCards | None = None
+    body: bodies.AnyBody,
+    after: Ledger,
+    events: tuple[Event, ...],
+    dealt: DealtCards | None = None,
+    in_view: tuple[int, ...] | None = None,
 ) -> list[Fact]:
-    """Return what a record means; `dealt` are the newest cards of the hand it opens, if it opens one."""
+    """Return what a record means; `dealt` are the newest cards of the hand it opens, if it opens one.
+
+    `in_view` is who decides now as far as everybody may know, if whoever asks knows it already.
+    """
     pack = after.setup.terms.variant.pack
     facts = [event_fact(event, pack) for event in events] if events else []
     match body:
@@ -107,7 +114,7 @@ def means(
     if dealt is not None:
         opened = [[pack[opening.card] for opening in hand] for hand in dealt.hands]
         facts += (_fact("hands_opened", opened),)
-    return [*facts, state_fact(after)]
+    return [*facts, state_fact(after, in_view)]
 
 
 def event_fact(event: Event, pack: tuple[str, ...]) -> Fact:
@@ -179,7 +186,7 @@ def _digests(body: bodies.Deal) -> list[bytes]:
     ]
 
 
-def state_fact(ledger: Ledger) -> Fact:
+def state_fact(ledger: Ledger, in_view: tuple[int, ...] | None = None) -> Fact:
     """Return where a match stands: phase, score, and in a hand the stake, the tricks and whose decision it is.
 
     `paused` is present, and true, only while the match rests.
@@ -197,7 +204,7 @@ def state_fact(ledger: Ledger) -> Fact:
         fact["dealer"] = match.dealer
         fact["stake"] = bets.stake if bets.locked is None else _LOCKED.get(bets.locked, bets.stake)
         fact["tricks"] = [*map(_SIDE_OF_TRICK, match.hand.row.tricks)]
-        fact["waiting"] = [] if opens else list(deciders_in_view(match))
+        fact["waiting"] = [] if opens else list(deciders_in_view(match) if in_view is None else in_view)
     return fact
 
 

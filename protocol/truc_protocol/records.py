@@ -114,7 +114,7 @@ def parse_own(record: Record) -> AnyBody:
 
 def unsigned(body: bodies.Proxy) -> Record:
     """Return the record of a guest's decision, which nobody signs."""
-    return Record(SERVER, encode_own(body), b"")
+    return Record(SERVER, write(body), b"")
 
 
 def parse(record: Record) -> AnyBody:

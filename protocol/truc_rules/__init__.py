@@ -37,7 +37,7 @@ from truc_rules.match.match import (
 from truc_rules.match.moves import Described, described, move_line, parse_move
 from truc_rules.match.rulings import apply_ruled, ruled
 from truc_rules.match.views import View, view
-from truc_rules.positions.actions import KINDS, REST, TRUT, Action, ArgShape, Kind
+from truc_rules.positions.actions import KINDS, PLAIN_PLAYS, REST, TRUT, Action, ArgShape, Kind
 from truc_rules.positions.events import Event
 from truc_rules.positions.match import (
     ContraflorAsk,
@@ -76,6 +76,7 @@ __all__ = [
     "ENGINE",
     "KINDS",
     "MOST_ORDERS",
+    "PLAIN_PLAYS",
     "REST",
     "SIDES",
     "SIGNS",

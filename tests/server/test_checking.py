@@ -113,6 +113,18 @@ NOTES = (
         "access.moved_to: everybody is sent to there.example:7373, and no table is taken up",
     ),
     (
+        '[web]\norigin = "https://truc.example"\nproxies = ["127.0.0.1"]',
+        "web.origin: not used, as web.listen is empty and no browser is served",
+    ),
+    (
+        '[web]\nlisten = "127.0.0.1:0"\norigin = "http://truc.example"',
+        "web.origin: http://truc.example is neither https nor this machine: browsers have no keys there, and play as guests",
+    ),
+    (
+        '[web]\nlisten = "127.0.0.1:0"\norigin = "https://truc.example"',
+        "web.proxies: empty, so all who come through your proxy count as one address; name the proxy",
+    ),
+    (
         "motd = 'hello'",
         "listen.public_host: not set, so invites lead to this machine only; set the name that players use",
     ),

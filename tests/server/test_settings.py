@@ -67,6 +67,15 @@ class TestFile:
                 (f"access.moved_to = '{place}'", "access.moved_to", place)
                 for place in ("", "truc.example:7373", "192.0.2.1:1", "[2001:db8::1]:65535")
             ),
+            *(
+                (f"web.origin = '{origin}'", "web.origin", origin)
+                for origin in (
+                    "",
+                    "https://truc.example",
+                    "http://localhost:7374",
+                    "https://[2001:db8::1]:8443",
+                )
+            ),
         ],
     )
     def test_value_of_the_file_is_taken(self, text, key, value):
@@ -293,3 +302,18 @@ class TestHostingPage:
     def test_message_on_the_page_is_the_one_that_comes(self):
         wrong = "\n" * 10 + "[listen]\nport = 'abc'"
         assert f"`truc-server: {refusal(wrong)}`" in self.PAGE
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "truc.example",
+        "https://Truc.example",
+        "https://truc.example/",
+        "https://truc.example:443",
+        "ws://truc.example",
+    ],
+)
+def test_an_origin_is_taken_only_as_browsers_send_it(origin):
+    with pytest.raises(SettingsError, match=r"web\.origin"):
+        from_text(f"web.origin = '{origin}'")

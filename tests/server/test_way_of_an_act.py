@@ -8,7 +8,7 @@ from server.rawclient import Seat
 from truc_protocol import dealing
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 
-MOST = {"key": Way(36, 108, 222), "guest": Way(36, 105, 223), "own options": Way(30, 79, 167)}
+MOST = {"key": Way(36, 105, 217), "guest": Way(36, 102, 217), "own options": Way(30, 76, 162)}
 """From the bytes of a card to those of everything it leads to, commit included. The goal is Way(20, 60, 300) for both;
 whoever shortens the way lowers these."""
 

@@ -32,7 +32,7 @@ from truc_protocol.bodies import (
 )
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.ledger import deals, ends, opens, play, rulings
-from truc_protocol.ledger.state import Ledger, Taken, must_end, next_share
+from truc_protocol.ledger.state import Ledger, must_end, next_share
 from truc_protocol.records import Binding, Phase, Record, kind_of, link, tag_of
 from truc_rules import Event, Kind
 
@@ -78,7 +78,20 @@ def take(placed: InPlace) -> Folded:
     Raises:
         CheckError: The first check of its content that fails; the ledger stays as it was.
     """
-    taken, events = _take(placed.ledger, placed.body)
+    ledger, body = placed.ledger, placed.body
+    match body:
+        case Act() | Proxy():  # first, as most records are moves
+            taken, events = play.act(ledger, body)
+        case Deal():
+            taken, events = deals.take_deal(ledger, body)
+        case Rule():
+            taken, events = rulings.rule(ledger, body)
+        case Open():
+            taken, events = opens.open_cards(ledger, body)
+        case Close():
+            taken, events = ends.close(ledger, body)
+        case _:
+            taken, events = _take_silently(ledger, body), ()
     return Folded(_advance(taken, placed), events)
 
 
@@ -126,7 +139,7 @@ def _misplaced(ledger: Ledger, body: Placed, k: int, head: bytes) -> CheckError:
 
 
 def _check_seats(ledger: Ledger, record: Record, body: AnyBody) -> None:
-    seats = len(ledger.streaks)
+    seats = ledger.setup.terms.table.seats
     match body:
         case Share(giver=giver, receiver=receiver):
             named: tuple[int | None, ...] = (giver, receiver)
@@ -171,22 +184,6 @@ def _check_due_in_hand(ledger: Ledger, record: Record, body: AnyBody) -> None:
 
 def _is_show(body: AnyBody) -> bool:
     return isinstance(body, Act | Proxy) and body.kind == Kind.SHOW
-
-
-def _take(ledger: Ledger, body: MatchBody) -> Taken:
-    match body:
-        case Act() | Proxy():  # first, as most records are moves
-            return play.act(ledger, body)
-        case Deal():
-            return deals.take_deal(ledger, body)
-        case Rule():
-            return rulings.rule(ledger, body)
-        case Open():
-            return opens.open_cards(ledger, body)
-        case Close():
-            return ends.close(ledger, body)
-        case _:
-            return _take_silently(ledger, body), ()
 
 
 def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:

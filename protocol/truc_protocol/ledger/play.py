@@ -37,7 +37,7 @@ def act(ledger: Ledger, body: Act | Proxy) -> Taken:
         CheckError: C2 its shape, C12, C19 an opening, C20 the rules refuse it, C21 who may write it, C25 a card that
             lies elsewhere too, C29 paused.
     """
-    signed = isinstance(body, Act)
+    signed = type(body) is Act
     author = role_name(body.seat + 1) if signed else None
     if not signed and ledger.contributors[body.seat + 1] is not None:
         raise CheckError("C21", f"seat {body.seat}: expected an act, signed by its key")

@@ -187,7 +187,7 @@ class Ledger(msgspec.Struct, frozen=True):
     @property
     def seats(self) -> int:
         """Number of seats."""
-        return len(self.streaks)
+        return self.setup.terms.table.seats
 
     @property
     def opens_at_close(self) -> bool:

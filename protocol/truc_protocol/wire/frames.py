@@ -17,6 +17,8 @@ SERVER_LIMIT: Final = 65_536
 
 _HEADER: Final = struct.Struct(">I")
 LENGTH_BYTES: Final = _HEADER.size
+_SHORT: Final = 1_024  # nearly all messages are shorter
+_HEADERS: Final = tuple(_HEADER.pack(length) for length in range(_SHORT))
 _HTTP: Final = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI", b"CONN", b"PATC", b"PRI ", b"HTTP")
 _TLS_RECORDS: Final = (b"\x16\x03", b"\x15\x03")
 _TEXT: Final = frozenset(string.printable.encode())
@@ -96,7 +98,7 @@ def to_frame(message: bytes, limit: int) -> bytes:
     length = len(message)
     if not 0 < length <= limit:
         raise LocalError(f"expected a message of 1 to {limit} bytes, got {length}")
-    return _HEADER.pack(length) + message
+    return (_HEADERS[length] if length < _SHORT else _HEADER.pack(length)) + message
 
 
 def _foreign_protocol(first: bytes) -> str | None:

@@ -157,9 +157,11 @@ def apply(match: Match, action: Action) -> Outcome:
     Raises:
         IllegalActionError: `legal` does not yield it; `match` is as it was.
     """
-    offered = _newest.get(action.seat)
-    if offered is not None and offered[0] is match and action in offered[1]:
-        return carry_out(match, machines.step(match, action))
+    seat = action.seat
+    if seat in _newest:
+        of, offered = _newest[seat]
+        if of is match and action in offered:
+            return carry_out(match, machines.step(match, action))
     step = machines.attempt(match, action)
     if step is not None:
         return carry_out(match, step)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import trio
 
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Share
-from truc_protocol.codec import pack
+from truc_protocol.codec import write
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import Fact, means
@@ -161,8 +161,8 @@ class Game:
         opens = window(before, record, body, folded)
         clocks = self.waits.timed(folded.ledger, body, now)
         here = position(folded.ledger)
-        facts = self._facts(body, folded, opens)
-        row = AddRecord(self.mid, before.k, *record, packed_facts(facts), at_ms, pack(clocks))
+        facts = self._facts(body, folded, opens, here)
+        row = AddRecord(self.mid, before.k, *record, packed_facts(facts), at_ms, write(clocks))
         return Turn(
             k=before.k,
             body=body,
@@ -180,12 +180,13 @@ class Game:
         """Return what follows from a deal for whoever knows the cards."""
         return Folded(self.dealer.know_deal(folded.ledger), folded.events)
 
-    def _facts(self, body: AnyBody, folded: Folded, opens: Window | None) -> list[Fact]:
+    def _facts(self, body: AnyBody, folded: Folded, opens: Window | None, here: Position) -> list[Fact]:
         """Return what a record means, as far as everybody can tell now, and what could not be told before."""
         untold = () if self._window is None else self._window.later
         told = opens or folded
         opened = self._opened() if isinstance(body, Close) and body.link is not None else None
-        return means(body, told.ledger, untold + told.events, opened)
+        in_view = here.in_view if opens is None and here.deciding is not None else None
+        return means(body, told.ledger, untold + told.events, opened, in_view)
 
     def _opened(self) -> DealtCards:
         """Return the cards of the hand that is still open, and that a record now lays all open."""

@@ -9,7 +9,6 @@ import ipaddress
 import os
 import socket
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
 from typing import Final, NoReturn
 
 import structlog
@@ -118,8 +117,10 @@ async def read_some(wire: trio.socket.SocketType) -> bytes:
     """
     while True:
         await trio.lowlevel.wait_readable(wire)  # first: as a rule nothing has come yet
-        with suppress(BlockingIOError):
+        try:
             return os.read(wire.fileno(), CHUNK)
+        except BlockingIOError:
+            continue  # nothing was there after all
 
 
 async def read_out(stream: trio.SocketStream) -> None:

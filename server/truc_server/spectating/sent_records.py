@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from truc_protocol.bodies import AnyBody, Call, Close, End, Guest, Placed, SeatTaken, Sub
-from truc_protocol.codec import pack, unpack
+from truc_protocol.codec import unpack, write
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.facts import Fact
 from truc_protocol.messages import MatchRecord, SeatState, Snapshot, TableState
@@ -24,7 +24,7 @@ from truc_server.storage import AddRecord, PlayerKind
 from truc_server.table_data.seats import Lineup
 from truc_server.timing.clock import now_ms
 
-_MEANS: Final = pack({"means": ()})[:-1]  # the map that is stored, without its list of facts
+_MEANS: Final = write({"means": ()})[:-1]  # the map that is stored, without its list of facts
 
 
 class Item(Struct, frozen=True):
@@ -103,7 +103,7 @@ def record_of(frame: bytes) -> Record:
 
 def packed_facts(facts: Sequence[Fact]) -> bytes:
     """Return what is stored of what a record means."""
-    return _MEANS + pack(facts)
+    return _MEANS + write(facts)
 
 
 def record_frame(table: str, row: AddRecord) -> bytes:
