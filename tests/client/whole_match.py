@@ -25,7 +25,7 @@ from truc_rules import Seat
 from truc_terminal.commands.terminal import tell_commands
 from truc_terminal.screen.screen import Screen
 
-SEED = "2"
+SEED = "8"
 SIZES = ((80, 24), (120, 40))
 SEAT = Seat(0)
 _OVER = "Another match at this table? [Y/n]"
@@ -88,15 +88,14 @@ class Visit:
         """Keep the screen at the moments that are pictured, each when it comes first."""
         if self._is_over:
             self._keep("over", since="  the match is over")
-        elif self._hands == 2:
-            self._keep("hand")
+        elif self._hands == 2 and " play " in self.terminal.keys:
+            self._keep("hand", since="── your turn")
         elif re.search(r"open +west calls", self.terminal.shown):
-            self._keep("asked")
+            self._keep("asked", since="── your turn")
 
-    def _keep(self, moment: str, since: str = "") -> None:
-        """Keep the screen, or of it what stands from a line on: how much of what went before is there hangs on the pace."""
+    def _keep(self, moment: str, since: str) -> None:
+        """Keep what stands on the screen from a line on: how much of what was told before is there hangs on the pace."""
         shown = self.terminal.shown
-        since = since or (_BEGUN if _BEGUN in shown else "")
         self.moments.setdefault(moment, steady(shown[shown.index(since) :]))
 
     def _answer(self) -> str:

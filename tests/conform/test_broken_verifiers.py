@@ -23,6 +23,7 @@ HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.release", "C3.act", "C3.ack"} |
         "rotations",
     )
 }
+OF_OTHERS = {"C3.own-options"}  # it has no rules, and says so
 ONLY_BY_THE_RULES = {"C3.cheat-score", "C4.cheat-unshared", "C4.cheat-blind-slot"}
 FAULTS = {
     "unbound-login": ("C3.login", "security.md#the-handshake"),
@@ -54,7 +55,7 @@ def believed():
 @pytest.mark.slow
 def test_player_that_believes_everything_fails_every_planted_cheat(believed) -> None:
     failed = {name for name, result in believed.items() if result.verdict is CaseVerdict.FAIL}
-    assert failed == set(believed) - HONEST - ONLY_BY_THE_RULES
+    assert failed == set(believed) - HONEST - ONLY_BY_THE_RULES - OF_OTHERS
 
 
 @pytest.mark.slow

@@ -121,13 +121,16 @@ def at_server(
     use: Callable[[Connection], Awaitable[T]],
     farewell: Callable[[], str] = str,
 ) -> T:
-    """Run a command at a server, connected as a player; return its result."""
+    """Run a command at a server, connected as a player; return its result. Who was never there is told no way back."""
+    was_there = False
 
     async def main() -> T:
+        nonlocal was_there
         async with reached(address, player) as connection:
+            was_there = True
             return await use(connection)
 
-    return run(main, farewell)
+    return run(main, lambda: farewell() if was_there else "")
 
 
 def ask(address: str, question: Callable[[Connection], Awaitable[T]]) -> T:

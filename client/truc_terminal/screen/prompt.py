@@ -57,6 +57,7 @@ class Prompt:
         self._question = Question()
         self._at: int | None = None
         self._until: float | None = None
+        self._posed: Question | None = None  # until the prompt's thread takes it
         self._is_due = False
         self._drawn = Drawn(0, ())
         self._table_of: tuple[Question, Size] | None = None
@@ -109,10 +110,14 @@ class Prompt:
             self._app.exit()
 
     def pose(self, question: Question) -> None:
-        """Change the question, from any thread."""
-        self._soon(lambda: self._pose(question))
+        """Change the question, from any thread; what is printed after it never stands above the question before."""
+        self._posed = question
+        self._soon(self._take_posed)
 
-    def _pose(self, question: Question) -> None:
+    def _take_posed(self) -> None:
+        question, self._posed = self._posed, None
+        if question is None:  # it was taken already
+            return
         self._drop_stale_key(question)
         self._question = question
         if question.at is not None and question.at != self._at:
@@ -151,9 +156,11 @@ class Prompt:
         self._is_due = False
         if self._app.is_running and not self._app.is_done:
             with self._screenful.whole():
+                self._take_posed()
                 self._app.renderer.erase()
                 self._clear_broken(self._app)
                 self.above.release()
+                self._app.render_counter += 1  # else the question before would be drawn again
                 self._app.renderer.render(self._app, self._app.layout)
             self._note_drawn(self._app)
 

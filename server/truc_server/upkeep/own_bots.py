@@ -123,12 +123,13 @@ class OwnBots:
             log.info("bot_started", bot=name, tag=fingerprint(public), pid=process.pid)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._watch, process, name, fingerprint(public))
-                await _hear(process, name)
+                try:
+                    await _hear(process, name)
+                except trio.Cancelled:
+                    log.info("bot_stopped", bot=name)
+                    raise
                 nursery.cancel_scope.cancel()
             return f"exit status {await process.wait()}"
-        except trio.Cancelled:
-            log.info("bot_stopped", bot=name)
-            raise
         finally:
             await _end(process)
 
