@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import trio
 from benchmarks import reports
 from benchmarks.calls import told
-from benchmarks.picture import draw
+from benchmarks.picture import DRAWN, draw
 from benchmarks.running import BenchmarkError, MissingError
 from benchmarks.scenarios import FULL, SECTIONS, SHORT, Scale, measure_floor
 from benchmarks.targets import Row, rows
@@ -52,11 +52,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--calls", action="store_true", help="count function calls instead, and show where they go"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw latency against load, as SVG")
+    parser.add_argument(
+        "--picture", type=Path, metavar="FILE", help="draw latency against load, and growth, as SVG"
+    )
     parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the report in a page")
     chosen = parser.parse_args(arguments)
-    if chosen.picture and chosen.only and "latency" not in chosen.only:
-        parser.error("--picture needs the section latency")
+    if chosen.picture and chosen.only and not {*DRAWN} & {*chosen.only}:
+        parser.error(f"--picture needs a section that is drawn: {' or '.join(DRAWN)}")
     return chosen
 
 
@@ -67,7 +69,7 @@ def publish(
     print(f"{reports.told(machine)}\n\n{reports.table(found)}")
     if chosen.json:
         reports.write_json(chosen.json, results, found, machine)
-    if chosen.picture and "latency" in results:
+    if chosen.picture and any(name in results for name in DRAWN):
         draw(chosen.picture, results, machine)
     if chosen.write:
         reports.write_page(chosen.write, found, machine)

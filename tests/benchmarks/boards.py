@@ -22,10 +22,11 @@ AN_ADDRESS: Final = 20_000  # connections that one address of loopback has ports
 
 
 class Game(NamedTuple):
-    """What is played at a table, to the end that the game itself has."""
+    """What is played at a table, to so many points; 0 is what the game itself has."""
 
     variant: str
     seats: int = 2
+    target: int = 0
 
     @property
     def has_windows(self) -> bool:
@@ -133,7 +134,8 @@ class Board:
     def _create(self) -> Script:
         guests = 0 if self._play.is_keyed or self._play.is_ruled else self.game.seats
         wanted = {"variant": self.game.variant, "seats": self.game.seats, "private": False}
-        made = yield self.seats[0].ask("create", options={"guests": guests}, **wanted)
+        options = {"guests": guests} | ({"target": self.game.target} if self.game.target else {})
+        made = yield self.seats[0].ask("create", options=options, **wanted)
         self.code = made["table"]
 
     def _join(self, seat: Seat) -> Script:

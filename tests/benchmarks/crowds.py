@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from benchmarks.boards import Board, Game, Play, Tally
-from benchmarks.loop import Line, packed
+from benchmarks.loop import Line, packed, tag_of
 from benchmarks.seats import GuestSeat, Map, Seat
 
 FRAME: Final = packed({"t": "act", "id": 7, "table": "K7PQX", "k": 12, "choose": "play 7e", "p": 12345})
@@ -36,11 +36,37 @@ class Entrant:
         self.begin()
 
 
-class Watcher(GuestSeat):
-    """A guest who watches a table and reads a few hundred bytes a second; it is cut some day."""
+class Viewer(GuestSeat):
+    """A guest who watches a table, and looks at nothing that comes; `seen` counts the frames."""
 
     def __init__(self, line: Line, board: Board, number: int) -> None:
         super().__init__(line, f"w{number}", board, 0)
+        self.seen = 0
+
+    def begin(self, then: Callable[[], object]) -> None:
+        """Come in and watch."""
+        self.follow(self._watch(), then)
+
+    def _watch(self) -> Any:
+        yield from self.enter()
+        yield self.ask("watch", table=self.board.code)
+
+    def take(self, frame: memoryview) -> None:
+        """Count a frame, once the watching has begun."""
+        if self._script is None and tag_of(frame) != b"ping":
+            self.seen += 1
+        else:
+            super().take(frame)
+
+    def record(self, message: Map) -> None:
+        """Watch."""
+
+
+class Watcher(Viewer):
+    """A guest who watches a table and reads a few hundred bytes a second; it is cut some day."""
+
+    def __init__(self, line: Line, board: Board, number: int) -> None:
+        super().__init__(line, board, number)
         self.is_cut = False
 
     def connect(self) -> None:
@@ -55,11 +81,7 @@ class Watcher(GuestSeat):
             self._read()
             then()
 
-        self.follow(self._watch(), slow_down)
-
-    def _watch(self) -> Any:
-        yield from self.enter()
-        yield self.ask("watch", table=self.board.code)
+        super().begin(slow_down)
 
     def _read(self) -> None:
         if self.wire.is_open:
@@ -71,12 +93,13 @@ class Watcher(GuestSeat):
         if self.wire.is_open:
             self.wire.go_on()
 
-    def record(self, message: Map) -> None:
-        """Watch."""
-
     def lose(self) -> None:
         """It was cut."""
         self.is_cut = True
+
+    def take(self, frame: memoryview) -> None:
+        """Note a goodbye, which says why it was cut."""
+        GuestSeat.take(self, frame)
 
     def bye(self, message: Map) -> None:
         """It is told why."""

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,7 +23,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.boards import AN_ADDRESS, MIX, Board, Game, Play, Tally
-from benchmarks.crowds import Echo, Entrant, Watcher
+from benchmarks.crowds import Echo, Entrant, Viewer, Watcher
 from benchmarks.loop import Line, Loop, Wire
 from benchmarks.proc import Usage, cores, pin, raise_file_limit, rss_kib, usage
 from benchmarks.seats import Seat
@@ -42,12 +43,14 @@ class Plan(NamedTuple):
     """What the generator does to a server.
 
     Attributes:
-        kind: play, idle (logged in, no more), logins (one after the other), echo (frames, no game).
+        kind: play, growing (matches that become long), idle (logged in, no more), logins (one after the other), echo (frames, no game).
         port, pid: where the server listens, and its process.
         clients: how many, where nobody plays.
         tables, games: how many tables, and what is played there, in turns.
         pace, is_keyed, is_ruled, is_brief, an_address: as in `Play`; of an echo, the frames a second of each client.
         watchers: who watches and hardly reads, at tables in turns.
+        viewers: who watches and reads everything, at tables in turns.
+        lengths: of matches, in records; it is measured from each to the next.
         storm: the share of seats that lose their connections at once, in the middle of the measuring.
         is_tls: whether the connections are encrypted.
         is_flooded: whether garbage floods the server while it is measured.
@@ -67,6 +70,8 @@ class Plan(NamedTuple):
     is_brief: bool = False
     an_address: int = AN_ADDRESS
     watchers: int = 0
+    viewers: int = 0
+    lengths: Sequence[int] = ()
     storm: float = 0.0
     is_tls: bool = False
     is_flooded: bool = False
@@ -96,10 +101,22 @@ class Window:
 
     def measure(self, tally: Tally | None = None) -> dict[str, float]:
         """Go on for as long as the plan says, and until a few acts are through; return what server and generator took for it."""
+
+        def go_on() -> float:
+            seconds = self._loop.run_for(self._plan.seconds)
+            if tally is not None and not self._tells(tally):
+                seconds += self._run_on(lambda: self._tells(tally))
+            return seconds
+
+        return self._measured(go_on)
+
+    def measure_until(self, holds: Callable[[], bool]) -> dict[str, float]:
+        """Go on until something holds, or for half a minute; return the same."""
+        return self._measured(lambda: self._run_on(holds))
+
+    def _measured(self, go_on: Callable[[], float]) -> dict[str, float]:
         before, own = usage(self._plan.pid), time.process_time()
-        seconds = self._loop.run_for(self._plan.seconds)
-        if tally is not None and not self._tells(tally):
-            seconds += self._run_on(tally)
+        seconds = go_on()
         own_share = (time.process_time() - own) / seconds
         spent = usage(self._plan.pid) - before
         return {"seconds": seconds, "own_share": own_share, **_shares(spent, seconds)}
@@ -108,9 +125,9 @@ class Window:
         """Tell whether enough has happened: a few acts, and whole hands where nothing holds them up."""
         return len(tally.latencies) >= FEW and (bool(self._plan.pace) or tally.hands >= FEW)
 
-    def _run_on(self, tally: Tally) -> float:
+    def _run_on(self, holds: Callable[[], bool]) -> float:
         begun = time.perf_counter()
-        self._loop.run(until=lambda: self._tells(tally) or time.perf_counter() > begun + RUN_ON_S)
+        self._loop.run(until=lambda: holds() or time.perf_counter() > begun + RUN_ON_S)
         return time.perf_counter() - begun
 
 
@@ -173,34 +190,76 @@ def return_(seat: Seat, then: Callable[[], object]) -> None:
     seat.follow(seat.come_back(), then)
 
 
-def play(plan: Plan, loop: Loop) -> dict[str, Any]:
-    """Let tables be played."""
+class Begun(NamedTuple):
+    """Tables whose matches have begun; nobody has acted yet."""
+
+    tally: Tally
+    boards: Sequence[Board]
+    stages: Stages
+    told: dict[str, Any]
+
+    @property
+    def seats(self) -> list[Seat]:
+        """Everybody who sits somewhere."""
+        return [seat for board in self.boards for seat in board.seats]
+
+    def go(self) -> None:
+        """Let them be played, until all tables move."""
+        for board in self.boards:
+            board.go()
+        self.stages.wait("move", lambda: all(board.is_moving for board in self.boards))
+
+
+def begin(plan: Plan, loop: Loop) -> Begun:
+    """Let everybody log in and sit down, and all matches begin."""
     tally, games = Tally(), [Game(*game) for game in plan.games]
     style = Play(plan.pace, plan.is_keyed, plan.is_ruled, plan.is_brief, plan.an_address)
     boards = [
         Board(Line(loop, plan.port), i, games[i % len(games)], style, tally) for i in range(plan.tables)
     ]
-    stages, seats = Stages(loop, tally), [seat for board in boards for seat in board.seats]
-    memory = {"rss_begun": rss_kib(plan.pid)}
-    login_s = stages.run("login", [partial(come, seat) for seat in seats])
-    memory["rss_connected"] = rss_kib(plan.pid)
+    begun = Begun(tally, boards, stages := Stages(loop, tally), told := {"rss_begun": rss_kib(plan.pid)})
+    told["login_s"] = stages.run("login", [partial(come, seat) for seat in begun.seats])
+    told["rss_connected"] = rss_kib(plan.pid)
     stages.run("seat", [board.sit for board in boards])
-    memory["rss_seated"] = rss_kib(plan.pid)
-    begin_s = stages.run("begin", [board.start for board in boards])
-    watchers = _watch(plan, loop, boards, stages)
-    for board in boards:
-        board.go()
-    stages.wait("move", lambda: all(board.is_moving for board in boards))
+    told["rss_seated"] = rss_kib(plan.pid)
+    told["begin_s"] = stages.run("begin", [board.start for board in boards])
+    return begun
+
+
+def play(plan: Plan, loop: Loop) -> dict[str, Any]:
+    """Let tables be played."""
+    begun = begin(plan, loop)
+    watchers = [Watcher(*at) for at in _places(plan.watchers, plan, loop, begun)]
+    viewers = [Viewer(*at) for at in _places(plan.viewers, plan, loop, begun)]
+    begun.stages.run("watch", [each.begin for each in (*watchers, *viewers)])
+    begun.go()
     window = Window(plan, loop)
     with _flooding(plan, loop):
         window.warm_up()
-        memory["rss_playing"] = rss_kib(plan.pid)
-        tally.begin()
-        storm = Storm(plan, loop, seats)
-        measured = window.measure(tally)
-    told = _told(tally, boards) | storm.told()
-    told |= {"watchers": len(watchers), "watchers_cut": _cut(watchers, loop)}
-    return {**measured, **memory, **told, "clients": len(seats), "login_s": login_s, "begin_s": begin_s}
+        begun.told["rss_playing"] = rss_kib(plan.pid)
+        begun.tally.begin()
+        storm, seen = Storm(plan, loop, begun.seats), _seen(viewers)
+        measured = window.measure(begun.tally)
+    told = _told(begun) | storm.told() | {"viewers": len(viewers), "seen": _seen(viewers) - seen}
+    return {**measured, **told, "watchers": len(watchers), "watchers_cut": _cut(watchers, loop)}
+
+
+def growing(plan: Plan, loop: Loop) -> dict[str, Any]:
+    """Let matches become long, and measure between lengths; return what came of each stretch, by the middle of it."""
+    begun, found = begin(plan, loop), {}
+    begun.go()
+    window = Window(plan, loop)
+    window.warm_up()
+
+    def is_long(records: int) -> bool:
+        return statistics.median(board.seats[0].next for board in begun.boards) >= records
+
+    for least, most in pairwise(plan.lengths):
+        begun.stages.wait(f"a match of {least} records", partial(is_long, least))
+        begun.tally.begin()
+        measured = window.measure_until(partial(is_long, most))
+        found[(least + most) // 2] = {**measured, **_told(begun)}
+    return found
 
 
 @contextmanager
@@ -221,10 +280,14 @@ def _flooding(plan: Plan, loop: Loop) -> Iterator[None]:
             flood.kill()
 
 
-def _watch(plan: Plan, loop: Loop, boards: Sequence[Board], stages: Stages) -> list[Watcher]:
-    watchers = [Watcher(Line(loop, plan.port), boards[i % len(boards)], i) for i in range(plan.watchers)]
-    stages.run("watch", [watcher.begin for watcher in watchers])
-    return watchers
+def _places(count: int, plan: Plan, loop: Loop, begun: Begun) -> Iterator[tuple[Line, Board, int]]:
+    """Yield what somebody needs who watches: so many, at all tables in turns."""
+    for i in range(count):
+        yield Line(loop, plan.port), begun.boards[i % len(begun.boards)], i
+
+
+def _seen(viewers: Sequence[Viewer]) -> int:
+    return sum(viewer.seen for viewer in viewers)
 
 
 def _cut(watchers: Sequence[Watcher], loop: Loop) -> int:
@@ -235,8 +298,11 @@ def _cut(watchers: Sequence[Watcher], loop: Loop) -> int:
     return sum(watcher.is_cut for watcher in watchers)
 
 
-def _told(tally: Tally, boards: Sequence[Board]) -> dict[str, Any]:
+def _told(begun: Begun) -> dict[str, Any]:
+    tally = begun.tally
     return {
+        **begun.told,
+        "clients": len(begun.seats),
         "acts": tally.acts,
         "records": tally.records,
         "hands": tally.hands,
@@ -245,7 +311,7 @@ def _told(tally: Tally, boards: Sequence[Board]) -> dict[str, Any]:
         "lateness_ms": spread([1000 * each for each in tally.lateness]),
         "refused": dict(tally.refused),
         "faults": tally.faults[:5],
-        "behind": sum(board.is_behind for board in boards),
+        "behind": sum(board.is_behind for board in begun.boards),
     }
 
 
@@ -334,7 +400,7 @@ def spread(figures: Sequence[float]) -> dict[str, float]:
     return {"n": len(figures), **middle, "max": max(figures)}
 
 
-KINDS: Final = {"play": play, "idle": idle, "logins": logins, "echo": echo}
+KINDS: Final = {"play": play, "growing": growing, "idle": idle, "logins": logins, "echo": echo}
 
 
 def run(plan: Plan) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What is measured and who measures, each a process with a core of its own.
 
-Invariants: both end with the block that started them; every server has a fresh data folder and, but in a flood, plays as fast as
+Invariants: both end with the block that started them; every server has a fresh data folder, unless one is named, and, but in a flood, plays as fast as
 it can (QUICK: no pauses between hands, no limits that one address would reach).
 """
 
@@ -37,11 +37,15 @@ class MissingError(Exception):
 
 @asynccontextmanager
 async def server(
-    folder: Path, *, settings: Mapping[str, str] = SETTINGS, is_pinned: bool = True
+    folder: Path,
+    *,
+    settings: Mapping[str, str] = SETTINGS,
+    is_pinned: bool = True,
+    data: Path | None = None,
 ) -> AsyncIterator[ServerProcess]:
-    """Run a server on the first core, or on all of them."""
+    """Run a server on the first core, or on all of them; without `data`, its data folder is a fresh one."""
     raise_file_limit()
-    data = folder / f"data-{time.monotonic_ns()}"
+    data = data or folder / f"data-{time.monotonic_ns()}"
     async with _started(data, settings) as running:
         if is_pinned:
             pin(running.pid, cores()[0])

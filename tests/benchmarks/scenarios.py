@@ -14,6 +14,7 @@ import trio
 from benchmarks import audit as auditing
 from benchmarks import engine as playouts
 from benchmarks import floor, node, running
+from benchmarks import growth as growing
 from benchmarks.generator import Plan
 from benchmarks.measuring import signatures_us
 from chaos.flood import SETTINGS as HONEST
@@ -46,6 +47,7 @@ class Scale(NamedTuple):
         turns: of loads that are set beside each other.
         hands: of the match that is audited.
         matches: few and many that are verified.
+        reach: how far things grow.
     """
 
     seconds: float = 10.0
@@ -63,6 +65,7 @@ class Scale(NamedTuple):
     turns: int = 3
     hands: int = auditing.HANDS
     matches: tuple[int, int] = (100, 10_000)
+    reach: growing.Reach = growing.FULL
 
 
 PACE: Final = 4.0
@@ -83,6 +86,7 @@ SHORT: Final = Scale(
     turns=1,
     hands=10,
     matches=(20, 200),
+    reach=growing.SHORT,
 )
 LEAST: Final = Scale(
     seconds=0.3,
@@ -100,6 +104,7 @@ LEAST: Final = Scale(
     turns=1,
     hands=2,
     matches=(2, 4),
+    reach=growing.LEAST,
 )
 
 
@@ -301,6 +306,11 @@ async def verify(folder: Path, scale: Scale) -> Figures:
     return await running.told("benchmarks.many", "--few", few, "--many", many)
 
 
+async def growth(folder: Path, scale: Scale) -> Figures:
+    """Let tables, viewers, lengths and stored matches become many, each alone."""
+    return await growing.growth(folder, scale.reach)
+
+
 async def start(folder: Path, scale: Scale) -> Figures:
     """Start a server whose data folder and bytecode are there already, until it listens; milliseconds."""
     async with running.server(folder, settings=running.COMPILED) as server:
@@ -331,5 +341,6 @@ SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
     "engine": engine,
     "audit": audit,
     "verify": verify,
+    "growth": growth,
     "start": start,
 }

@@ -133,6 +133,20 @@ def open_loop(results: Results, who: str) -> Results:
     return next(load for load in results["latency"][who] if load["pace"] == PACE)
 
 
+def grown(results: Results, what: str, *, is_most: bool) -> float:
+    """Return the microseconds of an act where something is fewest, or where it is most."""
+    loads = list(results["growth"][what].values())
+    return us_an_act(loads[-1 if is_most else 0])
+
+
+def us_a_viewer(results: Results) -> float:
+    """Return the microseconds that each viewer of a table adds to a record."""
+    loads = results["growth"]["viewers"]
+    none, most = loads["0"], list(loads.values())[-1]
+    added = most["main_s"] / most["records"] - none["main_s"] / none["records"]
+    return float(added / most["viewers"] * 1e6)
+
+
 def kib_a_table(load: Results) -> float:
     """Return the memory of a table with its match, beside that of its clients."""
     return float((load["rss_playing"] - load["rss_connected"]) / (load["clients"] / 2))
@@ -179,6 +193,16 @@ def _at(place: str, figure: Read = float) -> Read:
 
 def _open(who: str, figure: Read) -> Read:
     return lambda results: figure(open_loop(results, who))
+
+
+def _growth(name: str, what: str) -> Target:
+    return Target(
+        "growth",
+        name,
+        "µs",
+        lambda results: grown(results, what, is_most=True),
+        lambda results: grown(results, what, is_most=False),
+    )
 
 
 TARGETS: Final = (
@@ -357,6 +381,10 @@ TARGETS: Final = (
         _at("verify all_cores_s"),
         _at("verify", few_as_often),
     ),
+    _growth("growth of an act to 4,000 busy tables", "tables"),
+    _growth("growth of an act as its match becomes long", "length"),
+    _growth("growth of an act to 10,000 stored matches", "stored"),
+    Target("growth", "each viewer of a table: main thread a record", "µs", us_a_viewer, echo_us),
     Target("start", "from the command to listening", "ms", _at("start listening_ms"), None, 600, 400),
 )
 

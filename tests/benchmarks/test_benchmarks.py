@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from benchmarks import __main__ as whole
-from benchmarks import audit, boards, bots, engine, floor, node, reports
+from benchmarks import audit, boards, bots, engine, floor, growth, node, picture, reports
 from benchmarks.boards import Board, Game, Play, Tally
 from benchmarks.generator import spread
 from benchmarks.loop import Line, Loop
@@ -15,9 +15,11 @@ from benchmarks.running import MissingError
 from benchmarks.scenarios import LEAST, SECTIONS
 from benchmarks.targets import TARGETS, Row, split_us
 from chaos.postgres import programs
+from sqlalchemy import create_engine, func, select
 
 from truc_conform.raw_seat import OVERTAKEN
 from truc_rules import preset
+from truc_server.storage import schema
 
 LINUX_ALONE = pytest.mark.skipif(sys.platform != "linux", reason="needs epoll, /proc and all of 127.0.0.0/8")
 NEEDS = {
@@ -115,16 +117,46 @@ def test_peers_that_npm_does_not_install_leave_nothing_behind(npm, tmp_path, mon
 @pytest.mark.slow
 @LINUX_ALONE
 def test_open_loop_is_drawn_and_put_into_a_page(tmp_path, capsys):
-    page, picture = tmp_path / "page.md", tmp_path / "picture.svg"
+    page, svg = tmp_path / "page.md", tmp_path / "picture.svg"
     page.write_text(f"# Before\n{BEGIN}\nold\n{END}\nAfter\n")
-    files = ["--picture", str(picture), "--write", str(page)]
+    files = ["--picture", str(svg), "--write", str(page)]
     assert whole.main(["--only", "latency", *files], scale=LEAST) == 0
     text = page.read_text()
     assert (text.partition(BEGIN)[0], text.rpartition(END)[2]) == ("# Before\n", "\nAfter\n")
     assert ("act to opponent, open loop: p99" in text, "old" in text) == (True, False)
-    drawn = picture.read_text()
+    drawn = svg.read_text()
     assert [words for words in ("guests, p50", "keys at every seat, p99") if words not in drawn] == []
     assert "open loop: p50" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@LINUX_ALONE
+def test_growth_has_a_panel_for_each_thing_that_grows(tmp_path):
+    loads = {"25": {"main_s": 1.0, "acts": 4_000}, "1700": {"main_s": 1.0, "acts": 5_000}}
+    picture.draw(tmp_path / "picture.svg", {"growth": dict.fromkeys(picture.GROWN, loads)}, MACHINE)
+    drawn = (tmp_path / "picture.svg").read_text()
+    assert [words for words, _ in picture.GROWN.values() if words not in drawn] == []
+    assert drawn.count(">1,700<") == len(picture.GROWN)
+
+
+@LINUX_ALONE
+def test_copies_of_a_match_are_stored_and_nothing_is_left_that_is_played(tmp_path):
+    metadata_to = create_engine(f"sqlite:///{tmp_path / 'truc.db'}")
+    schema.metadata.create_all(metadata_to)
+    with metadata_to.begin() as made:
+        match = {"table": "OVER", "document": b"", "setup": b"", "seats": 2, "readers": "seats"}
+        over = {**match, "mid": b"over", "th": b"1", "reason": "won", "ended_ms": 1}
+        made.execute(schema.matches.insert(), [over])
+        record = {"signer": 0, "body": b"", "sig": b"", "means": b"", "at_ms": 1, "clocks": b""}
+        made.execute(schema.records.insert(), [{**record, "mid": b"over", "k": k} for k in range(5)])
+        made.execute(schema.secrets.insert(), [{"th": b"2", "sealed": b""}])
+    growth.fill(tmp_path / "truc.db", 3)
+    with metadata_to.begin() as read:
+        held = [
+            read.execute(select(func.count()).select_from(each)).scalar()
+            for each in (schema.matches, schema.records, schema.secrets)
+        ]
+    assert held == [1 + 3, 5 + 3 * 5, 0]
 
 
 @LINUX_ALONE

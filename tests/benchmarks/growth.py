@@ -1,0 +1,121 @@
+"""What an act costs as things grow: busy tables, viewers of one table, the length of a match, and matches that are stored.
+
+Each grows alone, and guests play as fast as it goes. Stored matches are copies of one that was played, under ids of their own,
+put into the database while no server has it.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import trio
+from benchmarks import running
+from benchmarks.generator import Plan
+
+Figures = dict[str, Any]
+
+LONG: Final = ("truc-catalan", 2, 250)
+"""A game whose matches become long; most others end at few points."""
+LONG_TABLES: Final = 10
+STORED: Final = ("truc-catalan", 2, 12)
+"""The game of the match that is copied, and for how long it is played: some of its matches are over then."""
+STORED_S: Final = 2.0
+LEFT: Final = ("tables", "seats", "terms", "secrets")
+"""Where a server that was stopped has left tables that are played."""
+
+
+class Reach(NamedTuple):
+    """How far things grow.
+
+    Attributes:
+        seconds, warm_s: how long each load is measured, and runs before.
+        few: the tables, where something else grows.
+        tables, viewers, stored: how many there are, ascending; the stored matches beside none.
+        lengths: records of a match; it is measured from each to the next.
+    """
+
+    seconds: float = 3.0
+    warm_s: float = 1.0
+    few: int = 25
+    tables: tuple[int, ...] = (25, 100, 400, 1_600, 4_000)
+    viewers: tuple[int, ...] = (0, 50, 100, 200, 400)
+    stored: tuple[int, ...] = (0, 1_000, 4_000, 10_000)
+    lengths: tuple[int, ...] = (20, 100, 200, 400, 600, 800, 1_000)
+
+
+FULL: Final = Reach()
+SHORT: Final = Reach(
+    seconds=1.0,
+    warm_s=0.5,
+    tables=(25, 250),
+    viewers=(0, 50),
+    stored=(0, 500),
+    lengths=(20, 60, 100),
+)
+LEAST: Final = Reach(
+    seconds=0.2, warm_s=0.0, few=2, tables=(2, 3), viewers=(0, 2), stored=(0, 3), lengths=(2, 15, 30)
+)
+
+
+async def growth(folder: Path, reach: Reach) -> Figures:
+    """Let one thing after the other grow; return the loads of each by how far it was."""
+    play = partial(running.measured, folder, seconds=reach.seconds, warm_s=reach.warm_s)
+    long = {"games": [LONG], "tables": min(LONG_TABLES, reach.few), "lengths": reach.lengths}
+    return {
+        "tables": {str(count): await play(tables=count) for count in reach.tables},
+        "viewers": {
+            str(count): await _viewed(await play(tables=1, viewers=count)) for count in reach.viewers
+        },
+        "length": await play("growing", **long),
+        "stored": {str(count): await _beside(folder, count, reach) for count in reach.stored},
+    }
+
+
+async def _viewed(load: Figures) -> Figures:
+    """Return a load, all of whose records every viewer has been sent but for what is on its way."""
+    if load["seen"] < load["viewers"] * (load["records"] - 2):
+        raise running.BenchmarkError(
+            f"{load['viewers']} viewers saw {load['seen']} frames of {load['records']} records"
+        )
+    return load
+
+
+async def _beside(folder: Path, count: int, reach: Reach) -> Figures:
+    """Play with so many matches in the database."""
+    data = folder / f"stored-{count}"
+    wanted = {"tables": reach.few, "seconds": reach.seconds, "warm_s": reach.warm_s}
+    async with running.server(folder, data=data) as server:
+        copied = {**wanted, "games": [STORED], "seconds": STORED_S}
+        await running.load(Plan("play", server.port, server.pid, **copied))
+    await trio.to_thread.run_sync(fill, data / "truc.db", count)
+    async with running.server(folder, data=data) as server:
+        return await running.load(Plan("play", server.port, server.pid, **wanted))
+
+
+def fill(file: Path, count: int) -> None:
+    """Put so many copies of the longest match that is over into a database, in the place of everything that is played."""
+    database = sqlite3.connect(file)
+    with database:
+        for table in LEFT:
+            database.execute(f"DELETE FROM {table}")
+        longest = "SELECT mid FROM matches JOIN records USING (mid) WHERE reason IS NOT NULL"
+        found = database.execute(f"{longest} GROUP BY mid ORDER BY count(*) DESC").fetchone()
+        if found is None:
+            raise running.BenchmarkError("no match was over that could be stored many times")
+        database.execute("CREATE TEMP TABLE copy (mid BLOB, th BLOB)")
+        database.executemany("INSERT INTO copy VALUES (?, ?)", _ids(count))
+        for table in ("matches", "match_players", "records"):
+            columns = [name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")]
+            taken = [f"copy.{name}" if name in ("mid", "th") else f"{table}.{name}" for name in columns]
+            copied = f"SELECT {', '.join(taken)} FROM copy CROSS JOIN {table} WHERE {table}.mid = ?"
+            database.execute(f"INSERT INTO {table} ({', '.join(columns)}) {copied}", found)
+    database.close()
+
+
+def _ids(count: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield ids of matches and of their tables, in order and all over the range, as an index is filled soonest."""
+    for i in range(count):
+        yield (i * (1 << 256) // count).to_bytes(32), sha256(b"%d" % i).digest()
