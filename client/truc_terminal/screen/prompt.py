@@ -116,8 +116,10 @@ class Prompt:
 
     def _take_posed(self) -> None:
         question, self._posed = self._posed, None
-        if question is None:  # it was taken already
-            return
+        if question is not None:  # else it was taken already
+            self._pose(question)
+
+    def _pose(self, question: Question) -> None:
         self._drop_stale_key(question)
         self._question = question
         if question.at is not None and question.at != self._at:
