@@ -259,6 +259,17 @@ def unwatched(server: ClientHarness) -> CaseOutcome | None:
     return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it watched no table")
 
 
+def wants(server: ClientHarness, capability: str) -> bool:
+    """Tell whether the client has named a capability in its hello."""
+    return any(capability in hello.want for hello in said(server, messages.ClientHello))
+
+
+def unless_wanted(capability: str) -> Need:
+    """Return what comes of a case for clients that have not named a capability, which they need not."""
+    outcome = CaseOutcome(CaseVerdict.INFO, f"it does not want `{capability}`")
+    return lambda server: None if wants(server, capability) else outcome
+
+
 def unended(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     """Return the outcome for a client that did not reach the end of the match and then exit with code 0."""
     if server.ledger is None:

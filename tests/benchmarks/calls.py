@@ -16,7 +16,6 @@ import random
 import socket
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_bytes
 from tempfile import TemporaryDirectory
-from threading import Semaphore, Thread, current_thread, main_thread
+from threading import Condition, Semaphore, Thread, current_thread, main_thread
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
@@ -90,6 +89,7 @@ class _Turns(trio.abc.Instrument):
         self.profile = Profile()
         self._clock = clock
         self._begun, self._finished = 0, list[tuple[Any, ...]]()
+        self._arrived = Condition()
         self._seats, self._server = Semaphore(0), Semaphore(0)
         self._play: Thread | None = None
         self._then: Callable[[], object]
@@ -143,8 +143,8 @@ class _Turns(trio.abc.Instrument):
         """Wait for what threads have begun, and hand it over in the order of every run; False if there was nothing."""
         if not self._begun:
             return False
-        while len(self._finished) < self._begun:
-            time.sleep(0.0001)
+        with self._arrived:
+            self._arrived.wait_for(lambda: len(self._finished) >= self._begun)
         finished, self._begun, self._finished = self._finished, 0, []
         for call, *args in sorted(finished, key=lambda made: made[0].__name__):
             trio.lowlevel.current_trio_token().run_sync_soon(call, *args)
@@ -187,7 +187,9 @@ class _Turns(trio.abc.Instrument):
             if current_thread() is main_thread():
                 soon(token, *call, **fields)
             else:
-                self._finished.append(call)
+                with self._arrived:
+                    self._finished.append(call)
+                    self._arrived.notify()
 
         with (
             _replaced(_threads, "start_thread_soon", begins(start)),

@@ -23,17 +23,14 @@ from truc_server.storage import schema
 
 LINUX_ALONE = pytest.mark.skipif(sys.platform != "linux", reason="needs epoll, /proc and all of 127.0.0.0/8")
 NEEDS = {
-    "postgresql": (programs() is not None, "needs PostgreSQL (Debian's package postgresql)"),
-    "peers": (
-        node.folder().exists(),
-        "npm has not installed boardgame.io (python -m tests.benchmarks --only peers)",
+    "postgresql": pytest.mark.skipif(
+        programs() is None, reason="needs PostgreSQL (Debian's package postgresql)"
+    ),
+    "peers": pytest.mark.skipif(
+        not node.folder().exists(), reason="needs `python -m tests.benchmarks --only peers`"
     ),
 }
-MEASURED = [
-    pytest.param(name, marks=pytest.mark.skipif(not is_here, reason=why))
-    for name in SECTIONS
-    for is_here, why in [NEEDS.get(name, (True, ""))]
-]
+MEASURED = [pytest.param(name, marks=NEEDS.get(name, ())) for name in SECTIONS]
 MACHINE = reports.machine() if sys.platform == "linux" else {}
 LOOSE = {"must": 100.0, "goal": 10.0}
 

@@ -27,6 +27,8 @@ from truc_conform.scenes import (
     said,
     scene,
     unended,
+    unless_wanted,
+    wants,
 )
 from truc_conform.shown import INFO
 from truc_protocol import messages
@@ -206,23 +208,12 @@ def _answer_with_another_key(
     return (message,)
 
 
-def _makes_options(server: ClientHarness) -> bool:
-    hello = server.heard[0].message if server.heard else None
-    return isinstance(hello, messages.ClientHello) and OWN_OPTIONS in hello.want
-
-
-def _plays_by_the_rules(server: ClientHarness, end: Exit) -> CaseOutcome | None:
-    if not _makes_options(server):
-        return CaseOutcome(CaseVerdict.INFO, "it does not make its own options")
-    return unended(server, end)
-
-
 @scene(
     judged(
         "C3.own-options",
         "play.md#decisions",
         "plays by the rules, and passes options over, if it makes its own",
-        once(without_key, _plays_by_the_rules),
+        once(without_key, once(unless_wanted(OWN_OPTIONS), unended)),
     )
 )
 def _unasked(server: ClientHarness) -> None:
@@ -235,7 +226,7 @@ def _unasked(server: ClientHarness) -> None:
 def _spoil_options(
     server: ClientHarness, message: messages.ServerMessage
 ) -> tuple[messages.ServerMessage, ...]:
-    if not isinstance(message, messages.BoxedOptions) or not _makes_options(server):
+    if not isinstance(message, messages.BoxedOptions) or not wants(server, OWN_OPTIONS):
         return (message,)
     waiting = messages.Waiting(table=message.table, match=message.match, at=message.at, seats=(0,))
     return replace(message, box=bytes(len(message.box))), waiting

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import place_of
 from truc_conform.grease import raw
-from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
+from truc_conform.result import CaseOutcome, failed, tag_of_body
 from truc_conform.scenes import (
     Exit,
     at_first,
@@ -17,14 +17,18 @@ from truc_conform.scenes import (
     intercepting,
     judged,
     lengthen,
+    once,
     plain,
     said,
     scene,
     unended,
+    unless_wanted,
+    wants,
 )
 from truc_conform.shown import CODE, INFO
 from truc_protocol import messages
 
+_SNAPSHOT: Final = "snapshot"
 _WATCH: Final = "messages.md#watch"
 _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 _LOST: Final = 14
@@ -86,34 +90,23 @@ def _broken_off(server: ClientHarness) -> None:
     at_first(server, _is_lost, half)
 
 
-def _wants_snapshots(server: ClientHarness) -> bool:
-    hello = server.heard[0].message if server.heard else None
-    return isinstance(hello, messages.ClientHello) and "snapshot" in hello.want
-
-
-def _goes_on_from_the_snapshot(server: ClientHarness, end: Exit) -> CaseOutcome | None:
-    if not _wants_snapshots(server):
-        return CaseOutcome(CaseVerdict.INFO, "it does not want snapshots")
-    return unended(server, end)
-
-
 @scene(
     judged(
         "C1.snapshot",
         "messages.md#snapshot",
         "goes on from a snapshot, if it wants snapshots",
-        _goes_on_from_the_snapshot,
+        once(unless_wanted(_SNAPSHOT), unended),
     )
 )
 def _snapshots(server: ClientHarness) -> None:
     """Begin with a snapshot at the present hand, for a client that wants it."""
-    server.info = messages.encode_info(replace(INFO, caps={"snapshot": True}))
+    server.info = messages.encode_info(replace(INFO, caps={_SNAPSHOT: True}))
     _begin_at_the_hand(server)
 
 
 @intercepting
 async def _begin_at_the_hand(server: ClientHarness, message: messages.ClientMessage) -> bool:
-    if not isinstance(message, messages.Watch) or not _wants_snapshots(server) or server.ledger is not None:
+    if not isinstance(message, messages.Watch) or not wants(server, _SNAPSHOT) or server.ledger is not None:
         return False
     await server.rehearse()
     first = max(k for k, record in enumerate(server.records) if tag_of_body(record.body) == "call")

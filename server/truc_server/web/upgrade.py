@@ -5,7 +5,7 @@ and tells of secrets by lengths.
 """
 
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import h11
 from wsproto.connection import Connection, ConnectionType
@@ -39,6 +39,4 @@ def agree(request: h11.Request) -> Upgrade | Answer:
         words = f"expected the subprotocol {SUBPROTOCOL}"
         return refused(HTTPStatus.BAD_REQUEST, words, ("Connection", "close"), why="subprotocol")
     answer = handshake.send(AcceptConnection(subprotocol=SUBPROTOCOL))
-    socket = handshake.connection
-    assert socket is not None, "it was accepted"  # noqa: S101
-    return Upgrade(socket, answer)
+    return Upgrade(cast("Connection", handshake.connection), answer)  # it is there once it is accepted
