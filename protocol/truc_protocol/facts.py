@@ -110,10 +110,10 @@ def means(
         case _:
             fact = _record_fact(body, pack)
             if fact is not None:
-                facts += (fact,)
+                facts.append(fact)
     if dealt is not None:
         opened = [[pack[opening.card] for opening in hand] for hand in dealt.hands]
-        facts += (_fact("hands_opened", opened),)
+        facts.append(_fact("hands_opened", opened))
     return [*facts, state_fact(after, in_view)]
 
 

@@ -56,8 +56,8 @@ LEAST: Final = 0.25  # calls an act, below which nothing has a line
 _TESTS: Final = str(ROOT / "tests")
 
 MOST: Final[Mapping[str, Mapping[str, int]]] = {
-    "guests": {"act": 645, "act alone": 480, "hand": 985, "match": 3070},
-    "keys": {"act": 945, "act alone": 640, "hand": 1990, "match": 6480},
+    "guests": {"act": 645, "act alone": 480, "hand": 995, "match": 3070},
+    "keys": {"act": 945, "act alone": 640, "hand": 1990, "match": 6490},
 }
 """Bounds of what is counted: lowered with every step, and raised only by a decision (docs/decisions/0019).
 

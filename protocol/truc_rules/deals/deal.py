@@ -97,7 +97,7 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
                 f"expected every card once in a hand, got {pack[card]} again in slot {slot} of seat {seat}"
             )
         learnt[seat][slot] = card
-        out |= {card}
+        out.add(card)
     return hand._replace(dealt=dealt._replace(cards=tuple(map(tuple, learnt)))) if learnt else hand
 
 
