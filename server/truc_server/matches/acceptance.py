@@ -291,7 +291,8 @@ def _action(game: Game, seat: int, choice: GuestAct) -> Action:
     except MoveError as error:
         raise RefusedError(Code.ILLEGAL_ACTION, str(error), field="choose") from error
     here = game.waits.here
-    if action.kind in ANY_TIME or action in here.find((seat,))[seat]:
+    # who is asked has been found already; a seat without moves is looked at again, which finds none
+    if action.kind in ANY_TIME or action in (here.found.get(seat) or here.find((seat,))[seat]):
         return action
     raise _illegal(game, action)
 
