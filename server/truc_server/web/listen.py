@@ -34,6 +34,7 @@ from truc_server.web.origins import (
     address_beside,
     authority_of,
     client_of,
+    is_proxy,
     networks,
     origin_of,
     place_of,
@@ -144,8 +145,7 @@ class WebDoor:
 
     async def _let_in(self, stream: trio.SocketStream, address: str) -> None:
         began, network = trio.current_time(), network_of(address)
-        is_proxy = client_of(address, [(b"x-forwarded-for", b"192.0.2.1")], self._proxies) != address
-        if not is_proxy and self._networks[network] >= NETWORK_CONNECTIONS:
+        if self._networks[network] >= NETWORK_CONNECTIONS and not is_proxy(address, self._proxies):
             self._house.figures.web_refused["busy"] += 1
             return
         if len(self._lines) >= CONNECTIONS and not self._make_room():
@@ -213,11 +213,9 @@ class WebDoor:
                 return found
             goes_on = await self._answer(line, kind, found, has_body=request.method != b"HEAD")
         with trio.move_on_after(_PART_S):
-            if line.tls is None:
-                await read_out(line.stream)
-            else:
+            if line.tls is not None:
                 await line.send(line.tls.part())
-                await read_out(line.stream)
+            await read_out(line.stream)
         return None
 
     async def _answer(self, line: Line, kind: str, answer: Answer, *, has_body: bool = True) -> bool:

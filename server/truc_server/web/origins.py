@@ -53,7 +53,7 @@ def client_of(address: str, headers: Headers, proxies: Sequence[IPv4Network | IP
     """Return where a request comes from: the rightmost address of the way that is no proxy of the host's."""
     found = address
     way = [hop.strip() for value in values_of(headers, _FORWARDED) for hop in value.split(",")]
-    while way and _is_among(found, proxies):
+    while way and is_proxy(found, proxies):
         hop = way.pop()
         try:
             found = str(ip_address(hop))
@@ -62,7 +62,8 @@ def client_of(address: str, headers: Headers, proxies: Sequence[IPv4Network | IP
     return found
 
 
-def _is_among(address: str, proxies: Sequence[IPv4Network | IPv6Network]) -> bool:
+def is_proxy(address: str, proxies: Sequence[IPv4Network | IPv6Network]) -> bool:
+    """Tell whether an address is a proxy's of the host."""
     found = ip_address(address.partition("%")[0])
     if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
         found = found.ipv4_mapped
