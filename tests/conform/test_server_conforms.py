@@ -124,7 +124,8 @@ async def test_our_server_pings_and_dismisses_who_stays_silent(tmp_path):
         address = f"127.0.0.1:{server.port}"
         outcomes = [await server_cases.judge(case, address, patience_s=6) for case in cases]
     assert [outcome.verdict for outcome in outcomes] == [CaseVerdict.PASS, CaseVerdict.INFO]
-    assert outcomes[1].came == "without a login the connection ends after 1 s"
+    told = {f"without a login the connection ends after {seconds} s" for seconds in (1, 2)}
+    assert outcomes[1].came in told  # deadlines are looked at once a second
 
 
 async def test_server_without_guests_is_not_judged_by_what_guests_do(tmp_path):
