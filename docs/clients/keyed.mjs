@@ -27,11 +27,11 @@ function keep(transcript, known) {
 }
 
 // In place of `anyOption`, its default, `choose` may be given: a function from the options to one of them.
-const player = new Player(placeOf(positionals), {
-  connect, store: openStore(values.keep), tell: console.log, keep,
-  revocations: values.revocation === undefined ? [] : [readFileSync(values.revocation, 'utf8')]
-})
 try {
+  const player = new Player(placeOf(positionals), {
+    connect, store: openStore(values.keep), tell: console.log, keep,
+    revocations: values.revocation === undefined ? [] : [readFileSync(values.revocation, 'utf8')]
+  })
   console.log(await comeBack(player))
 } catch (error) {
   if (!(error instanceof Stopped)) throw error

@@ -24,6 +24,8 @@ export { checkHello, checkLogin, checkRevocation, fingerprint, playerSeed } from
 
 // Playing: messages, a connection, a seat, the conversation.
 export { pack, unpack } from './messages.mjs'
-export { Line, Stopped, comeBack, placeOf } from './line.mjs'
+export { Goodbye, Line, Stopped, comeBack, placeOf } from './line.mjs'
+export { Greeting, knownBy, playerOf } from './login.mjs'
 export { Seat } from './seat.mjs'
+export { SeatTalk } from './seat_talk.mjs'
 export { Player } from './talk.mjs'

@@ -1,7 +1,6 @@
 // A connection to a server: frames, requests and their replies, signs of life; and how one comes back after it is lost.
 // What is said over it is not here.
 
-import { sha256 } from './platform.mjs'
 import { pack, unpack } from './messages.mjs'
 
 const MOST_FAILURES = 20     // connections in a row that brought nothing new
@@ -22,10 +21,12 @@ const EXPECTED = 'expected truc://HOST:PORT/TABLE, or HOST PORT [TABLE]'
  */
 
 /**
- * A connection as a platform has it, over which whole frames go. `connect` of platform_node.mjs makes one.
+ * A connection as a platform has it, over which whole frames go. `connect` of platform_node.mjs makes one, and
+ * `connectWeb` of web_socket.mjs.
  *
  * @typedef {object} Connection
- * @property {Uint8Array | null} certificate the one that the server shows; null in clear
+ * @property {Uint8Array | null} binding what the signed hello must vouch for: the hash of the certificate that the server
+ *   shows, or what stands for it on a WebSocket; null in clear
  * @property {boolean} isOfTruc false where another protocol is spoken over TLS
  * @property {(payload: Uint8Array) => void} send
  * @property {() => void} close
@@ -42,11 +43,13 @@ export class Stopped extends Error {
   }
 }
 
-// The server's last word, with what it says about coming back.
-class Goodbye extends Error {
+/** The server's last word, with what it says about coming back. */
+export class Goodbye extends Error {
   /** @param {any} message `bye`, or an `error` that closes the connection */
   constructor({ code, msg, retryable, reconnect_after_ms: pauseMs = 0, to = null }) {
     super(`${code}: ${msg}`)
+    /** @type {string} */
+    this.code = code
     /** @type {boolean} */
     this.retryable = retryable
     /** @type {number} */
@@ -65,11 +68,15 @@ class Goodbye extends Error {
  * @returns {Place}
  */
 export function placeOf([first, port, table]) {
-  if (!/^trucs?:/.test(first)) {
-    const nothing = { fingerprint: null, invite: null, isEncrypted: false }
-    return { host: first, port: Number(port), table: table ?? null, ...nothing }
+  const place = /^trucs?:/.test(first) ? placeOfLink(new URL(first)) : {
+    host: first, port: Number(port), table: table ?? null, fingerprint: null, invite: null, isEncrypted: false
   }
-  const link = new URL(first)
+  if (!(place.port > 0 && place.port < 65536)) throw new Stopped(EXPECTED)
+  return place
+}
+
+/** @param {URL} link @returns {Place} */
+function placeOfLink(link) {
   return {
     isEncrypted: link.protocol === 'trucs:',
     host: link.hostname.replace(/^\[|]$/g, ''), port: Number(link.port || 7373),
@@ -80,24 +87,23 @@ export function placeOf([first, port, table]) {
 
 /** One connection: `ask` sends a request, `messages` yields what comes, `answeredBy` finds the request of a reply. */
 export class Line {
-  /** @param {Place} place @param {(place: Place) => Connection} connect */
-  constructor(place, connect) {
-    if (!(place.port > 0 && place.port < 65536)) throw new Stopped(EXPECTED)
+  /** @param {Connection} connection */
+  constructor(connection) {
     this.nextId = 0
     /** @type {Map<number, Request>} */
     this.asked = new Map()
     this.frameLimit = FRAME_LIMIT
     this.isOpen = false
     this.isQuiet = false
-    this.connection = connect(place)
+    this.connection = connection
     this.connection.onSilence(GREETING_S, () => this.endSilence())
   }
 
-  // The hash of the certificate that the server shows, for the signed hello to vouch for; null in clear.
-  get certificate() {
-    const { isOfTruc, certificate } = this.connection
+  // What the signed hello must vouch for.
+  get binding() {
+    const { isOfTruc, binding } = this.connection
     if (!isOfTruc) throw new Stopped('another protocol is spoken there over TLS')
-    return certificate === null ? null : sha256(certificate)
+    return binding
   }
 
   // Before the greeting is over nobody may ask for a sign of life; after it, once.

@@ -110,8 +110,8 @@ export function connect({ host, port, isEncrypted }) {
   socket.on('error', () => {})     // `frames` throws it too
   socket.on('timeout', () => tell())
   return {
-    get certificate() {
-      return secure === null ? null : plainBytes(secure.getPeerCertificate().raw)
+    get binding() {
+      return secure === null ? null : sha256(secure.getPeerCertificate().raw)
     },
     get isOfTruc() {
       return secure === null || secure.alpnProtocol === PROTOCOL

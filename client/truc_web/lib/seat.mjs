@@ -9,7 +9,7 @@
 import { bigEndian, same, toHex, utf8 } from './bytes.mjs'
 import { Stopped } from './line.mjs'
 import { randomBytes } from './platform.mjs'
-import { boxKey, counterOf, handInfo, openHand, openPrivate, shareInfo } from './proof/boxes.mjs'
+import { boxKey, counterOf, handInfo, openHand, openPrivate, sealUp, shareInfo } from './proof/boxes.mjs'
 import { hashDown } from './proof/chains.mjs'
 import { leafOf } from './proof/deals.mjs'
 import { Malformed, decode, encode, sha256 } from './proof/encoding.mjs'
@@ -63,10 +63,11 @@ import { shape } from './proof/shapes.mjs'
  * @typedef {object} Store
  * @property {{ master: Uint8Array, pins: Record<string, Pin>, tables: Record<string, Own> }} kept pins by "host:port",
  *   tables by th
- * @property {() => Promise<void>} save
+ * @property {(th?: string) => Promise<void>} save the table that has changed; without it everything
  */
 
 const optionsShape = shape('options [[t, array, t, array]]')
+const signShape = shape('word t')
 const refusalShape = shape('tag t, mid h, body h, code t')
 const LATE = ['stale_position', 'void_bet']
 const SIGNED = ['act', 'release', 'resign', 'rekey', 'ack']     // what only a seat's own client signs
@@ -138,6 +139,8 @@ export class Seat {
     /** @type {{ doc: Uint8Array, raws: Raw[] } | null} */
     this.failing = null     // the records up to the one that is being checked
     this.name = ''
+    /** @type {{ d: number, of: number, cards: string[] } | null} */
+    this.opened = null     // the cards that the newest record has shown this seat: its own, or a partner's
     /** @type {{ at: number, options: Option[] }} */
     this.offered = { at: -1, options: [] }
     this.gap = { at: -1, count: 0 }
@@ -150,6 +153,11 @@ export class Seat {
 
   get mid() {
     return this.own?.mid ?? null
+  }
+
+  // Stored for good, before anything of it is sent.
+  async save() {
+    await this.store.save(this.setup?.th && toHex(this.setup.th))
   }
 
   get next() {
@@ -168,7 +176,7 @@ export class Seat {
     const raw = rawOf(record)
     this.own = null
     this.failing = { doc, raws: [raw] }
-    const setup = new Setup(doc)
+    const setup = this.setup = new Setup(doc)
     await setup.attest(raw)
     setup.take(raw)
     const { terms: f, th, opts } = setup
@@ -226,7 +234,7 @@ export class Seat {
     own.mid = setup.mid
     const [, , , , pack] = /** @type {any[]} */ (decode(doc))
     Object.assign(this, { own, setup, pack, ledger: new Ledger(setup), hands: [] })
-    await this.store.save()
+    await this.save()
   }
 
   /** The next record, or one that is known already and must be the same. @param {Raw & { k: number }} record */
@@ -244,6 +252,7 @@ export class Seat {
     const isReplaced = kind === 'sub' && fields.seat === own.seat
     if (isReplaced || (isOwn && !isKnown)) throw new Stopped('the seat is played from elsewhere')
     if (own.accepted?.k === ledger.k) must(same(ledger.head, own.accepted.head), 'C33', null)
+    this.opened = null
     if (kind === 'deal') await this.openDeal(fields)
     if (kind === 'share' && fields.receiver === own.seat) await this.openShare(fields)
   }
@@ -303,12 +312,19 @@ export class Seat {
     const cards = [...this.hands.flat(), ...dealt].map(([card]) => card)
     must(new Set([...cards, ...up]).size === cards.length + up.length, 'C18', SERVER)
     this.hands.push(dealt)
+    this.opened = { d, of: seat, cards: this.named(dealt) }
+  }
+
+  /** Cards as the rule document names them. @param {HeldCard[]} held */
+  named(held) {
+    return held.map(([card]) => this.pack[card])
   }
 
   /** @param {any} f */
   async openShare({ j, d, giver, receiver, box }) {
     const { leaves } = this.match.ledger.openDeal
-    await this.open(box, shareInfo(j, d, giver, receiver), leaves[giver], { j, d, seat: giver })
+    const shared = await this.open(box, shareInfo(j, d, giver, receiver), leaves[giver], { j, d, seat: giver })
+    this.opened = { d, of: giver, cards: this.named(shared) }
   }
 
   /**
@@ -395,34 +411,85 @@ export class Seat {
     const bytes = encode(body)
     if (own.signed[what] === undefined) {
       own.signed[what] = [bytes, await this.me.sign(bytes)]
-      await this.store.save()
+      await this.save()
     }
     const [stored, sig] = own.signed[what]
-    const placeOf = (/** @type {any} */ items) => encode(items.slice(0, 4))
+    // An act and a resignation are for the same place.
+    const placeOf = (/** @type {any} */ items) => encode(items.slice(1, 4))
     must(same(placeOf(decode(stored)), placeOf(body)), what.startsWith('release') ? 'C15' : 'C33', null)
     return { body: stored, sig }
   }
 
   /**
-   * The act for one of the options in the box; null where the hand does not wait for this seat.
+   * The options in the box, which `choose` signs one of. An option waits for this seat where the message is `must`, or a
+   * hint says so.
    *
-   * @param {{ box: Uint8Array, at: number, offer: number, must: boolean }} message
-   * @returns {Promise<Signed | null>}
+   * @param {{ box: Uint8Array, at: number, offer: number }} message
+   * @returns {Promise<Option[]>}
    */
-  async act({ box, at, offer, must: isAwaited }) {
+  async offer({ box, at, offer }) {
     const options = await this.openOptions(box, at, offer)
     this.offered = { at, options }
-    return isAwaited || options.some(([, , , hints]) => hints.some(([name]) => name === 'waits')) ? this.choose() : null
+    return options
   }
 
-  // What was signed for this position before is sent again, and never anything else.
-  async choose() {
+  // Whether one of the options on offer says that the hand waits for this seat, which nobody else can tell.
+  get isAwaited() {
+    return this.offered.options.some(([, , , hints]) => hints.some(([name]) => name === 'waits'))
+  }
+
+  /**
+   * The act for one of the options on offer; null where they are old. What was signed for this position before is sent
+   * again, and never anything else.
+   *
+   * @param {(options: Option[]) => Option | Promise<Option>} [pick]
+   * @returns {Promise<Signed | null>}
+   */
+  async choose(pick = this.pick) {
     const { at, options } = this.offered
     if (at !== this.next) return null
     const what = `act ${at}`
     // Of a signed act only the place matters.
-    const option = what in this.match.own.signed ? options[0] : await this.pick(options)
+    const option = what in this.match.own.signed ? options[0] : await pick(options)
     return this.sign(what, this.actBody(option))
+  }
+
+  /**
+   * What may be said at the next position without being on offer, unless something was signed for it already.
+   *
+   * @param {'pause' | 'resume' | 'resign'} kind
+   * @returns {Promise<Signed | null>}
+   */
+  async interrupt(kind) {
+    const { ledger: { mid, k, head }, own } = this.match
+    const what = `act ${k}`
+    if (what in own.signed) return null
+    return this.sign(what, kind === 'resign' ? ['truc/1/resign', mid, k, head, own.seat] : this.actBody([kind, [], '', []]))
+  }
+
+  /**
+   * A word to a partner, sealed for the server, which passes it on.
+   *
+   * @param {string} word
+   * @param {number} to
+   * @returns {Promise<{ at: number, to: number, box: Uint8Array }>}
+   */
+  async sealSign(word, to) {
+    const { own: { seat }, setup: { mid }, ledger: { k: at } } = this.match
+    const key = boxKey(await this.shared(), mid, ['truc/1/private-up', seat])
+    return { at, to, box: sealUp(key, randomBytes(12), [word], ['truc/1/sign-up', mid, seat, at, to]) }
+  }
+
+  /**
+   * The word of a partner's sign.
+   *
+   * @param {{ box: Uint8Array, at: number, from: number }} message
+   * @returns {Promise<string>}
+   */
+  async openSign({ box, at, from }) {
+    const { own: { seat }, setup: { mid } } = this.match
+    const value = await this.openPrivate(box, ['truc/1/sign', mid, seat, at, from])
+    return signShape(Array.isArray(value) ? value : []).word
   }
 
   /** @param {Option} option @returns {Value[]} */
@@ -434,14 +501,21 @@ export class Seat {
   /** @param {Uint8Array | undefined} box @param {number} at @param {number} offer @returns {Promise<Option[]>} */
   async openOptions(box, at, offer) {
     if (box === undefined) throw new Malformed('options outside a box')
-    const { chain, match: { own: { seat }, setup: { mid } } } = this
-    const key = boxKey(await this.shared(), mid, ['truc/1/private', seat])
-    const value = openPrivate(key, box, ['truc/1/options', mid, seat, at, offer], BigInt(chain.counter))
-    chain.counter = counterOf(box).toString()
+    const { own: { seat }, setup: { mid } } = this.match
+    const value = await this.openPrivate(box, ['truc/1/options', mid, seat, at, offer])
     /** @type {Option[]} */
     const options = optionsShape([value]).options
     options.forEach((option) => this.checkOption(option))
     return options
+  }
+
+  /** @param {Uint8Array} box @param {Value} associated @returns {Promise<Value>} */
+  async openPrivate(box, associated) {
+    const { chain, match: { own: { seat }, setup: { mid } } } = this
+    const key = boxKey(await this.shared(), mid, ['truc/1/private', seat])
+    const value = openPrivate(key, box, associated, BigInt(chain.counter))
+    chain.counter = counterOf(box).toString()
+    return value
   }
 
   /** An option is what its line says, and whatever it opens is one's own card in its place. @param {Option} option */
@@ -479,7 +553,7 @@ export class Seat {
     if (what !== undefined && !isAct) delete own.signed[what]
     own.refused.push(hash)
     own.refusals = [...own.refusals ?? [], [body, sig]]
-    await this.store.save()
+    await this.save()
     const act = { signer: own.seat + 1, body: sent, sig: signature }
     this.failing = { doc: setup.document, raws: [...this.rawsBefore(ledger.k), act] }
     must(!isAct || LATE.includes(code), 'C35', SERVER)
@@ -489,7 +563,7 @@ export class Seat {
   async stop(why) {
     if (this.own === null) return
     this.own.stopped = why
-    await this.store.save()
+    await this.save()
   }
 
   get isDone() {

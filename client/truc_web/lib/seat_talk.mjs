@@ -1,0 +1,214 @@
+// The conversation about one seat with a key, at one table: its terms, its records, what is on offer, and what it owes
+// without being asked. The seat (seat.mjs) checks and signs; who connects, and who chooses, is not here.
+
+import { Stopped } from './line.mjs'
+import { same, toHex } from './bytes.mjs'
+import { Malformed, encode } from './proof/encoding.mjs'
+import { TRANSCRIPT, fileOf } from './proof/files.mjs'
+import { CheckFailed, nameOf } from './proof/records.mjs'
+
+/** @typedef {import('./line.mjs').Line} Line */
+/** @typedef {import('./seat.mjs').Seat} Seat */
+/** @typedef {import('./seat.mjs').Signed} Signed */
+/** @typedef {import('./seat.mjs').Option} Option */
+
+/**
+ * Why nothing is signed any more, and what is left to show for it.
+ *
+ * @typedef {object} Failure
+ * @property {string | null} check
+ * @property {number | null} culprit the role of who is to blame, null if nobody is shown to be
+ * @property {number} k the position
+ * @property {string} why
+ * @property {Uint8Array | null} file the transcript up to the record that fails
+ * @property {Uint8Array | null} known the other history, where the server has shown two
+ */
+
+/** One seat; give each connection to `meet`, and every message of the table to `take`. */
+export class SeatTalk {
+  /** @param {string} table @param {number} number of the seat @param {Seat} seat */
+  constructor(table, number, seat) {
+    this.table = table
+    this.number = number
+    this.seat = seat
+    this.isBack = false
+    // There from the first connection on.
+    this.line = /** @type {Line} */ (/** @type {unknown} */ (undefined))
+    /** @type {Set<string>} */
+    this.handed = new Set()
+    /** @type {any} */
+    this.shown = null     // the newest state of the table
+    /** @type {any} */
+    this.terms = null     // that wait for it
+  }
+
+  /** @param {Line} line @param {boolean} isBack whether the seat was there before the connection */
+  meet(line, isBack) {
+    Object.assign(this, { line, isBack, handed: new Set(), shown: null, terms: null })
+  }
+
+  /** @param {string} t @param {object} [fields] */
+  ask(t, fields) {
+    return this.line.ask(t, { table: this.table, ...fields })
+  }
+
+  get isDone() {
+    return this.seat.isDone
+  }
+
+  /** How the match has ended. */
+  get result() {
+    return /** @type {{ reason: string, winner: number | null }} */ (this.seat.match.ledger.result)
+  }
+
+  /**
+   * What is new, or of another table, changes nothing.
+   *
+   * @param {any} message
+   */
+  async take(message) {
+    switch (message.t) {
+      case 'table': return this.takeTable(message)
+      case 'terms': return this.agree(message, this.shown)
+      case 'setup': return this.begin(message)
+      case 'record': return this.takeRecord(message)
+      case 'options': return this.takeOptions(message)
+    }
+  }
+
+  /**
+   * Terms are signed once they have been compared with the table, which may be shown after them.
+   *
+   * @param {any} terms
+   * @param {any} shown
+   */
+  async agree(terms, shown) {
+    Object.assign(this, { terms, shown })
+    if (terms === null || shown === null) return
+    this.terms = null
+    this.hand(null, await this.seat.agree(terms, this.number, shown))
+  }
+
+  /** @param {any} state */
+  async takeTable(state) {
+    await this.agree(this.terms, state)
+    if (state.state === 'playing' && this.isBack && this.seat.ledger === null) this.follow(state.match)
+  }
+
+  /** @param {{ match: Uint8Array }} message */
+  isOf({ match }) {
+    return this.seat.mid !== null && this.seat.ledger !== null && same(this.seat.mid, match)
+  }
+
+  /** @param {any} setup */
+  async begin(setup) {
+    if (!this.isOf(setup)) await this.seat.begin(setup, this.shown)
+  }
+
+  /** Have the records sent that are missing, or all of them and the setup. @param {Uint8Array} match */
+  follow(match) {
+    const next = this.isOf({ match }) ? this.seat.next : -1
+    if (!this.line.isAsking('resume')) this.ask('resume', { match, next })
+  }
+
+  /** The server has sent everything, up to k. @param {number} k */
+  reached(k) {
+    this.seat.reached(k)
+    return this.handDue()
+  }
+
+  /** @param {any} record */
+  async takeRecord(record) {
+    if (!this.isOf(record) || record.k > this.seat.next) return this.follow(record.match)
+    const isNew = record.k === this.seat.next
+    await this.seat.take(record)
+    if (isNew && !this.isDone) return this.handDue()
+  }
+
+  // Once on a connection; and while old records are sent again nothing is signed.
+  async handDue() {
+    if (this.line.isAsking('resume') || this.isDone) return
+    const due = await this.seat.due()
+    if (due === null || this.handed.has(toHex(due.sig))) return
+    this.handed.add(toHex(due.sig))
+    this.hand(this.seat.mid, due)
+  }
+
+  /** @param {Uint8Array | null} match @param {Signed} act */
+  hand(match, { body, sig }) {
+    this.ask('act', { ...(match && { match }), body, sig })
+  }
+
+  /** What is on offer then stands in the seat. @param {any} options */
+  async takeOptions(options) {
+    if (!this.isOf(options) || options.at > this.seat.next) return this.follow(options.match)
+    if (options.at === this.seat.next) await this.seat.offer(options)
+  }
+
+  /** Sign one of the options on offer, and send it. @param {(options: Option[]) => Option | Promise<Option>} [pick] */
+  async choose(pick) {
+    const act = await this.seat.choose(pick)
+    if (act !== null) this.hand(this.seat.mid, act)
+  }
+
+  /** @param {'pause' | 'resume' | 'resign'} kind */
+  async interrupt(kind) {
+    const act = await this.seat.interrupt(kind)
+    if (act !== null) this.hand(this.seat.mid, act)
+  }
+
+  /**
+   * What the server said to a request of this table; false where that is for others to judge. What is refused by
+   * signature is judged here; what came too late does not matter, since options come again.
+   *
+   * @param {any} error
+   * @param {string} t what was asked for
+   * @param {any} fields
+   */
+  async takeError(error, t, fields) {
+    if (t !== 'act' || !error.refuse || this.seat.ledger === null) return false
+    await this.seat.refused(error.refuse, fields)
+    return true
+  }
+
+  /**
+   * A check has failed: nothing is signed in this match any more.
+   *
+   * @param {unknown} error any other error is thrown on
+   * @returns {Promise<Failure>}
+   */
+  async fail(error) {
+    const failure = failureOf(error, this.seat.next)
+    await this.seat.stop(failure.why)
+    if (this.seat.failing) failure.file = fileBy(this.seat.failing)
+    if (failure.check === 'C33' && this.seat.ledger !== null) failure.known = this.transcript()
+    return failure
+  }
+
+  /** The transcript so far. */
+  transcript() {
+    return fileBy(this.seat.known())
+  }
+}
+
+/**
+ * What a failed check says, without any file.
+ *
+ * @param {unknown} error any other error is thrown on
+ * @param {number} next
+ * @returns {Failure}
+ */
+export function failureOf(error, next) {
+  if (!(error instanceof CheckFailed || error instanceof Malformed)) throw error
+  const { check, culprit } = error instanceof CheckFailed ? error : { check: null, culprit: null }
+  const blame = check === null || culprit === null ? 'nobody is shown to blame' : `to blame: ${nameOf(culprit)}`
+  const why = `${check === null ? error.message : `${check} fails`}, ${blame}`
+  return { check, culprit, k: Math.max(0, next), why, file: null, known: null }
+}
+
+/** As a transcript. @param {{ doc: Uint8Array, raws: import('./proof/records.mjs').Raw[] }} known */
+export const fileBy = ({ doc, raws }) =>
+  fileOf(TRANSCRIPT, [doc, ...raws.map(({ signer, body, sig }) => encode([signer, body, sig]))])
+
+/** @param {Failure} failure */
+export const stoppedBy = ({ k, why }) => new Stopped(`stopped at position ${k}: ${why}`, true)

@@ -1,0 +1,240 @@
+// One table that is attended: from a seat with a key, as a guest, or without a seat. Each message is told to the page
+// as it comes, and then checked; what the check says follows.
+
+import { toHex } from '../../lib/bytes.mjs'
+import { Follower } from '../../lib/follower.mjs'
+import { Stopped } from '../../lib/line.mjs'
+import { randomBytes } from '../../lib/platform.mjs'
+import { Seat } from '../../lib/seat.mjs'
+import { SeatTalk, failureOf, fileBy } from '../../lib/seat_talk.mjs'
+import { plain, rulesOf } from './plain.mjs'
+
+/** @typedef {import('../../lib/proof/ledger.mjs').Ledger} Ledger */
+/** @typedef {import('../../lib/seat_talk.mjs').Failure} Failure */
+/** @typedef {import('../../lib/login.mjs').Me} Me */
+/** @typedef {import('../../lib/line.mjs').Line} Line */
+
+/**
+ * What it works with.
+ *
+ * @typedef {object} Means
+ * @property {(event: any) => void} tell to the page
+ * @property {import('./vault.mjs').Vault | null} vault where there is one
+ * @property {() => { me: Me | null, spk: Uint8Array, name: string, line: Line }} now of the newest connection
+ */
+
+export class Attended {
+  /** @param {Means} means @param {string} table @param {number | null} number of the seat, null without one */
+  constructor(means, table, number) {
+    this.means = means
+    this.table = table
+    this.number = number
+    const { me, spk } = means.now()
+    this.talk = me === null || number === null ? null : new SeatTalk(table, number, this.freshSeat())
+    this.follower = new Follower(spk)
+    /** @type {any} */
+    this.shown = null
+    this.wantsReady = false
+    /** @type {Failure | null} */
+    this.failure = null
+    this.isKept = false
+    this.handsProved = 0
+  }
+
+  freshSeat() {
+    const { me, spk, name } = this.means.now()
+    const seat = new Seat(/** @type {any} */ (this.means.vault), /** @type {Me} */ (me), spk)
+    seat.name = name
+    return seat
+  }
+
+  /** A new connection. @param {boolean} isBack whether the server has named the seat @param {Uint8Array} [match] */
+  meet(isBack, match) {
+    const { line } = this.means.now()
+    this.talk?.meet(line, isBack)
+    if (match !== undefined) this.follow(match)
+    else if (this.number !== null && isBack) line.ask('join', { table: this.table })
+    else if (this.number === null) this.watch()
+  }
+
+  /** @param {Uint8Array} match */
+  follow(match) {
+    const { line } = this.means.now()
+    if (this.talk !== null) return this.talk.follow(match)
+    if (line.isAsking('resume')) return
+    const isSame = this.follower.mid !== null && toHex(this.follower.mid) === toHex(match)
+    line.ask('resume', { table: this.table, match, next: isSame ? this.follower.next : -1 })
+  }
+
+  watch() {
+    const { mid, next } = this.follower
+    this.means.now().line.ask('watch', { table: this.table, ...(mid && next >= 0 && { match: mid, next }) })
+  }
+
+  /** @param {any} message */
+  async take(message) {
+    const isSealed = message.box !== undefined
+    if (!isSealed) this.tell(plain(message))
+    if (message.t === 'table') this.takeTable(message)
+    if (this.failure !== null) return
+    await this.checked(() => this.talk === null ? this.check(message) : this.checkOwn(this.talk, message))
+  }
+
+  /** @param {any} message */
+  tell(message) {
+    this.means.tell({ what: 'told', message })
+  }
+
+  /** Ready is said again where terms were dropped. @param {any} state */
+  takeTable(state) {
+    this.shown = state
+    const { line } = this.means.now()
+    const isWaiting = this.number !== null && ['open', 'over'].includes(state.state)
+    if (isWaiting && this.wantsReady && state.seats[/** @type {number} */ (this.number)]?.ready === false && !line.isAsking('ready')) {
+      line.ask('ready', { table: this.table })
+    }
+  }
+
+  /** A failed check ends the match here, with what is left to show for it. @param {() => Promise<void>} step */
+  async checked(step) {
+    try {
+      await step()
+    } catch (error) {
+      if (error instanceof Stopped) {
+        this.failure = { check: null, culprit: null, k: 0, why: error.message, file: null, known: null }
+      } else {
+        this.failure = await (this.talk?.fail(error) ?? this.failed(error))
+        await this.keep(this.failure.file, this.failure)
+      }
+      const { check, culprit, k, why } = this.failure
+      this.means.tell({ what: 'failed', table: this.table, check, culprit, k, why, isEvidence: this.failure.file !== null })
+    }
+  }
+
+  /** @param {unknown} error @returns {Failure} */
+  failed(error) {
+    const failure = failureOf(error, this.follower.next)
+    return { ...failure, file: this.follower.failing && fileBy(this.follower.failing) }
+  }
+
+  /** Without a key. @param {any} message */
+  async check(message) {
+    const { follower } = this
+    if (message.t === 'setup') {
+      this.begun()
+      await follower.begin(message)
+    } else if (message.t === 'record') {
+      const isHere = follower.mid !== null && toHex(follower.mid) === toHex(message.match) && message.k <= follower.next
+      if (!isHere) return this.number === null ? this.watch() : this.follow(message.match)
+      await follower.take(message)
+      await this.passed(/** @type {Ledger} */ (follower.ledger), message)
+    }
+  }
+
+  /** @param {SeatTalk} talk @param {any} message */
+  async checkOwn(talk, message) {
+    if (message.t === 'terms' && talk.isDone) talk.seat = this.freshSeat()
+    if (message.t === 'setup') this.begun()
+    const { seat } = talk
+    const before = seat.next
+    await talk.take(message)
+    if (message.t === 'record' && seat.next > before && before >= 0) {
+      const { table, k } = message
+      if (seat.opened !== null) this.tell({ t: 'cards', table, match: toHex(message.match), k, ...seat.opened })
+      await this.passed(seat.match.ledger, message)
+    } else if (message.t === 'options') {
+      const { at, options } = seat.offered
+      const list = options.map(([kind, , key, hints]) => ({ kind, key, hints: Object.fromEntries(hints) }))
+      if (message.at === at) this.tell({ ...plain(message), list })
+    } else if (message.t === 'sign' && message.box !== undefined) {
+      this.tell({ ...plain(message), word: await seat.openSign(message) })
+    }
+  }
+
+  begun() {
+    this.isKept = false
+    this.handsProved = 0
+  }
+
+  /** A record has passed every check. @param {Ledger} ledger @param {any} record */
+  async passed(ledger, { k }) {
+    const { table } = this
+    this.means.tell({ what: 'checked', table, k, phase: ledger.phase })
+    const kind = ledger.records[k]?.kind
+    const proved = ledger.hands.filter(({ dealt }) => dealt !== undefined)
+    if (proved.length > this.handsProved) {
+      this.handsProved = proved.length
+      const { j, links, deals } = /** @type {import('../../lib/proof/ledger.mjs').Hand} */ (proved.at(-1))
+      const cards = deals.reduce((sum, { leaves }) => sum + leaves.flat().length, 0)
+      const isSigned = ledger.seats.every(({ pk }) => pk !== null)
+      this.means.tell({ what: 'proved', table, j, hands: proved.length, secrets: links.size, cards, isSigned })
+    }
+    if (kind === 'close' || (kind === 'end' || kind === 'ack') && !this.isKept) {
+      this.isKept = ledger.phase === 'ended'
+      await this.keep(this.talk?.transcript() ?? fileBy(this.follower.known()), null)
+    }
+  }
+
+  /** @param {Uint8Array | null} file @param {Failure | null} failure */
+  async keep(file, failure) {
+    const setup = this.talk?.seat.setup ?? this.follower.setup
+    if (this.means.vault === null || file === null || !setup?.mid) return
+    const ledger = this.talk?.seat.ledger ?? this.follower.ledger
+    const seats = this.shown?.seats ?? []
+    const names = seats.map((/** @type {any} */ { name, seat }) => name ?? `${seat}`)
+    const match = toHex(setup.mid)
+    const { variant } = rulesOf(setup.document)
+    const winner = ledger?.result?.winner ?? null
+    const kept = { match, variant, names, seat: this.number, ended: Date.now(), winner, isOver: ledger?.phase === 'ended' }
+    await this.means.vault.keep({ ...kept, failed: failure?.why ?? null, file, known: failure?.known ?? null })
+    this.means.tell({ what: 'kept', table: this.table, match })
+  }
+
+  /** The server has sent everything that was asked for, up to k. @param {number} k */
+  async reached(k) {
+    if (this.talk !== null && this.failure === null) await this.checked(async () => this.talk?.reached(k))
+  }
+
+  /**
+   * Play one of the options that were offered for a position. Returns what to say where that is not possible any more.
+   *
+   * @param {number} at
+   * @param {string} key
+   * @returns {Promise<string | null>}
+   */
+  async choose(at, key) {
+    const { talk } = this
+    const match = this.talk?.seat.mid ?? this.follower.mid
+    if (talk === null) {
+      this.means.now().line.ask('act', { table: this.table, match, at, choose: key })
+      return null
+    }
+    const { offered, next } = talk.seat
+    const option = offered.options.find(([, , line]) => line === key)
+    if (offered.at !== at || at !== next || option === undefined) return 'stale_position'
+    await this.checked(() => talk.choose(() => option[0] === 'cut' ? cutAnywhere(option, talk.seat.pack.length) : option))
+    return null
+  }
+
+  /** @param {'pause' | 'resume' | 'resign'} kind */
+  async interrupt(kind) {
+    const { talk, follower } = this
+    if (talk !== null) return this.checked(() => talk.interrupt(kind))
+    this.means.now().line.ask('act', { table: this.table, match: follower.mid, at: follower.next, choose: kind })
+  }
+
+  /** A word to those who may see it, `to` a partner among them. @param {string} word @param {number} to */
+  async sign(word, to) {
+    const { line } = this.means.now()
+    const { table, talk, follower } = this
+    if (talk === null) line.ask('sign', { table, match: follower.mid, at: follower.next, word })
+    else line.ask('sign', { table, match: talk.seat.mid, ...await talk.seat.sealSign(word, to) })
+  }
+}
+
+// Where the pack is cut is the player's own choice, not the server's.
+/** @param {import('../../lib/seat.mjs').Option} option @param {number} cards @returns {import('../../lib/seat.mjs').Option} */
+function cutAnywhere([kind, , line, hints], cards) {
+  const [byte, other] = randomBytes(2)
+  return [kind, [1 + (256 * byte + other) % (cards - 1)], line, hints]
+}

@@ -1,0 +1,283 @@
+// A visit to a server, from a browser: who one is, the tables that are attended, and what the page asks for. It runs in
+// the worker. What it tells the page are plain values:
+//
+//   { what: 'line', state, code?, retryMs? }    state: opening, greeting, ready, waiting, or stopped for good
+//   { what: 'server', info }, { what: 'me', name, tag, isKeyed, why? }
+//   { what: 'told', message }                   a message of the server as plain.mjs has it; own cards, options and signs
+//                                               of a seat with a key are opened, as a guest without a box is sent them
+//   { what: 'seated', table, seat }, { what: 'left', table }
+//   { what: 'checked', table, k, phase }        this record has passed every check
+//   { what: 'proved', table, j, hands, secrets, cards, isSigned }     this hand was dealt again
+//   { what: 'kept', table, match }              its transcript is stored
+//   { what: 'failed', table, check, culprit, k, why, isEvidence }     nothing is signed there any more
+//   { what: 'reply', n, message }               to the wish n: ok or error
+
+import { Goodbye, Line, Stopped } from '../../lib/line.mjs'
+import { Greeting } from '../../lib/login.mjs'
+import { CheckFailed } from '../../lib/proof/records.mjs'
+import { Malformed } from '../../lib/proof/encoding.mjs'
+import { Attended } from './attended.mjs'
+import { plain, rulesOf } from './plain.mjs'
+
+const REPLIES = ['hello', 'welcome', 'ok', 'error']
+const SIT = ['join', 'seek', 'create']
+const LEAST_PAUSE_MS = 500
+const MOST_PAUSE_MS = 30000
+const WANT = ['history']
+
+/** @typedef {import('../../lib/login.mjs').Me} Me */
+
+/**
+ * What a session is given.
+ *
+ * @typedef {object} Given
+ * @property {() => import('../../lib/line.mjs').Connection} connect
+ * @property {string} server the name that its key is pinned by
+ * @property {import('./vault.mjs').Vault | null} vault null where the browser keeps nothing: then one is a guest
+ * @property {string | null} whyGuest why this browser cannot have a key; null if it can
+ * @property {(event: any) => void} tell
+ */
+
+export class Session {
+  /** @param {Given} given */
+  constructor({ connect, server, vault, whyGuest, tell }) {
+    this.connect = connect
+    this.server = server
+    this.vault = vault
+    this.whyGuest = whyGuest
+    this.tell = tell
+    /** @type {Map<string, Attended>} */
+    this.attended = new Map()
+    /** @type {Map<number, number>} */
+    this.wishes = new Map()     // by the id of the request
+    this.followsLobby = false
+    this.failures = 0
+    this.isOver = false
+    this.wake = () => {}
+    /** @type {import('../../lib/login.mjs').Met | null} */
+    this.met = null
+    /** @type {Me | null} */
+    this.me = null
+    this.name = ''
+    /** @type {string | null} */
+    this.token = null
+    // There once the session runs.
+    this.line = /** @type {Line} */ (/** @type {unknown} */ (undefined))
+    this.greeting = /** @type {Greeting} */ (/** @type {unknown} */ (undefined))
+  }
+
+  /** Stay connected until there is nothing to come back for. */
+  async run() {
+    while (!this.isOver) {
+      try {
+        await this.visit()
+      } catch (fault) {
+        if (this.isOver) return
+        await this.rest(/** @type {Error} */ (fault))
+      }
+    }
+  }
+
+  /** This session ends; another one has the key. */
+  end() {
+    this.isOver = true
+    this.line?.connection.close()
+    this.wake()
+  }
+
+  async visit() {
+    this.tell({ what: 'line', state: 'opening' })
+    const line = this.line = new Line(this.connect())
+    this.wishes.clear()
+    this.greeting = new Greeting(line)
+    this.greeting.begin({ want: WANT, client: { name: 'truc-web' } })
+    for await (const { message, payload } of line.messages()) await this.take(message, payload)
+  }
+
+  /** @param {Error & Partial<Goodbye>} fault */
+  async rest(fault) {
+    const { code = null, retryable = true, pauseMs = 0 } = fault
+    const isFinal = fault instanceof Stopped || !retryable || isCheck(fault) || fault.name === 'QuotaExceededError'
+    const why = isCheck(fault) ? 'server_not_proved' : fault.name === 'QuotaExceededError' ? 'no_room' : code
+    if (isFinal) {
+      this.isOver = true
+      return this.tell({ what: 'line', state: 'stopped', code: why ?? fault.message })
+    }
+    this.failures += 1
+    const most = Math.min(LEAST_PAUSE_MS * 2 ** (this.failures - 1), MOST_PAUSE_MS)
+    const pause = Math.max(pauseMs, most * (0.5 + Math.random() / 2))
+    this.tell({ what: 'line', state: 'waiting', code, retryMs: Math.round(pause) })
+    await new Promise((resolve) => {
+      const timer = setTimeout(resolve, pause)
+      this.wake = () => {
+        clearTimeout(timer)
+        resolve(undefined)
+      }
+    })
+  }
+
+  /** The page is seen again, or the network is back. */
+  awake() {
+    this.wake()
+    if (this.line?.isOpen && !this.line.isQuiet) this.line.endSilence()
+  }
+
+  /** What the parts of the session work with. @returns {import('./attended.mjs').Means} */
+  get means() {
+    const now = () => ({ me: this.me, spk: this.pinned.present, name: this.name, line: this.line })
+    return { tell: this.tell, vault: this.vault, now }
+  }
+
+  get pinned() {
+    return /** @type {import('../../lib/login.mjs').Met} */ (this.met).pin
+  }
+
+  /** @param {any} message @param {Uint8Array} payload */
+  async take(message, payload) {
+    if (REPLIES.includes(message.t)) return this.takeReply(message, payload)
+    const attended = this.attended.get(message.table)
+    if (message.t === 'closed' || message.t === 'seat_taken_over') this.attended.delete(message.table)
+    if (attended !== undefined && message.t !== 'chat') await attended.take(message)
+    else if (message.box === undefined) this.tell({ what: 'told', message: plain(message) })
+  }
+
+  /** @param {any} reply @param {Uint8Array} payload */
+  async takeReply(reply, payload) {
+    const { t = '', fields = {} } = this.line.answeredBy(reply)
+    const n = this.wishes.get(reply.re)
+    this.wishes.delete(reply.re)
+    if (t === 'hello' && reply.t === 'hello') return this.logIn(reply, payload)
+    if (reply.t === 'welcome') return this.enter(reply)
+    if (reply.t === 'error') await this.takeError(reply, t, fields)
+    else if (SIT.includes(t)) this.sitDown(reply.table ?? fields.table, reply.seat)
+    else if (t === 'resume') await this.attended.get(fields.table)?.reached(reply.k)
+    else if (t === 'leave' || t === 'unwatch') this.leave(fields.table)
+    if (n !== undefined) this.tell({ what: 'reply', n, message: replyOf(reply) })
+  }
+
+  /** @param {any} reply @param {Uint8Array} payload */
+  async logIn(reply, payload) {
+    const known = this.vault?.kept.pins[this.server] ?? null
+    const met = this.met = this.greeting.meet(reply, payload, { known, revoked: [] })
+    await this.vault?.pin(this.server, met.pin)
+    this.tell({ what: 'server', info: plain(met.info) })
+    this.tell({ what: 'line', state: 'greeting' })
+    const name = this.vault?.name ?? null
+    if (this.vault !== null && this.whyGuest === null) {
+      this.me = await this.vault.me(met.pin)
+      this.line.ask('login', { ...(name !== null && { name }), ...await this.greeting.prove(met, this.me) })
+    } else {
+      this.token ??= this.vault?.token ?? null
+      this.line.ask('login', this.token === null ? { name: name ?? 'guest' } : { token: this.token })
+    }
+  }
+
+  /** @param {any} welcome */
+  async enter({ name, player, token, seats = [] }) {
+    this.line.isOpen = true
+    this.failures = 0
+    this.name = name
+    if (token !== undefined) {
+      this.token = token
+      await this.vault?.keepToken(token)
+    }
+    this.tell({ what: 'me', name, tag: player, isKeyed: this.me !== null, why: this.whyGuest })
+    const held = new Map(seats.map((/** @type {any} */ seat) => [seat.table, seat]))
+    for (const [table, { number }] of this.attended) if (number !== null && !held.has(table)) this.leave(table)
+    for (const { table, seat, match } of held.values()) this.attend(table, seat).meet(true, match)
+    for (const attended of this.attended.values()) if (attended.number === null) attended.meet(false)
+    if (this.followsLobby) this.line.ask('lobby', {})
+    this.tell({ what: 'line', state: 'ready' })
+  }
+
+  /** @param {string} table @param {number | null} seat */
+  attend(table, seat) {
+    const known = this.attended.get(table)
+    if (known !== undefined && known.number === seat) return known
+    const attended = new Attended(this.means, table, seat)
+    this.attended.set(table, attended)
+    this.tell({ what: 'seated', table, seat })
+    return attended
+  }
+
+  /** @param {string} table @param {number} seat */
+  sitDown(table, seat) {
+    const attended = this.attend(table, seat)
+    attended.talk?.meet(this.line, attended.talk.isBack)
+  }
+
+  /** @param {string} table */
+  leave(table) {
+    this.attended.delete(table)
+    this.tell({ what: 'left', table })
+  }
+
+  /** @param {any} error @param {string} t @param {any} fields */
+  async takeError(error, t, fields) {
+    const attended = this.attended.get(fields.table)
+    if (t === 'login' && error.code === 'bad_token') {
+      this.token = null
+      await this.vault?.keepToken(null)
+    } else if (t === 'act' && attended?.talk != null) {
+      await attended.checked(async () => { await attended.talk?.takeError(error, t, fields) })
+    } else if (t === 'resume' && error.code === 'no_such_match') {
+      this.line.ask('join', { table: fields.table })
+    } else if (['watch', 'resume', 'join'].includes(t) && attended !== undefined) {
+      if (t === 'watch' || error.code !== 'rate_limited') this.leave(fields.table)
+    }
+    if (t === 'act' && error.code === 'bad_position') throw new Error(error.msg)     // from the last position on, anew
+  }
+
+  /**
+   * What the page wishes: `ask` sends any request as it is; the others are below.
+   *
+   * @param {any} wish
+   */
+  async grant(wish) {
+    const { n, table } = wish
+    const attended = this.attended.get(table)
+    switch (wish.do) {
+      case 'ask': return this.ask(wish)
+      case 'watch':
+        this.attend(table, null).watch()
+        return this.answer(n)
+      case 'choose': return this.answer(n, await attended?.choose(wish.at, wish.key) ?? null)
+      case 'interrupt': return attended?.interrupt(wish.kind)
+      case 'sign': return attended?.sign(wish.word, wish.to)
+      case 'claim': return this.ask({ n, t: 'claim_match', fields: { table, match: this.matchOf(table) } })
+      case 'history': return this.ask({ n, t: 'history', fields: wish.fields })
+    }
+  }
+
+  /** @param {string} table */
+  matchOf(table) {
+    const attended = this.attended.get(table)
+    return attended?.talk?.seat.mid ?? attended?.follower.mid ?? null
+  }
+
+  /** @param {number | undefined} n @param {string | null} [code] what went wrong */
+  answer(n, code = null) {
+    const message = code === null ? { t: 'ok' } : { t: 'error', code, msg: code }
+    if (n !== undefined) this.tell({ what: 'reply', n, message })
+  }
+
+  /** @param {{ n?: number, t: string, fields?: any }} wish */
+  ask({ n, t, fields = {} }) {
+    if (!this.line?.isOpen) return this.answer(n, 'no_line')
+    const attended = this.attended.get(fields.table)
+    if (attended !== undefined && (t === 'ready' || t === 'unready')) attended.wantsReady = t === 'ready'
+    if (t === 'lobby') this.followsLobby = !fields.off
+    if (n !== undefined) this.wishes.set(this.line.nextId, n)
+    this.line.ask(t, fields)
+  }
+}
+
+/** @param {Error} fault */
+const isCheck = (fault) => fault instanceof CheckFailed || fault instanceof Malformed
+
+/** @param {any} reply */
+function replyOf(reply) {
+  const { doc, ...rest } = reply
+  return { ...plain(rest), ...(doc && { rules: rulesOf(doc) }), ...(reply.past && { past: reply.past.map((/** @type {any} */ each) => plain(each)) }) }
+}
+

@@ -1,0 +1,117 @@
+// What runs beside the page: the connection, the checks, the key. The page sends it wishes, and is told events: see
+// session/session.mjs.
+
+import { connectWeb } from '../lib/web_socket.mjs'
+import { fromHex } from '../lib/bytes.mjs'
+import { Session } from './session/session.mjs'
+import { openVault } from './session/vault.mjs'
+
+const LOCK = 'truc-key'     // only one tab at a time signs with the key
+const page = /** @type {any} */ (globalThis)
+
+/** @typedef {import('./session/vault.mjs').Vault} Vault */
+
+/** @type {Session | null} */
+let session = null
+/** @type {Vault | null} */
+let vault = null
+let release = () => {}
+
+/** @param {any} event */
+const tell = (event) => page.postMessage(event)
+
+/** Why this browser cannot have a key; null if it can. @returns {Promise<string | null>} */
+async function whyGuest() {
+  if (!globalThis.isSecureContext) return 'not_secure'
+  try {
+    for (const [name, uses] of /** @type {const} */ ([['Ed25519', ['sign', 'verify']], ['X25519', ['deriveBits']]])) {
+      await crypto.subtle.generateKey(name, false, [...uses])
+    }
+  } catch {
+    return 'old_browser'
+  }
+  return vault === null ? 'keeps_nothing' : null
+}
+
+/** @param {boolean} isTaking whether the other tab's session is to end */
+async function begin(isTaking) {
+  vault ??= await openVault().catch(() => null)
+  const why = await whyGuest()
+  if (navigator.locks === undefined) return visit(why)
+  const request = isTaking ? { steal: true } : { ifAvailable: true }
+  navigator.locks.request(LOCK, request, async (lock) => {
+    if (lock === null) return tell({ what: 'second' })
+    const held = new Promise((resolve) => { release = () => resolve(undefined) })
+    await vault?.load()     // what the other tab has stored meanwhile
+    visit(why)
+    await held
+  }).catch(() => {
+    session?.end()     // another tab has taken the key
+    session = null
+    tell({ what: 'second' })
+  })
+}
+
+/** @param {string | null} why */
+async function visit(why) {
+  const local = await beside()
+  const url = `${location.origin.replace(/^http/, 'ws')}/ws`
+  const server = local?.server ?? location.origin
+  const connect = () => local === null ? connectWeb(url) : connectWeb(url, local.binding && fromHex(local.binding))
+  session = new Session({ connect, server, vault, whyGuest: why, tell })
+  tell({ what: 'vault', name: vault?.name ?? null, isNew: !vault?.hasKey })
+  await session.run()
+}
+
+// Where a program on the player's own machine serves the page and carries the frames (`truc web`), it says to whom.
+async function beside() {
+  const answer = await fetch('/local.json').catch(() => null)
+  return answer?.ok ? await answer.json() : null
+}
+
+/** @type {Record<string, (wish: any) => unknown>} */
+const WISHES = {
+  begin: () => begin(false),
+  take: () => begin(true),
+  awake: () => session?.awake(),
+  async name({ name }) {
+    await vault?.rename(name)
+    session?.line?.connection.close()     // to log in by it
+    session?.wake()
+  },
+  async matches({ n }) {
+    const kept = await vault?.matches() ?? []
+    const shown = kept.map(({ file, known, ...rest }) => ({ ...rest, bytes: file.length }))
+    tell({ what: 'reply', n, message: { t: 'ok', kept: shown } })
+  },
+  async file({ n, match }) {
+    const kept = await vault?.match(match) ?? null
+    tell({ what: 'reply', n, message: { t: 'ok', file: kept?.file ?? null, known: kept?.known ?? null } })
+  },
+  async key({ n }) {
+    tell({ what: 'reply', n, message: { t: 'ok', text: vault?.text ?? null, isSaved: vault?.self.saved ?? false } })
+  },
+  saved: () => vault?.saved(),
+  async lock({ n }) {
+    if (session?.met != null) await vault?.lock(session.met.pin)
+    tell({ what: 'reply', n, message: { t: 'ok' } })
+  },
+  async import({ n, text }) {
+    const isOne = await vault?.take(text) ?? false
+    tell({ what: 'reply', n, message: isOne ? { t: 'ok' } : { t: 'error', code: 'no_key_text', msg: '' } })
+    if (isOne) session?.line?.connection.close()
+  },
+  async forget({ n }) {
+    session?.end()
+    await vault?.forget()
+    tell({ what: 'reply', n, message: { t: 'ok' } })
+    release()
+  }
+}
+
+page.onmessage = async (/** @type {{ data: any }} */ { data: wish }) => {
+  const own = WISHES[wish.do]
+  if (own !== undefined) await own(wish)
+  else if (session !== null) await session.grant(wish)
+  else if (wish.n !== undefined) tell({ what: 'reply', n: wish.n, message: { t: 'error', code: 'no_line', msg: '' } })
+}
