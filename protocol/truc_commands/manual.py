@@ -10,6 +10,8 @@ from typing import Final
 
 import click
 
+from truc_commands.program import paragraphs
+
 SECTION: Final = 1
 _PACKAGE: Final = "truc"
 _ENDS: Final = "Exit status: "
@@ -80,14 +82,9 @@ def _summary(command: click.Command) -> str:
     return command.get_short_help_str(limit=1000).removesuffix(".")
 
 
-def _paragraphs(text: str | None) -> Iterator[str]:
-    """Yield the paragraphs of a text, each in one line."""
-    return (" ".join(paragraph.split()) for paragraph in (text or "").strip().split("\n\n"))
-
-
 def _described(command: click.Command, heading: str, ends: str) -> Iterator[str]:
     """Yield what a command does, with the paragraph on its exit status under a heading of its own."""
-    for number, paragraph in enumerate(_paragraphs(command.help)):
+    for number, paragraph in enumerate(paragraphs(command.help)):
         if paragraph.startswith(ends):
             yield heading
         elif number:

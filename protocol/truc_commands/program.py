@@ -6,13 +6,16 @@ commands themselves; a test compares them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from copy import copy
 from functools import cache, partial
 from importlib import import_module
+from typing import Any, TypeVar
 
 import click
 
 from truc_commands.output import OneLineGroup
 
+C = TypeVar("C", bound=click.Command)
 Change = Callable[[click.Command], click.Command]
 
 
@@ -63,6 +66,10 @@ class Program(OneLineGroup):
 
     commands: MutableMapping[str, click.Command]
 
+    def main(self, *args: Any, **named: Any) -> Any:
+        """Run the command that is meant; help is told without the marks of Markdown."""
+        return click.Group.main(reworded(self, unmarked), *args, **named)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return what a list says of a command."""
         if isinstance(self.commands, Commands):
@@ -89,3 +96,43 @@ def _imported(place: str) -> click.Command:
     module, _, attribute = place.partition(":")
     command: click.Command = getattr(import_module(module), attribute)
     return command
+
+
+def unmarked(text: str) -> str:
+    """Return a text without the marks of Markdown; pages for `man` and in the docs have them."""
+    return text.replace("`", "")
+
+
+def reworded(command: C, say: Callable[[str], str]) -> C:
+    """Return a command, with its subcommands, whose help is what `say` makes of its paragraphs and lines."""
+    own = copy(command)
+    own.help = "\n\n".join(map(say, paragraphs(command.help)))
+    own.short_help, own.epilog = (
+        say(text) if text else None for text in (command.short_help, command.epilog)
+    )
+    vars(own)["_help_option"] = None  # click caches this option in the language it was made in
+    own.params = [_reworded_param(param, say) for param in command.params]
+    if isinstance(own, click.Group):
+        own.commands = _reworded_commands(own.commands, say)
+    return own
+
+
+def _reworded_commands(
+    commands: MutableMapping[str, click.Command], say: Callable[[str], str]
+) -> MutableMapping[str, click.Command]:
+    if isinstance(commands, Commands):
+        reword = partial(reworded, say=say)
+        return commands.changed(reword, reword)
+    return {name: reworded(inner, say) for name, inner in commands.items()}
+
+
+def _reworded_param(param: click.Parameter, say: Callable[[str], str]) -> click.Parameter:
+    own = copy(param)
+    if isinstance(own, click.Option) and own.help:
+        own.help = say(" ".join(own.help.split()))
+    return own
+
+
+def paragraphs(text: str | None) -> Iterator[str]:
+    """Yield the paragraphs of a text, each as one line."""
+    return (" ".join(paragraph.split()) for paragraph in (text or "").strip().split("\n\n"))

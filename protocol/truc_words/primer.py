@@ -1,12 +1,19 @@
 """What a game's lessons are made from: how its cards rank, what they count, what wins. Nothing is decided by it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from truc_rules import Card, Variant, card_named
 from truc_rules.contests.values import envido_value, flor_value, is_flor
+
+Bet = Literal["envido", "flor"]
+"""A side bet on what the cards of a hand count."""
+
+_VALUES: Final[Mapping[Bet, Callable[[Variant, Sequence[Card]], int]]] = MappingProxyType(
+    {"envido": envido_value, "flor": flor_value}
+)
 
 
 class Primer(NamedTuple):
@@ -46,22 +53,22 @@ class Primer(NamedTuple):
         counted = (sum(other > own for other in strengths) for own in strengths)
         return MappingProxyType(dict(zip(variant.pack, counted, strict=True)))
 
-    def worth(self, cards: Iterable[str]) -> tuple[str, int] | None:
+    def worth(self, cards: Iterable[str]) -> tuple[Bet, int] | None:
         """Return what a hand is bet on by its cards, and their value: flor for who holds one, else envido, if it is played."""
         named = [card_named(self.variant.pack, card) for card in cards]
         if self.variant.flor is not None and is_flor(self.variant, named):
             return "flor", flor_value(self.variant, named)
         return None if self.variant.envido is None else ("envido", envido_value(self.variant, named))
 
-    def beats_of_100(self, cards: Iterable[str]) -> int:
-        """Return about how many of 100 hands dealt from the other cards count less in envido than these."""
-        own = [card_named(self.variant.pack, card) for card in cards]
-        value, others = envido_value(self.variant, own), {*range(len(self.variant.pack))} - {*own}
-        hands = [
-            envido_value(self.variant, [*map(Card, hand)]) < value for hand in combinations(others, len(own))
-        ]
-        return round(100 * sum(hands) / len(hands))
+    def value(self, bet: Bet, cards: Iterable[str]) -> int:
+        """Return what cards count in a bet; in one on flor they are a flor."""
+        return _VALUES[bet](self.variant, [card_named(self.variant.pack, card) for card in cards])
 
-    def envido(self, cards: Iterable[str]) -> int:
-        """Return what cards count in envido."""
-        return envido_value(self.variant, [card_named(self.variant.pack, card) for card in cards])
+    def beats_of_100(self, bet: Bet, cards: Iterable[str]) -> int:
+        """Return about how many of 100 hands dealt from the other cards count less in a bet; of 100 flores in one on flor."""
+        variant, own = self.variant, [card_named(self.variant.pack, card) for card in cards]
+        others = {*range(len(variant.pack))} - {*own}
+        hands = [[*map(Card, hand)] for hand in combinations(others, len(own))]
+        rivals = [hand for hand in hands if bet == "envido" or is_flor(variant, hand)]
+        lower = [hand for hand in rivals if _VALUES[bet](variant, hand) < _VALUES[bet](variant, own)]
+        return round(100 * len(lower) / len(rivals))

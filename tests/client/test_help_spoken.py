@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 from rows import each_row
 
+from truc_commands.program import paragraphs
 from truc_terminal.commands import helping
-from truc_terminal.commands.helping import Help, click_in, help_in, paragraphs
+from truc_terminal.commands.helping import Help, click_in, help_in
 from truc_terminal.main import main
 from truc_words import LANGUAGES
 

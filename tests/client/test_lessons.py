@@ -239,6 +239,14 @@ TAKEN = LaidTrick((Laid(0, "2o"), Laid(1, "1e")), is_over=True, side=0, best=0)
             "pt",
             "O seu envido de 5 vence umas 14 de cada",
         ),
+        (("flor",), at_stake("7e", "2e", "1e"), "en", "Your flor of 30 beats about 63 of 100 flores."),
+        (("contraflor",), at_stake("7e", "6e", "5e"), "ca", "La teva flor de 38 guanya unes 99 de"),
+        (
+            ("decline",),
+            at_stake("4e", "11e", "1e", offer="contraflor_called"),
+            "es",
+            "Tu flor de 25 gana a unas",
+        ),
         (
             *(("accept",), at_stake("1e", "4o", "5c"), "en"),
             "Nothing that is still out beats or ties your 1e: one trick is yours.",
@@ -261,7 +269,7 @@ TAKEN = LaidTrick((Laid(0, "2o"), Laid(1, "1e")), is_over=True, side=0, best=0)
     ],
 )
 def test_bet_and_answer_are_suggested_for_a_reason_in_the_games_terms(lines, board, lang, reason) -> None:
-    lessons = Lessons("truco-argentino", setting("truco-argentino", lang=lang))
+    lessons = Lessons("truco-argentino-flor", setting("truco-argentino-flor", lang=lang))
     tried = (Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, -0.96, False))
     assert reason in "\n".join(lessons.of(advice(*tried, lines=(*lines, "play 4e")), board))
 

@@ -8,6 +8,7 @@ from functools import cache
 
 import click
 import pytest
+from click.testing import CliRunner
 from rows import each_row
 
 from truc_commands.manual import pages, write_pages
@@ -50,6 +51,14 @@ ALL = [
 def test_list_of_commands_is_cut_off_nowhere(program, name, command) -> None:
     shown = command.get_help(click.Context(command, info_name=name, max_content_width=80, terminal_width=80))
     assert "..." not in shown.partition("\nCommands:\n")[2]
+
+
+@each_row("program, name, command", ALL)
+def test_help_has_no_marks_of_markdown(program, name, command) -> None:
+    del command
+    words = name.removeprefix(program).replace("-", " ").split()
+    told = CliRunner().invoke(PROGRAMS[program], [*words, "--help"])
+    assert (told.exit_code, "`" in told.output) == (0, False), told.output
 
 
 @pytest.mark.parametrize(("program", "main"), PROGRAMS.items(), ids=list(PROGRAMS))

@@ -1,5 +1,7 @@
 """What a game's lessons are made from."""
 
+import pytest
+
 from truc_rules import preset
 from truc_words.primer import Primer
 
@@ -25,10 +27,16 @@ def test_order_is_told_from_strong_to_weak() -> None:
     assert CATALAN.order == "3, 2, 1, 12, 11, 10, 7, 6, 5, 4"
 
 
-def test_envido_counts_the_best_two_of_a_suit() -> None:
-    argentine = Primer(preset("truco-argentino"))
-    assert [argentine.envido(cards.split()) for cards in ("7e 6e 1b", "12e 11e 4b", "12e 7o 4b")] == [
-        33,
-        20,
-        7,
-    ]
+@pytest.mark.parametrize(
+    ("bet", "cards", "value", "beats"),
+    [
+        ("envido", "7e 6e 1b", 33, 99),
+        ("envido", "12e 11e 4b", 20, 40),
+        ("envido", "12e 7o 4b", 7, 32),
+        ("flor", "7e 6e 5e", 38, 99),
+        ("flor", "12e 1e 4e", 25, 15),
+    ],
+)
+def test_cards_count_in_a_bet_and_beat_some_of_the_other_hands(bet, cards, value, beats) -> None:
+    argentine, held = Primer(preset("truco-argentino-flor")), cards.split()
+    assert (argentine.value(bet, held), argentine.beats_of_100(bet, held)) == (value, beats)

@@ -9,9 +9,8 @@ import gettext
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -20,7 +19,7 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from truc_commands.program import Commands, Program
+from truc_commands.program import Program, reworded, unmarked
 from truc_words import LANGUAGES, Sentence, chosen_language
 
 C = TypeVar("C", bound=click.Command)
@@ -55,7 +54,7 @@ class SpokenGroup(Program):
         """Run the command in the language asked for."""
         lang = _asked(sys.argv[1:] if args is None else args)
         with click_in(lang):
-            group = translated(self, lang, _unmarked)
+            group = translated(self, lang, unmarked)
             return click.Group.main(group, args, *rest, **named)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -85,37 +84,10 @@ class SpokenGroup(Program):
         return FailedError(Sentence("commands.refused_by_system", reason=error.strerror or str(error)))
 
 
-def _unmarked(text: str) -> str:
-    """Return a text without the marks of Markdown; pages for `man` and in the docs have them."""
-    return text.replace("`", "")
-
-
 def translated(command: C, lang: str, shown: Callable[[str], str] = str) -> C:
     """Return a command, with its subcommands, with help in a language; `shown` says how its texts are written."""
-    said, own = help_in(lang).commands, copy(command)
-    own.help = shown("\n\n".join(said.get(paragraph, paragraph) for paragraph in paragraphs(command.help)))
-    own.short_help = shown(said.get(command.short_help or "", command.short_help or "")) or None
-    vars(own)["_help_option"] = None  # click caches this option in the language it was made in
-    own.params = [_translated_param(param, said, shown) for param in command.params]
-    if isinstance(own, click.Group):
-        own.commands = _translated_commands(own.commands, lang, shown)
-    return own
-
-
-def _translated_commands(
-    commands: MutableMapping[str, click.Command], lang: str, shown: Callable[[str], str]
-) -> MutableMapping[str, click.Command]:
-    def spoken(command: click.Command) -> click.Command:
-        return translated(command, lang, shown)
-
-    if isinstance(commands, Commands):
-        return commands.changed(spoken, spoken)
-    return {name: spoken(inner) for name, inner in commands.items()}
-
-
-def paragraphs(text: str | None) -> Iterator[str]:
-    """Yield the paragraphs of a text, each as one line."""
-    return (" ".join(paragraph.split()) for paragraph in (text or "").strip().split("\n\n"))
+    said = help_in(lang).commands
+    return reworded(command, lambda text: shown(said.get(text, text)))
 
 
 @contextmanager
@@ -140,15 +112,6 @@ def click_in(lang: str) -> Iterator[None]:
         yield
     finally:
         gettext.dgettext, gettext.dngettext = asked
-
-
-def _translated_param(
-    param: click.Parameter, said: Mapping[str, str], shown: Callable[[str], str]
-) -> click.Parameter:
-    own = copy(param)
-    if isinstance(own, click.Option) and own.help:
-        own.help = shown(said.get(" ".join(own.help.split()), own.help))
-    return own
 
 
 def _asked(words: Sequence[str]) -> str:

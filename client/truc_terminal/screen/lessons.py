@@ -19,7 +19,7 @@ from truc_terminal.screen.menu import menu
 from truc_terminal.screen.questions import option_label
 from truc_terminal.styles import Advice
 from truc_words import move_meaning
-from truc_words.primer import Primer
+from truc_words.primer import Bet, Primer
 
 Taught = Fact | MatchStarted | YourTurn | Advice
 """What a lesson is about."""
@@ -32,11 +32,12 @@ Stronger = Mapping[str, int]
 _PLAY, _RAISE = "play", "raise"
 _REASONS: Final = MappingProxyType({"raise": "why-raise", "decline": "why-decline"})
 _EVEN: Final = 0.02  # of a game: what rollouts tell no better than a guess
-_BETS: Final = ("envido", "real-envido", "falta-envido")
+_ENVIDO_BETS: Final = ("envido", "real-envido", "falta-envido")
+_FLOR_BETS: Final = ("flor", "flor-fold", "contraflor", "contraflor-rest")
 _ANSWERS: Final = ("accept", "decline")
 _ON_THE_HAND: Final = ("stake", "last-point")
 """What an answer is to that is about the cards as they are played."""
-_ENVIDO: Final = frozenset({*_BETS, "points"})
+_ENVIDO: Final = frozenset({*_ENVIDO_BETS, "points"})
 
 
 def untaught(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
@@ -124,7 +125,7 @@ class Teacher:
         cards = [card for card in board.own if card is not None]
         if cards:
             yield from self._once("envido", setting)
-            own = _say(setting, "envido-own", n=self._primer.envido(cards))
+            own = _say(setting, "envido-own", n=self._primer.value("envido", cards))
             yield from self._new(own, f"envido {' '.join(sorted(cards))}")
 
     def _meanings(self, turn: YourTurn, board: Board, setting: Setting) -> Mapping[str, list[str]]:
@@ -161,10 +162,10 @@ class Teacher:
     def _reasons(self, best: Choice, board: Board, setting: Setting) -> Iterator[str]:
         """Yield why a choice may be a good one, in the terms of the game, where that can be seen."""
         counted, own = self._stronger(board.turned_up), [card for card in board.own if card is not None]
-        if best.kind in _BETS or (best.kind in _ANSWERS and board.answering == "envido"):
+        if (bet := _bet(best, board)) is not None:
             if own:
-                values = {"n": self._primer.envido(own), "beats": self._primer.beats_of_100(own)}
-                yield _say(setting, "why-envido", **values)
+                values = {"n": self._primer.value(bet, own), "beats": self._primer.beats_of_100(bet, own)}
+                yield _say(setting, f"why-{bet}", **values)
         elif best.kind in _ANSWERS and board.answering not in _ON_THE_HAND:
             return
         elif best.kind == _PLAY and _RAISE not in best.line.split():
@@ -193,6 +194,14 @@ class Teacher:
                 yield from self._once(f"scored-{reason}", setting)
             case _:
                 pass
+
+
+def _bet(choice: Choice, board: Board) -> Bet | None:
+    """Return the side bet that a choice is about."""
+    answered = board.answering if choice.kind in _ANSWERS else ""
+    if choice.kind in _ENVIDO_BETS or answered == "envido":
+        return "envido"
+    return "flor" if choice.kind in _FLOR_BETS or answered == "flor" else None
 
 
 def _why_this_card(card: str, board: Board, counted: Stronger) -> str | None:
