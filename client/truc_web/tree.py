@@ -6,15 +6,19 @@ page and is named by its hash.
 """
 
 import json
+import posixpath
+import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 PAGE: Final = "page/page.html"
+_FOLDERS: Final = ("lib", "page")
 KINDS: Final[Mapping[str, str]] = {
     ".mjs": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -27,6 +31,8 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """What is served, by the end of the name; anything else in the package is not for browsers."""
 _NAME_DIGITS: Final = 16  # of the hash: 64 bits
+_ENTRIES: Final = re.compile(r'<script type="module" src="/a/@TREE@/([^"]+)"')
+_IMPORTED: Final = re.compile(r"""^(?:import|export)\b[^'";]*?['"](\.{1,2}/[^'"]+)['"]""", re.MULTILINE)
 
 
 class Tree(NamedTuple):
@@ -48,9 +54,25 @@ class Tree(NamedTuple):
     def page(self, values: Mapping[str, str]) -> bytes:
         """Return the page; each `@NAME@` in it stands for a value."""
         text = self.files[PAGE].decode()
+        inserted = {"IMPORTS": self.import_map, "PRELOADS": self._preloads(_ENTRIES.findall(text))}
         for name, value in {**values, "TREE": self.name}.items():
             text = text.replace(f"@{name}@", escape(value))
-        return text.replace("@IMPORTS@", self.import_map).encode()
+        for name, html in inserted.items():
+            text = text.replace(f"@{name}@", html)
+        return text.encode()
+
+    def _preloads(self, entries: Iterable[str]) -> str:
+        """Return the links by which a browser fetches all modules at once, instead of finding them one in another."""
+        waiting, found = list(entries), dict[str, None]()
+        while waiting:
+            path = waiting.pop()
+            if path in found or path not in self.files:
+                continue
+            found[path] = None
+            folder = PurePosixPath(path).parent
+            named = _IMPORTED.findall(self.files[path].decode())
+            waiting += [posixpath.normpath(folder / other) for other in named]
+        return "\n".join(f'<link rel="modulepreload" href="/a/{self.name}/{path}">' for path in sorted(found))
 
     def headers(self, origin: str) -> tuple[tuple[str, str], ...]:
         """Return the headers of every page of a server with this origin."""
@@ -77,31 +99,52 @@ class Tree(NamedTuple):
         )
 
 
+FILE_HEADERS: Final = (
+    (
+        "Content-Security-Policy",
+        "default-src 'none'; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'",
+    ),
+)
+"""The headers of every file: a worker obeys those that it came with, and not those of its page."""
+
 _OFF: Final = (
     "accelerometer",
     "autoplay",
+    "browsing-topics",
     "camera",
+    "clipboard-read",
+    "compute-pressure",
     "display-capture",
     "encrypted-media",
     "fullscreen",
+    "gamepad",
     "geolocation",
     "gyroscope",
     "hid",
+    "idle-detection",
+    "local-fonts",
     "magnetometer",
     "microphone",
     "midi",
+    "otp-credentials",
     "payment",
     "picture-in-picture",
+    "publickey-credentials-create",
     "publickey-credentials-get",
     "serial",
+    "storage-access",
+    "sync-xhr",
     "usb",
+    "window-management",
     "xr-spatial-tracking",
 )
 
 
 def read_tree() -> Tree:
     """Read the tree of the installed package; blocks."""
-    return tree_of(dict(sorted(_walk(files("truc_web"), ""))))
+    package = files("truc_web")
+    found = (pair for folder in _FOLDERS for pair in _walk(package / folder, f"{folder}/"))
+    return tree_of(dict(sorted(found)))
 
 
 def tree_of(found: Mapping[str, bytes]) -> Tree:

@@ -75,11 +75,11 @@ async def answer(stream, request, *, has_body=True):
 
 
 @asynccontextmanager
-async def door(path, settings=QUICK, **web):
+async def door(path, settings=QUICK, *, run=running, **web):
     """Run a server with a door for browsers."""
     with trio.socket.socket() as free:
         await free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     settings = changed(settings, web={"listen": f"127.0.0.1:{port}", **web})
-    async with running(path, settings) as server:
+    async with run(path, settings) as server:
         yield Door(server, port, settings.web.origin or f"http://localhost:{port}")

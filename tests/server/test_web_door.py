@@ -3,10 +3,12 @@
 import gzip
 import json
 import re
+import socket
 import ssl
 import subprocess
 import sys
 import time
+from collections import deque
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
@@ -20,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import NameOID
 from rows import each_row
+from server.admins import host_says, hosting
 from server.asking import figures, telling
 from server.browsers import UPGRADE, answer, door
 from server.conftest import QUICK, changed
@@ -32,9 +35,13 @@ from truc_protocol.crypto.certificates import make_certificate
 from truc_protocol.wire.handshake import HandshakeError
 from truc_protocol.wire.websocket import binding, header
 from truc_server.identity.certificate import TlsError, open_web_tls
+from truc_server.metrics import page
+from truc_server.net import floods
 from truc_server.settings.settings import WebSettings
 from truc_server.web import line, listen
+from truc_server.web import status as reception
 from truc_server.web.origins import client_of
+from truc_web.tree import tree_of
 
 MASK = b"\1\2\3\4"
 PING = pack({"t": "ping", "n": 1})
@@ -83,6 +90,13 @@ async def test_a_page_has_one_policy_and_whoever_has_it_is_told_so(tmp_path):
             assert "default-src 'none'" in headers["content-security-policy"]
             assert f"connect-src 'self' ws://{web.host}" in headers["content-security-policy"]
             assert headers["cache-control"] == "no-cache"
+            assert "screen-wake-lock=(self)" in headers["permissions-policy"]
+            rest = ("cross-origin-opener-policy", "cross-origin-resource-policy", "referrer-policy")
+            assert [headers[name] for name in rest] == ["same-origin", "same-origin", "no-referrer"]
+            assert (
+                "require-trusted-types-for 'script'; trusted-types worker"
+                in headers["content-security-policy"]
+            )
             assert f"truc play truc://localhost:{web.server.port}#".encode() in body
         status, _, body = await web.ask("/", If_None_Match=headers["etag"])
         assert (status, body) == (304, b"")
@@ -94,13 +108,18 @@ async def test_a_page_has_one_policy_and_whoever_has_it_is_told_so(tmp_path):
         assert int(headers["content-length"]) > 1_000
 
 
+async def import_map(web):
+    _, _, body = await web.ask("/")
+    return re.search(rb'<script type="importmap">(.*?)</script>', body)[1]
+
+
 async def test_the_inline_import_map_is_what_the_policy_names_and_names_what_is_served(tmp_path):
     from base64 import b64encode
     from hashlib import sha256
 
     async with door(tmp_path / "data") as web:
-        _, headers, body = await web.ask("/")
-        imports = re.search(rb'<script type="importmap">(.*?)</script>', body)[1]
+        _, headers, _ = await web.ask("/")
+        imports = await import_map(web)
         assert (
             f"'sha256-{b64encode(sha256(imports).digest()).decode()}'" in headers["content-security-policy"]
         )
@@ -114,6 +133,22 @@ async def test_the_inline_import_map_is_what_the_policy_names_and_names_what_is_
         old = re.sub(r"/a/\w+/", "/a/0000000000000000/", path)
         for other in (old, path.replace("/lib/", "/lib/../lib/"), path.replace("lib", "%6cib"), "/a/" + path):
             assert (await web.ask(other))[0] == 404
+
+
+def test_all_modules_of_the_page_are_fetched_at_once_and_those_of_node_are_not():
+    page = '<script type="importmap">@IMPORTS@</script>@PRELOADS@<script type="module" src="/a/@TREE@/page/main.mjs">'
+    main = "import { a,\n  b } from '../lib/one.mjs'\nimport \"./side.mjs\"\nconst it = './no.mjs'\nawait import('./late.mjs')"
+    modules = {
+        "page/main.mjs": main,
+        "lib/one.mjs": "export * from './two.mjs'\nexport const x = 'from ./no.mjs'",
+        "lib/two.mjs": "import { r } from './one.mjs'\nimport fs from 'node:fs'",
+        **dict.fromkeys(("page/side.mjs", "page/late.mjs", "page/no.mjs", "lib/no.mjs"), ""),
+    }
+    tree = tree_of({path: text.encode() for path, text in {**modules, "page/page.html": page}.items()})
+    loaded = re.findall(r'<link rel="modulepreload" href="/a/(\w+)/([^"]+)">', tree.page({}).decode())
+    wanted = ["lib/one.mjs", "lib/two.mjs", "page/main.mjs", "page/side.mjs"]
+    assert loaded == [(tree.name, path) for path in wanted]
+    assert tree.page({}).index(b"importmap") < tree.page({}).index(b"modulepreload")
 
 
 async def test_what_is_told_before_a_login(tmp_path):
@@ -175,6 +210,25 @@ async def test_no_websocket_for(tmp_path, test):
             assert status == expected
         assert web.server.store is not None
         assert (await web.client()) is not None
+
+
+async def test_this_machine_in_other_words_leads_to_the_page_and_to_nothing_else(tmp_path):
+    async with door(tmp_path / "data") as web:
+        for host in (f"127.0.0.1:{web.port}", f"[::1]:{web.port}"):
+            status, headers, _ = await web.ask("/t/K7PQ2", Host=host)
+            assert (status, headers["location"]) == (308, f"{web.origin}/t/K7PQ2")
+            for path in (
+                "/ws",
+                "/door",
+                "/status",
+                "/t/K7PQ2.json",
+                "//evil.example/",
+                "/a/x/page/page.html",
+            ):
+                assert (await web.ask(path, Host=host))[0] == 421
+        assert (await web.ask("/", Host="127.0.0.1:1"))[0] == 421
+    async with door(tmp_path / "data", origin="https://truc.example") as web:
+        assert (await web.ask("/", Host=f"127.0.0.1:{web.port}"))[0] == 421
 
 
 async def test_the_own_origin_and_no_origin_come_in_and_a_plain_get_is_told_how(tmp_path):
@@ -248,22 +302,67 @@ async def test_the_last_message_is_bye_and_then_the_close_frame_has_its_status(t
         assert (rest[-1]["t"], rest[-1]["code"], client.stream.status) == ("bye", "shutting_down", 1001)
 
 
+@pytest.mark.slow
 async def test_half_upgrades_and_slow_headers_are_bounded_and_harm_nobody(tmp_path, monkeypatch):
     monkeypatch.setattr(line, "HEADER_S", 0.3)
-    async with door(tmp_path / "data") as web:
+    monkeypatch.setattr(page, "FRESH_S", 0)
+    async with door(tmp_path / "data", telling(QUICK)) as web:
         client = await web.client()
         await client.login_guest()
         half = web.request("/ws", **UPGRADE)[:-2]
-        streams = [await web.connect(f"127.0.0.{2 + i // 50}") for i in range(300)]
-        for stream in streams:
-            with suppress(trio.BrokenResourceError):
-                await stream.send_all(half)
-        for stream in streams:
-            with suppress(trio.BrokenResourceError), trio.fail_after(5):
-                assert await stream.receive_some(10) == b""
-            await trio.aclose_forcefully(stream)
+        sockets = deque()
+        for i in range(10_000):
+            sockets.append(
+                socket.create_connection(("127.0.0.1", web.port), None, (f"127.0.0.{2 + i % 50}", 0))
+            )
+            with suppress(OSError):
+                sockets[-1].sendall(half)
+            if len(sockets) > 5 * listen.CONNECTIONS:
+                await ended(sockets.popleft())  # the server has made room already
+            if i % 1_000 == 0:
+                told = await figures(web.server)  # two may be on their way out
+                assert told['truc_web_connections{kind="http"}'] <= listen.CONNECTIONS + 2
+                assert (await client.ask({"t": "tables"}))["t"] == "ok"
+        for one in sockets:
+            await ended(one)
+        told = await figures(web.server)
+        refused = {why: told[f'truc_web_refused_total{{why="{why}"}}'] for why in ("busy", "slow")}
+        assert (sum(refused.values()), refused["slow"] > 0) == (10_000, True)
         assert (await client.ask({"t": "tables"}))["t"] == "ok"
         assert (await web.ask("/"))[0] == 200
+
+
+async def ended(one):
+    """Read a connection to its end."""
+    with one, suppress(ConnectionError), trio.fail_after(5):
+        while True:
+            await trio.lowlevel.wait_readable(one)
+            if not one.recv(1_000):
+                break
+
+
+async def test_whoever_reads_no_page_is_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(line, "SEND_S", 0.2)
+    async with door(tmp_path / "data") as web:
+        path = next(iter(json.loads(await import_map(web))["integrity"]))
+        with trio.socket.socket() as deaf:
+            deaf.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, 4_096)
+            await deaf.connect(("127.0.0.1", web.port))
+            with trio.fail_after(20), suppress(ConnectionError):
+                while True:
+                    await deaf.send(web.request(path))
+        assert (await web.ask("/"))[0] == 200
+
+
+async def test_tables_are_told_at_a_pace_and_the_status_only_if_the_host_wants(tmp_path, monkeypatch):
+    monkeypatch.setattr(reception, "PACE_S", 0.05)
+    monkeypatch.setattr(floods, "BURST", 3)
+    settings = changed(QUICK, limits={"connections_per_address": 1})
+    async with door(tmp_path / "data", settings, status=False) as web:
+        found = [await web.ask("/t/K7PQ2.json") for _ in range(4)]
+        assert [code for code, _, _ in found] == [404, 404, 404, 429]
+        assert found[3][1]["retry-after"] == "1"
+        assert [(await web.ask(path))[0] for path in ("/status", "/status.json")] == [404, 404]
 
 
 async def test_whoever_waits_longest_makes_room_when_all_places_are_taken(tmp_path):
@@ -374,24 +473,31 @@ async def test_an_authoritys_certificate_encrypts_pages_and_websockets(tmp_path,
         await free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     web = {"origin": f"https://localhost:{port}", "listen": f"127.0.0.1:{port}", "certificate": file}
-    async with door(tmp_path / "data", **web):
-        stream = trio.SSLStream(
-            await trio.open_tcp_stream("127.0.0.1", port), trusting, server_hostname="localhost"
-        )
-        ask = f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode()
-        status, headers, body = await answer(stream, ask)
-        assert (status, b"<h1>" in body, headers["strict-transport-security"]) == (
-            200,
-            True,
-            "max-age=31536000",
-        )
-        await trio.aclose_forcefully(stream)
+    async with door(tmp_path / "data", run=hosting, **web) as running:
+        status, headers, body = await page_of(port, trusting)
+        assert (status, b"<h1>" in body) == (200, True)
+        assert headers["strict-transport-security"] == "max-age=31536000"
         monkeypatch.setattr(ssl, "create_default_context", lambda: trusting)
         client = RawClient(await websocket.connect(websocket.Origin("localhost", port, is_secure=True)))
         assert (await client.login_guest())["t"] == "welcome"
         await client.send({"t": "ping", "n": 1})
         assert (await client.until("pong"))["n"] == 1
         await trio.aclose_forcefully(client.stream)
+        monkeypatch.undo()
+        renewed, _ = authority(tmp_path)
+        assert (await page_of(port, trusting))[0] == 200
+        assert "error" not in await host_says(running.server.folder, command="reload")
+        assert (await page_of(port, renewed))[0] == 200
+        with pytest.raises(trio.BrokenResourceError):
+            await page_of(port, trusting)
+
+
+async def page_of(port, trusting):
+    """Ask for the page whoever has a certificate that is trusted."""
+    plain = await trio.open_tcp_stream("127.0.0.1", port)
+    async with plain:
+        stream = trio.SSLStream(plain, trusting, server_hostname="localhost")
+        return await answer(stream, f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
 
 
 def test_a_self_made_certificate_is_refused_as_browsers_would(tmp_path):

@@ -19,6 +19,7 @@ WEB_REFUSALS: Final = (
     "busy",
     "tls",
     "request",
+    "slow",
     "method",
     "body",
     "host",

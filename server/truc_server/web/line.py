@@ -4,6 +4,8 @@ Invariants: a request has `HEADER_BYTES` and `HEADER_S`; what waits to be sent i
 takes nothing of it for `SEND_S` is cut.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Final
 
@@ -23,23 +25,29 @@ _UNCHANGED: Final = HTTPStatus.NOT_MODIFIED
 
 
 class Line:
-    """One connection that speaks HTTP; `waits` ends its wait for the next request."""
+    """One connection that speaks HTTP.
+
+    Attributes:
+        began: when it was accepted, or its present request began.
+        is_cut: whether somebody else has got its place.
+    """
 
     def __init__(self, stream: trio.SocketStream, tls: Encrypted | None, began: float) -> None:
         self.stream = stream
         self.tls = tls
         self.began = began
-        self.waits: trio.CancelScope | None = None
+        self._waits: trio.CancelScope | None = None  # for a request, or for the end
+        self.is_cut = False
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=HEADER_BYTES)
         self._is_first = True
 
     async def request(self) -> h11.Request | None:
-        """Return the next request; None if there is none, or not in time.
+        """Return the next request; None if none begins in time.
 
         Raises:
-            h11.RemoteProtocolError: It is no HTTP, or too long.
+            h11.RemoteProtocolError: It is no HTTP, too long, or does not come whole in time.
         """
-        with trio.move_on_after(HEADER_S if self._is_first else IDLE_S) as self.waits:
+        with self.waiting(HEADER_S if self._is_first else IDLE_S) as patience:
             while True:
                 event = self._http.next_event()
                 if isinstance(event, h11.Request):
@@ -50,11 +58,31 @@ class Line:
                 if event is not h11.NEED_DATA:
                     return None
                 received = await self.receive()
-                if not self._is_first and self._http.trailing_data[0] == b"":
+                if not self._is_first and self.rest == b"":
                     self.began = trio.current_time()
-                    self.waits.deadline = self.began + HEADER_S
+                    patience.deadline = self.began + HEADER_S
                 self._http.receive_data(received)
+        if self.rest and patience.cancelled_caught and not self.is_cut:
+            raise h11.RemoteProtocolError("too slow", error_status_hint=HTTPStatus.REQUEST_TIMEOUT)
         return None
+
+    @contextmanager
+    def waiting(self, seconds: float) -> Iterator[trio.CancelScope]:
+        """Wait no longer than so many seconds, and not even that if it is cut."""
+        with trio.move_on_after(seconds) as self._waits:
+            yield self._waits
+        self._waits = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is the peer's turn, so that it may be cut."""
+        return self._waits is not None
+
+    def cut(self) -> None:
+        """End it, as somebody else needs its place."""
+        if self._waits is not None:
+            self.is_cut = True
+            self._waits.cancel()
 
     async def receive(self) -> bytes:
         """Return what comes next, opened; empty at the end."""

@@ -34,13 +34,14 @@ from truc_server.web.origins import (
     address_beside,
     authority_of,
     client_of,
+    is_alias,
     is_proxy,
     networks,
     origin_of,
     place_of,
     values_of,
 )
-from truc_server.web.pages import Answer, Pages, refused
+from truc_server.web.pages import Answer, Pages, refused, text
 from truc_server.web.sealer import WebSocketSealer
 from truc_server.web.upgrade import agree
 from truc_web.tree import read_tree
@@ -181,8 +182,8 @@ class WebDoor:
     def _make_room(self) -> bool:
         """End the connection that has waited longest for a request, if one does."""
         for line in self._lines:
-            if line.waits is not None:
-                line.waits.cancel()
+            if line.is_waiting:
+                line.cut()
                 del self._lines[line]
                 return True
         return False
@@ -201,18 +202,19 @@ class WebDoor:
             try:
                 request = await line.request()
             except h11.RemoteProtocolError as error:
-                words = "expected a request of HTTP/1.1"
-                answer = refused(HTTPStatus(error.error_status_hint), words, _CLOSE, why="request")
-                goes_on = await self._answer(line, pages.OTHER, answer)
+                goes_on = await self._answer(line, pages.OTHER, _no_request(error))
                 continue
             if request is None:
+                self._house.figures.web_refused["busy"] += line.is_cut
                 return None
             client = client_of(address, request.headers, self._proxies)
             kind, found = await self._find(line, request, client)
             if isinstance(found, _Upgraded):
                 return found
             goes_on = await self._answer(line, kind, found, has_body=request.method != b"HEAD")
-        with trio.move_on_after(_PART_S):
+            if line in self._lines:  # it begins to wait anew
+                self._lines[line] = self._lines.pop(line)
+        with line.waiting(_PART_S):
             if line.tls is not None:
                 await line.send(line.tls.part())
             await read_out(line.stream)
@@ -230,7 +232,7 @@ class WebDoor:
     async def _find(self, line: Line, request: h11.Request, client: str) -> tuple[str, Answer | _Upgraded]:
         network = network_of(client)
         path = request.target.partition(b"?")[0].decode("latin-1")
-        if (wrong := self._check(request, network)) is not None:
+        if (wrong := self._check(request, path, network)) is not None:
             return pages.OTHER, wrong
         if path == PATH:
             return pages.SOCKET, await self._upgrade(line, request, client, network)
@@ -243,16 +245,16 @@ class WebDoor:
         known = ",".join(values_of(request.headers, b"if-none-match"))
         return self._pages.find(path, packs=packs, known=known)
 
-    def _check(self, request: h11.Request, network: str) -> Answer | None:
+    def _check(self, request: h11.Request, path: str, network: str) -> Answer | None:
         """Return why a request is not looked at any further."""
         if request.method not in (b"GET", b"HEAD"):
             allow = ("Allow", "GET, HEAD")
             return refused(HTTPStatus.METHOD_NOT_ALLOWED, "expected GET or HEAD", allow, _CLOSE, why="method")
         if announces_body(request):
             return refused(HTTPStatus.BAD_REQUEST, "expected a request without a body", _CLOSE, why="body")
-        if [host.lower() for host in values_of(request.headers, b"host")] != [authority_of(self.origin)]:
-            words = f"this server is {self.origin}, and answers under no other name"
-            return refused(HTTPStatus.MISDIRECTED_REQUEST, words, _CLOSE, why="host")
+        hosts = [host.lower() for host in values_of(request.headers, b"host")]
+        if hosts != [authority_of(self.origin)]:
+            return self._misdirected(hosts, path)
         if values_of(request.headers, b"origin") not in ([], [self.origin]):
             words = "pages of other sites have no business here"
             return refused(HTTPStatus.FORBIDDEN, words, _CLOSE, why="origin")
@@ -261,6 +263,14 @@ class WebDoor:
             words = f"expected at most {REQUESTS_PER_MIN} requests of one address in a minute"
             return refused(HTTPStatus.TOO_MANY_REQUESTS, words, retry, _CLOSE, why="pace")
         return None
+
+    def _misdirected(self, hosts: Sequence[str], path: str) -> Answer:
+        """Answer a request for another host: who wrote this machine in other words is shown the way to its page."""
+        if len(hosts) == 1 and is_alias(hosts[0], self.origin) and pages.is_page(path):
+            there = ("Location", self.origin + path)
+            return text(f"this server is {self.origin}", there, status=HTTPStatus.PERMANENT_REDIRECT)
+        words = f"this server is {self.origin}, and answers under no other name"
+        return refused(HTTPStatus.MISDIRECTED_REQUEST, words, _CLOSE, why="host")
 
     async def _upgrade(
         self, line: Line, request: h11.Request, client: str, network: str
@@ -287,6 +297,13 @@ class WebDoor:
         finally:
             figures.websockets -= 1
             self._admission.leave(network_of(client))
+
+
+def _no_request(error: h11.RemoteProtocolError) -> Answer:
+    status_code = HTTPStatus(error.error_status_hint)
+    if status_code is HTTPStatus.REQUEST_TIMEOUT:
+        return refused(status_code, f"expected a whole header within {HEADER_S:g} s", _CLOSE, why="slow")
+    return refused(status_code, "expected a request of HTTP/1.1", _CLOSE, why="request")
 
 
 def _turned_away(why: Refusal) -> Answer:

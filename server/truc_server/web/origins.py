@@ -13,6 +13,7 @@ from truc_protocol.wire.transport import scheme
 from truc_server.settings.settings import ListenSettings, WebSettings
 
 Headers = Iterable[tuple[bytes, bytes]]
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _FORWARDED: Final = b"x-forwarded-for"
 
 
@@ -30,6 +31,13 @@ def origin_of(web: WebSettings, port: int) -> str:
 def authority_of(origin: str) -> str:
     """Return what browsers send as host for an origin."""
     return origin.partition("://")[2]
+
+
+def is_alias(authority: str, origin: str) -> bool:
+    """Tell whether an authority is another way to write an origin of this machine alone, such as http://localhost:7374."""
+    base, _, port = origin.rpartition(":")
+    host, _, other = authority.rpartition(":")
+    return other == port and host in _LOOPBACK and base in {f"http://{name}" for name in _LOOPBACK}
 
 
 def address_beside(listen: ListenSettings, origin: str, port: int, fingerprint: str) -> str:

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from truc_server.operation.figures import WEB_PATHS
-from truc_web.tree import Tree, kind_of
+from truc_web.tree import FILE_HEADERS, Tree, kind_of
 
 PAGE, FILE, SOCKET, DOOR, TABLE, STATUS, REPORT, OTHER = WEB_PATHS
 _PAGES: Final = re.compile(r"/(play|history|best|settings|learn|[twm]/[A-Za-z0-9_-]{1,64})?")
@@ -53,19 +53,24 @@ class Pages:
         self._page = _stored(tree.page(values), "text/html; charset=utf-8", "no-cache", tree.headers(origin))
         cache = f"public, max-age={_YEAR_S}, immutable"
         self._files = {
-            f"/a/{tree.name}/{path}": _stored(content, kind_of(path) or _TEXT, cache)
+            f"/a/{tree.name}/{path}": _stored(content, kind_of(path) or _TEXT, cache, FILE_HEADERS)
             for path, content in tree.files.items()
         }
 
     def find(self, path: str, *, packs: bool, known: str) -> tuple[str, Answer]:
         """Return what a path stands for, and the answer; `packs` if the client takes gzip, `known` is its If-None-Match."""
-        if _PAGES.fullmatch(path):
+        if is_page(path):
             return PAGE, _answer(self._page, packs=packs, known=known)
         stored = self._files.get(path)
         if stored is not None:
             return FILE, _answer(stored, packs=packs, known=known)
         kind = FILE if path.startswith("/a/") else OTHER
         return kind, refused(HTTPStatus.NOT_FOUND, "there is nothing at this address")
+
+
+def is_page(path: str) -> bool:
+    """Tell whether a path is one of the page's."""
+    return _PAGES.fullmatch(path) is not None
 
 
 def text(body: str, *headers: Header, status: HTTPStatus = HTTPStatus.OK) -> Answer:
