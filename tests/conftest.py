@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import preloaded
 import pytest
 
 _FULL = Path("/dev/full")
@@ -65,6 +66,7 @@ _in_a_test_of_the_loop = False
 gc.disable()  # while tests are collected: of what is made then, nothing is garbage
 # the programs that tests start keep their bytecode: compiling the modules makes each start half as long again
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+preloaded.install()
 
 
 @pytest.fixture

@@ -1,14 +1,16 @@
 """Our own clients under the kit's eyes."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from conform.judging import judge
 
 from truc_conform.result import CaseVerdict, Level
 
-PROGRAM = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, "-m", "truc_terminal")
-HEEDS_AND_PLAYS = '"$0" "$1" "$2" keys revoke "$3" && exec "$0" "$1" "$2" bot "$4"'
+PYTHON = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable)
+PROGRAM = (*PYTHON, "-m", "truc_terminal")
+HEEDS_AND_PLAYS = (*PYTHON, str(Path(__file__).with_name("heeding_bot.py")), "{revocation}", "{url}")
 GOOD = {CaseVerdict.PASS, CaseVerdict.INFO}
 
 
@@ -24,8 +26,7 @@ def test_bot_passes_every_case_of_a_player_that_verifies() -> None:
 
 @pytest.mark.slow
 def test_bot_passes_every_case_of_other_games_and_of_long_matches() -> None:
-    command = (*PROGRAM[:3], "sh", "-c", HEEDS_AND_PLAYS, *PROGRAM[3:], "{revocation}", "{url}")
-    results = judge(("C4.*",), *command, level=Level.C4, patience_s=30.0)
+    results = judge(("C4.*",), *HEEDS_AND_PLAYS, level=Level.C4, patience_s=30.0)
     assert shortcomings(results) == {}
 
 
