@@ -22,6 +22,7 @@ from truc_client import (
     connect,
 )
 from truc_protocol import messages
+from truc_protocol.audit import Result, Verdict
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClaimMatch, Ok, SeatState, TableState, refusal
 from truc_terminal.screen.screen import Screen
@@ -49,6 +50,15 @@ def shown(*happenings, lang: str = "en", **terms) -> list[str]:
     for happening in happenings:
         screen.show(happening)
     return screen._console.file.getvalue()[before:].splitlines()
+
+
+def test_who_sits_there_after_a_match_is_told_behind_the_verdict_and_only_if_that_is_news() -> None:
+    playing, ended = table(claim="server"), MatchEnded(Verdict(Result.PROVEN, None), Path("x.truc"))
+    over = replace(playing, state="over")
+    left = replace(over, seats=(*over.seats[:3], SeatState(seat=3, kind="empty")))
+    seated = "table K7PQ: 3 of 4 seats taken: north, east, south"
+    assert shown(TableChanged(over), ended) == shown(ended)
+    assert shown(TableChanged(left), ended) == [*shown(ended), seated] == shown(ended, TableChanged(left))
 
 
 @each_row(

@@ -107,7 +107,7 @@ class Screen:
     def __init__(self, console: Console, lang: str = "en", terminal: str = "") -> None:
         self._console = console
         self._has_ascii = self.is_plain or needs_ascii(console.encoding, terminal)
-        self._seated = ""
+        self._seated = self._unsaid = ""
         self._state: TableState | None = None
         self._level = ""
         self._heard: dict[str | None, str] = {}
@@ -221,10 +221,9 @@ class Screen:
                 self._ask(happening)
             case MatchEnded():
                 self._is_over = True
-                self.offer(
-                    None
-                )  # the table goes first, so that the verdict does not stand above an empty place
+                self.offer(None)  # so that the verdict does not stand above the empty place of the table
                 self.say("\n".join(verdict_lines(happening.verdict, self._speech)))
+                self._say_seated()
             case _:
                 self._note(happening)
 
@@ -331,11 +330,19 @@ class Screen:
         line = self._speech.say(
             "screen.seated", table=state.table, taken=len(sitting), seats=state.n, names=names
         )
-        if state.state in ("open", "over") and line != self._seated:
-            self._seated = line
-            self.say(line, "dim")
+        if state.state in ("open", "over"):
+            self._unsaid = "" if line == self._seated else line
+        self._seated = line
+        if not self.knows_game or self._is_over:
+            self._say_seated()
         if self._is_lost and state.state != "playing":  # in a match records may still be missing
             self._note_line(Resumed(0))
+
+    def _say_seated(self) -> None:
+        """Say who sits at the table, if that is news; the server shows it before the verdict on a match, which comes first."""
+        unsaid, self._unsaid = self._unsaid, ""
+        if unsaid:
+            self.say(unsaid, "dim")
 
     def _begin(self, started: MatchStarted) -> None:
         names = tuple(shown_name(name, seat) for seat, name in enumerate(started.players))
