@@ -193,16 +193,16 @@ async def test_window_passes_while_nobody_is_connected_and_the_decision_after_it
 async def test_time_of_a_decision_runs_from_when_it_is_stored(mock_clock):
     table, waits = waiting()
     mock_clock.jump(0.8)
-    waits.start()
+    waits.start(trio.current_time())
     mock_clock.jump(0.3)
     assert decision_left(table, waits) == 1200
 
 
 async def test_time_that_ran_before_a_record_without_a_question_is_not_given_back(mock_clock):
     table, waits = waiting()
-    waits.start()
+    waits.start(trio.current_time())
     mock_clock.jump(0.3)
-    waits.start()
+    waits.start(trio.current_time())
     assert decision_left(table, waits) == 1200
 
 

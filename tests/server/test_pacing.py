@@ -41,7 +41,7 @@ async def acted(pace, acts, network=HERE, mid=b"m") -> float:
     """Return after how long so many acts of an address in a match have been taken."""
     begun = trio.current_time()
     for _ in range(acts):
-        await pace.wait_after_act(network, mid)
+        await pace.wait_after_act(network, mid, trio.current_time())
     return trio.current_time() - begun
 
 
@@ -81,7 +81,7 @@ async def test_nothing_is_kept_of_matches_that_owe_nothing(autojump_clock):
 async def test_act_is_answered_before_the_wait_and_the_next_message_after_it(server, monkeypatch, guests):
     waiting, goes_on = [], trio.Event()
 
-    async def wait(_pace, network, mid):
+    async def wait(_pace, network, mid, _now):
         waiting.append((network, mid))
         await goes_on.wait()
         waiting.append("over")

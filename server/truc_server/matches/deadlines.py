@@ -59,7 +59,8 @@ def left_ms(clocks: Clocks, opts: Opts, seat: int) -> int | None:
     """Return how long `seat` still has; None without a clock."""
     if not opts.decision_ms:
         return None
-    return max(0, opts.decision_ms + clocks.banks[seat] - clocks.used)
+    left = opts.decision_ms + clocks.banks[seat] - clocks.used
+    return left if left > 0 else 0
 
 
 _BESIDE_DECISIONS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM})
@@ -161,7 +162,10 @@ class Waits:
         """How much is left of the time for what is waited for."""
         if self.now is None or self.now.ms is None:
             return None
-        return max(0, self.now.ms - self._elapsed_ms(trio.current_time()))
+        if self._asked_at is not None:  # nobody has been shown yet what to answer: time has not begun
+            return self.now.ms
+        left = self.now.ms - self._elapsed_ms(trio.current_time())
+        return left if left > 0 else 0
 
     def notice(self, table: str) -> Waiting | None:
         """Return what is told to everybody who has no choice now."""
@@ -178,7 +182,7 @@ class Waits:
 
     def _elapsed_ms(self, now: float) -> int:
         until = now if self._halted_at is None else self._halted_at
-        return max(0, int((until - self._since) * 1000))
+        return int((until - self._since) * 1000) if until > self._since else 0
 
     @property
     def is_halted(self) -> bool:
@@ -273,11 +277,11 @@ class Waits:
             return decided(banks, used, self._opts, self._holder)
         return Clocks(banks, used)
 
-    def start(self) -> float | None:
+    def start(self, now: float) -> float | None:
         """Let time run from now: the record that starts it is stored, and can be shown; return when it is over."""
         asked_at, self._asked_at = self._asked_at, None
         if asked_at is not None:
-            self._since += trio.current_time() - asked_at
+            self._since += now - asked_at
         return self.moment
 
     def note(

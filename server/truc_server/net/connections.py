@@ -148,8 +148,10 @@ class Connections:
         with peer.scope:
             try:
                 self._greet(peer)
-                async for item in peer:
-                    await self._handle(peer, item)
+                async for said in peer:
+                    for item in said:
+                        if peer.is_open:
+                            await self._handle(peer, item)
             except Exception:
                 incident = token_hex(4)
                 log.exception("internal", incident=incident, address=peer.address)

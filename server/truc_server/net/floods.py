@@ -172,19 +172,22 @@ class Pace:
             await trio.sleep(wait_ms / 1000)
             now = trio.current_time()
 
-    async def wait_after_act(self, network: str, mid: bytes | None) -> None:
-        """Wait until an address, and a table in its match, may have another act after one that was taken.
+    async def wait_after_act(self, network: str, mid: bytes | None, now: float) -> None:
+        """Wait until an address, and a table in its match, may have another act after one that was taken just now.
 
         Each act is paid for with a stretch of time; whoever has paid for more than `ACTS_S` seconds ahead waits. With all
         its connections an address so waits no longer than one of them would take for an act alone.
         """
-        now, wait_s = trio.current_time(), 0.0
+        paid_until, wait_s = self._paid_until, 0.0
         for subject, price_s in ((network, self._address_s), (mid, self._table_s)):
             if subject is not None:
-                until = self._paid_until[subject] = max(now, self._paid_until.pop(subject, now)) + price_s
-                wait_s = max(wait_s, until - now - ACTS_S)
-        for oldest in list(islice(self._paid_until, 2)):  # drop as fast as they come who owe nothing
-            if self._paid_until[oldest] <= now or len(self._paid_until) > SUBJECTS:
-                del self._paid_until[oldest]
+                before = paid_until.pop(subject, now)
+                until = paid_until[subject] = (before if before > now else now) + price_s
+                if until - now - ACTS_S > wait_s:
+                    wait_s = until - now - ACTS_S
+        too_many = len(paid_until) - SUBJECTS
+        for oldest in list(islice(paid_until, 2)):  # drop as fast as they come who owe nothing
+            if paid_until[oldest] <= now or too_many > 0:
+                del paid_until[oldest]
         if wait_s > 0:
             await trio.sleep(wait_s)

@@ -11,6 +11,7 @@ import os
 import socket
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Final, Protocol
 
 import trio
@@ -77,9 +78,12 @@ class Outbox:
     """
 
     __slots__ = (
+        "_descriptor",
         "_drained",
         "_flusher",
         "_frames",
+        "_gate",
+        "_newest",
         "_on_broken",
         "farewell",
         "finishing",
@@ -102,6 +106,9 @@ class Outbox:
         on_broken: Callable[[], None],
     ) -> None:
         self.wire = wire
+        self._descriptor = (
+            wire.fileno()
+        )  # nothing is flushed once the connection is left, which is before it is closed
         self.sealer = sealer
         self.size = 0
         self.finishing = False
@@ -113,12 +120,16 @@ class Outbox:
         self.limit = limit
         self._flusher = flusher
         self._frames: list[Waiting] = []
+        # what waits behind those, joined: frames that may not be dropped, and the batch that the newest waits for
+        self._newest, self._gate = b"", 0
         self._drained: trio.Event | None = None  # while somebody waits for room
 
     @property
     def gate(self) -> int:
         """The batch that the oldest frame waits for; 0, which waits for nothing, if there is none."""
-        return self._frames[0][0] if self._frames else 0
+        if self._frames:
+            return self._frames[0][0]
+        return self._gate if self._newest else 0
 
     def push(self, frame: bytes, gate: int, *, is_loose: bool = False) -> bool:
         """Queue a frame, which may be dropped if it is loose; False if the outbox is full and did not take it."""
@@ -128,20 +139,39 @@ class Outbox:
         after = before + len(frame)
         if after > self.limit:
             return False
-        self._frames.append((gate, frame, is_loose))
         self.size = after
+        if gate <= self._gate and frame and not is_loose:
+            self._newest += frame
+        elif frame and not (is_loose or self._newest):
+            self._newest, self._gate = frame, gate
+        else:
+            self._queue(gate, frame, is_loose=is_loose)
         if not before:  # one that holds something is known to the flusher
             self._flusher.note(self, gate)
         return True
 
+    def _queue(self, gate: int, frame: bytes, *, is_loose: bool) -> None:
+        """Queue a frame that does not wait together with the one before it; an empty one lets out what a sealer owes."""
+        if self._newest:
+            self._frames.append((self._gate, self._newest, False))
+            self._newest = b""
+        if is_loose or not frame:
+            self._frames.append((gate, frame, is_loose))
+        else:
+            self._newest, self._gate = frame, gate
+
     def put(self, frame: bytes) -> None:
         """Put a frame that waits for nothing into an empty outbox, which is flushed next."""
-        self._frames.append((0, frame, False))
+        if frame:
+            self._newest, self._gate = frame, 0
+        else:
+            self._frames.append((0, frame, False))
         self.size = len(frame)
 
     def forget(self) -> None:
         """Drop what waits; a write that has begun goes on."""
         self._frames.clear()
+        self._newest, self._gate = b"", 0
         self.size = 0
 
     def room(self) -> int:
@@ -152,7 +182,7 @@ class Outbox:
         """Drop what waits and may be dropped; return how many frames that was."""
         before = len(self._frames)
         self._frames = [waiting for waiting in self._frames if not waiting[2]]
-        self.size = sum(len(frame) for _, frame, _ in self._frames)
+        self.size = sum(len(frame) for _, frame, _ in self._frames) + len(self._newest)
         return before - len(self._frames)
 
     def keep_all(self) -> None:
@@ -164,25 +194,42 @@ class Outbox:
 
         If it takes all, whoever waits for room is told.
         """
-        frames = []
-        for gate, frame, _ in self._frames:
-            if gate > durable:
-                break
-            frames.append(frame)
-        if frames:
-            del self._frames[: len(frames)]
-            joined = b"".join(frames)
-            self.size -= len(joined)
-            self._flusher.sent += len(joined)
+        before = self.size
+        if self._frames:
+            joined = self._leaving(durable)
+        elif self._newest and self._gate <= durable:
+            joined, self._newest, self.size = self._newest, b"", 0
+        else:
+            joined = None
+        if joined is not None:
+            self._flusher.sent += before - self.size
             try:
                 sealed = joined if self.sealer is None else self.sealer.seal(joined)
-                if rest := sealed[_write(self.wire, sealed) :]:
-                    return rest
+                try:
+                    rest = sealed[os.write(self._descriptor, sealed) :]
+                except BlockingIOError:
+                    rest = sealed
             except OSError:  # errors of TLS too
                 self.breaks()
                 return b""
-        self.settle()
+            if rest:
+                return rest
+        if self.finishing or self._drained is not None or self.on_low is not None:
+            self.settle()
         return b""
+
+    def _leaving(self, durable: int) -> bytes | None:
+        """Take out what may leave of frames that were queued apart, and what waits behind them; None if nothing may."""
+        frames = [frame for _, frame, _ in takewhile(lambda waiting: waiting[0] <= durable, self._frames)]
+        if not frames:
+            return None
+        del self._frames[: len(frames)]
+        if not self._frames and self._gate <= durable:
+            frames.append(self._newest)
+            self._newest = b""
+        joined = b"".join(frames)
+        self.size -= len(joined)
+        return joined
 
     def settle(self) -> None:
         """Wake whoever waits for room; end the stream if this was the last."""
@@ -192,7 +239,7 @@ class Outbox:
             on_low, self.on_low = self.on_low, None
             if on_low is not None:
                 on_low()
-        if self.finishing and not self._frames and not self.is_draining:
+        if self.finishing and not (self._frames or self._newest or self.is_draining):
             self._end()
 
     def _end(self) -> None:

@@ -4,7 +4,7 @@ Requests are answered elsewhere. Invariant: before a connection is closed it is 
 """
 
 from base64 import b32encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
@@ -196,8 +196,7 @@ class Peer:
         self.ignored: set[str] = set()
         self.is_refused_talk = False
         self._house = house
-        self._wire = stream.socket
-        self._said: Iterator[AnyMessage | Failure] = iter(())  # what has come and was not handed on yet
+        self._descriptor = stream.socket.fileno()
         self._pinged: float | None = None
         self._pings = 0
 
@@ -218,41 +217,34 @@ class Peer:
         return self.connection.state is not _CLOSED and not self.outbox.is_broken
 
     def __aiter__(self) -> Self:
-        """Return what the client says, message by message, until it says no more."""
+        """Return what the client says until it says no more, as it arrives: mostly one message at a time, or none."""
         return self
 
-    async def __anext__(self) -> AnyMessage | Failure:
-        """Wait for the next message; what comes after the end of the connection, or together with it, is passed over."""
-        item = next(self._said, None)
-        while item is None or not self.is_open:
-            try:
-                received = await self._read()
-            except RemoteError as error:  # of what carries the frames
-                return Failure(error.code, error.message, closes=True)
-            if not received:
-                raise StopAsyncIteration
-            self._house.figures.received += len(received)
-            said = self.connection.receive(received)
-            if said:  # whole frames are a sign of life; bytes that drip in are not
-                self.heard, self._pinged = trio.current_time(), None
-            self._said = iter(said)
-            item = next(self._said, None)
-        return item
-
-    async def _read(self) -> bytes:
-        """Return what comes next, in the clear; empty at the end, or if the connection is lost."""
-        sealer = self.outbox.sealer
+    async def __anext__(self) -> Sequence[AnyMessage | Failure]:
+        """Wait for what comes next; what comes after the end of the connection, or together with it, is to be passed over."""
         try:
-            if sealer is None:
-                return await read_some(self._wire)
-            while (opened := self._open(sealer)) is None:
-                received = await read_some(self._wire)
-                if not received:
-                    break
-                sealer.feed(received)
+            sealer = self.outbox.sealer
+            received = await (read_some(self._descriptor) if sealer is None else self._read(sealer))
+        except RemoteError as error:  # of what carries the frames
+            return [Failure(error.code, error.message, closes=True)]
         except OSError:  # the connection is lost
-            return b""
-        return opened or b""
+            received = b""
+        if not received:
+            raise StopAsyncIteration
+        self._house.figures.received += len(received)
+        said = self.connection.receive(received)
+        if said:  # whole frames are a sign of life; bytes that drip in are not
+            self.heard, self._pinged = trio.current_time(), None
+        return said
+
+    async def _read(self, sealer: Sealer) -> bytes:
+        """Return what comes next, opened; empty at the end."""
+        while (opened := self._open(sealer)) is None:
+            received = await read_some(self._descriptor)
+            if not received:
+                return b""
+            sealer.feed(received)
+        return opened
 
     def _open(self, sealer: Sealer) -> bytes | None:
         """Return what comes next, opened, and let out what is owed for it."""
@@ -263,7 +255,7 @@ class Peer:
 
     def send(self, message: ServerMessage) -> None:
         """Queue a message."""
-        if self.is_open:
+        if self.connection.state is not _CLOSED and not self.outbox.is_broken:
             if self._grease is not None:
                 self._push_grease(self._grease)
             frame = self.connection.send(message)

@@ -6,11 +6,9 @@ count never goes down.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
-
-import trio
 
 SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WEB_PATHS: Final = ("page", "file", "ws", "door", "table", "status", "report", "other")
@@ -51,10 +49,11 @@ class Spread:
         self._counts = [0] * (len(self._bounds) + 1)
         self._total = 0.0
 
-    def add(self, value: float) -> None:
-        """Count a value."""
-        self._counts[bisect_left(self._bounds, value)] += 1
-        self._total += value
+    def add(self, *values: float) -> None:
+        """Count values."""
+        for value in values:
+            self._counts[bisect_left(self._bounds, value)] += 1
+            self._total += value
 
     def shape(self) -> Shape:
         """Return how they are spread so far."""
@@ -104,6 +103,6 @@ class Figures:
     certificate_ends: int = 0
     """When the certificate shown now ends, in Unix seconds; 0 without TLS. Not a count."""
 
-    def note_let_out(self, read: float) -> None:
-        """Note that an act that was read at moment `read` has been let out."""
-        self.act_s.add(trio.current_time() - read)
+    def note_let_out(self, read: Iterable[float], now: float) -> None:
+        """Note that acts that were read at these moments have been let out."""
+        self.act_s.add(*[now - moment for moment in read])

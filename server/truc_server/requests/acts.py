@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple, assert_never
 
 import structlog
+import trio
 from msgspec.structs import replace
 
 from truc_protocol.crypto import keys
@@ -26,7 +27,7 @@ from truc_server.matches.acceptance import (
     look_at_newcomer,
     verified,
 )
-from truc_server.matches.game import Game
+from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.worker import Worker
 from truc_server.storage import PlayerKind
@@ -84,8 +85,8 @@ def _acts_otherwise(message: SignedAct | GuestAct) -> RefusedError:
     return RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
-async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
-    """Take what a seat signs; tell whether it was new.
+async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> float | None:
+    """Take what a seat signs; return the moment of Trio's clock at which that was, None if it was not new.
 
     Raises:
         RefusedError: It is not taken.
@@ -96,15 +97,16 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
     place = _place(lobby, peer, player, message, mid)
     if place.game.hold.unheard:
         place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
-        return True
+        return trio.current_time()
     looked = _look(place, player, message)
     if isinstance(looked, Repeated):
-        return _answer_again(peer, message, looked)
+        _answer_again(peer, message, looked)
+        return None
     record = looked.record
     # a thread of its own: meanwhile the loop serves others, and the match may go on without this record
     is_sound = await _SIGNATURES.run(keys.verify, player.id, record.body, record.sig)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
-        return False
+        return None
     signed = verified(player.id, looked, is_sound=is_sound)
     if not place.is_kept_by(peer, player):
         place = _place(lobby, peer, player, message, mid)
@@ -114,7 +116,7 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
     return _take(lobby, peer, player, message, place=place, signed=signed)
 
 
-def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> bool:
+def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> float | None:
     """Take what a seat has signed and was put off; it is rare enough to be checked on the main thread.
 
     Raises:
@@ -123,7 +125,8 @@ def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid
     place = _place(lobby, peer, player, message, mid)
     looked = _look(place, player, message)
     if isinstance(looked, Repeated):
-        return _answer_again(peer, message, looked)
+        _answer_again(peer, message, looked)
+        return None
     is_sound = keys.verify(player.id, looked.record.body, looked.record.sig)
     signed = verified(player.id, looked, is_sound=is_sound)
     return _take(lobby, peer, player, message, place=place, signed=signed)
@@ -137,19 +140,20 @@ def _look(place: Place, player: Player, message: SignedAct) -> InPlace | Repeate
 
 def _take(
     lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, place: Place, signed: Verified
-) -> bool:
+) -> float | None:
     """Take a record whose signature is good into the match as it stands now."""
     table, game = place.table, place.game
     if place.stands_by:
-        return _answer(peer, table, message, lobby.substitute(table, game, peer, player, signed).k)
+        return _answer(peer, table, message, lobby.substitute(table, game, peer, player, signed).turn)
     turn = accept(game, signed)
     if isinstance(turn, Repeated):
-        return _answer_again(peer, message, turn)
+        _answer_again(peer, message, turn)
+        return None
     table.commit(game, turn)
-    return _answer(peer, table, message, turn.k)
+    return _answer(peer, table, message, turn)
 
 
-def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
+def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> float | None:
     table = lobby.table(message.table)
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.KEY:
@@ -160,11 +164,11 @@ def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) ->
     peer.ok(message, dup=not fresh)
     if fresh:
         table.begin_if_signed()
-    return fresh
+    return trio.current_time() if fresh else None
 
 
-def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
-    """Take what a guest chooses; tell whether it was new.
+def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> float | None:
+    """Take what a guest chooses; return the moment of Trio's clock at which that was, None if it was not new.
 
     Raises:
         RefusedError: It is not taken.
@@ -172,27 +176,27 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
     table, game, seat, _ = _place(lobby, peer, player, message, message.match)
     if game.hold.unheard:
         game.hold.put_off(peer, message, partial(choose, lobby, peer, player, message))
-        return True
+        return trio.current_time()
     turn = accept_choice(game, seat, message)
     if isinstance(turn, Repeated):
-        return _answer_again(peer, message, turn)
+        _answer_again(peer, message, turn)
+        return None
     table.commit(game, turn)
     game.chosen[seat] = chosen(message)
-    return _answer(peer, table, message, turn.k)
+    return _answer(peer, table, message, turn)
 
 
-def _answer(peer: Peer, table: Table, message: SignedAct | GuestAct, k: int) -> bool:
+def _answer(peer: Peer, table: Table, message: SignedAct | GuestAct, turn: Turn) -> float:
     """Answer an act that has been taken, and let the match go on behind the answer."""
-    peer.ok(message, k=k, dup=False)
+    peer.ok(message, k=turn.k, dup=False)
     if peer.is_traced:
-        log.debug("act", table=label(table.code), k=k)
+        log.debug("act", table=label(table.code), k=turn.k)
     table.go_on()
-    return True
+    return turn.taken_at
 
 
-def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated) -> bool:
+def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated) -> None:
     peer.ok(message, k=repeated.k, dup=True)
-    return False
 
 
 def _in_match(lobby: Lobby, player: Player, message: ClaimMatch | WantRekey) -> tuple[Table, int, Game]:

@@ -98,6 +98,8 @@ class Dispatch:
         self._admission = admission
         self._told = self._introduction(means.settings.now)
         self._complaints = Seldom()
+        self._read: list[float] = []  # when the acts were read that wait for one batch
+        self._batch = 0  # the number of that
 
     def _introduction(self, settings: Settings) -> login.Introduction:
         info = login.info_of(settings, self._lobby.catalogue)
@@ -113,17 +115,22 @@ class Dispatch:
 
     async def handle(self, peer: Peer, item: AnyMessage | Failure) -> None:
         """Do what a client asks, or answer why not."""
-        if isinstance(item, Failure):
-            self._charge(peer)
-            peer.answer(item)
-            return
+        match item:  # patterns, as `isinstance` is a call
+            case Failure():
+                self._charge(peer)
+                peer.answer(item)
+                return
+            case _:
+                message = item
         try:
-            if isinstance(item, SignedAct | GuestAct):
-                await self._take_act(peer, item)
-            elif self._is_let_in(peer, item):
-                await self._take(peer, item)
+            match message:
+                case SignedAct() | GuestAct():
+                    await self._take_act(peer, message)
+                case _:
+                    if self._is_let_in(peer, message):
+                        await self._take(peer, message)
         except Exception as error:
-            self._fail(peer, item, error)
+            self._fail(peer, message, error)
 
     def _fail(self, peer: Peer, message: AnyMessage, error: Exception) -> None:
         """Answer what could not be done."""
@@ -197,14 +204,17 @@ class Dispatch:
         if (player := peer.player) is None:
             raise RefusedError(Code.AUTH_REQUIRED, _LOGIN_FIRST)
         if isinstance(message, SignedAct):
-            is_new = await acts.sign(self._lobby, peer, player, message)
+            taken_at = await acts.sign(self._lobby, peer, player, message)
         else:
-            is_new = acts.choose(self._lobby, peer, player, message)
-        if is_new:
-            figures = self._means.figures
+            taken_at = acts.choose(self._lobby, peer, player, message)
+        if taken_at is not None:
+            figures, journal = self._means.figures, self._means.journal
             figures.acts[player.kind] += 1
-            self._means.journal.after(partial(figures.note_let_out, peer.heard))
-            await self._means.pace.wait_after_act(peer.network, message.match)
+            if journal.gate != self._batch:  # one call for all acts of a batch
+                self._batch, self._read = journal.gate, []
+                journal.after(partial(figures.note_let_out, self._read))
+            self._read.append(peer.heard)
+            await self._means.pace.wait_after_act(peer.network, message.match, taken_at)
         else:
             self._charge(peer)
 

@@ -55,6 +55,8 @@ class Journal:
         self._on_durable = on_durable
         self._on_failure = on_failure
         self._batches: deque[list[Write]] = deque()
+        self._room = 0  # for how many more writes there is room in the last of these
+        self._newest = 0  # the number of that one
         self.gate = 0
         self._waiting = 0
         self._taken = 0
@@ -65,7 +67,7 @@ class Journal:
         self.sizes = Spread(SIZES)
         self._more = trio.lowlevel.ParkingLot()
         self._progress = trio.lowlevel.ParkingLot()
-        self._calls: deque[tuple[int, Callable[[], object]]] = deque()
+        self._calls: list[tuple[int, Callable[[float], object]]] = []
 
     @property
     def waiting(self) -> int:
@@ -104,17 +106,21 @@ class Journal:
         """
         if self._stopped is not None:
             raise JournalStoppedError(self._stopped)
+        size = len(writes)
         if not self._batches:
             self._more.unpark()
-        if not self._batches or len(self._batches[-1]) + len(writes) > MAX_BATCH:
+            self._room = -1
+        if size > self._room:
             self._batches.append([])
-        self._batches[-1].extend(writes)
-        self._waiting += len(writes)
-        self.gate = self._taken + len(self._batches)
-        return self.gate
+            self._room, self._newest = MAX_BATCH, self._taken + len(self._batches)
+        self._batches[-1] += writes
+        self._room -= size
+        self._waiting += size
+        self.gate = self._newest
+        return self._newest
 
-    def after(self, call: Callable[[], object]) -> None:
-        """Ask for a call when all that was written so far is durable, and has been let out."""
+    def after(self, call: Callable[[float], object]) -> None:
+        """Ask for a call when all that was written so far is durable, and has been let out: with the moment of that."""
         self._calls.append((self.gate, call))
 
     def renounce(self) -> None:
@@ -176,8 +182,20 @@ class Journal:
             self.durable += 1
             self._progress.unpark_all()
             self._on_durable(self.durable)
-            while self._calls and self._calls[0][0] <= self.durable:
-                _make(self._calls.popleft()[1])
+            if self._calls:
+                self._make_calls(trio.current_time())
+
+    def _make_calls(self, now: float) -> None:
+        """Make the calls that have waited; one that fails stops neither the others nor the journal."""
+        calls, self._calls = self._calls, []
+        for gate, call in calls:
+            if gate > self.durable:
+                self._calls.append((gate, call))
+                continue
+            try:
+                call(now)
+            except Exception:
+                log.exception("internal", incident="durable")
 
     async def _keep_trying(self, batch: list[Write]) -> None:
         """Commit a batch, after some tries if another program holds the store."""
@@ -207,11 +225,3 @@ class Journal:
         self._taken = self.durable
         self._progress.unpark_all()
         self._on_failure(error)
-
-
-def _make(call: Callable[[], object]) -> None:
-    """Make a call; one that fails stops neither the others nor the journal."""
-    try:
-        call()
-    except Exception:
-        log.exception("internal", incident="durable")

@@ -10,7 +10,7 @@ import structlog
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver
 from truc_server.matches.acceptance import Verified, accept_substitute
-from truc_server.matches.game import Game
+from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.storage import AddPlayer
 from truc_server.table_data.codes import label
@@ -22,9 +22,9 @@ log = structlog.get_logger()
 
 
 class SeatChange(NamedTuple):
-    """Where the record stands, which seat changed hands, and who had it before."""
+    """What followed from the record, which seat changed hands, and who had it before."""
 
-    k: int
+    turn: Turn
     seat: int
     left: Seated | None
 
@@ -50,4 +50,4 @@ def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Ver
         before.send(SeatTakenOver(table=table.code, seat=seat))
     table.keep()
     log.info("seat_substituted", table=label(table.code), seat=seat, k=turn.k)
-    return SeatChange(turn.k, seat, left)
+    return SeatChange(turn, seat, left)

@@ -409,10 +409,10 @@ class Table:
         for away in news.to_watchers:
             self.feed.note(broadcast_frame(away))
 
-    def _start(self) -> None:
+    def _start(self, now: float) -> None:
         """Let time run for what the newest record asks, once that is stored."""
         if self.game is not None and self._journal.durable >= self._gate:
-            self._clock.set(self.game.waits.start())
+            self._clock.set(self.game.waits.start(now))
 
     def _time_out(self) -> None:
         game = self.game
