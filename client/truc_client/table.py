@@ -26,6 +26,7 @@ from truc_protocol.messages import (
     Unwatch,
 )
 from truc_protocol.wire.handshake import Fingerprint
+from truc_protocol.wire.websocket import web_link
 from truc_words import Sentence
 
 if TYPE_CHECKING:
@@ -63,6 +64,12 @@ class Table:
         """The link to this table, with the fingerprint of the server's key."""
         pin = Fingerprint(fingerprint(self._session.spk))
         return str(self._session.line.address._replace(table=self.code, fingerprint=pin))
+
+    @property
+    def web_invite(self) -> str | None:
+        """The link to this table for browsers; None where the server lets none in."""
+        origin = self._session.server.info.web
+        return None if origin is None else web_link(origin, self.code)
 
     @property
     def seat(self) -> int | None:

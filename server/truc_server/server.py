@@ -53,12 +53,14 @@ async def serve(
     folder: Folder,
     store: Store,
     identity: Identity,
-    announce: Callable[[int], None],
+    announce: Callable[[int, str | None], None],
     *,
     catalogue: VariantCatalogue,
     control: Control | None = None,
 ) -> None:
     """Serve until cancelled, or drained by `control`; then say goodbye and end with everything stored.
+
+    Once it listens `announce` is told the port, and the origin for browsers if there is one.
 
     With a `control` it also takes the host's commands, on a socket in the folder.
 
@@ -97,7 +99,7 @@ async def _run(
     *,
     tls: Tls | None,
     web_tls: Tls | None,
-    announce: Callable[[int], None],
+    announce: Callable[[int, str | None], None],
     stop: trio.Event,
     control: Control | None,
 ) -> None:
@@ -127,7 +129,7 @@ async def _run(
                 await tasks.start(partial(counter.serve, desk, folder))
                 asked = partial(draining.drain_when_asked, asked=control.drain, stop=stop)
                 tasks.start_soon(asked, house.settings, house.drain, lobby)
-            announce(port)
+            announce(port, None if web is None else web.origin)
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)
             fingerprint = house.identity.fingerprint

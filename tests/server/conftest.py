@@ -119,7 +119,7 @@ async def running(path, settings=QUICK, *, wrap=lambda store: store, control=Non
     async with trio.open_nursery() as nursery:
         listening = trio.Event()
 
-        def announce(port):
+        def announce(port, _origin):
             server.port = port
             listening.set()
 

@@ -68,7 +68,7 @@ class FakeServer:
     async def serve(self, *started_with, catalogue, control) -> None:
         *self.started_with, announce = started_with
         self.catalogue, self.control = catalogue, control
-        announce(PORT)
+        announce(PORT, None)
         try:
             await self.ending()
         except trio.Cancelled:

@@ -76,6 +76,30 @@ def test_given_values_stand_in_the_file_uncommented_among_the_explained_defaults
     assert '#motd = ""' in lines
 
 
+@pytest.mark.parametrize(
+    ("flags", "expected", "shown"),
+    [
+        ([], ("127.0.0.1:7374", "", ()), "http://localhost:7374/"),
+        (["http://localhost:8080"], ("127.0.0.1:8080", "", ()), "http://localhost:8080/"),
+        (["http://192.168.1.7:8080"], ("0.0.0.0:8080", "http://192.168.1.7:8080", ()), None),
+        (["https://truc.example"], ("127.0.0.1:7374", "https://truc.example", ("127.0.0.1",)), None),
+    ],
+)
+def test_web_serves_browsers_where_they_are_told_to_come(init, folder, flags, expected, shown):
+    result = init("--web", *flags, "--tls")
+    web = settings_of(folder.settings).web
+    assert (web.listen, web.origin, web.proxies) == expected
+    link = shown or f"{flags[0]}/"
+    assert f"{link}: what to open in a browser, once the server runs\n" in result.stdout
+    invited = CliRunner().invoke(main, ["invite", "--data", str(folder.root)]).stdout.splitlines()
+    assert invited[1] == link
+
+
+def test_web_that_is_no_origin_is_refused(init, folder):
+    result = init("--web", "truc.example/t")
+    assert (result.exit_code, folder.root.exists(), "--web" in result.stderr) == (2, False, True)
+
+
 def test_next_steps_are_commands_that_work_as_they_stand(init, folder, tmp_path, monkeypatch):
     output = init("--public-host", "truc.example.org", "--port", "0").stdout
     steps = [line.split("  ")[1].strip() for line in output.splitlines() if line.startswith("  truc-server")]

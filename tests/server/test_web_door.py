@@ -177,6 +177,7 @@ async def test_who_comes_over_the_door_sits_with_who_comes_over_tcp(tmp_path):
         for seat in seats:
             assert (await seat.login())["t"] == "welcome"
         assert seats[0].client.info["caps"]["websocket"] is True
+        assert seats[0].client.info["web"] == web.origin
         table = await seats[0].create("truc-french", seats=2)
         await seats[1].join(table, 1)
         seen = await seats[0].client.until("table")

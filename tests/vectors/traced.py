@@ -275,7 +275,7 @@ async def _traced(script: Script, path: Path, clock: MockClock) -> Trace:
     ports: list[int] = []
     listening = trio.Event()
 
-    def announce(port: int) -> None:
+    def announce(port: int, _origin: str | None) -> None:
         ports.append(port)
         listening.set()
 

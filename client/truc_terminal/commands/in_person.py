@@ -111,12 +111,18 @@ def show_terms(table: Table, screen: Screen) -> None:
         screen.show_terms(table.state)
 
 
+_HERE: Final = ("http://localhost", "http://127.", "http://[::1]")
+
+
 def tell_invite(table: Table, screen: Screen) -> None:
     """Tell how to invite others, unless there is no seat for them."""
     if table.state is not None and not has_free_seat(table.state):
         return
     screen.note("invite", table=table.code, link=table.invite)
-    if is_here_alone(parse_address(table.invite).host):
+    is_here = is_here_alone(parse_address(table.invite).host)
+    if table.web_invite is not None and (is_here or not table.web_invite.startswith(_HERE)):
+        screen.note("invite_web", link=table.web_invite)
+    if is_here:
         screen.note("invite_here", "yellow")
 
 

@@ -30,6 +30,8 @@ export interface Info {
   guests: boolean;
   /** The host's message to everybody. */
   motd?: string;
+  /** The origin at which browsers reach the server, if its host lets them in; `/t/TABLE` there is a table. */
+  web?: string;
   /** The server's clock, Unix time in milliseconds. */
   now_ms: number;
 }

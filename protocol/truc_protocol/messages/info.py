@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from truc_protocol.codec import EncodingError, pack, unpack
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages.fields import Fact, SeatNumber, U, Word
+from truc_protocol.messages.fields import Fact, Origin, SeatNumber, U, Word
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,6 +63,8 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether players without a key may log in."""
     motd: str | None = None
     """The host's message to everybody."""
+    web: Origin | None = None
+    """The origin at which browsers reach the server, if its host lets them in; `/t/TABLE` there is a table."""
     now_ms: U
     """The server's clock, Unix time in milliseconds."""
 

@@ -43,6 +43,11 @@ def binding(origin: str) -> bytes:
     return sha256(enc([BINDING, origin]))
 
 
+def web_link(origin: str, table: str | None = None, invite: str | None = None) -> str:
+    """Return where a browser finds a table, or the server; an invite stands where neither log nor proxy sees it."""
+    return f"{origin}/{'' if table is None else f't/{table}'}{'' if invite is None else f'#invite={invite}'}"
+
+
 def status_of(code: Code | None) -> int:
     """Return the status of the close frame after a bye with this code; None is the end without a bye."""
     return _NORMAL if code is None else _STATUSES.get(code, _MISTAKE)

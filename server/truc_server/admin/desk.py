@@ -242,6 +242,7 @@ class Desk(NamedTuple):
             "version": _VERSION,
             "fingerprint": house.identity.fingerprint,
             "port": self.port,
+            "web": self.web and self.web.origin,
             "since_ms": self.since_ms,
             "connections": len(self.connections.everybody()),
             "players": len(self.lobby.presence),

@@ -231,6 +231,8 @@ def _reload_lines(answer: _Answer) -> Iterator[str]:
 def _status_lines(answer: _Answer) -> Iterator[str]:
     yield f"{answer['name']}, truc {answer['version']}, key {answer['fingerprint']}"
     yield f"port {answer['port']}, since {minute(answer['since_ms'])}"
+    if answer["web"] is not None:
+        yield f"browsers: {answer['web']}/"
     yield f"{_counted(answer['connections'], 'connection')}, {_counted(answer['players'], 'player')}"
     under_way = f"{answer['playing']} with a match, {_counted(answer['hands'], 'hand')} under way"
     yield f"{_counted(answer['tables'], 'table')}, {under_way}"

@@ -43,8 +43,8 @@ from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, FolderError, lock_holder, why_closed
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantsError, read_catalogue
+from truc_server.settings.web_address import place_of
 from truc_server.storage.backups import check_may_start
-from truc_server.web.origins import place_of
 
 if TYPE_CHECKING:
     from truc_server.storage.sqlite_file import Inspection

@@ -150,16 +150,19 @@ def load_settings(
         raise WrongSettingsError(f"cannot read the settings file {path}: {error.strerror}") from error
 
 
-def new_settings(flags: Mapping[str, object]) -> Settings:
+def new_settings(flags: Mapping[str, object], web: Mapping[str, object]) -> Settings:
     """Return the settings of a new server: from flags alone, except the data folder, which the environment may name.
+
+    `web` has what --web stands for, by its keys.
 
     Raises:
         WrongSettingsError: One of them is wrong.
     """
     variable = KEYS["data"].variable
     environ = {variable: os.environ[variable]} if variable in os.environ else {}
+    given = _given(flags) | {key: ("--web", value) for key, value in web.items()}
     try:
-        return load(file=None, environ=environ, flags=_given(flags))
+        return load(file=None, environ=environ, flags=given)
     except SettingsError as error:
         raise WrongSettingsError(str(error)) from error
 

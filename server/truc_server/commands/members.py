@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from truc_protocol.wire.websocket import web_link
 from truc_server.commands.command_line import (
     CommandError,
     WrongSettingsError,
@@ -25,6 +26,7 @@ from truc_server.commands.command_line import (
 )
 from truc_server.identity.identity import check_in_force, read_public
 from truc_server.settings.folder import used_folder
+from truc_server.settings.web_address import known_origin
 from truc_server.storage import Invite, Member
 from truc_server.timing.clock import now_ms
 
@@ -43,9 +45,9 @@ _MARK_CHARS: Final = 8  # of the hash of an invite, by which it is named
 @click.option("--uses", type=click.IntRange(1, _MOST_USES), help="How many keys it makes members [1].")
 @click.option("--days", type=click.IntRange(1, _MOST_DAYS), help=f"How long it is good [{_DAYS}].")
 def invite(file: Path | None, uses: int | None, days: int | None, **flags: object) -> None:
-    """Print the address of the server, with its fingerprint, to give to players.
+    """Print the address of the server, with its fingerprint, to give to players; below it the one for browsers.
 
-    On a server with access.members = "invite" the address has a fresh invite in it, with which a key becomes a member.
+    On a server with access.members = "invite" the addresses have a fresh invite in them, with which a key becomes a member.
     """
     settings = load_settings(file, flags)
     if settings.access.members != "invite" and (uses or days):
@@ -64,6 +66,8 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
         with stored(file, flags) as (_, store):
             code = issue(store, uses=uses or 1, days=days or _DAYS)
     click.echo(address(settings, settings.listen.port, identity.fingerprint, code))
+    if (origin := known_origin(settings.web)) is not None:
+        click.echo(web_link(origin, invite=code))
     if code is not None:
         click.echo(f"to withdraw it: truc-server invites withdraw {_mark(code)}", err=True)
     if is_local(settings):

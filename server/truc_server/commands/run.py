@@ -1,8 +1,8 @@
 """`truc-server run`: the server, and the process that it runs in.
 
 Here the process is set up: settings, data folder, keys, store, signals, limits. What a server does is in server.py.
-The first line `run` prints on standard output is for programs: `listening truc://HOST:PORT#FINGERPRINT`. Invariant:
-whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
+What `run` prints on standard output is for programs: `listening truc://HOST:PORT#FINGERPRINT`, then `web ORIGIN/` if
+browsers are served. Invariant: whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
 """
 
 import io
@@ -19,6 +19,7 @@ import click
 import structlog
 import trio
 
+from truc_protocol.wire.websocket import web_link
 from truc_server.commands.command_line import (
     WrongSettingsError,
     address,
@@ -91,9 +92,11 @@ async def _serve(
     # Slow to import, and needed by this command alone.
     from truc_server.server import serve
 
-    def announce(port: int) -> None:
+    def announce(port: int, origin: str | None) -> None:
         nursery.start_soon(collect_when_grown)
         _print(f"listening {address(settings, port, identity.fingerprint)}")
+        if origin is not None:
+            _print(f"web {web_link(origin)}")
 
     drain = trio.Event()
     async with trio.open_nursery() as nursery:

@@ -13,6 +13,7 @@ from typing import Final
 import click
 import msgspec
 
+from truc_protocol.wire.websocket import web_link
 from truc_server.commands.command_line import (
     CommandError,
     data_root,
@@ -27,7 +28,10 @@ from truc_server.identity.passphrases import passphrase_of
 from truc_server.settings.folder import Folder, default_root, locked, open_folder, write_private
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import FILE_VARIABLE, settings_text
+from truc_server.settings.web_address import LOOPBACK, known_origin
 
+_WEB_PORT: Final = 7374
+_HERE: Final = f"http://localhost:{_WEB_PORT}"
 _STEPS: Final = (
     ("check", "says what is wrong, and what to do"),
     ("run", "runs the server"),
@@ -45,11 +49,19 @@ _STEPS: Final = (
 @overriding(
     "name", "public_host", "hosts", "port", "tls", "members", "metrics_port", "passphrase_file", "log_format"
 )
-def init(file: Path | None, **flags: object) -> None:
+@click.option(
+    "--web",
+    "origin",
+    metavar="[ORIGIN]",
+    is_flag=False,
+    flag_value=_HERE,
+    help=f"Serve browsers too, at what they type: https://HOST behind your proxy [{_HERE}].",
+)
+def init(file: Path | None, origin: str | None, **flags: object) -> None:
     """Set a new server up: make the data folder, a settings file with these values, and the keys; nothing is overwritten."""
     if flags["passphrase_file"]:
         flags["passphrase_file"] = str(_absolute(str(flags["passphrase_file"])))
-    settings = new_settings(flags)
+    settings = new_settings(flags, {} if origin is None else _web(origin))
     named = file or os.environ.get(FILE_VARIABLE)
     with failures():
         folder = Folder(data_root(settings).absolute())
@@ -60,7 +72,7 @@ def init(file: Path | None, **flags: object) -> None:
         with locked(folder):
             identity = load_identity(folder, passphrase_of(settings, folder))
             _write(folder, path, settings)
-    for line in _told(folder, path, identity):
+    for line in _told(folder, path, identity, known_origin(settings.web)):
         click.echo(line)
 
 
@@ -84,9 +96,22 @@ def _write(folder: Folder, path: Path, settings: Settings) -> None:
         written.write(settings_text(msgspec.structs.replace(settings, data=str(folder.root))))
 
 
-def _told(folder: Folder, path: Path, identity: Identity) -> Iterator[str]:
+def _web(origin: str) -> dict[str, object]:
+    """Return the settings of a door for browsers: on this machine alone, for the network around it, or behind a proxy."""
+    if origin.startswith("https:"):
+        return {"web.listen": f"127.0.0.1:{_WEB_PORT}", "web.origin": origin, "web.proxies": ("127.0.0.1",)}
+    _, _, place = origin.partition("://")
+    host, colon, port = place.rpartition(":")
+    is_here = host in LOOPBACK
+    there = f"{'127.0.0.1' if is_here else '0.0.0.0'}:{port if colon else 80}"
+    return {"web.listen": there, **({} if host == "localhost" else {"web.origin": origin})}
+
+
+def _told(folder: Folder, path: Path, identity: Identity, origin: str | None) -> Iterator[str]:
     yield f"{path}: the settings, every one explained"
     yield f"{folder.root}: the data folder; the server's key in it has the fingerprint {identity.fingerprint}"
+    if origin is not None:
+        yield f"{web_link(origin)}: what to open in a browser, once the server runs"
     yield "Next:"
     commands = [f"truc-server {step}{_where(folder, path)}" for step, _ in _STEPS]
     width = max(map(len, commands))

@@ -37,6 +37,7 @@ from truc_server.requests.means import Means
 from truc_server.settings.abilities import capabilities
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
+from truc_server.settings.web_address import known_origin
 from truc_server.storage import PlayerKind, SaveGuest
 from truc_server.storage.journal import Journal
 from truc_server.timing.clock import now_ms
@@ -110,6 +111,7 @@ def info_of(settings: Settings, catalogue: VariantCatalogue) -> Info:
         variants=catalogue.offers(),
         guests=members.admits_guests(settings),
         motd=settings.motd or None,
+        web=known_origin(settings.web),
         now_ms=now_ms(),
     )
 

@@ -27,6 +27,7 @@ from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, read_out
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.settings.settings import WebSettings
+from truc_server.settings.web_address import origin_of, place_of
 from truc_server.timing.rate_limits import Meter, network_of
 from truc_server.web import pages, status
 from truc_server.web.line import HEADER_S, Line, announces_body
@@ -37,8 +38,6 @@ from truc_server.web.origins import (
     is_alias,
     is_proxy,
     networks,
-    origin_of,
-    place_of,
     values_of,
 )
 from truc_server.web.pages import Answer, Pages, refused, text

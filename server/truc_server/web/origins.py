@@ -10,22 +10,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from truc_protocol.wire.transport import scheme
-from truc_server.settings.settings import ListenSettings, WebSettings
+from truc_server.settings.settings import ListenSettings
+from truc_server.settings.web_address import LOOPBACK
 
 Headers = Iterable[tuple[bytes, bytes]]
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _FORWARDED: Final = b"x-forwarded-for"
-
-
-def place_of(web: WebSettings) -> tuple[str, int]:
-    """Return host and port to listen on."""
-    host, _, port = web.listen.rpartition(":")
-    return host.strip("[]"), int(port)
-
-
-def origin_of(web: WebSettings, port: int) -> str:
-    """Return what browsers must send as origin; `port` is where the server listens."""
-    return web.origin or f"http://localhost:{port}"
 
 
 def authority_of(origin: str) -> str:
@@ -37,7 +26,7 @@ def is_alias(authority: str, origin: str) -> bool:
     """Tell whether an authority is another way to write an origin of this machine alone, such as http://localhost:7374."""
     base, _, port = origin.rpartition(":")
     host, _, other = authority.rpartition(":")
-    return other == port and host in _LOOPBACK and base in {f"http://{name}" for name in _LOOPBACK}
+    return other == port and host in LOOPBACK and base in {f"http://{name}" for name in LOOPBACK}
 
 
 def address_beside(listen: ListenSettings, origin: str, port: int, fingerprint: str) -> str:
