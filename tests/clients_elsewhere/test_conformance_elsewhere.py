@@ -9,7 +9,7 @@ from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, keyed, need
 
 from truc_protocol.audit import verify
 
-NEEDS_RULES = {"C3.cheat-score"}
+NEEDS_RULES = {"C3.cheat-score", "C3.cheat-options-forbidden"}
 """What a client that plays no rules cannot see: docs/verifiers/README.md, "What it leaves out"."""
 
 

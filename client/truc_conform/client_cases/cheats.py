@@ -40,19 +40,20 @@ from truc_conform.forging import (
     twisting,
 )
 from truc_conform.playing import Puppet, secret, signed_position
-from truc_conform.result import AnyAct, CaseOutcome, failed, tag_of_body
+from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
 from truc_conform.scenes import Exit, at_first, intercepting, judged, recasting, said, scene, unended
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
 from truc_protocol.boxes import Option
+from truc_protocol.checks import CheckError
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
 from truc_protocol.errors import Code
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.records import Record, body_hash
+from truc_protocol.records import Record, body_hash, parse
 from truc_protocol.setup import open_terms
 
-_OTHER: Final = 2  # the role of seat 1
+_CLIENT, _OTHER = 1, 2  # the roles of seats 0 and 1
 _NO_LINK: Final = secret("no link", 1)
 
 
@@ -292,6 +293,54 @@ def _foreign_card(server: ClientHarness, option: Option) -> Option:
 def _another_line(_server: ClientHarness, option: Option) -> Option:
     """Let an option say that it concedes."""
     return option._replace(line="concede")
+
+
+def _signs_nothing_forbidden(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    if server.cheated_at is None:
+        return failed("the match never reached the cheat")
+    if server.done.is_set():
+        return CaseOutcome(
+            CaseVerdict.NON_STRICT, "it signed what the rules forbid: its seat could be blamed"
+        )
+    return failed(f"it was still running after {end.seconds:.0f} s") if end.code is None else None
+
+
+@scene(
+    judged(
+        "C3.cheat-options-forbidden",
+        DUTIES,
+        "does not sign what the rules forbid (C20), if it knows the rules",
+        _signs_nothing_forbidden,
+    )
+)
+def _forbidden(server: ClientHarness) -> None:
+    """Offer to accept what nobody has asked for, in the place of cards, until that is signed."""
+    offered: set[int] = set()
+
+    def accepting(_server: ClientHarness, _option: Option) -> Option:
+        offered.add(server.at_play().k)
+        return Option("accept", (), "accept")
+
+    async def end_at_it(message: messages.ClientMessage) -> bool:
+        if (
+            isinstance(message, messages.SignedAct)
+            and signed_position(message) in offered
+            and _accepts(message)
+        ):
+            server.done.set()
+        return server.done.is_set()
+
+    twisting(accepting)(server)
+    server.intercepts.append(end_at_it)
+
+
+def _accepts(message: messages.SignedAct) -> bool:
+    """Tell whether a client signs that it accepts."""
+    try:
+        body = parse(Record(_CLIENT, message.body, message.sig))
+    except CheckError:
+        return False
+    return isinstance(body, Act) and body.kind == "accept"
 
 
 @of_options("C3.cheat-options-clear", "options outside their box")

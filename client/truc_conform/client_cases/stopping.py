@@ -20,7 +20,7 @@ def stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
         return failed("the match never reached the cheat")
     later = signed_after(server, server.cheated_at)
     if later:
-        return failed(f"it signed a {later} record after the cheat")
+        return failed(f"it signed a record after the cheat: {later}")
     if end.code is None:
         return failed(f"it was still running after {end.seconds:.0f} s")
     return None if end.code else failed("it ended with exit code 0, as if all were well")
