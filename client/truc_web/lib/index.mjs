@@ -7,6 +7,9 @@
 // Begin with `verify` (proof/audit.mjs) for a whole transcript, with `Ledger` for a match as its records come, with
 // `Player` (talk.mjs) to play.
 
+/** The rules of the games (rules/index.mjs), when they are needed: a page does not load them first. */
+export const loadRules = () => import('./rules/index.mjs')
+
 export { concat, fromHex, isBytes, same, toHex } from './bytes.mjs'
 
 // The verdict on files: transcripts, and evidence beside them.

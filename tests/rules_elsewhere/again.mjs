@@ -1,0 +1,229 @@
+// What the tests ask of the rules in JavaScript: a line of JSON in, a line of JSON out.
+//
+// A match that was played elsewhere, once more; the lines of a scenario; counts of what can follow a match.
+
+import { createInterface } from 'node:readline'
+import {
+  begin, deal, deciders, legal, moveLine, nextHand, openSlots, owedShares, owedShows, play, readMove,
+  readRules, refusal, ruled, signs
+} from '../../client/truc_web/lib/rules/index.mjs'
+
+const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte
+  for (let i = 0; i < 8; i++) sum = sum & 1 ? 0xedb88320 ^ (sum >>> 1) : sum >>> 1
+  return sum
+})
+
+function crc32(text) {
+  let sum = 0xffffffff
+  for (let i = 0; i < text.length; i++) sum = CRC[(sum ^ text.charCodeAt(i)) & 0xff] ^ (sum >>> 8)
+  return (sum ^ 0xffffffff) >>> 0
+}
+
+const seatsOf = (state) => [...Array(state.seats).keys()]
+const written = ({ seat, kind, cards, value }) => `${seat},${kind},${[...cards].sort((a, b) => a - b).join('.')},${value ?? ''}`
+
+// All that both programs must agree on; told.py writes the same.
+function standing(state) {
+  const { hand, score } = state
+  const move = ruled(state)
+  return [
+    hand.phase,
+    state.dealer,
+    score.map(({ upper, points }) => `${upper}.${points}`).join(' '),
+    state.games.join(' '),
+    hand.bets.locked ?? hand.bets.stake,
+    state.gameWinner,
+    state.winner,
+    deciders(state).join(' '),
+    owedShows(state).map(([seat, slots]) => `${seat}:${slots.join('.')}`).join(' '),
+    owedShares(state).map(([giver, receiver]) => `${giver}>${receiver}`).join(' '),
+    move === null ? '' : written(move),
+    seatsOf(state).map((seat) => `${seat}:${signs(state, seat).join('.')}`).join(' '),
+    seatsOf(state).flatMap((seat) => legal(state, seat).map(written)).sort().join(' ')
+  ].map((part) => part ?? '').join('|')
+}
+
+const dealt = (state, hands, up) => deal(state, hands, up.length > 0 ? up : undefined)
+
+function stepOf(state, [what, ...args]) {
+  switch (what) {
+    case 'deal': return dealt(state, ...args)
+    case 'next': return nextHand(state)
+    default: return play(state, args[0])
+  }
+}
+
+// The first step after which the match stands otherwise, and how; null if there is none.
+function difference({ rules, table, steps }) {
+  let state = begin(rules, table)
+  for (const [step, told] of steps.entries()) {
+    try {
+      state = stepOf(state, told)
+    } catch (error) {
+      return { step, standing: error.stack }
+    }
+    const now = standing(state)
+    if (crc32(now) !== told.at(-1)) return { step, standing: now }
+  }
+  return null
+}
+
+// The lines of a scenario (docs/rules/scenarios.md), its set-up done: the first that does not hold, and why; else null.
+class Scenario {
+  constructor({ rules, table, lines }) {
+    this.rules = rules
+    this.lines = lines
+    this.state = begin(rules, table)
+    this.given = new Map()
+    this.turn = []
+  }
+
+  failure() {
+    for (const [number, words] of this.lines) {
+      try {
+        const said = this.line(words)
+        if (said !== undefined) return { line: number, said: `${words.join(' ')}: got ${said}` }
+      } catch (error) {
+        return { line: number, said: `${words.join(' ')}: ${error.stack}` }
+      }
+    }
+    return null
+  }
+
+  line([first, ...rest]) {
+    if (first === 'deal' || first === 'turn') return this.give(first, rest)
+    this.deal()
+    if (/^\d+$/.test(first)) return this.move(Number(first), rest)
+    return CHECKS[first](this, rest)
+  }
+
+  cards(names) {
+    return names.map((name) => this.rules.pack.indexOf(name))
+  }
+
+  give(what, words) {
+    if (this.state.hand.phase === 'over') this.state = nextHand(this.state)
+    if (what === 'turn') this.turn = this.cards(words)
+    else this.given.set(Number(words[0]), this.cards(words.slice(1)))
+  }
+
+  deal() {
+    const { state, given, turn } = this
+    if (state.hand.phase !== 'deal') return
+    const nothing = [null, null, null]
+    this.state = dealt(state, seatsOf(state).map((seat) => (given.get(seat) ?? nothing).slice(0, state.hand.each)), turn)
+    this.given = new Map()
+    this.turn = []
+  }
+
+  move(seat, words) {
+    const reason = this.refused(seat, words)
+    if (reason !== null) return reason
+    if (words[0] !== 'sign') this.state = play(this.state, readMove(this.rules, seat, words.join(' ')))
+    return undefined
+  }
+
+  // The code with which a move is refused.
+  refused(seat, words) {
+    if (words[0] === 'sign') return signs(this.state, seat).includes(words[1]) ? null : 'illegal_action'
+    const move = readMove(this.rules, seat, words.join(' '))
+    return move === null ? 'illegal_action' : refusal(this.state, move)
+  }
+}
+
+const sorted = (moves) => [...moves].sort().join('; ')
+const unless = (expected, got) => String(expected) === String(got) ? undefined : String(got)
+const CODES = ['not_your_turn', 'illegal_action', 'void_bet']
+const CHECKS = {
+  '!': (scenario, [seat, ...words]) => {
+    const code = CODES.includes(words.at(-1)) ? words.at(-1) : null
+    const got = scenario.refused(Number(seat), code === null ? words : words.slice(0, -1))
+    return got === null ? 'taken' : unless(code ?? got, got)
+  },
+  '?': ({ rules, state }, [seat, ...words]) => {
+    const wanted = words.join(' ') === '-' ? [] : words.join(' ').split(';').map((move) => move.trim())
+    const found = legal(state, Number(seat)).filter(({ kind }) => kind !== 'order' && kind !== 'show')
+    return unless(sorted(wanted), sorted(found.map((action) => moveLine(rules, action))))
+  },
+  next: ({ state }, words) => unless(words.sort().join(' '), deciders(state).join(' ') || '-'),
+  trick: ({ state: { hand } }, [word]) => unless(word, hand.trick),
+  stake: ({ state: { hand: { bets } } }, [word]) => unless(word, bets.locked === 'rest' ? 'game' : bets.locked ?? bets.stake),
+  hand: ({ state: { hand } }, [word]) => unless(word, hand.result ?? 'open'),
+  points: ({ state: { hand } }, words) => unless(words.join(' '), hand.given.join(' ')),
+  score: ({ rules, state: { score } }, words) => {
+    const wanted = words.map((word) => rules.pointsPerUnit > 0 && !word.includes('+') ? `0+${word}` : word)
+    return unless(wanted.join(' '), score.map(({ upper, points }) => rules.pointsPerUnit > 0 ? `${upper}+${points}` : points).join(' '))
+  },
+  game: ({ state }, [word]) => unless(word, state.gameWinner ?? 'open'),
+  match: ({ state }, [word]) => unless(word, state.winner ?? 'open'),
+  shown: (scenario, [seat, ...names]) => {
+    const { state, rules: { pack } } = scenario
+    const owed = owedShows(state).flatMap(([owner, slots]) => owner === Number(seat) ? slots : [])
+    const slots = new Set([...openSlots(state, Number(seat)), ...owed])
+    const got = [...slots].map((slot) => pack[state.hand.cards[seat][slot]])
+    return unless(sorted(names[0] === '-' ? [] : names), sorted(got))
+  }
+}
+
+// The counts of tests/perft: rows of actions, different positions, rows of cards played without a word.
+function rowsOf(state, depth) {
+  if (depth === 0) return 1
+  const actions = seatsOf(state).flatMap((seat) => legal(state, seat))
+  return actions.reduce((sum, action) => sum + rowsOf(play(state, action), depth - 1), 0)
+}
+
+function positionsOf(state, depth) {
+  const counts = [1]
+  let layer = [state]
+  for (let i = 0; i < depth; i++) {
+    const next = new Map()
+    for (const each of layer) {
+      for (const seat of seatsOf(each)) {
+        for (const action of legal(each, seat)) {
+          const after = play(each, action)
+          next.set(JSON.stringify({ ...after, rules: null }), after)
+        }
+      }
+    }
+    layer = [...next.values()]
+    counts.push(layer.length)
+  }
+  return counts
+}
+
+function cardRowsOf(state, depth) {
+  const counts = []
+  let layer = [state]
+  for (let i = 0; i < depth; i++) {
+    layer = layer.flatMap((each) => seatsOf(each).flatMap((seat) => legal(each, seat))
+      .filter(({ kind, value }) => kind === 'play' && value === null).map((action) => play(each, action)))
+    counts.push(layer.length)
+  }
+  return counts
+}
+
+function counts({ rules, table, steps, rows, positions, cards }) {
+  const state = steps.reduce(stepOf, begin(rules, table))
+  const stood = state.hand.phase === 'redeal' ? play(state, { seat: state.hand.row.eldest, kind: 'stand', cards: [], value: null }) : state
+  return {
+    rows: Array.from({ length: rows }, (_, i) => rowsOf(state, i + 1)),
+    positions: positionsOf(state, positions),
+    cards: cardRowsOf(stood, cards)
+  }
+}
+
+const ANSWERS = {
+  match: difference,
+  scenario: (task) => new Scenario(task).failure(),
+  counts
+}
+
+const rulesOf = new Map()
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { ask, document, ...task } = JSON.parse(line)
+  const name = JSON.stringify(document)
+  if (!rulesOf.has(name)) rulesOf.set(name, readRules(document))
+  process.stdout.write(JSON.stringify(ANSWERS[ask]({ ...task, rules: rulesOf.get(name) })) + '\n')
+}
