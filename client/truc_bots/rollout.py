@@ -76,7 +76,7 @@ def quick_move(match: Match, seat: Seat, options: tuple[Action, ...], dice: Rand
 
 def _envido_power(match: Match, seat: Seat) -> float:
     cards = [card for card in match.hand.dealt.cards[seat] if card is not None]
-    return 0.4 + (envido_value(match.variant, cards) - _ENVIDO) / 16 if cards else 0.0
+    return 0.4 + (envido_value(match.variant, cards, match.hand.dealt.up) - _ENVIDO) / 16 if cards else 0.0
 
 
 def _answer(options: tuple[Action, ...], strong: float, dice: Random) -> Action:

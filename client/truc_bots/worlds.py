@@ -95,13 +95,13 @@ def _drawn(match: Match, seat: Seat, pool: list[Card], count: int, dice: Random)
 
 def _agrees(match: Match, seat: Seat, cards: tuple[Card, ...]) -> bool:
     told = _told_of(match).get(seat)
-    if told is not None and envido_value(match.variant, cards) != told:
+    if told is not None and envido_value(match.variant, cards, match.hand.dealt.up) != told:
         return False
     if match.variant.flor is None:
         return True
     has_played = len(match.hand.row.left[seat]) < match.hand.dealt.each
     declared = seat in match.hand.contests.flores
-    return is_flor(match.variant, cards) == declared or not (declared or has_played)
+    return is_flor(match.variant, cards, match.hand.dealt.up) == declared or not (declared or has_played)
 
 
 def _asking(match: Match) -> Side | None:
@@ -117,6 +117,6 @@ def _worth(match: Match, cards: Iterable[Card]) -> int:
     """Return that by which draws are compared: envido while that is open, else strength."""
     offers = match.hand.offers
     if offers and isinstance(offers[-1], EnvidoAsk):
-        return envido_value(match.variant, tuple(cards))
+        return envido_value(match.variant, tuple(cards), match.hand.dealt.up)
     by_card = strengths(match)
     return sum(by_card[card] for card in cards)

@@ -35,7 +35,8 @@ def read_document(document: bytes) -> Variant:
     except (EncodingError, RulesError) as error:
         raise CheckError("C5", f"rule document: {error}", "server") from error
     if rule_document(variant) != document:
-        raise CheckError("C5", "rule document: expected ascending names in every group", "server")
+        message = "rule document: expected ascending names in every group, and no default"
+        raise CheckError("C5", message, "server")
     return variant
 
 

@@ -191,6 +191,8 @@ class LocalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     tongue: str | None = None
     """The language the set is in; None if there is no set."""
+    like: str | None = None
+    """The set that has what this one does not say otherwise, or as empty; not its names."""
     leaders: Literal["captain", "governor"] = "captain"
     """What the leaders of the two sides of a hand are."""
     next_sits: Literal["left", "right"] = "right"
@@ -225,7 +227,17 @@ PLAIN: Final = LocalWords()
 @cache
 def local_sets() -> Mapping[str, LocalWords]:
     """Return all sets, by name."""
-    return msgspec.convert(tomllib.loads(read_text("local.toml")), dict[str, LocalWords])
+    written = tomllib.loads(read_text("local.toml"))
+    whole = {name: _over(written.get(own.get("like"), {}), own) for name, own in written.items()}
+    return msgspec.convert(whole, dict[str, LocalWords])
+
+
+def _over(like: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a set says: its own words, and in their groups those of the set it is like, but what is empty here."""
+    mixed = {**{part: said for part, said in like.items() if part != "names"}, **own}
+    shared = [part for part in own if isinstance(own[part], dict) and part in like and part != "names"]
+    mixed |= {part: _over(like[part], own[part]) for part in shared}
+    return {part: said for part, said in mixed.items() if said != ""}
 
 
 def local_words(name: str) -> LocalWords:

@@ -5,15 +5,20 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from truc_rules import Card, Variant, card_named
-from truc_rules.contests.values import envido_value, flor_value, is_flor
+from truc_rules import Card, TurnUp, Variant, card_named
+from truc_rules.contests.values import Up, envido_value, flor_value, is_flor
 
 Bet = Literal["envido", "flor"]
 """A side bet on what the cards of a hand count."""
 
-_VALUES: Final[Mapping[Bet, Callable[[Variant, Sequence[Card]], int]]] = MappingProxyType(
+_VALUES: Final[Mapping[Bet, Callable[[Variant, Sequence[Card], Up], int]]] = MappingProxyType(
     {"envido": envido_value, "flor": flor_value}
 )
+
+
+def counted_pieces(rule: TurnUp) -> str:
+    """Return what each piece counts in the side bets, as `2 = 10, 4 = 9`."""
+    return ", ".join(f"{rank} = {number}" for rank, number in zip(rule.pieces, rule.numbers, strict=True))
 
 
 class Primer(NamedTuple):
@@ -53,22 +58,34 @@ class Primer(NamedTuple):
         counted = (sum(other > own for other in strengths) for own in strengths)
         return MappingProxyType(dict(zip(variant.pack, counted, strict=True)))
 
-    def worth(self, cards: Iterable[str]) -> tuple[Bet, int] | None:
+    @property
+    def pieces(self) -> str:
+        """What each piece counts, strongest first; empty where the game has none."""
+        rule = self.variant.turnup
+        return "" if rule is None else counted_pieces(rule)
+
+    def worth(self, cards: Iterable[str], turned_up: str | None = None) -> tuple[Bet, int] | None:
         """Return what a hand is bet on by its cards, and their value: flor for who holds one, else envido, if it is played."""
-        named = [card_named(self.variant.pack, card) for card in cards]
-        if self.variant.flor is not None and is_flor(self.variant, named):
-            return "flor", flor_value(self.variant, named)
-        return None if self.variant.envido is None else ("envido", envido_value(self.variant, named))
+        variant, named, up = self.variant, self._named(cards), self._up(turned_up)
+        if variant.flor is not None and is_flor(variant, named, up):
+            return "flor", flor_value(variant, named, up)
+        return None if variant.envido is None else ("envido", envido_value(variant, named, up))
 
-    def value(self, bet: Bet, cards: Iterable[str]) -> int:
+    def value(self, bet: Bet, cards: Iterable[str], turned_up: str | None = None) -> int:
         """Return what cards count in a bet; in one on flor they are a flor."""
-        return _VALUES[bet](self.variant, [card_named(self.variant.pack, card) for card in cards])
+        return _VALUES[bet](self.variant, self._named(cards), self._up(turned_up))
 
-    def beats_of_100(self, bet: Bet, cards: Iterable[str]) -> int:
+    def beats_of_100(self, bet: Bet, cards: Iterable[str], turned_up: str | None = None) -> int:
         """Return about how many of 100 hands dealt from the other cards count less in a bet; of 100 flores in one on flor."""
-        variant, own = self.variant, [card_named(self.variant.pack, card) for card in cards]
-        others = {*range(len(variant.pack))} - {*own}
+        variant, own, up = self.variant, self._named(cards), self._up(turned_up)
+        others = {*range(len(variant.pack))} - {*own, *up}
         hands = [[*map(Card, hand)] for hand in combinations(others, len(own))]
-        rivals = [hand for hand in hands if bet == "envido" or is_flor(variant, hand)]
-        lower = [hand for hand in rivals if _VALUES[bet](variant, hand) < _VALUES[bet](variant, own)]
+        rivals = [hand for hand in hands if bet == "envido" or is_flor(variant, hand, up)]
+        lower = [hand for hand in rivals if _VALUES[bet](variant, hand, up) < _VALUES[bet](variant, own, up)]
         return round(100 * len(lower) / len(rivals))
+
+    def _named(self, cards: Iterable[str]) -> list[Card]:
+        return [card_named(self.variant.pack, card) for card in cards]
+
+    def _up(self, turned_up: str | None) -> tuple[Card, ...]:
+        return () if turned_up is None else (card_named(self.variant.pack, turned_up),)

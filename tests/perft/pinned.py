@@ -26,9 +26,13 @@ POSITIONS = by_game(
         (2, (1, 8, 38, 100, 246, 503), "truco-argentino"),
         (4, (1, 8, 46, 171, 603), "truco-argentino"),
         (6, (1, 8, 54, 203), "truco-argentino truco-argentino-6"),
-        (2, (1, 9, 47, 158, 466, 1211), "truco-argentino-flor truco-gauderio truco-gauderio-18"),
-        (4, (1, 9, 59, 270, 1308), "truco-argentino-flor truco-gauderio"),
-        (6, (1, 9, 70, 336), "truco-argentino-flor truco-argentino-6-flor truco-gauderio"),
+        (
+            2,
+            (1, 9, 47, 158, 466, 1211),
+            "truco-argentino-flor truco-uruguayo truco-gauderio truco-gauderio-18",
+        ),
+        (4, (1, 9, 59, 270, 1308), "truco-argentino-flor truco-uruguayo truco-gauderio"),
+        (6, (1, 9, 70, 336), "truco-argentino-flor truco-argentino-6-flor truco-uruguayo truco-gauderio"),
         (
             2,
             (1, 4, 15, 42, 117, 213),
@@ -61,9 +65,9 @@ ROWS = by_game(
         (2, (8, 40, 124, 365), "truco-argentino"),
         (4, (8, 56, 311, 1491), "truco-argentino"),
         (6, (8, 72, 507), "truco-argentino truco-argentino-6"),
-        (2, (9, 51, 223, 860), "truco-argentino-flor truco-gauderio truco-gauderio-18"),
-        (4, (9, 73, 506, 3478), "truco-argentino-flor truco-gauderio"),
-        (6, (9, 92, 775), "truco-argentino-flor truco-argentino-6-flor truco-gauderio"),
+        (2, (9, 51, 223, 860), "truco-argentino-flor truco-uruguayo truco-gauderio truco-gauderio-18"),
+        (4, (9, 73, 506, 3478), "truco-argentino-flor truco-uruguayo truco-gauderio"),
+        (6, (9, 92, 775), "truco-argentino-flor truco-argentino-6-flor truco-uruguayo truco-gauderio"),
         (
             2,
             (4, 15, 42, 117),
@@ -84,7 +88,7 @@ CARDS_ALONE = by_game(
             2,
             (3, 9, 18, 36, 18, 18),
             "truc-catalan truc-catalan-moll truco-argentino truco-argentino-flor truco-gauderio "
-            "truco-gauderio-18",
+            "truco-gauderio-18 truco-uruguayo",
         ),
         (4, (3, 9, 27, 81, 162, 324, 648, 1296, 648, 648, 648, 648), "truc-catalan truc-catalan-moll"),
         (
@@ -111,7 +115,7 @@ CARDS_ALONE = by_game(
             6,
             (3, 9, 27, 81, 243, 729, 1458, 2916),
             "truco-argentino truco-argentino-flor truco-argentino-6 truco-argentino-6-flor "
-            "truco-paulista truco-paulista-clean truco-mineiro truco-mineiro-clean truco-gauderio",
+            "truco-paulista truco-paulista-clean truco-mineiro truco-mineiro-clean truco-gauderio truco-uruguayo",
         ),
         (
             2,
@@ -124,6 +128,7 @@ CARDS_ALONE = by_game(
             (3, 9, 27, 81, 162, 324, 648, 1296, 608, 608, 608, 608),
             "truco-mineiro truco-mineiro-clean truco-mineiro-2",
         ),
+        (4, (3, 9, 27, 81, 162, 324, 648, 1296, 512, 512, 512, 512), "truco-uruguayo"),
         (2, (3, 9, 18, 36, 28, 28), "put"),
     ]
 )

@@ -14,7 +14,7 @@ SPANISH = ("3o 12c 6o", "3c 7b 1o", "2e 6c 1b", "2b 10e 7c", "11b 1e 4c", "12o 5
 FLORES = ("3o 12o 6o", "3c 7b 1o", "2e 6c 1b", "2b 10b 4b", "11b 1e 4c", "12c 5c 3e")
 FRENCH = ("8h Qd 7c", "Ah 10c 9d", "Qs 8c 10h", "Ac 9s Kh")
 BRAZIL = ("3h Qd Kc", "3c Js As", "2s 2c Ah", "2h Qc Kd", "Jd 3d Kh", "Qs Jh Ac")
-TURN = "Ks"
+TURNS = ("Ks", "6e")
 TABLES = [(name, seats) for name in presets() for seats in preset(name).players]
 
 
@@ -23,7 +23,8 @@ def fixed(name, seats):
     fitting = (FLORES, SPANISH, BRAZIL, FRENCH) if variant.flor else (SPANISH, BRAZIL, FRENCH)
     hands = next(hands[:seats] for hands in fitting if {*" ".join(hands[:seats]).split()} <= {*variant.pack})
     before = [f"{seats - 2} cut"] if variant.short_deal else []
-    return dealt(name, *hands, before=before, turn=TURN if variant.turnup else "")
+    turn = next(card for card in TURNS if card in variant.pack) if variant.turnup else ""
+    return dealt(name, *hands, before=before, turn=turn)
 
 
 @pytest.mark.parametrize(("name", "seats"), TABLES)

@@ -36,6 +36,7 @@ COMES_TO = {
     "le-truc-resigned.truc": ("proven", "A", "resigned"),
     "truc-lanes-4-forfeit.truc": ("proven", "A", "forfeit"),
     "gauderio-guests.truc": ("proven", "C", "won"),
+    "uruguayo.truc": ("proven", "A", "won"),
     "truc-lanes-incomplete.truc": ("incomplete", "B", None),
 }
 

@@ -63,6 +63,20 @@ def test_document_that_is_none_is_refused(document):
         read_document(document)
 
 
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        (["pieces", []], "expected ascending names in every group, and no default"),
+        (["poker", 1], "turnup.poker: expected no such field"),
+    ],
+)
+def test_document_that_says_a_default_or_an_unknown_name_is_refused(extra, said):
+    tag, engine, name, version, pack, params = dec(rule_document(preset("truco-paulista")))
+    more = [[param, sorted([*value, extra]) if param == "turnup" else value] for param, value in params]
+    with pytest.raises(CheckError, match=said):
+        read_document(enc([tag, engine, name, version, pack, more]))
+
+
 def test_document_longer_than_the_limit_is_refused():
     with pytest.raises(CheckError, match=str(MAX_DOCUMENT)):
         read_document(bytes(MAX_DOCUMENT + 1))

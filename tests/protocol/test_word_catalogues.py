@@ -33,6 +33,7 @@ TONGUES = {
     "french": "fr",
     "trut": "fr",
     "argentine": "es",
+    "uruguayan": "es",
     "gauderio": "pt",
     "paulista": "pt",
     "mineiro": "pt",
@@ -282,6 +283,15 @@ def test_names_are_of_presets() -> None:
 def test_local_names_are_those_of_the_sources(words, variant, names) -> None:
     # rules.md 13b.17
     assert local_words(words).names[variant] == names
+
+
+def test_a_set_that_is_like_another_has_its_words_but_not_its_names() -> None:
+    # rules.md 17.9
+    argentine, own = local_words("argentine"), local_words("uruguayan")
+    assert own.moves == argentine.moves
+    assert (own.terms["turn-up"], own.terms["eldest"]) == ("muestra", "mano")
+    assert (argentine.gestures["ace-clubs"], own.gestures.get("ace-clubs")) == ("wink", None)
+    assert own.names == {}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

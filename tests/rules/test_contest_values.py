@@ -9,8 +9,6 @@ from rules.played import known
 from truc_rules import Flor, preset
 from truc_rules.cards.packs import pack_of
 from truc_rules.contests.values import (
-    ENVIDO_VALUES,
-    FLOR_VALUES,
     envido_cards,
     envido_value,
     flor_value,
@@ -35,7 +33,7 @@ def hand_of(variant, names):
 
 def test_values_are_0_to_7_and_20_to_33():
     found = {envido_value(ARGENTINE, cards) for cards in combinations(range(40), 3)}
-    assert found == {*range(8), *range(20, 34)} == set(ENVIDO_VALUES)
+    assert found == {*range(8), *range(20, 34)} == set(ARGENTINE.envido_values)
 
 
 def test_two_cards_make_a_value_of_twenty_or_more():
@@ -64,7 +62,41 @@ def test_480_of_9880_hands_are_flores():
 
 def test_flores_are_worth_20_to_38():
     found = {flor_value(GAME, cards) for cards in combinations(range(40), 3) if is_flor(GAME, cards)}
-    assert found == set(range(20, 39)) == set(FLOR_VALUES)
+    assert found == set(range(20, 39)) == set(GAME.flor_values)
+
+
+# rules.md 17.4, 17.5
+
+
+def dealt_hands(variant):
+    """Yield the card turned up and every hand beside it, for every card that may be turned up."""
+    for up in range(len(variant.pack)):
+        rest = [card for card in range(len(variant.pack)) if card != up]
+        yield from (((up,), cards) for cards in combinations(rest, 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "flores", "share"),
+    [("truco-uruguayo", {*range(8), *range(20, 38)}, set(range(20, 48)), 1419)],
+)
+def test_values_with_pieces_are_those_that_may_be_said_and_of_the_sources(name, plain, flores, share):
+    variant, envidos, found, count = preset(name), set(), set(), 0
+    for up, cards in dealt_hands(variant):
+        if is_flor(variant, cards, up):
+            found.add(flor_value(variant, cards, up))
+            count += 1
+        else:
+            envidos.add(envido_value(variant, cards, up))
+    assert (envidos, found, count) == (plain, flores, 40 * share)
+    assert envidos < set(variant.envido_values)
+    assert found <= set(variant.flor_values)
+
+
+@pytest.mark.parametrize("turned", ["6c", "2c"])
+def test_the_card_that_stands_in_counts_as_the_piece_and_else_nothing(turned):
+    variant = preset("truco-uruguayo")
+    up = (known(variant, turned),)
+    assert envido_value(variant, hand_of(variant, "12c 7o 4e"), up) == (37 if turned == "2c" else 7)
 
 
 # rules.md 13.30

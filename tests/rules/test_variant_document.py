@@ -213,6 +213,46 @@ def test_only_plain_values_go_into_a_document():
         params(replace(CATALAN, match=3.0))
 
 
+PIECES = preset("truco-uruguayo")
+
+
+@each_row(
+    "changes, said",
+    [
+        ({"cycle": ("1",)}, "turnup.cycle: expected no cycle beside pieces"),
+        ({"suits": ("o",)}, "turnup.cycle: expected no cycle beside pieces"),
+        ({"pieces": ("2", "2", "5", "11", "10")}, "turnup.pieces: expected ranks of the pack, each once"),
+        ({"pieces": ("2", "4", "5", "11", "9")}, "turnup.pieces: expected ranks of the pack, each once"),
+        ({"pieces": ()}, "turnup.pieces: expected ranks, where numbers or a stand-in are given"),
+        ({"numbers": (10, 9, 8, 7)}, "turnup.numbers: expected a number of at most 20 for each piece"),
+        ({"numbers": (21, 9, 8, 7, 7)}, "turnup.numbers: expected a number of at most 20 for each piece"),
+        ({"stand_in": "10"}, "turnup.stand_in: expected a rank of the pack that is no piece, or nothing"),
+        ({"stand_in": "13"}, "turnup.stand_in: expected a rank of the pack that is no piece, or nothing"),
+    ],
+)
+def test_pieces_must_fit_together(changes, said):
+    with pytest.raises(VariantError, match=said):
+        replace(PIECES, turnup=replace(PIECES.turnup, **changes))
+
+
+def test_a_run_of_pieces_is_no_flor():
+    with pytest.raises(VariantError, match=r"flor.kind: expected suit, where pieces are of any suit"):
+        replace(PIECES, flor=replace(PIECES.flor, kind="run"))
+
+
+def test_a_piece_without_a_stand_in_is_missing_when_it_is_turned_up():
+    alone = replace(PIECES, turnup=replace(PIECES.turnup, stand_in=""))
+    cards = {name: card for card, name in enumerate(alone.pack)}
+    turned = alone.turned[cards["2c"]]
+    assert turned[cards["12c"]] == alone.strengths[cards["12c"]]
+    assert max(turned) == turned[cards["4c"]]
+
+
+def test_a_document_has_what_is_not_the_default_and_nothing_else():
+    assert [name for name, _ in dict(params(PIECES))["turnup"]] == ["numbers", "pieces", "stand_in"]
+    assert [name for name, _ in dict(params(preset("truco-paulista")))["turnup"]] == ["cycle", "suits"]
+
+
 @pytest.mark.parametrize("name", ["truco-argentino-flor", "truco-paulista"])
 def test_cards_are_not_shown_by_choice_where_a_reader_could_not_follow(name):
     blind = preset(name).last_point is not None

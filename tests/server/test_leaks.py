@@ -9,6 +9,7 @@ seat is offered what it may do, or finds it out by the rules.
 import os
 import random
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import pytest
 import trio
@@ -22,6 +23,7 @@ from truc_protocol.ledger import missing
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_rules import Variant, preset
 from truc_rules.cards.packs import LARGEST_PACK
+from truc_rules.contests.values import is_flor
 from truc_words.variant_files import variant_file
 
 pytestmark = pytest.mark.slow
@@ -44,6 +46,7 @@ GAMES = [
     ("truco-argentino-flor", 2),
     ("truco-argentino-flor", 4),
     ("truco-gauderio", 4),
+    ("truco-uruguayo", 4),
 ]
 KNOWING = [((), ()), ((ALTERED,), (ALTERED,)), ((), (ALTERED,))]
 """In each of two deals, the seats that make their own options."""
@@ -122,8 +125,13 @@ class Pair:
         dice.shuffle(order)
         places = [slot * count + count - 1 for slot in range(3)]
         free = list(range(3 * count + 1, len(order)))
-        same_suit = [at for at in free if names[order[at]][-1] == names[order[places[0]]][-1]]
-        others = dice.sample(same_suit if len(same_suit) > 1 and dice.random() < 0.7 else free, 2)
+        up = (order[3 * count],)
+        flores = [
+            pair
+            for pair in combinations(free, 2)
+            if is_flor(rules(game), [order[at] for at in (places[0], *pair)], up)
+        ]
+        others = dice.choice(flores) if flores and dice.random() < 0.7 else dice.sample(free, 2)
         altered = list(order)
         for place, other in zip(places[1:], others, strict=True):
             altered[place], altered[other] = order[other], order[place]

@@ -95,10 +95,7 @@ def _players(audit: LiveAudit) -> tuple[str, ...]:
 def _raised(audit: LiveAudit) -> Mapping[str, tuple[str, ...]]:
     """Return, for each card that may be turned up, the cards of the next rank, strongest first."""
     variant = audit.ledger.setup.terms.variant
-    if variant.turnup is None:
-        return {}
-    raised, suits = variant.turnup.raised, variant.turnup.suits
-    return {card: tuple(raised[card[:-1]] + suit for suit in suits) for card in variant.pack}
+    return {} if variant.turnup is None else {card: variant.turnup.raised(card) for card in variant.pack}
 
 
 def told_again(audit: LiveAudit, seat: int | None) -> list[Happening]:

@@ -125,9 +125,9 @@ def turned_up(board: Board, setting: Setting) -> Iterator[TableRow]:
         return
     yield TableRow(setting.speech.term("turn-up"), (card_part(board.turned_up, setting),))
     if raised := setting.raised.get(board.turned_up):
-        yield TableRow(
-            setting.speech.say("screen.raised"), tuple(card_part(card, setting) for card in raised)
-        )
+        has_pieces = setting.rules is not None and bool(setting.rules.counted)
+        said = setting.speech.say("screen.pieces" if has_pieces else "screen.raised")
+        yield TableRow(said, tuple(card_part(card, setting) for card in raised))
 
 
 def duel(board: Board, setting: Setting) -> Iterator[TableRow]:
@@ -214,7 +214,7 @@ def own_value(board: Board, setting: Setting) -> Iterator[TableRow]:
     """Yield what one's own cards are worth in the bets on values, where the game has them and the cards are known."""
     known = [card for card in board.own if card is not None]
     if setting.rules is not None and known and len(known) == len(board.own):
-        worth = Primer(setting.rules).worth(known)
+        worth = Primer(setting.rules).worth(known, board.turned_up)
         if worth is not None:
             yield plain_row(setting.speech.local.moves.get(worth[0], worth[0]), str(worth[1]))
 

@@ -125,7 +125,9 @@ class Teacher:
         cards = [card for card in board.own if card is not None]
         if cards:
             yield from self._once("envido", setting)
-            own = _say(setting, "envido-own", n=self._primer.value("envido", cards))
+            if self._primer.pieces:
+                yield from self._once("envido-pieces", setting, numbers=self._primer.pieces)
+            own = _say(setting, "envido-own", n=self._primer.value("envido", cards, board.turned_up))
             yield from self._new(own, f"envido {' '.join(sorted(cards))}")
 
     def _meanings(self, turn: YourTurn, board: Board, setting: Setting) -> Mapping[str, list[str]]:
@@ -164,7 +166,8 @@ class Teacher:
         counted, own = self._stronger(board.turned_up), [card for card in board.own if card is not None]
         if (bet := _bet(best, board)) is not None:
             if own:
-                values = {"n": self._primer.value(bet, own), "beats": self._primer.beats_of_100(bet, own)}
+                primer, up = self._primer, board.turned_up
+                values = {"n": primer.value(bet, own, up), "beats": primer.beats_of_100(bet, own, up)}
                 yield _say(setting, f"why-{bet}", **values)
         elif best.kind in _ANSWERS and board.answering not in _ON_THE_HAND:
             return

@@ -8,6 +8,7 @@ tells any other. presets.json has the document of every preset.
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import MISSING
 from pathlib import Path
 from types import NoneType
 from typing import Final, Literal, get_args, get_origin, get_type_hints
@@ -17,6 +18,7 @@ from truc_docs.protocol.value_words import groups, members, unused_values
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_rules import SIGNS, Variant, params, preset, presets
+from truc_rules.variants.params import defaults
 from truc_words.variant_files import own_lines
 
 _ANY: Final = "truc-french"
@@ -35,6 +37,7 @@ The rule document of a match says by which rules it is played; its SHA-256 is in
   word is allowed.
 * A *group* is again such an array, every name of the group exactly once, in ascending order. The names with a dot stand in
   it without the part before the dot: `scoring` is `[["end_check", "immediate"], ["points_per_unit", 0], ["target", 12]]`.
+  A name with a *default* stands there only with another value; a document that has it with its default is refused.
 * A program that does not play the rules needs only the few params named in
   [section 3](../fairness/specification.md#3-setup) of the specification.
 * A card is its index in `pack`; the pack belongs to the document, not to the params. A seat counts for side seat mod 2.
@@ -57,7 +60,9 @@ A document whose values contradict each other is refused too (C5). It must hold 
 * `last_point.at` is at least 1 and below the target, `last_point.stake` at least the first stake, `last_point.decline` at least 1,
   both at most 1000;
   there is no `last_point` with units, and `blind` is true only with a `last_point`;
-* `turnup.cycle` has every rank of the pack once and `turnup.suits` every suit; then the pack needs one card more, and `redeal` is nil;
+* with `turnup` the pack needs one card more, and `redeal` is nil. Either `turnup.cycle` has every rank of the pack once and `turnup.suits` every suit,
+  and the other names have their defaults; or these two have, `turnup.pieces` has one or more ranks of the pack, each once, `turnup.numbers` a number from 1 to
+  20 for each of them in this order, and `turnup.stand_in` is `""` or a rank of the pack that is no piece. Then `flor.kind` is `"suit"`;
 * `cover_from_trick` is 0, 2 or 3; with `flor`, or where `blind` is true, `show` is `"none"`;
 * with `envido` or `flor` there are no units, `short_deal` and `blind` are false, and `accept` is `"explicit"`; with `flor`,
   `cover_from_trick` is 0; `envido.max_envido` is at least 1, it and `envido.max_real` are at most 16, `envido.fold_bonus` is at most 1000;
@@ -69,7 +74,7 @@ A document whose values contradict each other is refused too (C5). It must hold 
 
 _IN_WORDS: Final = """
 What a value means in play stands on the page of each game that has it, beside the name of the param. These values no
-preset has; 18 and 30 stand for a target, 15 for half of one, rounded down. `false`, `"none"` and the like mean that
+preset has; 18 and 40 stand for a target, 20 for half of one, rounded down. `false`, `"none"` and the like mean that
 there is no such rule. A covered card (`cover_from_trick`) is weaker than all others and equal to another covered one.
 In a run of a flor the numbers of the pack follow each other; ranks that are no numbers do as they first stand in the pack.
 """
@@ -98,7 +103,9 @@ def _param_rows() -> Iterator[str]:
         for group in groups(hints[name]):
             inner, under = get_type_hints(group), own_lines(group)
             for field in sorted(inner):
-                yield f"| `{name}.{field}` | {_shape(inner[field])} | {under[field]} |"
+                default = defaults(group).get(field, MISSING)
+                told = "" if default is MISSING else f" Default: {_code(default)}."
+                yield f"| `{name}.{field}` | {_shape(inner[field])} | {under[field]}{told} |"
 
 
 def _shape(hint: object) -> str:

@@ -4,7 +4,7 @@ A card is its index in the variant's pack. Its name is its rank and a suit lette
 number: cards of equal strength tie. Suits count only where an order names single cards.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NewType
 
 from truc_rules.errors import CardError, VariantError
@@ -67,24 +67,16 @@ def envido_numbers(pack: Sequence[str]) -> tuple[int, ...]:
 
 
 def turned_strengths(
-    pack: Sequence[str], plain: Sequence[int], *, raised: Mapping[str, str], suits: Sequence[str]
+    pack: Sequence[str], plain: Sequence[int], raised: Iterable[Sequence[str]]
 ) -> tuple[tuple[int, ...], ...]:
     """Return the strengths of all cards, for each card that may be turned up, by that card.
 
-    `raised` maps the rank of the card turned up to the rank that it raises. That rank is stronger than all others, and
-    its cards do not tie: `suits` has the strongest first.
+    `raised` has for each of them the names of the cards that it raises above all others, strongest first; no two tie.
     """
     top = max(plain)
-    above = {suit: top + len(suits) - place for place, suit in enumerate(suits)}
+    above = ({name: top + len(names) - place for place, name in enumerate(names)} for names in raised)
     return tuple(
-        (
-            *(
-                above[suit_of(name)] if rank_of(name) == raised[rank_of(turned)] else plain[card]
-                for card, name in enumerate(pack)
-            ),
-            plain[-1],
-        )
-        for turned in pack
+        (*(over.get(name, plain[card]) for card, name in enumerate(pack)), plain[-1]) for over in above
     )
 
 

@@ -5,7 +5,7 @@ partner. Nothing is said automatically. envido.py and flor.py deal with what was
 """
 
 from truc_rules.cards.seats import Seat, Side, other_side, side_of
-from truc_rules.contests.values import ENVIDO_VALUES, FLOR_VALUES, envido_value, flor_value, has_turn, is_sure
+from truc_rules.contests.values import envido_value, flor_value, has_turn, is_sure
 from truc_rules.positions.actions import Action, Kind, valued, words
 from truc_rules.positions.events import Event, KeptSilent, PointsScored, ValueSaid, ValueYielded
 from truc_rules.positions.match import Contests, Match, Saying, Step, players, with_offers
@@ -45,12 +45,12 @@ def _has_turn(match: Match, saying: Saying, seat: Seat) -> bool:
 
 
 def _values(match: Match, seat: Seat, contest: Kind) -> tuple[int, ...]:
-    held = match.hand.dealt.cards[seat]
-    cards = [card for card in held if card is not None]
-    if len(cards) < len(held):
-        return FLOR_VALUES if contest is Kind.FLOR else ENVIDO_VALUES
+    variant, dealt = match.variant, match.hand.dealt
+    cards = [card for card in dealt.cards[seat] if card is not None]
+    if len(cards) < dealt.each:
+        return variant.flor_values if contest is Kind.FLOR else variant.envido_values
     value = flor_value if contest is Kind.FLOR else envido_value
-    return (value(match.variant, cards),)
+    return (value(variant, cards, dealt.up),)
 
 
 def _may_keep_silent(saying: Saying, seat: Seat) -> bool:

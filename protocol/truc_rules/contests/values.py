@@ -8,49 +8,43 @@ have none. Who may say a value, and when, is in saying.py.
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import Final
 
 from truc_rules.cards.packs import CARDS_EACH, Card, rank_of
 from truc_rules.cards.seats import Seat
 from truc_rules.positions.match import Hand, Match, players
-from truc_rules.variants.variant import Variant
+from truc_rules.variants.variant import PAIRED, Variant
 
-_PAIRED: Final = 20
-"""What two cards of one suit count for besides their numbers, and the three of a flor."""
-
-ENVIDO_VALUES: Final = (*range(8), *range(20, 34))
-"""Every value a hand can have in envido (rules.md 8.4)."""
-FLOR_VALUES: Final = tuple(range(20, 39))
-"""Every value a flor can have (rules.md 8.6)."""
+Up = tuple[Card, ...]
+"""The card turned up, where there is one: pieces are of its suit, and count as of any (rules.md 17.4)."""
 
 
-def envido_value(variant: Variant, cards: Sequence[Card]) -> int:
+def envido_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
     """Return what `cards` are worth in envido: the best two of one suit, else the highest single card."""
-    suits, numbers = variant.suits, variant.numbers
+    suits, numbers = variant.counted[up[0]] if variant.counted else (variant.suits, variant.numbers)
     best = max(numbers[card] for card in cards)
     for one, other in combinations(cards, 2):
-        if suits[one] == suits[other]:
-            best = max(best, _PAIRED + numbers[one] + numbers[other])
+        if suits[one] == suits[other] or not (suits[one] and suits[other]):
+            best = max(best, PAIRED + numbers[one] + numbers[other])
     return best
 
 
-def envido_cards(variant: Variant, cards: Sequence[Card]) -> tuple[Card, ...]:
+def envido_cards(variant: Variant, cards: Sequence[Card], up: Up = ()) -> tuple[Card, ...]:
     """Return the two cards, or the one, that make the envido value; among equals those given first."""
-    value = envido_value(variant, cards)
+    value = envido_value(variant, cards, up)
     made = (*((card,) for card in cards), *combinations(cards, 2))
-    return next(chosen for chosen in made if envido_value(variant, chosen) == value)
+    return next(chosen for chosen in made if envido_value(variant, chosen, up) == value)
 
 
-def is_flor(variant: Variant, cards: Sequence[Card]) -> bool:
+def is_flor(variant: Variant, cards: Sequence[Card], up: Up = ()) -> bool:
     """Tell whether `cards` are a flor; fewer than three never are."""
-    return len(cards) == CARDS_EACH and may_be_flor(variant, cards)
+    return len(cards) == CARDS_EACH and may_be_flor(variant, cards, up)
 
 
-def may_be_flor(variant: Variant, cards: Sequence[Card | None]) -> bool:
+def may_be_flor(variant: Variant, cards: Sequence[Card | None], up: Up = ()) -> bool:
     """Tell whether three cards may be a flor; one that is unknown here might be any card."""
-    suits, suit = variant.suits, None
+    suits, suit = variant.counted[up[0]][0] if variant.counted else variant.suits, None
     for card in cards:
-        if card is None:
+        if card is None or not suits[card]:
             continue
         if suit is None:
             suit = suits[card]
@@ -74,20 +68,21 @@ def _places(pack: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(ranks.index(rank_of(name)) for name in pack)
 
 
-def flor_value(variant: Variant, cards: Sequence[Card]) -> int:
+def flor_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
     """Return what a flor is worth: 20 and all its numbers."""
-    return _PAIRED + sum(variant.numbers[card] for card in cards)
+    numbers = variant.counted[up[0]][1] if variant.counted else variant.numbers
+    return PAIRED + sum(numbers[card] for card in cards)
 
 
 def may_hold(match: Match, hand: Hand, seat: Seat) -> bool:
     """Tell whether `seat` holds a flor, or might because one of its cards is unknown."""
-    return may_be_flor(match.variant, hand.dealt.cards[seat])
+    return may_be_flor(match.variant, hand.dealt.cards[seat], hand.dealt.up)
 
 
 def holds(match: Match, hand: Hand, seat: Seat) -> bool:
     """Tell whether `seat` is known to hold a flor."""
     cards = hand.dealt.cards[seat]
-    return None not in cards and may_be_flor(match.variant, cards)
+    return None not in cards and may_be_flor(match.variant, cards, hand.dealt.up)
 
 
 def unheard(match: Match, hand: Hand) -> tuple[Seat, ...]:

@@ -298,7 +298,7 @@ def _to_flor(match: Match, action: Action) -> Because:
     if seat in hand.contests.flores:
         return Because("flor_declared", "it has declared its flor")
     held = [card for card in hand.dealt.cards[seat] if card is not None]
-    if len(held) == hand.dealt.each and not values.is_flor(variant, held):
+    if len(held) == hand.dealt.each and not values.is_flor(variant, held, hand.dealt.up):
         return Because("no_flor", "it holds no flor")
     if hand.contests.flor_closed:
         return Because("contest_closed", "the flor contest is closed for this hand")

@@ -15,7 +15,6 @@ from truc_rules.contests.values import envido_cards, envido_value, is_flor, may_
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import CardsShown
 from truc_rules.positions.match import Contests, Hand, HandPhase, Match, Step
-from truc_rules.variants.variant import Variant
 
 Cards = tuple[Card | None, ...]
 
@@ -90,9 +89,9 @@ def _slots(match: Match, proof: _Proof) -> tuple[int, ...]:
         case _ if None in cards:
             return ()
         case _Said():
-            return _making_envido(match.variant, cards, hidden)
+            return _making_envido(match, cards, hidden)
         case _Claimed():
-            return _deciding_flor(match.variant, cards, hidden)
+            return _deciding_flor(match, cards, hidden)
         case _:
             assert_never(proof)
 
@@ -103,36 +102,37 @@ def _hidden(hand: Hand, seat: Seat) -> tuple[int, ...]:
     return tuple(slot for slot in range(hand.dealt.each) if slot in left or (seat, slot) in covered)
 
 
-def _making_envido(variant: Variant, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:
+def _making_envido(match: Match, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:
     """Return which of the `hidden` slots belong to the cards that make the envido value; as few as will do."""
     in_order = sorted(range(len(cards)), key=lambda slot: slot in hidden)
-    making = envido_cards(variant, [card for slot in in_order if (card := cards[slot]) is not None])
+    held = [card for slot in in_order if (card := cards[slot]) is not None]
+    making = envido_cards(match.variant, held, match.hand.dealt.up)
     return tuple(slot for slot in hidden if cards[slot] in making)
 
 
-def _deciding_flor(variant: Variant, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:
+def _deciding_flor(match: Match, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:
     """Return the fewest of the `hidden` slots that, opened, show that there is no flor; all if there is one."""
     # rules.md 8.6: two cards of different suits
     for count in range(len(hidden)):
         for opened in combinations(hidden, count):
             closed = {*hidden} - {*opened}
-            if not may_be_flor(
-                variant, [None if slot in closed else card for slot, card in enumerate(cards)]
-            ):
+            seen = [None if slot in closed else card for slot, card in enumerate(cards)]
+            if not may_be_flor(match.variant, seen, match.hand.dealt.up):
                 return opened
     return hidden
 
 
 def _is_proven(match: Match, proof: _Proof) -> bool:
-    variant, cards = match.variant, match.hand.dealt.cards[proof.seat]
+    variant, dealt = match.variant, match.hand.dealt
+    cards, up = dealt.cards[proof.seat], dealt.up
     known = [card for card in cards if card is not None]
     match proof:
         case _Declared():
-            return is_flor(variant, known)
+            return is_flor(variant, known, up)
         case _Said():
-            return bool(known) and envido_value(variant, known) == proof.value
+            return bool(known) and envido_value(variant, known, up) == proof.value
         case _Claimed():
-            return len(known) == len(cards) or not may_be_flor(variant, cards)
+            return len(known) == len(cards) or not may_be_flor(variant, cards, up)
         case _:
             assert_never(proof)
 

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType
 from typing import Literal, TypeAlias, TypeVar, get_args, get_type_hints
 
@@ -41,14 +41,23 @@ _GROUPS = {name for name, members in _MEMBERS.items() if any(map(is_dataclass, m
 
 
 def params(variant: Variant) -> tuple[tuple[str, Param], ...]:
-    """Return every rule of `variant` as (name, value), names ascending; a group of fields is itself such a tuple."""
+    """Return every rule of `variant` as (name, value), names ascending; a group of fields is itself such a tuple.
+
+    A field of a group that has a default is left out while it has it: older documents stay what they are.
+    """
     return tuple((name, _plain(getattr(variant, name))) for name in _NAMES)
+
+
+def defaults(group: type) -> dict[str, object]:
+    """Return the fields of a group that a document leaves out while they have these values."""
+    entries = fields(group) if is_dataclass(group) else ()
+    return {entry.name: entry.default for entry in entries if entry.default is not MISSING}
 
 
 def _plain(value: object) -> Param:
     if is_dataclass(value):
-        names = sorted(entry.name for entry in fields(value))
-        return tuple((name, _plain(getattr(value, name))) for name in names)
+        held = ((entry, getattr(value, entry.name)) for entry in fields(value))
+        return tuple(sorted((entry.name, _plain(own)) for entry, own in held if own != entry.default))
     if isinstance(value, tuple):
         return tuple(_plain(item) for item in value)
     if value is None or isinstance(value, bool | int | str):
@@ -167,8 +176,14 @@ def _last_point(value: object) -> LastPoint | None:
 def _turnup(value: object) -> TurnUp | None:
     if value is None:
         return None
-    read = _Fields("turnup.", value, ("cycle", "suits"))
-    return TurnUp(cycle=read.texts("cycle"), suits=read.texts("suits"))
+    read = _Fields("turnup.", value, (), TurnUp)
+    return TurnUp(
+        cycle=read.texts("cycle"),
+        suits=read.texts("suits"),
+        pieces=read.texts("pieces"),
+        numbers=read.numbers("numbers"),
+        stand_in=_text("turnup.stand_in", read.value("stand_in")),
+    )
 
 
 def _envido(value: object) -> Envido | None:
@@ -233,14 +248,19 @@ def _ladder(read: "_Fields") -> Ladder:
 class _Fields:
     """A group of fields of a document, read by name and type."""
 
-    def __init__(self, prefix: str, entries: object, expected: Iterable[str]) -> None:
+    def __init__(
+        self, prefix: str, entries: object, expected: Iterable[str], group: type | None = None
+    ) -> None:
+        """Read the fields expected, and those of `group` that have a default, which they have if they are left out."""
         self.prefix = prefix
-        self.entries = _entries(prefix, entries)
+        known = {} if group is None else defaults(group)
+        read = _entries(prefix, entries)
         for name in expected:
-            if name not in self.entries:
+            if name not in read:
                 raise VariantError(f"{prefix}{name}: expected this field, got none")
-        if strange := sorted(self.entries.keys() - {*expected}):
+        if strange := sorted(read.keys() - {*expected} - known.keys()):
             raise VariantError(f"{prefix}{strange[0]}: expected no such field in engine version {ENGINE}")
+        self.entries: dict[str, object] = {**known, **read}
 
     def value(self, name: str) -> object:
         return self.entries[name]

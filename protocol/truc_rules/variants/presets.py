@@ -65,6 +65,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "french": ("fr32", "fr32-rational", "fr32-8low", "fr32-678"),
         "trut": ("fr32", "fr32-rational", "fr32-678"),
         "argentine": ("es40-bravas",),
+        "uruguayan": ("es40-bravas",),
         "gauderio": ("es40-bravas",),
         "paulista": ("br40-vira", "br24-vira"),
         "mineiro": ("br40", "br27"),
@@ -251,6 +252,34 @@ _GAUDERIO = replace(
     words="gauderio",
 )
 
+_URUGUAYAN_SIGNS = (
+    "piece-two",
+    "piece-four",
+    "piece-five",
+    "piece-eleven",
+    "piece-ten",
+    "ace-swords",
+    "ace-clubs",
+    "seven-swords",
+    "seven-gold",
+    "three",
+    "two",
+    "false-ace",
+    "nothing",
+)
+
+# rules.md, section 17
+_URUGUAYAN = replace(
+    _ARGENTINE,
+    name="truco-uruguayo",
+    turnup=TurnUp(pieces=("2", "4", "5", "11", "10"), numbers=(10, 9, 8, 7, 7), stand_in="12"),
+    flor=_FLOR,
+    signals=Signals(_URUGUAYAN_SIGNS, visible_to="partner", truth="free", orders="none"),
+    phrases=(),
+    scoring=_to(40),
+    words="uruguayan",
+)
+
 _MANILHAS = ("manilha-clubs", "manilha-hearts", "manilha-spades", "manilha-diamonds", "three")
 _FIXED_MANILHAS = ("zap", "seven-hearts", "ace-spades", "seven-diamonds", "three")
 _MANILHA_SUITS = ("c", "h", "s", "d")
@@ -316,6 +345,7 @@ _PRESETS = (
     replace(_ARGENTINE, name="truco-argentino-flor", flor=_FLOR),
     _SIX,
     replace(_SIX, name="truco-argentino-6-flor", flor=_FLOR),
+    _URUGUAYAN,
     _PAULISTA,
     _PAULISTA_CLEAN,
     _MINEIRO_FIXED,

@@ -29,6 +29,11 @@ HIGHEST_TARGET = 1000
 """The highest target that a game can have, and the highest stake."""
 HIGHEST_TARGET_OF_ANY = 120
 """The highest target where every number above the stake may be asked for: each of them is an option."""
+PAIRED = 20
+"""What two cards of one suit count for besides their numbers, and the three of a flor (rules.md 8.4)."""
+_HIGHEST_NUMBERS = (7, 6, 5)
+HIGHEST_PIECE = 20
+"""The most that a piece can count: every value that cards may have is an option."""
 MOST_CALLS = 16
 """How often envido, and real envido, can be called in one contest: each call looks through all those before it."""
 
@@ -37,17 +42,26 @@ Ladder = tuple[int, ...] | Literal["x2", "+2", "any", "game", "trut"]
 
 @dataclass(frozen=True, slots=True)
 class TurnUp:
-    """A card turned up after the deal; the next rank in the cycle is the highest, its suits in an order of their own."""
+    """A card turned up after the deal, which raises others: the next rank of a cycle, or pieces of its own suit."""
 
-    cycle: tuple[str, ...]
-    """Ranks, ascending; after the last comes the first again."""
-    suits: tuple[str, ...]
+    cycle: tuple[str, ...] = ()
+    """Ranks, ascending; after the last comes the first again, and the one after the card turned up is raised."""
+    suits: tuple[str, ...] = ()
     """Suits of the raised rank, strongest first."""
+    pieces: tuple[str, ...] = ()
+    """Ranks that are raised in the suit of the card turned up, strongest first; then there is no cycle."""
+    numbers: tuple[int, ...] = ()
+    """What each piece counts for in envido and flor, where it is of any suit."""
+    stand_in: str = ""
+    """The rank that is the piece instead, if a piece itself is turned up; empty: none."""
 
-    @property
-    def raised(self) -> dict[str, str]:
-        """By the rank of the card turned up, the rank that it raises: the next of the cycle."""
-        return {rank: self.cycle[(at + 1) % len(self.cycle)] for at, rank in enumerate(self.cycle)}
+    def raised(self, turned: str) -> tuple[str, ...]:
+        """Return the names of the cards that a card turned up raises above all others, strongest first."""
+        rank, suit = rank_of(turned), suit_of(turned)
+        if self.pieces:
+            return tuple((self.stand_in if piece == rank else piece) + suit for piece in self.pieces)
+        raised = self.cycle[(self.cycle.index(rank) + 1) % len(self.cycle)]
+        return tuple(raised + other for other in self.suits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +244,14 @@ class Variant:
     """The suit of every card, by card."""
     numbers: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """What every card counts for in envido and flor, by card; rules.md, 8.4: court cards 0."""
+    counted: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = field(
+        init=False, repr=False, compare=False
+    )
+    """Suits and numbers for each card that may be turned up, by that card, a piece of no suit; empty without pieces."""
+    envido_values: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """The values that unknown cards may have in envido."""
+    flor_values: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """The values that unknown cards may have in a flor."""
 
     def __post_init__(self) -> None:
         _check_table(self)
@@ -248,7 +270,7 @@ class Variant:
             "strengths": plain,
             "turned": ()
             if turnup is None
-            else turned_strengths(self.pack, plain, raised=turnup.raised, suits=turnup.suits),
+            else turned_strengths(self.pack, plain, map(turnup.raised, self.pack)),
             "base_stake": self.ladder[0] if isinstance(self.ladder, tuple) and self.ladder else 1,
             "has_contests": has_contests,
             "has_orders": has_orders,
@@ -258,6 +280,7 @@ class Variant:
             "ranks": tuple(dict.fromkeys(map(rank_of, self.pack))),
             "suits": tuple(map(suit_of, self.pack)),
             "numbers": envido_numbers(self.pack),
+            **_of_values(self.pack, turnup),
         }
 
     @property
@@ -277,6 +300,24 @@ class Variant:
     def turn_count(self) -> int:
         """How many cards are turned up with the first deal."""
         return 0 if self.turnup is None else 1
+
+
+def _of_values(pack: tuple[str, ...], turnup: TurnUp | None) -> dict[str, object]:
+    """Return, by field, what side bets with a card turned up count, and the values that hands can have in them."""
+    own = () if turnup is None else turnup.numbers
+    first, second, third, *_ = sorted((*_HIGHEST_NUMBERS, *own), reverse=True)
+    return {
+        "counted": tuple(_counted(pack, turnup, turned) for turned in pack) if own and turnup else (),
+        "envido_values": (*range(_HIGHEST_NUMBERS[0] + 1), *range(PAIRED, PAIRED + first + second + 1)),
+        "flor_values": (*range(PAIRED, PAIRED + first + second + third + 1),),
+    }
+
+
+def _counted(pack: tuple[str, ...], turnup: TurnUp, turned: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    own = dict(zip(turnup.raised(turned), turnup.numbers, strict=True))
+    plain = zip(pack, envido_numbers(pack), strict=True)
+    suits = tuple("" if name in own else suit_of(name) for name in pack)
+    return suits, tuple(own.get(name, number) for name, number in plain)
 
 
 def _require(name: str, reason: str, *, holds: bool) -> None:
@@ -315,11 +356,28 @@ def _check_turnup(variant: Variant) -> None:
     if rule is None:
         return
     ranks, suits = {*map(rank_of, variant.pack)}, {*map(suit_of, variant.pack)}
+    _require("redeal", "no redeal where a card is turned up", holds=variant.redeal is None)
+    if rule.pieces:
+        _check_pieces(rule, ranks)
+        return
+    plain = not rule.numbers and not rule.stand_in
+    _require("turnup.pieces", "ranks, where numbers or a stand-in are given", holds=plain)
     cycle = "every rank of the pack, each once"
     _require("turnup.cycle", cycle, holds={*rule.cycle} == ranks and len(rule.cycle) == len(ranks))
     order = "every suit of the pack, each once"
     _require("turnup.suits", order, holds={*rule.suits} == suits and len(rule.suits) == len(suits))
-    _require("redeal", "no redeal where a card is turned up", holds=variant.redeal is None)
+
+
+def _check_pieces(rule: TurnUp, ranks: set[str]) -> None:
+    pieces, numbers = {*rule.pieces}, rule.numbers
+    known = len(pieces) == len(rule.pieces) and pieces <= ranks
+    _require("turnup.pieces", f"ranks of the pack, each once, got {as_toml(rule.pieces)}", holds=known)
+    _require("turnup.cycle", "no cycle beside pieces", holds=not (rule.cycle or rule.suits))
+    counted = len(numbers) == len(pieces) and max(numbers) <= HIGHEST_PIECE
+    each = f"a number of at most {HIGHEST_PIECE} for each piece, got {as_toml(numbers)}"
+    _require("turnup.numbers", each, holds=counted)
+    instead = f"a rank of the pack that is no piece, or nothing, got {as_toml(rule.stand_in)}"
+    _require("turnup.stand_in", instead, holds=not rule.stand_in or rule.stand_in in ranks - pieces)
 
 
 def _check_rules(variant: Variant) -> None:
@@ -429,6 +487,8 @@ def _check_contests(variant: Variant) -> None:
         _at_most("envido.max_envido", envido.max_envido, MOST_CALLS)
         _at_most("envido.max_real", envido.max_real, MOST_CALLS)
         _at_most("envido.fold_bonus", envido.fold_bonus, HIGHEST_TARGET)
+    runs = flor is not None and flor.kind == "run" and variant.turnup is not None and variant.turnup.pieces
+    _require("flor.kind", "suit, where pieces are of any suit", holds=not runs)
     if pica is not None:
         _require("pica", "six players, who meet in pairs", holds=max(SEAT_COUNTS) in variant.players)
         # rules.md 1.3 asks a side once a deal, 8.7 plays each duel for a stake of its own

@@ -29,6 +29,12 @@ SIGNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "manilha-hearts": (),
         "manilha-spades": (),
         "manilha-diamonds": (),
+        "piece-two": (),
+        "piece-four": (),
+        "piece-five": (),
+        "piece-eleven": (),
+        "piece-ten": (),
+        "nothing": (),
     }
 )
 """By word, the ranks or cards of which one is claimed; rules.md, sections 12 and 13b.13."""

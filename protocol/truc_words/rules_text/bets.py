@@ -7,6 +7,7 @@ from typing import Final
 
 from truc_rules import Envido, Variant
 from truc_words import local_words
+from truc_words.primer import counted_pieces
 from truc_words.rules_text.wording import Wording
 
 _E, _R, _F = "envido", "real envido", "falta envido"
@@ -43,6 +44,7 @@ def envido(variant: Variant, say: Wording) -> tuple[str, ...]:
         say("envido.first"),
         f"{_calls(rule, say)} {_answers(variant, say)}",
         say("envido.value"),
+        *_pieces(variant, "envido", say),
         *_saying(variant, say),
         say("envido.scored"),
         say(f"falta.{rule.falta}", target=variant.scoring.target, half=variant.scoring.target // 2),
@@ -101,6 +103,7 @@ def flor(variant: Variant, say: Wording) -> tuple[str, ...]:
     contraflor = _word(variant, "contraflor")
     return (
         say(f"flor.{rule.kind}"),
+        *_pieces(variant, "flor", say),
         say(f"flor.declared{beside}"),
         *((say("flor.voids_envido"),) if beside else ()),
         say("flor.round", flor=_word(variant, "flor"), fold=fold, contraflor=contraflor, rest=rest),
@@ -112,12 +115,18 @@ def flor(variant: Variant, say: Wording) -> tuple[str, ...]:
     )
 
 
+def _pieces(variant: Variant, contest: str, say: Wording) -> tuple[str, ...]:
+    rule = variant.turnup
+    has_pieces = rule is not None and bool(rule.pieces)
+    return (say(f"{contest}.pieces", numbers=counted_pieces(rule)),) if rule and has_pieces else ()
+
+
 def _claims(variant: Variant, kind: str, say: Wording) -> tuple[str, ...]:
     claim = _word(variant, "claim")
     return (
         say("flor.claim", claim=claim[:1].upper() + claim[1:]),
         say("flor.claim_settled"),
-        say(f"flor.proof_{kind}"),
+        say(f"flor.proof_{'pieces' if variant.counted else kind}"),
         say("flor.quiet"),
         say("flor.claim_order"),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from truc_rules import CARDS_EACH, Variant
+from truc_rules import CARDS_EACH, TurnUp, Variant
 from truc_words.rules_text.wording import Wording
 
 _FRENCH_ONLY: Final = "shd"
@@ -47,8 +47,14 @@ def order(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return the strength of the cards."""
     entries = [entry.replace(" ", " = ") for entry in variant.order]
     has_single = any(name in variant.pack for entry in variant.order for name in entry.split())
-    told = say("order.told" if variant.turnup is None else "order.below", order=", ".join(entries))
+    told = say(f"order.{_above(variant.turnup)}", order=", ".join(entries))
     return (f"{told} {say('order.apart')}" if has_single else told,)
+
+
+def _above(rule: TurnUp | None) -> str:
+    if rule is None:
+        return "told"
+    return "below_pieces" if rule.pieces else "below"
 
 
 def turnup(variant: Variant, say: Wording) -> tuple[str, ...]:
@@ -56,6 +62,10 @@ def turnup(variant: Variant, say: Wording) -> tuple[str, ...]:
     rule = variant.turnup
     if rule is None:
         return ()
+    if rule.pieces:
+        instead = (say("turnup.stand_in", rank=rule.stand_in),) if rule.stand_in else ()
+        pieces = say.listed(rule.pieces, "then")
+        return (say("turnup.up"), say("turnup.pieces", pieces=pieces), *instead)
     suits = say.listed([_suit(suit, rule.suits, say) for suit in rule.suits], "then")
     return (
         say("turnup.vira"),

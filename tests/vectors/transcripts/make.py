@@ -211,6 +211,29 @@ on""",
         seed=51,
         lines="on",
     ),
+    "uruguayo.truc": Script(
+        variant="truco-uruguayo",
+        seats=2,
+        options={"target": 12, "reveal": "match"},
+        opts=Opts(),
+        seed=12,
+        lines="""\
+to hand 2
+1 flor
+0 contraflor
+1 accept
+1 points 33
+0 points 34
+1 play 1b
+0 play 5e
+0 raise 2
+1 accept
+0 play 6b
+1 play 11e
+1 play 5b
+0 play 10b
+on""",
+    ),
     "truc-lanes-incomplete.truc": Script(
         variant="truc-lanes",
         seats=2,
