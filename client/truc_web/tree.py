@@ -17,6 +17,8 @@ from importlib.resources.abc import Traversable
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
+from truc_web.words import word_files
+
 PAGE: Final = "page/page.html"
 _FOLDERS: Final = ("lib", "page")
 KINDS: Final[Mapping[str, str]] = {
@@ -72,7 +74,10 @@ class Tree(NamedTuple):
             folder = PurePosixPath(path).parent
             named = _IMPORTED.findall(self.files[path].decode())
             waiting += [posixpath.normpath(folder / other) for other in named]
-        return "\n".join(f'<link rel="modulepreload" href="/a/{self.name}/{path}">' for path in sorted(found))
+        return "\n".join(
+            f'<link rel="modulepreload" href="/a/{self.name}/{path}" integrity="sha256-{_digest(self.files[path])}">'
+            for path in sorted(found)
+        )
 
     def headers(self, origin: str) -> tuple[tuple[str, str], ...]:
         """Return the headers of every page of a server with this origin."""
@@ -144,7 +149,7 @@ def read_tree() -> Tree:
     """Read the tree of the installed package; blocks."""
     package = files("truc_web")
     found = (pair for folder in _FOLDERS for pair in _walk(package / folder, f"{folder}/"))
-    return tree_of(dict(sorted(found)))
+    return tree_of(dict(sorted((*found, *word_files()))))
 
 
 def tree_of(found: Mapping[str, bytes]) -> Tree:

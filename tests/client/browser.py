@@ -33,6 +33,7 @@ class Page:
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.ask(f"{domain}.enable")
+        self.ask("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
 
     def ask(self, method: str, **params: Any) -> Any:
         """Send a command and return its result."""
@@ -70,10 +71,21 @@ class Page:
         for what in ("keyDown", "keyUp"):
             self.ask("Input.dispatchKeyEvent", type=what, key=key)
 
+    def _listen(self, session: str) -> None:
+        """Hear of the mistakes of a worker."""
+        for domain in ("Runtime", "Log"):
+            command = {"id": next(self._numbers), "method": f"{domain}.enable", "sessionId": session}
+            self._writer.write(json.dumps(command).encode() + b"\0")
+        self._writer.flush()
+
     def _until(self, is_it: Any) -> Any:
         while True:
             message = json.loads(self._message())
             if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+                self.complaints.append(message["params"])
+            elif message.get("method") == "Target.attachedToTarget":
+                self._listen(message["params"]["sessionId"])
+            elif message.get("method") == "Runtime.consoleAPICalled" and message["params"]["type"] == "error":
                 self.complaints.append(message["params"])
             if is_it(message):
                 return message

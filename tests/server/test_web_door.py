@@ -145,7 +145,9 @@ def test_all_modules_of_the_page_are_fetched_at_once_and_those_of_node_are_not()
         **dict.fromkeys(("page/side.mjs", "page/late.mjs", "page/no.mjs", "lib/no.mjs"), ""),
     }
     tree = tree_of({path: text.encode() for path, text in {**modules, "page/page.html": page}.items()})
-    loaded = re.findall(r'<link rel="modulepreload" href="/a/(\w+)/([^"]+)">', tree.page({}).decode())
+    loaded = re.findall(
+        r'<link rel="modulepreload" href="/a/(\w+)/([^"]+)" integrity="sha256-[^"]+">', tree.page({}).decode()
+    )
     wanted = ["lib/one.mjs", "lib/two.mjs", "page/main.mjs", "page/side.mjs"]
     assert loaded == [(tree.name, path) for path in wanted]
     assert tree.page({}).index(b"importmap") < tree.page({}).index(b"modulepreload")

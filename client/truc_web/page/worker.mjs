@@ -74,9 +74,11 @@ const WISHES = {
   begin: () => begin(false),
   take: () => begin(true),
   awake: () => session?.awake(),
-  async name({ name }) {
+  async name({ n, name }) {
     await vault?.rename(name)
+    tell({ what: 'line', state: 'opening' })
     session?.line?.connection.close()     // to log in by it
+    tell({ what: 'reply', n, message: { t: 'ok' } })
     session?.wake()
   },
   async matches({ n }) {
@@ -109,9 +111,17 @@ const WISHES = {
   }
 }
 
+// A mistake of this program: the page says so, and does not wait for ever.
+page.onunhandledrejection = (/** @type {any} */ { reason }) => {
+  console.error(reason)
+  tell({ what: 'line', state: 'stopped', code: 'internal' })
+}
+
 page.onmessage = async (/** @type {{ data: any }} */ { data: wish }) => {
   const own = WISHES[wish.do]
   if (own !== undefined) await own(wish)
   else if (session !== null) await session.grant(wish)
   else if (wish.n !== undefined) tell({ what: 'reply', n: wish.n, message: { t: 'error', code: 'no_line', msg: '' } })
 }
+
+tell({ what: 'up' })     // what was sent before is lost

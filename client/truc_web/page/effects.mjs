@@ -1,0 +1,50 @@
+// What follows from a change of the state, beside the picture: what is said aloud, sounds, and notices. Pure: the page
+// brings it about.
+
+import { isMine } from './view/model.mjs'
+
+/**
+ * @typedef {{ do: 'title', n: number }
+ *   | { do: 'sound', name: 'turn' | 'card' | 'call' | 'won' | 'lost' }
+ *   | { do: 'notify', table: string }
+ *   | { do: 'announce', table: string, fact: any }
+ *   | { do: 'turn', table: string }} Effect
+ */
+
+/** @typedef {import('./state/state.mjs').State} State */
+/** @typedef {import('./state/table.mjs').Table} Table */
+
+/** @type {Record<string, 'card' | 'call'>} */
+const SOUNDS = { card_played: 'card', card_covered: 'card', stake_asked: 'call', envido_called: 'call', contraflor_called: 'call', flor_declared: 'call' }
+
+/** At how many tables it is one's turn. @param {State} state */
+const turns = ({ tables }) => Object.values(tables).filter((table) => table.seat !== null && isMine(table)).length
+
+/** @param {State} before @param {State} after @returns {Effect[]} */
+export function effects(before, after) {
+  /** @type {Effect[]} */
+  const found = []
+  for (const [code, table] of Object.entries(after.tables)) {
+    const old = before.tables[code]
+    if (old !== undefined && old !== table) found.push(...ofTable(code, old, table))
+  }
+  const n = turns(after)
+  if (n !== turns(before)) found.push({ do: 'title', n })
+  return found
+}
+
+/** @param {string} code @param {Table} before @param {Table} after @returns {Effect[]} */
+function ofTable(code, before, after) {
+  /** @type {Effect[]} */
+  const found = []
+  const facts = after.match === before.match ? after.log.slice(after.log.lastIndexOf(before.log.at(-1)) + 1) : []
+  for (const { fact } of facts) {
+    if (fact === undefined) continue
+    found.push({ do: 'announce', table: code, fact })
+    if (fact.what in SOUNDS) found.push({ do: 'sound', name: SOUNDS[fact.what] })
+    if (fact.what === 'match_ended' && after.seat !== null) found.push({ do: 'sound', name: fact.winner === after.seat % 2 ? 'won' : 'lost' })
+  }
+  const isTurn = after.seat !== null && isMine(after) && (!isMine(before) || after.options?.at !== before.options?.at)
+  if (isTurn) found.push({ do: 'turn', table: code }, { do: 'sound', name: 'turn' }, { do: 'notify', table: code })
+  return found
+}

@@ -1,0 +1,82 @@
+// What reaches a player beside the picture: the title, a tone, a notification, and one sentence for screen readers.
+
+import { capital, namesOf } from './view/model.mjs'
+
+/** The tones: frequency in Hz and length in ms. @type {Record<string, [number, number][]>} */
+const TONES = {
+  turn: [[660, 90], [880, 140]], card: [[180, 40]], call: [[520, 70], [390, 120]], won: [[523, 110], [659, 110], [784, 220]], lost: [[392, 140], [311, 240]]
+}
+const VOLUME = 0.06
+
+/** @typedef {import('./ui.mjs').Ui} Ui */
+
+export class Outside {
+  /** @param {Ui} ui */
+  constructor(ui) {
+    this.ui = ui
+    this.title = document.title
+    /** @type {AudioContext | null} */
+    this.audio = null
+    this.polite = region('polite')
+    this.urgent = region('assertive')
+  }
+
+  /** @param {import('./effects.mjs').Effect} effect */
+  bring(effect) {
+    const { speech, settings, state } = this.ui
+    switch (effect.do) {
+      case 'title':
+        document.title = effect.n > 0 ? `(${effect.n}) ${speech.say('page.your_turn')} – truc` : this.title
+        return
+      case 'sound': return settings.isLoud ? this.play(TONES[effect.name]) : undefined
+      case 'announce': {
+        const table = state.tables[effect.table]
+        const text = speech.of(table.rules?.params.words ?? '').tell(effect.fact, namesOf(table, speech))
+        if (text !== null) this.polite.textContent = `${capital(text)}.`
+        return
+      }
+      case 'turn':
+        this.urgent.textContent = speech.say('page.your_turn')
+        navigator.vibrate?.(60)
+        return
+      case 'notify': return this.notify(effect.table)
+    }
+  }
+
+  /** Only while the page is not seen. @param {string} table */
+  notify(table) {
+    const { settings, speech } = this.ui
+    if (!settings.isNotified || document.visibilityState === 'visible' || globalThis.Notification?.permission !== 'granted') return
+    const notice = new Notification(speech.say('page.your_turn'), { body: speech.say('page.table_code', { code: table }), tag: table })
+    notice.onclick = () => globalThis.focus()
+  }
+
+  /** @param {[number, number][]} tones */
+  play(tones) {
+    try {
+      const audio = this.audio ??= new AudioContext()
+      if (audio.state !== 'running') audio.resume()
+      let at = audio.currentTime
+      for (const [frequency, ms] of tones) {
+        const [tone, loudness] = [audio.createOscillator(), audio.createGain()]
+        tone.frequency.value = frequency
+        loudness.gain.setValueAtTime(VOLUME, at)
+        loudness.gain.exponentialRampToValueAtTime(0.001, at + ms / 1000)
+        tone.connect(loudness).connect(audio.destination)
+        tone.start(at)
+        tone.stop(at += ms / 1000)
+      }
+    } catch {
+      // No sound here.
+    }
+  }
+}
+
+/** @param {'polite' | 'assertive'} how */
+function region(how) {
+  const made = document.createElement('p')
+  made.className = 'heard'
+  made.setAttribute('aria-live', how)
+  document.body.append(made)
+  return made
+}

@@ -1,0 +1,60 @@
+// What a player has set on this device: language, sound, looks. Nothing of it leaves the browser.
+
+const NAME = 'truc-settings'
+export const LANGUAGES = ['en', 'ca', 'es', 'fr', 'pt']
+export const THEMES = ['auto', 'light', 'dark']
+
+const DEFAULTS = {
+  /** @type {string | null} */
+  lang: null,
+  isLoud: true,
+  theme: 'auto',
+  isFour: false,       // the French pack in four colours
+  isLarge: false,
+  isStill: false,      // nothing moves
+  isNotified: false
+}
+
+/** @typedef {typeof DEFAULTS & { with: (name: string, value: any) => Settings }} Settings */
+
+/** @returns {Settings} */
+export function readSettings() {
+  let kept = {}
+  try {
+    kept = JSON.parse(localStorage.getItem(NAME) ?? '{}')
+  } catch {
+    // A browser that keeps nothing has the defaults.
+  }
+  return settingsOf({ ...DEFAULTS, ...kept })
+}
+
+/** @param {any} values @returns {Settings} */
+const settingsOf = (values) => ({
+  ...values,
+  with(/** @type {string} */ name, /** @type {any} */ value) {
+    const kept = { ...values, [name]: value }
+    try {
+      localStorage.setItem(NAME, JSON.stringify(kept))
+    } catch {
+      // It holds until the page is left.
+    }
+    const after = settingsOf(kept)
+    apply(after)
+    return after
+  }
+})
+
+/** What the stylesheet goes by. @param {Settings} settings */
+export function apply({ theme, isLarge, isStill }) {
+  const { dataset } = document.documentElement
+  if (theme === 'auto') delete dataset.theme
+  else dataset.theme = theme
+  dataset.large = String(isLarge)
+  dataset.still = String(isStill)
+}
+
+/** The language that was set, else the browser's first that there is a catalogue for. @param {Settings} settings */
+export function languageOf({ lang }) {
+  const wanted = [lang, ...navigator.languages].map((each) => each?.slice(0, 2).toLowerCase())
+  return wanted.find((each) => each != null && LANGUAGES.includes(each)) ?? 'en'
+}

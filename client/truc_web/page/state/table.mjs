@@ -1,0 +1,218 @@
+// A table as it stands, from the messages about it: a reducer without a clock, a socket or a rule. What is told changes
+// the picture at once; what the checks say is kept beside it.
+
+const MOST_LINES = 300     // of what has happened
+const LAST_OF_HAND = ['hand_won', 'hand_drawn']
+/** What is open to be answered, by the fact that asks. @type {Record<string, string>} */
+const ASKS = {
+  stake_asked: 'stake', envido_called: 'envido', contraflor_called: 'flor', flor_declared: 'flor',
+  redeal_proposed: 'redeal', last_point_asked: 'last-point'
+}
+const ANSWERS = [
+  'stake_accepted', 'stake_declined', 'envido_accepted', 'envido_declined', 'contraflor_accepted', 'flor_folded',
+  'redeal_granted', 'redeal_refused', 'last_point_taken', 'last_point_declined', 'conceded'
+]
+
+/**
+ * A card that lies in a trick; null for one that is covered.
+ *
+ * @typedef {{ seat: number, card: string | null }} Laid
+ * @typedef {{ laid: Laid[], side: number | null | undefined }} Trick its winner, null for a tie, undefined while it is played
+ */
+
+/**
+ * One hand as it is played.
+ *
+ * @typedef {object} Hand
+ * @property {number} j
+ * @property {number} each how many cards every seat was dealt
+ * @property {string[]} own the own cards, by slot
+ * @property {string[]} gone the own ones that have been played
+ * @property {{ of: number, cards: string[] } | null} partners
+ * @property {string | null} up
+ * @property {Trick[]} tricks
+ * @property {Record<number, any>} said the newest words of each seat, as facts
+ * @property {Record<number, string[]>} opened by seat
+ * @property {any} asked the fact that waits for an answer
+ * @property {any[]} facts all of the hand
+ */
+
+/** @returns {Hand} */
+const freshHand = (j = 0) => ({
+  j, each: 0, own: [], gone: [], partners: null, up: null, tricks: [{ laid: [], side: undefined }], said: {}, opened: {},
+  asked: null, facts: []
+})
+
+/** @typedef {ReturnType<typeof freshTable>} Table */
+
+/** @param {string} code @param {number | null} seat */
+export const freshTable = (code, seat) => ({
+  code, seat,
+  /** @type {any} */
+  shown: null,
+  /** @type {string | null} */
+  match: null,
+  /** @type {import('../session/plain.mjs').Rules | null} */
+  rules: null,
+  /** @type {{ phase: string, score: number[][], paused?: boolean, waiting?: number[], dealer?: number, stake?: any, tricks?: any[] }} */
+  view: { phase: 'none', score: [[0, 0, 0], [0, 0, 0]] },
+  hand: freshHand(),
+  /** @type {Hand | null} */
+  closed: null,     // the newest that is over
+  next: 0,
+  /** @type {{ at: number, must: boolean, list: any[], until: number | null } | null} */
+  options: null,
+  /** @type {{ seats: number[], what: string, until: number | null } | null} */
+  waiting: null,
+  /** @type {{ at: number, key: string } | null} */
+  chosen: null,
+  /** @type {Record<number, any>} */
+  away: {},
+  /** @type {any[]} */
+  log: [],
+  unread: 0,
+  /** @type {{ checked: number, hands: number, proved: any, failed: any, kept: string | null }} */
+  proof: { checked: 0, hands: 0, proved: null, failed: null, kept: null },
+  /** @type {any} */
+  ended: null,
+  /** @type {string | null} */
+  gone: null,     // why the table is closed, or the seat is lost
+  /** @type {number[]} */
+  paused: []      // who has asked for a pause, or for its end
+})
+
+/**
+ * The table after a message about it; `now` is when it came, in milliseconds of whatever clock.
+ *
+ * @param {Table} table
+ * @param {any} message
+ * @param {number} now
+ * @returns {Table}
+ */
+export function toldTable(table, message, now) {
+  const until = message.deadline_ms === undefined ? null : now + message.deadline_ms
+  switch (message.t) {
+    case 'table': return { ...table, shown: message }
+    case 'setup': return {
+      ...freshTable(table.code, table.seat), shown: table.shown, log: table.log, match: message.match, rules: message.rules
+    }
+    case 'record': return message.k < table.next ? table : toldRecord(table, message)
+    case 'cards': return toldCards(table, message)
+    case 'options':
+      if (message.at < table.next) return table
+      return { ...table, options: { at: message.at, must: message.must, list: message.list, until }, ...unchosen(table, message.at) }
+    case 'waiting': {
+      const { seats, what = 'decision' } = message
+      return { ...table, waiting: { seats, what, until } }
+    }
+    case 'away': return { ...table, away: awayNow(table.away, message) }
+    case 'sign': return heard(table, message.from, { what: 'signed', seat: message.from, word: message.word })
+    case 'said': return heard(table, message.seat, { what: 'said', seat: message.seat, phrase: message.phrase })
+    case 'chat': return { ...logged(table, { chat: message }), unread: table.unread + (message.ago_ms === undefined ? 1 : 0) }
+    case 'closed': return { ...table, gone: message.reason }
+    case 'seat_taken_over': return { ...table, gone: 'taken_over' }
+    default: return table
+  }
+}
+
+/** What the checks say of it. @param {Table} table @param {any} event @returns {Table} */
+export function judgedTable(table, event) {
+  const { proof } = table
+  switch (event.what) {
+    case 'checked': return { ...table, proof: { ...proof, checked: event.k + 1 } }
+    case 'proved': return { ...table, proof: { ...proof, hands: event.hands, proved: event } }
+    case 'kept': return { ...table, proof: { ...proof, kept: event.match } }
+    case 'failed': return { ...table, proof: { ...proof, failed: event }, options: null }
+    default: return table
+  }
+}
+
+/** A choice stands as pressed until the record comes. @param {Table} table @param {number} at @param {string} key */
+export const chose = (table, at, key) => ({ ...table, chosen: { at, key } })
+
+/** @param {Table} table @param {number} at */
+const unchosen = (table, at) => ({ chosen: table.chosen?.at === at ? table.chosen : null })
+
+/** @param {Table} table @param {any} line */
+const logged = (table, line) => ({ ...table, log: [...table.log.slice(1 - MOST_LINES), line] })
+
+/** @param {Record<number, any>} away @param {any} message */
+function awayNow(away, { seat, online, missed, claim_in_ms: claim }) {
+  const { [seat]: _, ...others } = away
+  return online && missed === undefined ? others : { ...others, [seat]: { online, missed, claim } }
+}
+
+/** @param {Table} table @param {number} seat @param {any} words */
+const heard = (table, seat, words) =>
+  logged({ ...table, hand: { ...table.hand, said: { ...table.hand.said, [seat]: words } } }, { heard: words, j: table.hand.j })
+
+/** @param {Table} table @param {any} message @returns {Table} */
+function toldRecord(table, { k, means }) {
+  const facts = means.filter((/** @type {any} */ { what }) => what !== 'state')
+  const view = means.find((/** @type {any} */ { what }) => what === 'state') ?? table.view
+  /** @type {Table} */
+  let after = { ...table, next: k + 1, view, options: null, waiting: null, chosen: null }
+  const isLast = facts.some((/** @type {any} */ { what }) => LAST_OF_HAND.includes(what))
+  for (const fact of facts) after = happened(after, isLast && 'leader' in fact ? { ...fact, leader: null } : fact)
+  return after
+}
+
+/** @param {Table} table @param {any} message @returns {Table} */
+function toldCards(table, { of, cards }) {
+  const { hand } = table
+  if (of !== undefined && of !== table.seat) return { ...table, hand: { ...hand, partners: { of, cards } } }
+  return { ...table, hand: { ...hand, own: [...hand.own.filter((card) => hand.gone.includes(card)), ...cards] } }
+}
+
+/** @param {Table} table @param {any} fact @returns {Table} */
+function happened(table, fact) {
+  const told = withFact(table, fact)
+  const hand = inHand(told.hand, fact)
+  return logged({ ...told, hand }, { fact, j: hand.j })
+}
+
+/** What a fact changes beside the hand. @param {Table} table @param {any} fact @returns {Table} */
+function withFact(table, fact) {
+  switch (fact.what) {
+    case 'called': return fact.cards > 0 && table.hand.j !== fact.index ? { ...table, hand: freshHand(fact.index), paused: [] } : table
+    case 'hands_opened': return { ...table, closed: { ...table.hand, opened: { ...fact.cards } } }
+    case 'hand_closed': return { ...table, closed: table.hand }
+    case 'match_ended': return { ...table, ended: fact }
+    case 'pause_asked': case 'resume_asked': return { ...table, paused: [...table.paused.filter((seat) => seat !== fact.seat), fact.seat] }
+    case 'ruled': return ['pause', 'resume'].includes(fact.ruling) ? { ...table, paused: [] } : table
+    default: return table
+  }
+}
+
+/** @param {Hand} hand @param {any} fact @returns {Hand} */
+function inHand(hand, fact) {
+  const facts = [...hand.facts, fact]
+  const asked = fact.what in ASKS ? { ...fact, answering: ASKS[fact.what] } : ANSWERS.includes(fact.what) ? null : hand.asked
+  const said = fact.what === 'dealt' || fact.what === 'trick_won' || fact.what === 'trick_tied'
+    ? {} : 'seat' in fact && fact.what !== 'released' ? { ...hand.said, [fact.seat]: fact } : hand.said
+  const told = { ...hand, facts, asked, said }
+  switch (fact.what) {
+    case 'dealt': return { ...told, each: fact.each, own: [], gone: [], tricks: [{ laid: [], side: undefined }] }
+    case 'turned_up': return { ...told, up: fact.card }
+    case 'card_played': return played(told, fact.seat, fact.card)
+    case 'card_covered': return played(told, fact.seat, null)
+    case 'trick_won': return tricksDone(told, fact.side)
+    case 'trick_tied': return tricksDone(told, null)
+    case 'cards_opened': case 'cards_shown': return { ...told, opened: { ...told.opened, [fact.seat]: fact.cards } }
+    case 'hand_won': case 'hand_drawn': return { ...told, asked: null }
+    default: return told
+  }
+}
+
+/** @param {Hand} hand @param {number} seat @param {string | null} card @returns {Hand} */
+function played(hand, seat, card) {
+  const last = /** @type {Trick} */ (hand.tricks.at(-1))
+  const open = last.side === undefined ? last : { laid: [], side: undefined }
+  const before = last.side === undefined ? hand.tricks.slice(0, -1) : hand.tricks
+  const gone = card !== null && hand.own.includes(card) ? [...hand.gone, card] : hand.gone
+  return { ...hand, gone, tricks: [...before, { ...open, laid: [...open.laid, { seat, card }] }] }
+}
+
+/** @param {Hand} hand @param {number | null} side @returns {Hand} */
+const tricksDone = (hand, side) =>
+  ({ ...hand, tricks: [...hand.tricks.slice(0, -1), { .../** @type {Trick} */ (hand.tricks.at(-1)), side }] })

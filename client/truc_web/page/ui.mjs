@@ -1,0 +1,327 @@
+// What a screen may do: read the state, and wish something of the worker or of the browser. One object for all screens;
+// what follows from an event is drawn in one go before the next frame.
+
+import { show } from './h.mjs'
+import { effects } from './effects.mjs'
+import { screenOf } from './route.mjs'
+import { sprite } from './view/cards.mjs'
+import { awaited, sideOf, untilOf } from './view/model.mjs'
+import { FIRST, reduce } from './state/state.mjs'
+import { ARMED } from './state/slots.mjs'
+import { Speech } from './words.mjs'
+
+const HOLD_SURE_MS = 4000
+const TOAST_MS = 6000
+const TICK_MS = 250
+const LATE_S = 5
+const READY_MS = 20
+const MINUTE_S = 60
+
+/** @typedef {import('./state/table.mjs').Table} Table */
+/** @typedef {import('./settings.mjs').Settings} Settings */
+
+export class Ui {
+  /**
+   * @param {Element} root
+   * @param {Worker} worker
+   * @param {{ catalogue: any, sets: any, settings: Settings, load: (lang: string) => Promise<any> }} given
+   */
+  constructor(root, worker, { catalogue, sets, settings, load }) {
+    this.root = root
+    this.worker = worker
+    this.load = load
+    this.sets = sets
+    this.settings = settings
+    this.speech = new Speech(catalogue, sets)
+    this.state = { ...FIRST, path: location.pathname }
+    /** @type {any[]} */
+    this.drawn = []
+    this.isDue = false
+    this.wishes = 0
+    /** @type {Map<number, (message: any) => void>} */
+    this.waiting = new Map()
+    worker.onmessage = ({ data }) => this.take(data)
+    setInterval(() => this.tick(), TICK_MS)
+  }
+
+  /** @param {any} event */
+  take(event) {
+    if (event.what === 'up') return this.worker.postMessage({ do: 'begin' })
+    if (event.what === 'reply') return this.settle(event)
+    this.happen({ ...event, now: performance.now() })
+  }
+
+  /** @param {any} event */
+  happen(event) {
+    const before = this.state
+    this.state = reduce(before, event)
+    if (this.state === before) return
+    this.draw()
+    for (const effect of effects(before, this.state)) this.bring(effect)
+  }
+
+  draw() {
+    if (this.isDue) return
+    this.isDue = true
+    // a hidden page has no frames, but its title and its live regions are heard all the same
+    const soon = document.visibilityState === 'visible' ? requestAnimationFrame : queueMicrotask
+    soon(() => {
+      this.isDue = false
+      this.drawNow()
+    })
+  }
+
+  drawNow() {
+    const before = document.activeElement
+    this.drawn = show(this.root, this.drawn, sprite(), screenOf(this), toasts(this))
+    this.keepFocus(before)
+    for (const log of this.root.querySelectorAll('[data-follow=end]')) log.scrollTop = log.scrollHeight
+  }
+
+  // Into a dialog that has opened, and back to where it was.
+  /** @param {Element | null} before */
+  keepFocus(before) {
+    const dialog = /** @type {HTMLElement | null} */ (this.root.querySelector('[data-dialog]'))
+    const name = dialog?.dataset.dialog ?? null
+    if (name === this.dialog) return
+    if (name !== null && this.dialog === null) this.returnTo = before
+    this.dialog = name
+    if (dialog !== null) /** @type {HTMLElement | null} */ (dialog.querySelector('button, input, a'))?.focus()
+    else if (this.returnTo?.isConnected) /** @type {HTMLElement} */ (this.returnTo).focus()
+  }
+
+  /** @type {string | null} */
+  dialog = null
+  /** @type {Element | null} */
+  returnTo = null
+
+  /** Clocks run, toasts go. */
+  tick() {
+    const now = performance.now()
+    for (const { id } of this.state.toasts) if (now - id > TOAST_MS) this.happen({ what: 'untoast', id })
+    if (this.clockedTable !== null) this.draw()
+  }
+
+  /** The table that is shown, if a clock runs at it. @returns {Table | null} */
+  get clockedTable() {
+    const table = this.tableHere
+    return table !== null && untilOf(table) !== null ? table : null
+  }
+
+  /** The table of this address. @returns {Table | null} */
+  get tableHere() {
+    const [, kind, code] = this.state.path.split('/')
+    return ['t', 'w'].includes(kind) ? this.state.tables[code?.toUpperCase()] ?? null : null
+  }
+
+  /**
+   * A request as docs/protocol has it; the promise is kept with `ok`, and with null where it was refused, which is said.
+   *
+   * @param {string} t
+   * @param {object} [fields]
+   * @param {{ isQuiet?: boolean }} [how]
+   * @returns {Promise<any>}
+   */
+  ask(t, fields = {}, how = {}) {
+    return this.wish('ask', { t, fields }, how)
+  }
+
+  /** @param {string} what @param {object} [more] @param {{ isQuiet?: boolean }} [how] @returns {Promise<any>} */
+  wish(what, more = {}, { isQuiet = false } = {}) {
+    const n = this.wishes++
+    this.worker.postMessage({ do: what, n, ...more })
+    return new Promise((resolve) => this.waiting.set(n, (message) => {
+      if (message.t === 'error' && !isQuiet) this.toast(this.speech.refused(message.code))
+      resolve(message.t === 'error' ? (isQuiet ? message : null) : message)
+    }))
+  }
+
+  /** @param {any} reply */
+  settle({ n, message }) {
+    this.waiting.get(n)?.(message)
+    this.waiting.delete(n)
+  }
+
+  /** Ask for something, and remember the answer by a name. @param {string} name @param {string} t @param {object} [fields] */
+  async fetch(name, t, fields) {
+    const answer = await this.ask(t, fields, { isQuiet: true })
+    this.happen({ what: 'answered', name, answer })
+    return answer
+  }
+
+  /** What a screen has open or typed. @param {string} name @param {any} value */
+  put(name, value) {
+    this.happen({ what: 'screen', name, value })
+  }
+
+  /** @param {string} text */
+  toast(text) {
+    this.happen({ what: 'toast', text, now: performance.now() })
+  }
+
+  /** @param {string} path @param {boolean} [isInstead] whether it takes the place of the address before it */
+  go(path, isInstead = false) {
+    if (isInstead) history.replaceState(null, '', path)
+    else if (path !== location.pathname) history.pushState(null, '', path)
+    this.happen({ what: 'path', path })
+  }
+
+  /** A link inside the page. */
+  link = (/** @type {any} */ event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return
+    event.preventDefault()
+    this.go(event.currentTarget.getAttribute('href'))
+  }
+
+  /** @param {keyof Settings} name @param {any} value */
+  async set(name, value) {
+    this.settings = this.settings.with(name, value)
+    if (name === 'lang') this.speech = new Speech(await this.load(value), this.sets)
+    this.draw()
+  }
+
+  /** The name of a game, in its own tongue. @param {string} variant */
+  gameName(variant) {
+    return this.speech.catalogue.games?.[variant] ?? variant
+  }
+
+  /** Kept once the server can be asked. @returns {Promise<void>} */
+  async ready() {
+    while (this.state.line.state !== 'ready') await new Promise((resolve) => setTimeout(resolve, READY_MS))
+  }
+
+  /** @param {Table} table @param {any} option */
+  async choose(table, option) {
+    const { options } = table
+    if (options === null || table.chosen !== null) return
+    this.happen({ what: 'chose', table: table.code, at: options.at, key: option.key })
+    this.happen({ what: 'screen', name: 'chooser', value: null })
+    this.happen({ what: 'screen', name: 'armed', value: null })
+    const answer = await this.wish('choose', { table: table.code, at: options.at, key: option.key }, { isQuiet: true })
+    if (answer?.code === 'stale_position') this.toast(this.speech.say('screen.overtaken'))
+  }
+
+  /** A slot is pressed: its one move is played, one of several is chosen first, or a card has to follow. */
+  /** @param {Table} table @param {{ id: string, options: any[] }} slot */
+  press(table, { id, options }) {
+    if (ARMED.includes(id)) return this.put('armed', this.state.screen.armed === id ? null : id)
+    if (options.length > 1) return this.put('chooser', id)
+    if (id === 'concede' && this.state.screen.sure !== id && !this.isSureToConcede(table)) return this.askSure(id)
+    if (options.length === 1) this.choose(table, options[0])
+  }
+
+  // Where giving up is an answer like any other nobody has to be asked twice.
+  /** @param {Table} table */
+  isSureToConcede(table) {
+    return table.hand.asked !== null
+  }
+
+  /** @param {string} what */
+  askSure(what) {
+    this.put('sure', what)
+    this.toast(this.speech.say('page.sure'))
+    setTimeout(() => this.state.screen.sure === what && this.put('sure', null), HOLD_SURE_MS)
+  }
+
+  /** @param {Table} table */
+  resign(table) {
+    if (this.state.screen.sure !== 'resign') return this.askSure('resign')
+    this.put('sheet', null)
+    this.interrupt(table, 'resign')
+  }
+
+  /** @param {Table} table @param {'pause' | 'resume' | 'resign'} kind */
+  interrupt(table, kind) {
+    this.put('sheet', null)
+    this.worker.postMessage({ do: 'interrupt', table: table.code, kind })
+  }
+
+  /** @param {Table} table @param {string} word */
+  sign(table, word) {
+    const n = table.shown?.n ?? 4
+    const partners = Array.from({ length: n }, (_, seat) => seat).filter((seat) => seat !== table.seat && sideOf(table, seat) === 'us')
+    this.put('sheet', null)
+    this.worker.postMessage({ do: 'sign', table: table.code, word, to: partners[0] })
+  }
+
+  /** @param {Table} table @param {string} phrase */
+  sayPhrase(table, phrase) {
+    this.put('sheet', null)
+    this.ask('say', { table: table.code, phrase })
+  }
+
+  /** @param {any} event @param {string} [table] */
+  async sendChat(event, table) {
+    event.preventDefault()
+    const form = event.currentTarget
+    const text = form.elements.text.value.trim()
+    if (text === '') return
+    if (await this.ask('chat', { text, ...(table && { table }) })) form.reset()
+  }
+
+  /** @param {Table} table */
+  openSide(table) {
+    this.put('side', this.state.screen.side !== true)
+    this.happen({ what: 'read', table: table.code })
+  }
+
+  /** @param {Table} table */
+  async leave(table) {
+    await this.ask(table.seat === null ? 'unwatch' : 'leave', { table: table.code }, { isQuiet: true })
+    this.go('/')
+  }
+
+  /** The link of a table goes to the clipboard, or to what the device shares by. @param {Table} table */
+  async invite(table) {
+    const url = `${location.origin}/t/${table.code}`
+    const isShared = await navigator.share?.({ url }).then(() => true, () => false)
+    if (isShared) return
+    const isCopied = await navigator.clipboard?.writeText(url).then(() => true, () => false)
+    this.toast(isCopied ? this.speech.say('page.link_copied') : url)
+  }
+
+  /** A transcript that is kept, as a file. @param {string} match */
+  async download(match) {
+    const { file, known } = await this.wish('file', { match }) ?? {}
+    if (file) this.save(file, `${match.slice(0, 12)}.truc`)
+    if (known) this.save(known, `${match.slice(0, 12)}.known.truc`)
+  }
+
+  /** @param {Uint8Array | string} content @param {string} name */
+  save(content, name) {
+    const url = URL.createObjectURL(new Blob([/** @type {any} */ (content)], { type: 'application/octet-stream' }))
+    Object.assign(document.createElement('a'), { href: url, download: name }).click()
+    setTimeout(() => URL.revokeObjectURL(url), TOAST_MS)
+  }
+
+  /** What is left of the time of whoever decides, in hundredths of the time for a decision. @param {Table} table */
+  leftOf(table) {
+    const until = untilOf(table)
+    const [decision = 0] = table.shown?.opts ?? []
+    if (until === null || decision === 0) return null
+    return Math.max(0, Math.min(100, Math.round(100 * (until - performance.now()) / decision)))
+  }
+
+  /** @param {Table} table */
+  clockOf(table) {
+    const until = untilOf(table)
+    if (until === null || awaited(table).length === 0) return null
+    const seconds = Math.max(0, Math.ceil((until - performance.now()) / 1000))
+    const text = `${Math.floor(seconds / MINUTE_S)}:${String(seconds % MINUTE_S).padStart(2, '0')}`
+    return { left: this.leftOf(table) ?? 100, text, isLate: seconds <= LATE_S }
+  }
+
+  /** What follows from a change. @param {import('./effects.mjs').Effect} effect */
+  bring(effect) {
+    this.outside?.(effect)
+  }
+
+  /** Sound, title and notifications; set by start.mjs. @type {((effect: import('./effects.mjs').Effect) => void) | null} */
+  outside = null
+}
+
+/** @param {Ui} ui */
+const toasts = ({ state }) => ({
+  name: 'div', key: 'toasts', props: { class: 'toasts', role: 'status' },
+  children: state.toasts.map(({ id, text }) => ({ name: 'p', key: String(id), props: {}, children: [{ text }] }))
+})

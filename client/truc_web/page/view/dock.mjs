@@ -1,0 +1,68 @@
+// Below the felt: what is asked, and the bids in their slots.
+
+import { h } from '../h.mjs'
+import { askOf, awaited, buttonsOf } from './model.mjs'
+
+const TONES = { yes: 'yes', no: 'no', raise: 'ra', plain: '' }
+
+/** @typedef {import('../ui.mjs').Ui} Ui */
+/** @typedef {import('../state/table.mjs').Table} Table */
+/** @typedef {import('../words.mjs').Speech} Speech */
+
+/** @param {Ui} ui @param {Table} table @param {Speech} speech */
+export function dock(ui, table, speech) {
+  const { strong, more } = askOf(table, speech)
+  const clock = awaited(table).length > 0 && table.ended === null ? ui.clockOf(table) : null
+  return h('section', { class: 'dock', 'aria-label': speech.say('page.moves') },
+    h('p', { class: 'ask' },
+      clock !== null && h('span', { class: `av${clock.isLate ? ' late' : ''}`, style: { '--t': String(clock.left) }, 'aria-hidden': 'true' }, h('b', null, clock.text)),
+      h('span', null, strong !== '' && h('strong', null, strong), ' ', more)),
+    table.seat !== null && (table.view.phase === 'none' || table.ended !== null ? before(ui, table, speech) : bids(ui, table, speech)),
+    chooser(ui, table, speech))
+}
+
+/** Before the match and after it. @param {Ui} ui @param {Table} table @param {Speech} speech */
+function before(ui, table, speech) {
+  const seat = table.shown?.seats[/** @type {number} */ (table.seat)]
+  const isFull = table.shown?.seats.every((/** @type {any} */ { kind }) => kind !== 'empty')
+  const isOver = table.ended !== null
+  const fields = { table: table.code }
+  const isReady = seat?.ready === true
+  return h('div', { class: 'acts' },
+    isFull && !isReady && h('button', { class: 'b yes w6', onclick: () => ui.ask('ready', fields) }, h('b', null, speech.say(isOver ? 'page.again' : 'page.ready_button'))),
+    !isFull && h('button', { class: 'b yes w6', onclick: () => ui.invite(table) }, h('b', null, speech.say('page.invite')), h('small', null, speech.say('page.invite_how'))),
+    isOver && h('button', { class: 'b w3', onclick: () => ui.go(`/m/${table.match}`) }, h('b', null, speech.say('page.see_again'))),
+    isOver && table.proof.kept !== null && h('button', { class: 'b w3', onclick: () => ui.download(/** @type {string} */ (table.proof.kept)) }, h('b', null, speech.say('page.save_file'))),
+    h('button', { class: 'b w3', onclick: () => ui.leave(table) }, h('b', null, speech.say('page.leave'))))
+}
+
+/** @param {Ui} ui @param {Table} table @param {Speech} speech */
+function bids(ui, table, speech) {
+  const armed = ui.state.screen.armed ?? null
+  const buttons = buttonsOf(table, speech, armed)
+  const signs = (table.shown?.n ?? 2) > 2 && table.rules?.params.signals
+  const phrases = table.rules?.params.phrases ?? []
+  return h('div', { class: 'acts' },
+    buttons.map((each) => h('button', {
+      key: each.id, 'data-slot': each.id, disabled: !each.isPossible, title: each.title,
+      class: `b ${TONES[each.tone]}${each.isPossible ? '' : ' low'}${each.isPressed ? ' pressed' : ''}${each.isArmed ? ' armed' : ''}`,
+      'aria-pressed': each.isArming ? String(each.isArmed) : null, 'aria-keyshortcuts': each.letter,
+      onclick: () => ui.press(table, each)
+    }, h('kbd', { 'aria-hidden': 'true' }, each.letter), h('b', { lang: each.isOwn ? speech.tongue : null }, each.word), each.gloss !== '' && h('small', null, each.gloss))),
+    (signs || phrases.length > 0) && h('button', { key: 'signs', class: 'b', 'data-slot': 'signs', onclick: () => ui.put('sheet', 'signs') },
+      h('kbd', { 'aria-hidden': 'true' }, speech.say('keys.signs')), h('b', null, speech.say(signs ? 'page.signs' : 'page.phrases'))))
+}
+
+/** A slot with several moves in it: which one? @param {Ui} ui @param {Table} table @param {Speech} speech */
+function chooser(ui, table, speech) {
+  const open = ui.state.screen.chooser
+  const slot = open && buttonsOf(table, speech, null).find(({ id }) => id === open)
+  if (!slot || slot.options.length < 2) return null
+  const names = (table.shown?.seats ?? []).map((/** @type {any} */ { name }) => name ?? '')
+  return h('div', { class: 'veil', onclick: (/** @type {any} */ event) => event.target === event.currentTarget && ui.put('chooser', null) },
+    h('section', { class: 'sheet small', role: 'dialog', 'aria-label': slot.word, 'data-dialog': 'chooser' }, h('h2', null, slot.word),
+      h('div', { class: 'choices' }, slot.options.map((/** @type {any} */ option) => {
+        const { word, cost } = speech.move(option, table.hand.asked?.answering ?? '', names)
+        return h('button', { class: 'b', key: option.key, onclick: () => ui.choose(table, option) }, h('b', null, word), cost !== '' && h('small', null, cost))
+      })), h('button', { class: 'b', onclick: () => ui.put('chooser', null) }, h('b', null, speech.say('page.back')))))
+}

@@ -1,0 +1,46 @@
+// Beside the felt: both scores out of the target, what the hand is worth, and the order of the cards.
+
+import { h } from '../h.mjs'
+import { sticks } from './cards.mjs'
+import { bottomOf, namesOf, orderOf, scoreOf } from './model.mjs'
+
+/** @typedef {import('../ui.mjs').Ui} Ui */
+/** @typedef {import('../state/table.mjs').Table} Table */
+/** @typedef {import('../words.mjs').Speech} Speech */
+
+/** @param {Ui} ui @param {Table} table @param {Speech} speech */
+export function score(ui, table, speech) {
+  const own = bottomOf(table) % 2
+  return h('section', { class: 'score', 'aria-label': speech.say('screen.score') },
+    team(table, speech, own, 'us'), worth(table, speech), team(table, speech, 1 - own, 'them'), ranks(table, speech))
+}
+
+/** @param {Table} table @param {Speech} speech @param {number} side @param {string} look */
+function team(table, speech, side, look) {
+  const names = namesOf(table, speech)
+  const { points, target, half, notes } = scoreOf(table, side, speech)
+  const who = names.length === 2 && table.seat === side ? speech.say('page.you') : speech.side(side, names)
+  const share = target > 0 ? Math.min(100, Math.round(100 * points / target)) : 0
+  return h('div', { class: `team ${look}` },
+    h('h2', null, h('span', null, who), h('b', null, points, h('small', null, ` / ${target}`))),
+    target > 0 && sticks(points, Math.min(target, 60), half),
+    h('div', { class: 'tiny', 'aria-hidden': 'true' }, h('i', { style: { width: `${share}%` } })),
+    notes.length > 0 && h('p', { class: 'half' }, notes.join(' · ')))
+}
+
+/** @param {Table} table @param {Speech} speech */
+function worth({ view, hand }, speech) {
+  const stake = view.stake === undefined ? '–' : speech.stake(view.stake)
+  const isNumber = typeof view.stake === 'number'
+  const asked = hand.asked !== null && 'stake' in hand.asked ? speech.say('page.asked', { stake: speech.stake(hand.asked.stake) }) : ''
+  return h('div', { class: 'worth' }, h('b', { 'aria-hidden': 'true' }, isNumber ? stake : '★'),
+    h('p', null, h('strong', null, speech.say('page.hand_worth', { stake })), asked))
+}
+
+/** @param {Table} table @param {Speech} speech */
+function ranks(table, speech) {
+  const order = orderOf(table)
+  return order.length > 0 && h('div', { class: 'ranks' }, h('h2', null, speech.say('page.strong_to_weak')),
+    h('ol', null, order.map(({ name, isHeld }) => h('li', { class: isHeld ? 'held' : '' },
+      name.split(' ').map((each) => /[a-z]$/.test(each) ? speech.card(each) : speech.catalogue.letters[each] ?? each).join(' ')))))
+}

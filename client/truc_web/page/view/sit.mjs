@@ -1,0 +1,103 @@
+// The way to a seat: who waits, which game, a name, one button.
+
+import { h } from '../h.mjs'
+import { card, isFrench } from './cards.mjs'
+
+/** @typedef {import('../ui.mjs').Ui} Ui */
+
+const NAME_LETTERS = 24
+
+/** @param {Ui} ui @param {string} code */
+export function sitScreen(ui, code) {
+  const { speech, state } = ui
+  const found = state.listed[code] ?? state.tables[code]?.shown ?? state.answers[`table ${code}`]
+  if (found === undefined) {
+    look(ui, code)
+    return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, h('h1', null, speech.say('page.connecting'))))
+  }
+  if (found === null || found.t === 'error') return goneScreen(ui)
+  const seats = found.seats
+  const waiting = seats.filter((/** @type {any} */ { name }) => name).map((/** @type {any} */ { name }) => name)
+  const isFull = seats.every((/** @type {any} */ { kind, name }) => kind ? kind !== 'empty' : Boolean(name))
+  const title = waiting.length > 0 ? speech.say(speech.catalogue.singular.includes(waiting.length) ? 'page.waits_for_you' : 'page.wait_for_you', { names: speech.joined(waiting) }) : speech.say('page.free_table')
+  return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, hero(found.variant, ui),
+    h('h1', null, isFull ? speech.say('page.table_full') : title), h('p', null, ui.gameName(found.variant), ', ', speech.say('page.for_players', { n: seats.length })),
+    isFull ? null : nameForm(ui, speech.say('page.sit_down'), () => sit(ui, code)),
+    h('p', { class: 'facts' }, chips(found, ui).map((/** @type {string} */ text) => h('span', { class: 'chip' }, text))),
+    h('p', null, h('button', { class: 'link', onclick: () => watch(ui, code) }, speech.say('page.just_watch')), ' · ',
+      h('a', { href: '/learn', onclick: ui.link }, speech.say('page.never_played'))),
+    h('details', null, h('summary', null, h('span', { class: 'tick' }, '✓ '), speech.say('page.nobody_chooses')),
+      h('p', null, speech.say('page.nobody_chooses_how')))))
+}
+
+/** @param {Ui} ui */
+function goneScreen(ui) {
+  const { speech } = ui
+  return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, h('h1', null, speech.say('page.table_gone')), h('p', null, speech.say('page.table_gone_more')),
+    h('p', null, h('a', { class: 'b yes', href: '/', onclick: ui.link }, h('b', null, speech.say('page.lobby'))))))
+}
+
+/** The field for a name, asked once. @param {Ui} ui @param {string} button @param {() => void} then */
+export function nameForm(ui, button, then) {
+  const { speech, state } = ui
+  const known = state.vault?.name ?? ''
+  return h('form', {
+    async onsubmit(/** @type {any} */ event) {
+      event.preventDefault()
+      const name = event.currentTarget.elements.name.value.trim()
+      if (name !== '' && name !== known) await rename(ui, name)
+      then()
+    }
+  }, h('input', { name: 'name', class: 'name', maxlength: NAME_LETTERS, autocomplete: 'nickname', required: true, 'aria-label': speech.say('page.nickname'), placeholder: speech.say('page.nickname'), 'data-first': known, value: state.screen.name ?? known, oninput: (/** @type {any} */ event) => ui.put('name', event.currentTarget.value) }),
+  h('button', { class: 'b yes' }, h('b', null, button)), h('p', { class: 'dim' }, h('small', null, speech.say('page.no_account'))))
+}
+
+/** A new name is a new login: the promise is kept when that is over. @param {Ui} ui @param {string} name */
+export async function rename(ui, name) {
+  ui.happen({ what: 'vault', name, isNew: false })
+  await ui.wish('name', { name })
+  await ui.ready()
+}
+
+/** @param {Ui} ui @param {string} code */
+async function sit(ui, code) {
+  await ui.ready()
+  const answer = await ui.ask('join', { table: code })
+  if (answer !== null) await ui.ask('ready', { table: code }, { isQuiet: true })
+}
+
+/** @param {Ui} ui @param {string} code */
+async function watch(ui, code) {
+  await ui.ready()
+  if (await ui.wish('watch', { table: code }) !== null) ui.go(`/w/${code}`)
+}
+
+/** What everybody may know of a table before a login. @param {Ui} ui @param {string} code */
+async function look(ui, code) {
+  if (`look ${code}` in ui.state.answers) return
+  ui.state.answers[`look ${code}`] = true
+  const answer = await fetch(`/t/${code}.json`).catch(() => null)
+  ui.happen({ what: 'answered', name: `table ${code}`, answer: answer?.ok ? await answer.json() : null })
+}
+
+/** @param {string} variant @param {Ui} ui */
+function hero(variant, ui) {
+  const isIt = !/argentino|catalan|gauderio|venezuela|uruguay|valenci/.test(variant)
+  const cards = isIt ? ['7h', 'As', 'Kd'] : ['7o', '1e', '12c']
+  const pack = { isFrench: isFrench(cards), isFour: ui.settings.isFour, letters: ui.speech.catalogue.letters, nameOf: () => '' }
+  return h('div', { class: 'hero', 'aria-hidden': 'true' }, h('div', null, cards.map((name) => card(name, pack))))
+}
+
+/** The terms in short. @param {any} shown @param {Ui} ui */
+export function chips({ opts, options = {}, chips: given }, { speech }) {
+  if (given !== undefined) return given
+  const [decision, bank, , , , guests, , , spectators] = opts ?? []
+  const time = (/** @type {number} */ ms) => ms % 60000 === 0 ? `${ms / 60000} min` : `${ms / 1000} s`
+  return [
+    decision === 0 ? speech.say('screen.no_hurry') : bank > 0 ? speech.say('screen.pace_with_bank', { time: time(decision), bank: time(bank) }) : speech.say('screen.pace', { time: time(decision) }),
+    options.target && speech.say('screen.to_target', { target: options.target }),
+    options.flor && speech.say(`page.flor_${options.flor}`),
+    guests > 0 && speech.say('screen.guests_admitted'),
+    spectators > 0 && speech.say('page.may_be_watched')
+  ].filter(Boolean)
+}
