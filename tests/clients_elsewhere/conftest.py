@@ -18,8 +18,9 @@ def real_server(tmp_path_factory: pytest.TempPathFactory):
 def keyed_java(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """Return the command of the client in Java, which is compiled once: that takes longer than a match."""
     classes = tmp_path_factory.mktemp("java")
-    subprocess.run(["javac", "-d", classes, Path(__file__).with_name("Keyed.java")], check=True)
-    return (*JAVA, "-cp", str(classes), "Keyed")
+    sources = Path(__file__).with_name("keyed").glob("*.java")
+    subprocess.run(["javac", "-d", classes, *sources], check=True)
+    return (*JAVA, "-cp", str(classes), "keyed.Keyed")
 
 
 @pytest.fixture
