@@ -7,18 +7,25 @@ from contextlib import contextmanager
 
 import pytest
 
+Rows = Iterable[object]
 _FAILED = (Exception, pytest.fail.Exception)
 
 
-def each_row(names: str, rows: Iterable[object]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def each_row(
+    names: str, rows: Rows | Callable[[], Rows]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test for every row, and tell of each row that failed.
 
     `pytest.mark.parametrize` makes a test of every row, which every worker collects and reports: two milliseconds
     a row. It is for rows that take longer than that, need fixtures of their own, or are chosen by name.
-    All rows of a test with fixtures share them; it may be an async one.
+    All rows of a test with fixtures share them; it may be an async one. Rows that take long to make are a function's.
     """
     fields = [name.strip() for name in names.split(",")]
-    table = [(row,) if len(fields) == 1 else tuple(row) for row in rows]
+
+    @functools.cache
+    def table() -> list[tuple]:
+        made = rows if isinstance(rows, Iterable) else rows()
+        return [(row,) if len(fields) == 1 else tuple(row) for row in made]
 
     def over_the_table(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
@@ -27,7 +34,7 @@ def each_row(names: str, rows: Iterable[object]) -> Callable[[Callable[..., None
             for row, named in rows_of(fixtures):
                 with _noted(row, failures):
                     test(*args, **named)
-            _tell(failures, len(table))
+            _tell(failures, len(table()))
 
         @functools.wraps(test)
         async def every_async(*args: object, **fixtures: object) -> None:
@@ -35,11 +42,11 @@ def each_row(names: str, rows: Iterable[object]) -> Callable[[Callable[..., None
             for row, named in rows_of(fixtures):
                 with _noted(row, failures):
                     await test(*args, **named)
-            _tell(failures, len(table))
+            _tell(failures, len(table()))
 
         def rows_of(fixtures: dict[str, object]) -> Iterator[tuple[object, dict[str, object]]]:
-            assert table, "a table without rows tests nothing"
-            return ((row, fixtures | dict(zip(fields, row, strict=True))) for row in table)
+            assert table(), "a table without rows tests nothing"
+            return ((row, fixtures | dict(zip(fields, row, strict=True))) for row in table())
 
         chosen = every_async if inspect.iscoroutinefunction(test) else every
         taken = inspect.signature(test).parameters.values()

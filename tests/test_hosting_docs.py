@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -137,17 +138,19 @@ def texts(tree: ast.AST) -> Iterator[str]:
                 yield "".join(part.value if isinstance(part, ast.Constant) else "..." for part in parts)
 
 
-TREES = [ast.parse(path.read_text("utf-8")) for path in SOURCE]
+@cache
+def trees() -> list[ast.AST]:
+    return [ast.parse(path.read_text("utf-8")) for path in SOURCE]
 
 
 class TestTrouble:
     def test_every_warning_of_the_server_has_a_line_and_no_other(self):
         rows = [cell.strip("`") for cell in first_cells("Lines of the log")]
-        assert rows == sorted({event for tree in TREES for event in warnings(tree)})
+        assert rows == sorted({event for tree in trees() for event in warnings(tree)})
 
     @pytest.mark.parametrize("cell", first_cells("It does not start"))
     def test_line_of_a_start_that_fails_is_one_of_the_servers(self, cell):
-        said = [text for tree in TREES for text in texts(tree)]
+        said = [text for tree in trees() for text in texts(tree)]
         line = re.sub(r"[;,.] \.\.\.$", "", cell.strip("`"))
         assert any(line in text for text in said), f"expected a text of the server with {line!r}"
 

@@ -6,6 +6,7 @@ A count that moves means that a rule moved: change it only together with the rul
 import pytest
 from perft.counting import perft, positions
 from perft.pinned import CARDS_ALONE, POSITIONS, ROWS
+from rows import each_row
 from rules.played import dealt, given, played
 
 from truc_rules import Kind, Seat, apply, legal, new_match, next_hand, preset, presets, with_options
@@ -27,13 +28,13 @@ def fixed(name, seats):
     return dealt(name, *hands, before=before, turn=turn)
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 def test_positions_by_the_number_of_actions(name, seats):
     pinned = POSITIONS[name, seats]
     assert positions(fixed(name, seats), len(pinned) - 1) == pinned
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 def test_rows_by_the_number_of_actions(name, seats):
     pinned = ROWS[name, seats]
     match = fixed(name, seats)
@@ -55,7 +56,7 @@ def card_rows(match, depth):
     return tuple(counts)
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 def test_rows_of_cards_played_without_a_word(name, seats):
     match = fixed(name, seats)
     if preset(name).redeal is not None:

@@ -2,6 +2,7 @@
 
 import random
 import tomllib
+from functools import cache
 from itertools import islice
 
 import pytest
@@ -12,15 +13,19 @@ from truc_protocol.audit import Result, verify
 from truc_rules import VariantError, preset, presets, variant_from_fields
 from truc_words.variant_files import variant_file
 
-FIELDS = {name: tomllib.loads(variant_file(preset(name))) for name in presets()}
 CARDS = ("pack", "order", "turnup")
 MIXES = 30
 PROVEN = 4
 
 
+@cache
+def fields() -> dict[str, dict]:
+    return {name: tomllib.loads(variant_file(preset(name))) for name in presets()}
+
+
 def mix(chance: random.Random):
     """Return a preset with some fields as in another, or None if they contradict each other."""
-    other = FIELDS[chance.choice(presets())]
+    other = fields()[chance.choice(presets())]
     free = [name for name in other if name not in ("name", "version", *CARDS)]
     changed = {name: other[name] for name in chance.sample(free, 4)}
     if chance.random() < 0.3:

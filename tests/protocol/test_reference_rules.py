@@ -107,9 +107,7 @@ def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
     assert " ".join(SENTENCES[name](variant, ENGLISH)) in values_told()[name, getattr(variant, name)]
 
 
-@pytest.mark.parametrize(
-    ("path", "value"), [(path, value) for path, value, words in meanings() if words != NO_RULE]
-)
+@each_row("path, value", lambda: (place for place, words in values_told().items() if words != NO_RULE))
 def test_value_is_told_here_or_on_the_page_of_a_game_that_has_it(path, value):
     name, _, field = path.partition(".")
     row = f"| `{path}` | `{json.dumps(value)}` | {values_told()[path, value]} |"

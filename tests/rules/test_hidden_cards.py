@@ -8,6 +8,7 @@ import random
 
 import pytest
 from hypothesis import given
+from rows import each_row
 from rules.candidates import candidates_of
 from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, random_hand
 
@@ -121,14 +122,14 @@ def assert_alike(variant, seats, seed):
             ]
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(3)
 @given(seed=SEEDS)
 def test_a_seat_sees_nothing_of_hidden_cards(name, seats, seed):
     assert_alike(preset(name), seats, seed)
 
 
-@pytest.mark.parametrize(("name", "option", "value"), optioned())
+@each_row("name, option, value", optioned())
 @examples(1)
 @given(seed=SEEDS)
 def test_a_seat_sees_nothing_of_hidden_cards_with_a_table_option(name, option, value, seed):

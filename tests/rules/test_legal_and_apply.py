@@ -5,6 +5,7 @@ from copy import deepcopy
 
 import pytest
 from hypothesis import given
+from rows import each_row
 from rules.candidates import candidates
 from rules.chance import SEEDS, TABLES, examples, optioned, some_state
 
@@ -34,14 +35,14 @@ def assert_exact(match):
     assert match == kept
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(2)
 @given(seed=SEEDS)
 def test_apply_takes_exactly_what_legal_yields(name, seats, seed):
     assert_exact(some_state(preset(name), seats, seed))
 
 
-@pytest.mark.parametrize(("name", "option", "value"), optioned())
+@each_row("name, option, value", optioned())
 @examples(1)
 @given(seed=SEEDS)
 def test_apply_takes_exactly_what_legal_yields_with_a_table_option(name, option, value, seed):
@@ -49,7 +50,7 @@ def test_apply_takes_exactly_what_legal_yields_with_a_table_option(name, option,
     assert_exact(some_state(variant, random.Random(seed).choice(variant.players), seed))
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(1)
 @given(seed=SEEDS)
 def test_a_refusal_names_its_code_and_its_seat(name, seats, seed):

@@ -6,8 +6,8 @@ that the rules force open decide the score as all cards do.
 
 import random
 
-import pytest
 from hypothesis import given
+from rows import each_row
 from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, random_hand
 
 from truc_rules import (
@@ -121,14 +121,14 @@ def assert_followed(variant, seats, seed):
     assert unproven(proven) == ()
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(5)
 @given(seed=SEEDS)
 def test_who_knows_no_card_follows_every_hand(name, seats, seed):
     assert_followed(preset(name), seats, seed)
 
 
-@pytest.mark.parametrize(("name", "option", "value"), optioned())
+@each_row("name, option, value", optioned())
 @examples(1)
 @given(seed=SEEDS)
 def test_who_knows_no_card_follows_every_hand_with_a_table_option(name, option, value, seed):

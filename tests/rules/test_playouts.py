@@ -1,7 +1,7 @@
 """What holds of every match that is played at random: every preset with every seat count and every table option."""
 
-import pytest
 from hypothesis import given
+from rows import each_row
 from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, random_match, random_steps
 
 from truc_rules import (
@@ -40,7 +40,7 @@ def folded(score, told):
     return tuple(score)
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(2)
 @given(seed=SEEDS)
 def test_every_match_ends_with_a_winner(name, seats, seed):
@@ -48,7 +48,7 @@ def test_every_match_ends_with_a_winner(name, seats, seed):
     assert last.games[last.winner] == preset(name).games_to_win
 
 
-@pytest.mark.parametrize(("name", "option", "value"), optioned())
+@each_row("name, option, value", optioned())
 @examples(1)
 @given(seed=SEEDS)
 def test_every_match_with_a_table_option_ends_with_a_winner(name, option, value, seed):
@@ -59,7 +59,7 @@ def test_every_match_with_a_table_option_ends_with_a_winner(name, option, value,
     assert last.games[last.winner] == variant.games_to_win
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(1)
 @given(seed=SEEDS)
 def test_points_come_only_from_events(name, seats, seed):
@@ -67,7 +67,7 @@ def test_points_come_only_from_events(name, seats, seed):
         assert step.after.score == folded(step.before.score, step.events)
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(1)
 @given(seed=SEEDS)
 def test_the_end_of_hand_game_and_match_is_told(name, seats, seed):
@@ -79,7 +79,7 @@ def test_the_end_of_hand_game_and_match_is_told(name, seats, seed):
             assert HandWon in kinds or HandDrawn in kinds or GameWon in kinds
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(1)
 @given(seed=SEEDS)
 def test_the_same_actions_lead_to_the_same_state(name, seats, seed):
@@ -100,7 +100,7 @@ def test_the_same_actions_lead_to_the_same_state(name, seats, seed):
     assert hash(match) == hash(taken[-1].after)
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(1)
 @given(seed=SEEDS)
 def test_seats_that_decide_have_an_action_and_a_ruling(name, seats, seed):

@@ -2,8 +2,8 @@
 
 import random
 
-import pytest
 from hypothesis import given
+from rows import each_row
 from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, random_hand
 
 from truc_rules import (
@@ -60,14 +60,14 @@ def assert_sure(variant, seats, seed):
             assert described(here, found) == described(truth, offered)
 
 
-@pytest.mark.parametrize(("name", "seats"), TABLES)
+@each_row("name, seats", TABLES)
 @examples(10)
 @given(seed=SEEDS)
 def test_own_options_are_those_of_who_sees_all_cards(name, seats, seed):
     assert_sure(preset(name), seats, seed)
 
 
-@pytest.mark.parametrize(("name", "option", "value"), optioned())
+@each_row("name, option, value", optioned())
 @examples(3)
 @given(seed=SEEDS)
 def test_own_options_are_the_same_with_a_table_option(name, option, value, seed):

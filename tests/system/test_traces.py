@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from functools import cache
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -22,10 +23,12 @@ from truc_rules import preset, presets
 pytestmark = pytest.mark.slow
 LONGEST = 100_000
 FAMILIES = pytest.mark.parametrize("family", HANDS)
-VALIDATORS = {
-    Direction.TO_SERVER: Draft202012Validator(json.loads(text_of(to_server()))),
-    Direction.TO_CLIENT: Draft202012Validator(json.loads(text_of(to_client()))),
-}
+
+
+@cache
+def validator(direction):
+    schema = to_server() if direction is Direction.TO_SERVER else to_client()
+    return Draft202012Validator(json.loads(text_of(schema)))
 
 
 def committed(family):
@@ -124,7 +127,7 @@ def test_every_frame_fits_the_schema(family):
     unfit = []
     for sender, raw in shown_frames(family):
         message = {key: value for key, value in unpack(raw[4:]).items() if value is not None}
-        unfit += [error.message for error in VALIDATORS[way_of(sender)].iter_errors(projected(message))]
+        unfit += [error.message for error in validator(way_of(sender)).iter_errors(projected(message))]
     assert unfit == []
 
 
