@@ -17,6 +17,10 @@ SHOWN: Final = (
 """The parts of a catalogue that a page shows."""
 
 
+_OWN: Final = {"sets": "local", "games": "page/games"}
+"""What is the same for every reader: the games' own words, and their names."""
+
+
 def word_files() -> Iterator[tuple[str, bytes]]:
     """Yield the files of words with their paths in the tree; blocks."""
     for lang in LANGUAGES:
@@ -24,7 +28,8 @@ def word_files() -> Iterator[tuple[str, bytes]]:
         said = game | around
         page = tomllib.loads(read_text(f"page/{lang}.toml"))
         yield f"words/{lang}.json", _json({"lang": lang} | {part: said[part] for part in SHOWN} | page)
-    yield "words/local.json", _json(tomllib.loads(read_text("local.toml")))
+    own = {name: tomllib.loads(read_text(f"{path}.toml")) for name, path in _OWN.items()}
+    yield "words/own.json", _json(own)
 
 
 def _json(words: dict[str, Any]) -> bytes:

@@ -37,7 +37,7 @@ export class Outside {
       }
       case 'turn':
         this.urgent.textContent = speech.say('page.your_turn')
-        navigator.vibrate?.(60)
+        if (hasPressed()) navigator.vibrate?.(60)
         return
       case 'notify': return this.notify(effect.table)
     }
@@ -53,6 +53,7 @@ export class Outside {
 
   /** @param {[number, number][]} tones */
   play(tones) {
+    if (!hasPressed()) return
     try {
       const audio = this.audio ??= new AudioContext()
       if (audio.state !== 'running') audio.resume()
@@ -71,6 +72,9 @@ export class Outside {
     }
   }
 }
+
+// Browsers allow neither sound nor shaking before somebody has pressed something.
+const hasPressed = () => navigator.userActivation?.hasBeenActive ?? true
 
 /** @param {'polite' | 'assertive'} how */
 function region(how) {

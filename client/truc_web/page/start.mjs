@@ -14,7 +14,7 @@ const settings = readSettings()
 apply(settings)
 const lang = languageOf(settings)
 document.documentElement.lang = lang
-const [catalogue, sets] = await Promise.all([words(lang), words('local')])
+const [catalogue, own] = await Promise.all([words(lang), words('own')])
 
 const address = new URL('worker.mjs', HERE).href
 /** @type {any} */
@@ -25,7 +25,7 @@ worker.onerror = (/** @type {any} */ event) => ui.happen({ what: 'line', state: 
 
 const root = /** @type {Element} */ (document.querySelector('#app'))
 const ui = new Ui(root, worker, {
-  catalogue, sets, settings,
+  catalogue, own, settings,
   async load(/** @type {string} */ name) {
     document.documentElement.lang = name
     return words(name)

@@ -24,15 +24,15 @@ export class Ui {
   /**
    * @param {Element} root
    * @param {Worker} worker
-   * @param {{ catalogue: any, sets: any, settings: Settings, load: (lang: string) => Promise<any> }} given
+   * @param {{ catalogue: any, own: { sets: any, games: Record<string, string> }, settings: Settings, load: (lang: string) => Promise<any> }} given
    */
-  constructor(root, worker, { catalogue, sets, settings, load }) {
+  constructor(root, worker, { catalogue, own, settings, load }) {
     this.root = root
     this.worker = worker
     this.load = load
-    this.sets = sets
+    this.own = own
     this.settings = settings
-    this.speech = new Speech(catalogue, sets)
+    this.speech = new Speech(catalogue, own.sets)
     this.state = { ...FIRST, path: location.pathname }
     /** @type {any[]} */
     this.drawn = []
@@ -176,13 +176,13 @@ export class Ui {
   /** @param {keyof Settings} name @param {any} value */
   async set(name, value) {
     this.settings = this.settings.with(name, value)
-    if (name === 'lang') this.speech = new Speech(await this.load(value), this.sets)
+    if (name === 'lang') this.speech = new Speech(await this.load(value), this.own.sets)
     this.draw()
   }
 
   /** The name of a game, in its own tongue. @param {string} variant */
   gameName(variant) {
-    return this.speech.catalogue.games?.[variant] ?? variant
+    return this.own.games[variant] ?? variant
   }
 
   /** Kept once the server can be asked. @returns {Promise<void>} */

@@ -8,6 +8,7 @@ import { randomBytes } from '../../lib/platform.mjs'
 import { Seat } from '../../lib/seat.mjs'
 import { SeatTalk, failureOf, fileBy } from '../../lib/seat_talk.mjs'
 import { plain, rulesOf } from './plain.mjs'
+import { worthOf } from './worth.mjs'
 
 /** @typedef {import('../../lib/proof/ledger.mjs').Ledger} Ledger */
 /** @typedef {import('../../lib/seat_talk.mjs').Failure} Failure */
@@ -74,7 +75,8 @@ export class Attended {
   /** @param {any} message */
   async take(message) {
     const isSealed = message.box !== undefined
-    if (!isSealed) this.tell(plain(message))
+    if (message.t === 'cards') await this.tellCards(plain(message))
+    else if (!isSealed) this.tell(plain(message))
     if (message.t === 'table') this.takeTable(message)
     if (this.failure !== null) return
     await this.checked(() => this.talk === null ? this.check(message) : this.checkOwn(this.talk, message))
@@ -83,6 +85,13 @@ export class Attended {
   /** @param {any} message */
   tell(message) {
     this.means.tell({ what: 'told', message })
+  }
+
+  /** Cards that this seat has been shown, with what its own are worth. @param {any} message */
+  async tellCards(message) {
+    const doc = (this.talk?.seat.setup ?? this.follower.setup)?.document
+    const isOwn = message.of === undefined || message.of === this.number
+    this.tell({ ...message, worth: isOwn && doc !== undefined ? await worthOf(doc, message.cards) : null })
   }
 
   /** Ready is said again where terms were dropped. @param {any} state */
@@ -140,7 +149,7 @@ export class Attended {
     await talk.take(message)
     if (message.t === 'record' && seat.next > before && before >= 0) {
       const { table, k } = message
-      if (seat.opened !== null) this.tell({ t: 'cards', table, match: toHex(message.match), k, ...seat.opened })
+      if (seat.opened !== null) await this.tellCards({ t: 'cards', table, match: toHex(message.match), k, ...seat.opened })
       await this.passed(seat.match.ledger, message)
     } else if (message.t === 'options') {
       const { at, options } = seat.offered

@@ -1,5 +1,6 @@
 // Where a move has its place: a slot for each kind of move that the game has, in one order for the whole match. What is
-// not possible stays in its slot, dimmed. The cards are no slots: they are played where they lie.
+// not possible stays in its slot, dimmed. Kinds that are never open together share one: whoever says yes, says points or
+// keeps the cards presses in the same place. The cards are no slots: they are played where they lie.
 
 /**
  * @typedef {'yes' | 'no' | 'raise' | 'plain'} Tone
@@ -21,33 +22,32 @@ export const CARD_KINDS = ['play', 'cover', 'blind']
  */
 export function slotsOf(params, seats) {
   const { envido, flor } = params
+  const hasValues = Boolean(envido || flor)
   return [
-    slot('accept', 'yes'),
-    slot('decline', 'no'),
-    params.short_deal && slot('cut', 'plain'),
+    slot('accept', 'yes', 'accept', 'points', 'stand'),
+    slot('decline', 'no', 'decline', 'good', 'flor-fold'),
+    params.short_deal && slot('cut', 'plain', 'cut', 'deal'),
     params.short_deal && slot('tap', 'plain'),
-    params.short_deal && slot('deal', 'plain'),
-    params.redeal !== null && slot('stand', 'yes'),
     params.redeal !== null && slot('redeal', 'raise'),
     envido && slot('envido', 'raise'),
     envido && slot('real-envido', 'raise'),
     envido && slot('falta-envido', 'raise'),
-    (envido || flor) && slot('points', 'yes'),
-    (envido || flor) && slot('good', 'no'),
-    (envido || flor) && seats > 2 && slot('silent', 'plain'),
-    flor && slot('flor', 'raise'),
-    flor && slot('contraflor', 'raise'),
-    flor && slot('contraflor-rest', 'raise'),
-    flor && slot('flor-fold', 'no'),
-    flor?.claims && slot('claim', 'plain'),
+    flor && slot('flor', 'raise', 'flor', 'contraflor', 'contraflor-rest'),
     slot('raise', 'raise'),
     params.remainder !== 'none' && slot('raise-rest', 'raise'),
-    params.ask_window === 'b' && params.accept === 'implicit' && slot('play-raise', 'raise'),
+    params.accept === 'implicit' && slot('play-raise', 'raise'),
     params.cover_from_trick > 0 && slot('cover', 'plain'),
+    hasValues && seats > 2 && slot('silent', 'plain'),
+    flor?.claims && slot('claim', 'plain'),
     params.signals?.orders === 'binding' && slot('order', 'plain'),
     params.show === 'owner' && slot('show', 'plain'),
     params.concede !== 'vs_ask' && slot('concede', 'plain')
   ].filter((each) => Boolean(each))
+}
+
+/** The slots that kinds share, by kind. @type {Record<string, string>} */
+const SHARED = {
+  points: 'accept', stand: 'accept', good: 'decline', 'flor-fold': 'decline', deal: 'cut', contraflor: 'flor', 'contraflor-rest': 'flor'
 }
 
 /** Which slot an option belongs to; null for the cards. @param {{ kind: string, key: string }} option @returns {string | null} */
@@ -55,7 +55,7 @@ export function slotOf({ kind, key }) {
   if (kind === 'raise') return key === 'raise rest' ? 'raise-rest' : 'raise'
   if (kind === 'play') return key.includes(' raise ') ? 'play-raise' : null
   if (kind === 'cover') return 'cover'
-  return CARD_KINDS.includes(kind) ? null : kind
+  return CARD_KINDS.includes(kind) ? null : SHARED[kind] ?? kind
 }
 
 /**

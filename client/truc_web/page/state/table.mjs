@@ -28,6 +28,7 @@ const ANSWERS = [
  * @property {number} each how many cards every seat was dealt
  * @property {string[]} own the own cards, by slot
  * @property {string[]} gone the own ones that have been played
+ * @property {import('../session/worth.mjs').Worth | null} worth of the own cards beside their strength
  * @property {{ of: number, cards: string[] } | null} partners
  * @property {string | null} up
  * @property {Trick[]} tricks
@@ -39,7 +40,7 @@ const ANSWERS = [
 
 /** @returns {Hand} */
 const freshHand = (j = 0) => ({
-  j, each: 0, own: [], gone: [], partners: null, up: null, tricks: [{ laid: [], side: undefined }], said: {}, opened: {},
+  j, each: 0, own: [], gone: [], worth: null, partners: null, up: null, tricks: [{ laid: [], side: undefined }], said: {}, opened: {},
   asked: null, facts: []
 })
 
@@ -50,6 +51,8 @@ export const freshTable = (code, seat) => ({
   code, seat,
   /** @type {any} */
   shown: null,
+  /** @type {(string | null)[]} */
+  players: [],     // by seat, since the match began
   /** @type {string | null} */
   match: null,
   /** @type {import('../session/plain.mjs').Rules | null} */
@@ -92,9 +95,10 @@ export const freshTable = (code, seat) => ({
 export function toldTable(table, message, now) {
   const until = message.deadline_ms === undefined ? null : now + message.deadline_ms
   switch (message.t) {
-    case 'table': return { ...table, shown: message }
+    case 'table': return { ...table, shown: message, players: playersAfter(table, message) }
     case 'setup': return {
-      ...freshTable(table.code, table.seat), shown: table.shown, log: table.log, match: message.match, rules: message.rules
+      ...freshTable(table.code, table.seat), shown: table.shown, log: table.log, match: message.match, rules: message.rules,
+      players: playersAfter({ ...table, ended: null }, table.shown)
     }
     case 'record': return message.k < table.next ? table : toldRecord(table, message)
     case 'cards': return toldCards(table, message)
@@ -127,6 +131,11 @@ export function judgedTable(table, event) {
   }
 }
 
+// Who has left after the match is still called what they were called in it.
+/** @param {Table} table @param {any} shown */
+const playersAfter = ({ players, ended, view }, shown) =>
+  ended !== null || shown === null ? players : shown.seats.map((/** @type {any} */ { name = null }, /** @type {number} */ seat) => name ?? (view.phase === 'none' ? null : players[seat] ?? null))
+
 /** A choice stands as pressed until the record comes. @param {Table} table @param {number} at @param {string} key */
 export const chose = (table, at, key) => ({ ...table, chosen: { at, key } })
 
@@ -158,10 +167,10 @@ function toldRecord(table, { k, means }) {
 }
 
 /** @param {Table} table @param {any} message @returns {Table} */
-function toldCards(table, { of, cards }) {
+function toldCards(table, { of, cards, worth = null }) {
   const { hand } = table
   if (of !== undefined && of !== table.seat) return { ...table, hand: { ...hand, partners: { of, cards } } }
-  return { ...table, hand: { ...hand, own: [...hand.own.filter((card) => hand.gone.includes(card)), ...cards] } }
+  return { ...table, hand: { ...hand, own: [...hand.own.filter((card) => hand.gone.includes(card)), ...cards], worth } }
 }
 
 /** @param {Table} table @param {any} fact @returns {Table} */

@@ -48,7 +48,7 @@ function bids(ui, table, speech) {
       class: `b ${TONES[each.tone]}${each.isPossible ? '' : ' low'}${each.isPressed ? ' pressed' : ''}${each.isArmed ? ' armed' : ''}`,
       'aria-pressed': each.isArming ? String(each.isArmed) : null, 'aria-keyshortcuts': each.letter,
       onclick: () => ui.press(table, each)
-    }, h('kbd', { 'aria-hidden': 'true' }, each.letter), h('b', { lang: each.isOwn ? speech.tongue : null }, each.word), each.gloss !== '' && h('small', null, each.gloss))),
+    }, h('kbd', { 'aria-hidden': 'true' }, each.letter), h('b', { lang: each.isOwn ? speech.tongue : null }, each.word), each.isPossible && each.gloss !== '' && h('small', null, each.gloss))),
     (signs || phrases.length > 0) && h('button', { key: 'signs', class: 'b', 'data-slot': 'signs', onclick: () => ui.put('sheet', 'signs') },
       h('kbd', { 'aria-hidden': 'true' }, speech.say('keys.signs')), h('b', null, speech.say(signs ? 'page.signs' : 'page.phrases'))))
 }

@@ -17,7 +17,8 @@ export function handEnd(ui, table, speech) {
   const won = closed.facts.find(({ what }) => what === 'hand_won' || what === 'hand_drawn')
   const points = closed.facts.filter(({ what }) => what === 'points_scored')
   const gain = points.reduce((sum, fact) => sum + (fact.side === own ? fact.points : -fact.points), 0)
-  const title = won === undefined || won.what === 'hand_drawn' ? speech.say('page.hand_nobodys') : speech.say(won.side === own ? 'page.hand_ours' : 'page.hand_theirs')
+  const title = table.ended !== null ? speech.say(matchTitle(table)) : won === undefined || won.what === 'hand_drawn'
+    ? speech.say('page.hand_nobodys') : speech.say(won.side === own ? 'page.hand_ours' : 'page.hand_theirs')
   const pack = packOf(table, speech, ui.settings.isFour)
   const isProved = table.proof.proved?.j === closed.j
   let tick = 0
@@ -26,10 +27,16 @@ export function handEnd(ui, table, speech) {
     h('p', null, points.map((fact) => speech.tell(fact, names)).filter(Boolean).join('; ')),
     h('div', { class: 'open' }, Object.entries(closed.opened).map(([seat, cards]) => h('div', { class: sideOf(table, Number(seat)) },
       h('p', null, names[Number(seat)]),
-      cards.map((name) => h('span', null, card(name, pack), isProved && h('b', { class: 'ok', style: { '--i': String(tick++) }, 'aria-hidden': 'true' }, '✓')))))),
+      cards.map((name) => h('span', null, card(name, pack), isProved && h('b', { class: 'checked', style: { '--i': String(tick++) }, 'aria-hidden': 'true' }, '✓')))))),
     proofLines(table, speech, isProved),
     h('div', { class: 'go' }, h('button', { class: 'b yes', onclick: () => ui.put('ended', closed.j) }, h('b', null, speech.say(table.ended === null ? 'page.next_hand' : 'page.go_on'))),
       h('button', { class: 'link', onclick: () => ui.put('sheet', 'proof') }, speech.say('page.how_checked')))))
+}
+
+/** @param {Table} table */
+function matchTitle({ ended, seat }) {
+  if (seat === null || ended.winner === null) return 'page.match_watched'
+  return ended.winner === seat % 2 ? 'page.match_won' : 'page.match_lost'
 }
 
 /** @param {Table} table @param {Speech} speech @param {boolean} isProved */

@@ -19,7 +19,7 @@ export function felt(ui, table, speech) {
   return h('main', { class: `felt ${SIZES[/** @type {2 | 4 | 6} */ (n)]}${isMine ? ' mine' : ''}`, 'aria-label': speech.say('page.table') },
     marks(table, speech), seats, bubblesOf(table, speech).map((said) => bubble(table, speech, said)),
     n === 2 ? lanes(table, speech, pack) : middle(table, speech, pack),
-    turnUp(table, speech, pack), ownHand(ui, table, speech, pack))
+    turnUp(table, speech, pack), value(table, speech), ownHand(ui, table, speech, pack))
 }
 
 /** Who has won which trick. @param {Table} table @param {Speech} speech */
@@ -36,23 +36,24 @@ function seatOf(ui, table, speech, pack, seat) {
   const shown = table.shown?.seats[seat] ?? { kind: 'empty' }
   const place = placeOf(table, seat, speech)
   const isOwn = seat === bottomOf(table)
+  const isFree = shown.kind === 'empty' && table.ended === null
   const isOn = awaited(table).includes(seat)
   const left = isOn ? ui.leftOf(table) : null
-  const held = isOwn && table.seat !== null ? 0 : heldBy(table, seat)
+  const held = (isOwn && table.seat !== null) || table.ended !== null ? 0 : heldBy(table, seat)
   const shownCards = table.hand.partners?.of === seat ? table.hand.partners.cards : table.hand.opened[seat] ?? []
   const away = table.away[seat]
-  return h('div', { class: `seat at-${place} ${sideOf(table, seat)}${isOn ? ' on' : ''}${shown.kind === 'empty' ? ' free' : ''}`, key: `seat-${seat}` },
+  return h('div', { class: `seat at-${place} ${sideOf(table, seat)}${isOn ? ' on' : ''}${isFree ? ' free' : ''}`, key: `seat-${seat}` },
     h('div', { class: 'who' },
-      h('span', { class: 'av', style: { '--t': left === null ? (isOn ? '100' : '0') : String(left) } }, h('b', null, initial(names[seat], shown.kind))),
-      h('p', null, shown.kind === 'empty' ? speech.say('page.free_seat') : names[seat],
+      h('span', { class: 'av', style: { '--t': left === null ? (isOn ? '100' : '0') : String(left) } }, h('b', null, isFree ? '+' : initial(names[seat]))),
+      h('p', null, isFree ? speech.say('page.free_seat') : names[seat],
         table.view.dealer === seat && h('span', { class: 'dealer', title: speech.term('dealer') }, speech.say('page.dealer_letter')),
         h('small', null, away ? speech.say(away.online ? 'page.thinking' : 'page.away') : noteOf(table, speech, seat, shown)))),
     held > 0 && h('div', { class: 'fan', 'aria-label': speech.counted('card', held) },
       Array.from({ length: held }, (_, i) => card(shownCards[i] ?? null, pack))))
 }
 
-/** @param {string} name @param {string} kind */
-const initial = (name, kind) => kind === 'empty' ? '+' : ([...(name ?? '?')][0] ?? '?').toUpperCase()
+/** @param {string} name */
+const initial = (name) => ([...(name ?? '?')][0] ?? '?').toUpperCase()
 
 /** @param {Table} table @param {Speech} speech @param {number} seat @param {any} shown */
 function noteOf(table, speech, seat, shown) {
@@ -105,9 +106,16 @@ function turnUp(table, speech, pack) {
   return up !== null && h('div', { class: 'turn-up' }, h('span', null, speech.term('turn-up')), card(up, pack))
 }
 
+/** @param {Table} table @param {Speech} speech */
+function value({ hand: { worth }, view }, speech) {
+  if (worth === null || view.phase !== 'hand') return null
+  const { envido, flor } = worth
+  return h('div', { class: 'value' }, speech.say(flor === null ? 'page.your_envido' : 'page.your_flor'), h('b', null, flor ?? envido))
+}
+
 /** @param {Ui} ui @param {Table} table @param {Speech} speech @param {import('./cards.mjs').Pack} pack */
 function ownHand(ui, table, speech, pack) {
-  if (table.seat === null) return null
+  if (table.seat === null || table.ended !== null) return null
   const armed = ui.state.screen.armed ?? null
   const cards = ownCards(table, armed)
   return h('div', { class: 'hand', role: 'group', 'aria-label': speech.say('page.your_cards') }, cards.map(({ name, place, option, isUp }, i) =>

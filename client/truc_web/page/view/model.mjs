@@ -18,9 +18,9 @@ const MIRRORED = { e: 'w', w: 'e', ne: 'nw', nw: 'ne' }
 export const bottomOf = ({ seat }) => seat ?? 0
 
 /** @param {Table} table @param {Speech} speech @returns {string[]} */
-export function namesOf({ shown }, speech) {
-  const seats = shown?.seats ?? []
-  return seats.map((/** @type {any} */ { name, seat }) => (name ?? speech.say('said.seat', { n: seat })).slice(0, SHORT_NAME))
+export function namesOf({ shown, players }, speech) {
+  const seats = players.length > 0 ? players : Array.from({ length: shown?.n ?? 2 }, () => null)
+  return seats.map((name, seat) => (name ?? speech.say('said.seat', { n: seat })).slice(0, SHORT_NAME))
 }
 
 /** @param {Table} table @param {number} seat @param {Speech} speech */
@@ -131,13 +131,16 @@ export function buttonsOf(table, speech, armed) {
     const isChoice = options.length > 1
     return {
       ...slot, options, isPossible: options.length > 0 && table.chosen === null, isArmed: armed === slot.id, isArming: ARMED.includes(slot.id),
-      word: isChoice ? speech.say(`slots.${slot.id}`) : slot.id in speech.catalogue.slots && first === undefined && speech.ownWord(keyOf(slot.id), {}, '') === null ? speech.say(`slots.${slot.id}`) : said.word,
+      word: isChoice || (first === undefined && speech.ownWord(keyOf(slot.id), {}, '') === null) ? slotWord(slot.id, said.word, speech) : said.word,
       isOwn: said.isOwn && !isChoice, gloss: isChoice ? '' : said.cost || said.gloss, letter: speech.say(`keys.${slot.id}`),
       isPressed: options.some(({ key }) => key === table.chosen?.key),
       title: speech.meaning(first?.kind ?? slot.kinds[0], answering)
     }
   })
 }
+
+/** What a slot is called whatever is in it, where it has such a name. @param {string} id @param {string} word @param {Speech} speech */
+const slotWord = (id, word, speech) => id in speech.catalogue.slots ? speech.say(`slots.${id}`) : word
 
 /** A line that stands for a slot with no option in it. @param {string} id */
 const keyOf = (id) => ({ 'raise-rest': 'raise rest', 'play-raise': 'raise', raise: 'raise' }[id] ?? id)
@@ -154,14 +157,14 @@ export function askOf(table, speech) {
   const names = namesOf(table, speech)
   if (proof.failed !== null) return { strong: speech.say('page.stopped'), more: '' }
   if (gone !== null) return { strong: gone === 'taken_over' ? speech.say('screen.taken_over') : speech.say('screen.closed', { reason: speech.say(`closed.${gone}`) }), more: '' }
-  if (ended !== null) return { strong: speech.tell(ended, names) ?? '', more: '' }
+  if (ended !== null) return { strong: `${capital(speech.tell(ended, names) ?? '')}.`, more: '' }
   if (shown === null || view.phase === 'none') return beforeMatch(table, speech, names)
   if (view.paused) return { strong: speech.say('page.resting'), more: '' }
   const declined = options?.list.find(({ kind }) => kind === 'decline')
   if (hand.asked !== null && options !== null && isAwaited(options)) {
     return { strong: `${capital(speech.tell(hand.asked, names) ?? '')}.`, more: declined ? sentence(speech.move(declined, '', names).cost) : '' }
   }
-  if (isMine(table)) return { strong: speech.say('page.your_turn'), more: hand.tricks.at(-1)?.laid.length ? '' : speech.say('page.you_lead') }
+  if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: hand.tricks.at(-1)?.laid.length ? '' : speech.say('page.you_lead') }
   if (table.chosen !== null) return { strong: speech.say('page.sent'), more: '' }
   const others = awaited(table).filter((each) => each !== seat)
   if (others.length > 0) return { strong: '', more: speech.say('page.waits_for', { names: speech.joined(others.map((each) => names[each])) }) }

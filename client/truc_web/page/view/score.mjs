@@ -19,7 +19,7 @@ export function score(ui, table, speech) {
 function team(table, speech, side, look) {
   const names = namesOf(table, speech)
   const { points, target, half, notes } = scoreOf(table, side, speech)
-  const who = names.length === 2 && table.seat === side ? speech.say('page.you') : speech.side(side, names)
+  const who = sideName(table, side, names, speech)
   const share = target > 0 ? Math.min(100, Math.round(100 * points / target)) : 0
   return h('div', { class: `team ${look}` },
     h('h2', null, h('span', null, who), h('b', null, points, h('small', null, ` / ${target}`))),
@@ -28,10 +28,19 @@ function team(table, speech, side, look) {
     notes.length > 0 && h('p', { class: 'half' }, notes.join(' · ')))
 }
 
+// With six seats the names would not fit.
+/** @param {Table} table @param {number} side @param {string[]} names @param {Speech} speech */
+function sideName({ seat }, side, names, speech) {
+  if (seat === null) return speech.side(side, names)
+  if (names.length > 4) return speech.say(seat % 2 === side ? 'page.we' : 'page.they')
+  const you = names.map((name, each) => each === seat ? speech.say('page.you') : name)
+  return speech.joined(you.filter((_, each) => each % 2 === side).sort((a) => a === you[seat] ? -1 : 0))
+}
+
 /** @param {Table} table @param {Speech} speech */
 function worth({ view, hand }, speech) {
   const stake = view.stake === undefined ? '–' : speech.stake(view.stake)
-  const isNumber = typeof view.stake === 'number'
+  const isNumber = typeof view.stake === 'number' || view.stake === undefined
   const asked = hand.asked !== null && 'stake' in hand.asked ? speech.say('page.asked', { stake: speech.stake(hand.asked.stake) }) : ''
   return h('div', { class: 'worth' }, h('b', { 'aria-hidden': 'true' }, isNumber ? stake : '★'),
     h('p', null, h('strong', null, speech.say('page.hand_worth', { stake })), asked))

@@ -82,7 +82,7 @@ async function look(ui, code) {
 
 /** @param {string} variant @param {Ui} ui */
 function hero(variant, ui) {
-  const isIt = !/argentino|catalan|gauderio|venezuela|uruguay|valenci/.test(variant)
+  const isIt = !/argentino|catalan|gauderio|venezolano|uruguayo|valenci/.test(variant)
   const cards = isIt ? ['7h', 'As', 'Kd'] : ['7o', '1e', '12c']
   const pack = { isFrench: isFrench(cards), isFour: ui.settings.isFour, letters: ui.speech.catalogue.letters, nameOf: () => '' }
   return h('div', { class: 'hero', 'aria-hidden': 'true' }, h('div', null, cards.map((name) => card(name, pack))))
