@@ -2,6 +2,8 @@
 
 const NAME = 'truc-settings'
 export const LANGUAGES = ['en', 'ca', 'es', 'fr', 'pt']
+/** @type {Record<string, string>} */
+export const NAMES_OF_LANGUAGES = { en: 'English', ca: 'Català', es: 'Castellano', fr: 'Français', pt: 'Português' }
 export const THEMES = ['auto', 'light', 'dark']
 
 const DEFAULTS = {
@@ -12,7 +14,12 @@ const DEFAULTS = {
   isFour: false,       // the French pack in four colours
   isLarge: false,
   isStill: false,      // nothing moves
-  isNotified: false
+  isNotified: false,
+  isKeyAsked: false,   // whether the player was reminded to save the key
+  /** The family of games played last. @type {string | null} */
+  last: null,
+  /** How each family was played last. @type {Record<string, import('./games.mjs').Way>} */
+  ways: {}
 }
 
 /** @typedef {typeof DEFAULTS & { with: (name: string, value: any) => Settings }} Settings */

@@ -149,6 +149,17 @@ export class Ui {
     return answer
   }
 
+  /** What a screen asks for when it is first shown, and again when it is about something else. */
+  /** @param {string} name @param {string} about @param {() => unknown} ask */
+  once(name, about, ask) {
+    if (this.state.line.state !== 'ready' || this.asked.get(name) === about) return
+    this.asked.set(name, about)
+    ask()
+  }
+
+  /** @type {Map<string, string>} */
+  asked = new Map()
+
   /** What a screen has open or typed. @param {string} name @param {any} value */
   put(name, value) {
     this.happen({ what: 'screen', name, value })
