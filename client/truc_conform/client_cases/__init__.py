@@ -11,8 +11,10 @@ from truc_conform.client_cases import (
     games,
     interrupted,
     keyed,
+    option_cheats,
     seated,
     server_keys,
+    two_histories,
     watching,
 )
 from truc_conform.client_cases.keyed import without_key
@@ -26,6 +28,8 @@ SCENES: Final[tuple[Scene, ...]] = (
     *needing(absent, in_module(interrupted, Scene)),
     *in_module(keyed, Scene),
     *needing(without_key, in_module(cheats, Scene)),
+    *needing(without_key, in_module(option_cheats, Scene)),
+    *needing(without_key, in_module(two_histories, Scene)),
     *needing(without_key, in_module(games, Scene)),
     *needing(without_key, in_module(game_cheats, Scene)),
     *in_module(server_keys, Scene),
