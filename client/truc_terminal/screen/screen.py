@@ -48,6 +48,7 @@ from truc_terminal.replay_model.board import (
     with_sign,
 )
 from truc_terminal.replay_model.faces import Faces, faces_of
+from truc_terminal.screen.company import Company
 from truc_terminal.screen.drawing import (
     Setting,
     committed_text,
@@ -96,9 +97,6 @@ if TYPE_CHECKING:
 _MINUTE: Final = 60
 _INDENT: Final = "  "
 _ALL_SIGN: Final = "A"
-_MOST_HEARD: Final = 50  # speakers whose names are remembered, to tell those apart who are called alike
-_TAG_LETTERS: Final = 4
-_GUEST: Final = "guest-"  # how the tag of a guest begins
 
 
 class Screen:
@@ -107,10 +105,8 @@ class Screen:
     def __init__(self, console: Console, lang: str = "en", terminal: str = "") -> None:
         self._console = console
         self._has_ascii = self.is_plain or needs_ascii(console.encoding, terminal)
-        self._seated = self._unsaid = ""
-        self._state: TableState | None = None
+        self._company = Company()
         self._level = ""
-        self._heard: dict[str | None, str] = {}
         self._offered: tuple[str, ...] = ()
         self._board = Board(0, None)
         self._view: View | None = None
@@ -235,26 +231,15 @@ class Screen:
                 self._await(happening)
             case Substituted(seat, name):
                 self._rename(seat, name)
-            case Interrupted() | TranscriptSetAside() | Resumed() | Away() | ServerDraining() | HostSaid():
-                self._note_line(happening)
             case ChatSaid():
-                self.say(f"{self._speaker(happening)}: {happening.text}", "cyan")
+                self.say(f"{self._company.speaker(happening)}: {happening.text}", "cyan")
+                self._company = self._company.hear(happening)
             case SeatTakenOver():
                 self.note("taken_over", "yellow")
             case TableClosed():
                 self.note("closed", "yellow", reason=happening.why)
             case _:
-                pass
-
-    def _speaker(self, said: ChatSaid) -> str:
-        """Return who says something; where another has a name like theirs, with the first letters of their tag."""
-        seats = () if self._state is None else self._state.seats
-        names = {seat.player: seat.name or "" for seat in seats} | self._heard
-        self._heard = dict([*self._heard.items(), (said.player, said.name)][-_MOST_HEARD:])
-        shown, alike = quoted(said.name), said.name.strip().casefold()
-        if all(tag == said.player or name.strip().casefold() != alike for tag, name in names.items()):
-            return shown
-        return f"{shown} ({said.player.removeprefix(_GUEST)[:_TAG_LETTERS]})"
+                self._note_line(happening)
 
     def _await(self, waiting: Waiting) -> None:
         """Tell who is waited for; at the prompt, if there is one, until there is news."""
@@ -262,9 +247,7 @@ class Screen:
         if self.pose is None and self._awaited != before:
             self.say(self._awaited, "dim")
 
-    def _note_line(
-        self, happening: Interrupted | TranscriptSetAside | Resumed | Away | ServerDraining | HostSaid
-    ) -> None:
+    def _note_line(self, happening: Happening) -> None:
         match happening:
             case Interrupted(reason):
                 self.note("interrupted", "yellow", reason=reason)
@@ -281,7 +264,7 @@ class Screen:
             case HostSaid(text):
                 self.note("host_says", "yellow", text=quoted(text))
             case _:
-                assert_never(happening)
+                pass
 
     def _receive(self, happening: CardsDealt | PartnerCards | Signed | PhraseSaid) -> None:
         match happening:
@@ -323,16 +306,7 @@ class Screen:
         return self._speech.say("said.seat", n=seat)
 
     def _seat(self, state: TableState) -> None:
-        self._state = state
-        self._absences = self._absences.shown(state)
-        sitting = [seat for seat in state.seats if seat.name is not None]
-        names = ", ".join(shown_name(seat.name or "", seat.seat) for seat in sitting)
-        line = self._speech.say(
-            "screen.seated", table=state.table, taken=len(sitting), seats=state.n, names=names
-        )
-        if state.state in ("open", "over"):
-            self._unsaid = "" if line == self._seated else line
-        self._seated = line
+        self._company, self._absences = self._company.after(state), self._absences.shown(state)
         if not self.knows_game or self._is_over:
             self._say_seated()
         if self._is_lost and state.state != "playing":  # in a match records may still be missing
@@ -340,9 +314,9 @@ class Screen:
 
     def _say_seated(self) -> None:
         """Say who sits at the table, if that is news; the server shows it before the verdict on a match, which comes first."""
-        unsaid, self._unsaid = self._unsaid, ""
-        if unsaid:
-            self.say(unsaid, "dim")
+        news, self._company = self._company.news, self._company._replace(news="")
+        if news:
+            self.say(news, "dim")
 
     def _begin(self, started: MatchStarted) -> None:
         names = tuple(shown_name(name, seat) for seat, name in enumerate(started.players))
@@ -521,8 +495,8 @@ class Screen:
             if digests := committed_text(self._board.memory.digests, self._setting):
                 self.note("bound", digests=digests)
             self.say(level_line(self._level, self._speech))
-        if self._state is not None:
-            self.say(terms_in_full(self._state, self._speech))
+        if self._company.state is not None:
+            self.say(terms_in_full(self._company.state, self._speech))
 
     def show_terms(self, state: TableState) -> None:
         """Show what sitting down at a table agrees to."""
@@ -530,7 +504,7 @@ class Screen:
 
     def explain_one(self, subject: str, turn: YourTurn | None, rules: Mapping[str, Chapter]) -> None:
         """Explain a move with its rule, how it stands, or a chapter of the rules."""
-        if subject == TABLE and (self.knows_game or self._state is not None):
+        if subject == TABLE and (self.knows_game or self._company.state is not None):
             self._show_in_full()
             return
         choices = () if turn is None else self.meant(turn, subject)[0]
