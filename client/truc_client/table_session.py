@@ -142,7 +142,7 @@ class TableSession:
         elif not isinstance(message, MatchRecord):
             self._take_notice(match, message)
         elif self._catching_up is not None:
-            self._hold(self._catching_up, message)
+            self._catching_up.hold(message)
         elif message.k > match.next:
             self._resume(match)  # records are missing before this one
         else:
@@ -467,44 +467,21 @@ class TableSession:
             self._say(match_started(match.audit, match.seat, resumed=True))
         match.is_live = False
         self._say(SnapshotTaken(match.mid, snapshot.k, snapshot.view, snapshot.skipped))
-        self._catching_up = CatchingUp(match, snapshot)
-        self._catch_up(self._catching_up)
+        missed = CatchingUp(match, snapshot, self._post, self._say, self._caught_up)
+        self._catching_up = missed
+        missed.go_on(lambda: self._catching_up is missed)
 
-    def _catch_up(self, missed: CatchingUp) -> None:
-        """Ask for the next page of what is missing; if nothing is, go on with the records that have come meanwhile."""
-        match = missed.match
-        if not missed.is_done:
-            page = partial(self._take_page, missed)
-            self._post(lambda n: messages.History(id=n, match=match.mid, first=match.next), page)
-            return
+    def _caught_up(self, missed: CatchingUp) -> None:
+        """Go on with the records that have come meanwhile; a match whose end could not be checked is over."""
         self._catching_up = None
-        self._say(Resumed(match.next))
-        match.is_live = True
-        self._go_on(match)
+        if missed.is_given_up:
+            self._say(missed.match.finish())
+            return
+        self._say(Resumed(missed.match.next))
+        missed.match.is_live = True
+        self._go_on(missed.match)
         for message in missed.held:
             self._take_of_match(message)
-
-    def _take_page(self, missed: CatchingUp, answer: Answer) -> None:
-        if self._catching_up is not missed:
-            return
-        if isinstance(answer, Ok):
-            missed.take(answer)
-            self._catch_up(missed)
-            return
-        missed.is_given_up = True
-        for message in missed.held:
-            self._hold(missed, message)
-
-    def _hold(self, missed: CatchingUp, message: MatchRecord) -> None:
-        """Let a record wait for those before it; if they will not come, tell it unchecked."""
-        if not missed.is_given_up:
-            missed.hold(message)
-            return
-        told, is_end = missed.unchecked(message)
-        self._say(told)
-        if is_end:
-            self._catching_up = None
-            self._say(missed.match.finish())
 
     def _try_again(self, error: UnboundError) -> None:
         """Drop the connection that brought what fails: it is reopened automatically, and what is missing is asked for again.

@@ -5,15 +5,19 @@ does not give out the missing ones, those that come are reported as unchecked, a
 incomplete.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from truc_client.errors import LostError
-from truc_client.happenings import RecordUnchecked
+from truc_client.happenings import Happening, RecordUnchecked
+from truc_client.line.link import Answer
 from truc_client.matches.seat_match import SeatMatch
+from truc_client.matches.sending import Post
 from truc_client.paging import records_of
 from truc_protocol.bodies import End
 from truc_protocol.checks import CheckError
-from truc_protocol.messages import MatchRecord, Ok, Snapshot
+from truc_protocol.messages import History, MatchRecord, Ok, Snapshot
 from truc_protocol.records import Record, parse, tag_of
 from truc_words import Sentence
 
@@ -23,39 +27,75 @@ _TAG: Final = "truc/1/"
 
 
 class CatchingUp:
-    """What the watcher of a match lacks before a snapshot; `is_given_up` if the server does not give it out."""
+    """What the watcher of a match lacks before a snapshot.
 
-    def __init__(self, match: SeatMatch, snapshot: Snapshot) -> None:
+    Attributes:
+        match: the match.
+        held: the records that have come since, and wait.
+        is_given_up: the server does not give out what is missing.
+    """
+
+    def __init__(
+        self,
+        match: SeatMatch,
+        snapshot: Snapshot,
+        post: Post,
+        say: Callable[[Happening], None],
+        done: Callable[["CatchingUp"], None],
+    ) -> None:
         self.match = match
-        self.snapshot = snapshot
         self.held: list[MatchRecord] = []
         self.is_given_up = False
+        self._snapshot = snapshot
+        self._post, self._say, self._done = post, say, done
 
     def hold(self, message: MatchRecord) -> None:
-        """Let a record wait that has come after the snapshot.
+        """Let a record wait for those before it; if they will not come, tell it unchecked.
 
         Raises:
             LostError: Too many wait already; everything begins again on a new connection.
+            UnboundError: It is no record.
         """
+        if self.is_given_up:
+            self._tell_unchecked(message)
+            return
         if len(self.held) >= MAX_HELD:
             raise LostError(Sentence("failures.records_missing", most=MAX_HELD))
         self.held.append(message)
 
-    @property
-    def is_done(self) -> bool:
-        """Whether nothing is missing any more.
+    def go_on(self, is_wanted: Callable[[], bool]) -> None:
+        """Ask for the next page of what is missing, for as long as it is wanted; if nothing is, it is done.
 
         Raises:
             UnboundError: The records lead to another head than the snapshot has.
         """
-        match, snapshot = self.match, self.snapshot
+        match = self.match
+        if self._is_complete():
+            self._done(self)
+        else:
+            page = partial(self._take_page, is_wanted)
+            self._post(lambda n: History(id=n, match=match.mid, first=match.next), page)
+
+    def _take_page(self, is_wanted: Callable[[], bool], answer: Answer) -> None:
+        if not is_wanted():
+            return
+        if isinstance(answer, Ok):
+            self._take(answer)
+            self.go_on(is_wanted)
+            return
+        self.is_given_up = True
+        for message in self.held:
+            self._tell_unchecked(message)
+
+    def _is_complete(self) -> bool:
+        match, snapshot = self.match, self._snapshot
         if match.next == snapshot.k and match.ledger.head != snapshot.head:
             match.audit.doubt(
                 "C33", f"the snapshot has another head at {snapshot.k} than the records before it"
             )
         return match.next >= snapshot.k
 
-    def take(self, page: Ok) -> None:
+    def _take(self, page: Ok) -> None:
         """Take missing records.
 
         Raises:
@@ -63,22 +103,20 @@ class CatchingUp:
             UnboundError: One fails a check and nobody has signed it, or none has come.
         """
         match, first = self.match, self.match.next
-        for past in records_of(page, first)[: self.snapshot.k - first]:
+        for past in records_of(page, first)[: self._snapshot.k - first]:
             match.take_past(Record(past.signer, past.body, past.sig))
         if match.next == first:
             match.audit.doubt(
                 "C33", f"the records from {first} on are not given out, but were said to be there"
             )
 
-    def unchecked(self, message: MatchRecord) -> tuple[RecordUnchecked, bool]:
-        """Return how a record is reported that cannot be checked, and whether it ends the match by what it says.
-
-        Raises:
-            UnboundError: It is no record.
-        """
+    def _tell_unchecked(self, message: MatchRecord) -> None:
+        """Tell of a record that cannot be checked; one that ends the match, by what it says, is the last."""
         try:
             body = parse(Record(message.signer, message.body, message.sig))
         except CheckError as error:
             self.match.audit.doubt(error.check, error.message)
         kind = tag_of(body).removeprefix(_TAG)
-        return RecordUnchecked(message.k, kind, message.means), isinstance(body, End)
+        self._say(RecordUnchecked(message.k, kind, message.means))
+        if isinstance(body, End):
+            self._done(self)
