@@ -248,6 +248,13 @@ def test_table_stands_while_others_think_and_no_longer_than_the_match() -> None:
     assert posed[-1].draw is None
 
 
+def test_table_that_stands_is_not_drawn_above_itself_when_it_is_asked_about() -> None:
+    screen, _ = standing()
+    screen.explain_one("table", None, {})
+    assert "every player has a key" in (told := screen._console.file.getvalue())
+    assert "score" not in told
+
+
 @each_row(
     "state, asks, texts",
     [

@@ -36,6 +36,7 @@ from truc_rules.positions.match import (
 from truc_terminal.replay_model.board import Board, Memory, board_of, remembered, with_partner, with_sign
 from truc_terminal.replay_model.faces import faces_of
 from truc_terminal.screen.drawing import Setting
+from truc_terminal.screen.mistakes import mistake
 from truc_terminal.screen.questions import find_choice, option_names
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, Speech, catalogue
@@ -279,6 +280,22 @@ def test_line_typed_finds_its_option(text, expected) -> None:
     setting = Setting(("north", "east"), faces, Speech("ca"), 12)
     choice, place = find_choice(TURN, text, lambda choice: option_names(choice, Board(2, 0), setting))
     assert (choice and choice.line, place) == expected
+
+
+def test_number_of_a_card_that_cannot_be_played_now_is_told_why() -> None:
+    setting = Setting(("north", "east"), faces_of(SPANISH, Speech("en"), is_plain=True), Speech("en"), 12)
+    asked, held = TURN._replace(options=(Choice("accept", "accept", {}),)), Board(2, 0, own=("1o", "7e"))
+    told = mistake("2", asked, held, setting, {"play 7e": "answer_first"}.get)
+    assert told == "got '2': what was asked must be answered first"
+
+
+def test_help_ends_with_what_is_asked_now_so_that_this_stays_in_sight() -> None:
+    screen, out = screen_of()
+    screen.show(started()._replace(signs=("three",)))
+    screen.explain(TURN)
+    lines = [line.strip() for line in out.getvalue().splitlines()]
+    assert lines[-1].startswith("cut the pack: ")
+    assert any(line.startswith("sign three") for line in lines[:-1])
 
 
 def test_clubs_and_cups_are_told_apart_by_the_pack() -> None:

@@ -64,13 +64,16 @@ class Subject(NamedTuple):
 
 
 def options_explained(turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
-    """Yield what the options mean, those of one kind combined, the signs and phrases, and what else may be typed."""
+    """Yield the signs and phrases, what else may be typed, and what the options mean, those of one kind combined.
+
+    The options come last: where there is little room above the table, they are what stays in sight.
+    """
     speech, answered = setting.speech, board.answering
-    for choices, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answered)):
-        yield f"{named(choices, board, setting)}: {meaning}"
     yield from map(": ".join, talk_typed(setting).items())
     yield speech.say("screen.explain_end")
     yield speech.say("screen.explain_more")
+    for choices, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answered)):
+        yield f"{named(choices, board, setting)}: {meaning}"
 
 
 def explained(subject: Subject, setting: Setting, rules: Mapping[str, Chapter]) -> Iterator[str]:

@@ -40,6 +40,7 @@ def mistake(text: str, turn: YourTurn, board: Board, setting: Setting, why_not: 
 def _lines_meant(text: str, board: Board, setting: Setting) -> Iterator[str]:
     """Yield the move lines of the game that a text may mean, whether or not they are options now."""
     wanted = plain_text(text)
+    yield from (f"play {card}" for place, card in enumerate(board.own, 1) if wanted == str(place))
     yield wanted
     for line in _lines(setting):
         if wanted in map(plain_text, option_names(Choice(line, line.split()[0], {}), board, setting)):

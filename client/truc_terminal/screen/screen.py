@@ -491,7 +491,8 @@ class Screen:
     def _show_in_full(self) -> None:
         """Show the table, by what the server is bound to its cards, and every term."""
         if self.knows_game:
-            self.show_table()
+            if self.pose is None:  # else it stands below already
+                self.show_table()
             if digests := committed_text(self._board.memory.digests, self._setting):
                 self.note("bound", digests=digests)
             self.say(level_line(self._level, self._speech))
