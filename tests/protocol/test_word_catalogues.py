@@ -44,7 +44,8 @@ TONGUES = {
 def said(lang: str, words: str = "") -> dict[str, str]:
     """Return everything a catalogue says, by the path of its key; with a set, as the players of its game say it."""
     rules = read_spoken(f"rules/{lang}.toml", lang, words)
-    return dict(_said("", {**msgspec.to_builtins(catalogue(lang, words)), "rules": rules}))
+    page = read_spoken(f"page/{lang}.toml", lang, words)
+    return dict(_said("", {**msgspec.to_builtins(catalogue(lang, words)), "rules": rules, **page}))
 
 
 def _said(path: str, value: object) -> Iterator[tuple[str, str]]:
@@ -95,7 +96,7 @@ def test_everything_said_can_be_printed(lang) -> None:
 SENTENCES = (
     *("facts", "moves", "lessons", "screen", "watching", "closed"),
     *("asked", "connecting", "commands", "verdict", "failures", "refused", "wrong", "means", "remedies"),
-    *("records", "together", "replay", "report", "history", "ratings"),
+    *("records", "together", "replay", "report", "history", "ratings", "page", "proof", "errors"),
 )
 
 

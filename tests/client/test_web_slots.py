@@ -1,0 +1,67 @@
+"""The bids of the page: every game has a slot for each kind of move, with a name and a letter of its own."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from clients_elsewhere.programs import NODE, needs_node
+
+from truc_rules import Kind
+from truc_web.words import word_files
+
+ROOT = Path(__file__).resolve().parents[2]
+WEB = ROOT / "client" / "truc_web"
+PRESETS = ROOT / "docs" / "rules" / "presets.json"
+BY_CARD = {Kind.PLAY, Kind.BLIND}
+IN_MENU = {Kind.PAUSE, Kind.RESUME, Kind.RESIGN}
+BY_OPTION = "cover"
+"""No preset has it: a table option gives it."""
+OPEN_TO_ALL = ("signs", "chat", "menu")
+
+TELL = f"""
+import {{ readFileSync }} from 'node:fs'
+import {{ encode }} from '{WEB}/lib/index.mjs'
+import {{ rulesOf }} from '{WEB}/page/session/plain.mjs'
+import {{ slotOf, slotsOf }} from '{WEB}/page/state/slots.mjs'
+const slots = Object.values(JSON.parse(readFileSync('{PRESETS}'))).flatMap(({{ document }}) => {{
+  const {{ variant, params }} = rulesOf(encode(document))
+  return params.players.map((n) => [`${{variant}} ${{n}}`, slotsOf(params, n).map(({{ id }}) => id)])
+}})
+const kinds = {json.dumps([str(kind) for kind in Kind])}
+console.log(JSON.stringify({{ slots, places: kinds.map((kind) => [kind, slotOf({{ kind, key: kind }})]) }}))
+"""
+
+
+@pytest.fixture(scope="module")
+def told():
+    run = subprocess.run(
+        [NODE, "--input-type=module", "-e", TELL], capture_output=True, text=True, check=True
+    )
+    return json.loads(run.stdout)
+
+
+@needs_node
+def test_every_kind_of_move_has_a_place_and_every_game_the_slots_that_it_names(told) -> None:
+    places = dict(told["places"])
+    assert {kind for kind, place in places.items() if place is None} == BY_CARD
+    known = {slot for _, slots in told["slots"] for slot in slots} | {BY_OPTION}
+    assert {place for kind, place in places.items() if kind not in BY_CARD | IN_MENU} <= known
+    assert all(len(set(slots)) == len(slots) for _, slots in told["slots"])
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("path", "words"), [pytest.param(p, w, id=p) for p, w in word_files() if "own" not in p]
+)
+def test_no_two_slots_of_a_game_have_one_letter(told, path, words) -> None:
+    said = json.loads(words)
+    for game, slots in told["slots"]:
+        letters = [said["keys"][slot] for slot in (*slots, *OPEN_TO_ALL)]
+        assert len(set(letters)) == len(letters), game
+        assert all(slot in said["slots"] or slot in said["moves"] for slot in slots)
+
+
+def test_every_preset_has_a_name() -> None:
+    named = json.loads(dict(word_files())["words/own.json"])["games"]
+    assert named.keys() == json.loads(PRESETS.read_text()).keys()
