@@ -55,9 +55,7 @@ def test_page_for_hosts_names_the_wheel_as_the_build_does() -> None:
     assert set(re.findall(r"[\w.-]+\.whl", page)) == {f"truc-{project['version']}-py3-none-any.whl"}
 
 
-SERVERS = (
-    "sqlalchemy structlog alembic prometheus_client h11 openskill confusable_homoglyphs psycopg truc_server"
-)
+SERVERS = "sqlalchemy structlog alembic prometheus_client openskill confusable_homoglyphs psycopg truc_server"
 PEOPLES = "click rich prompt_toolkit jinja2 truc_terminal"
 KITS = "truc_client truc_words truc_bots truc_terminal rich prompt_toolkit jinja2"
 WITHOUT = """

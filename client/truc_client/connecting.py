@@ -15,10 +15,10 @@ from truc_client.connection import Connection
 from truc_client.followed import Followed
 from truc_client.home.account import Player, open_account
 from truc_client.line.dialing import Dial, dial_tcp
-from truc_client.line.entering import Demands
+from truc_client.line.entering import Demands, Met
 from truc_client.line.line import ServerLine
 from truc_client.line.link import leaves
-from truc_client.line.opening import PATIENCE_S, Visit, come_in
+from truc_client.line.opening import PATIENCE_S, Visit, come_in, meet_first
 from truc_client.reports import HOUSE_BOTS
 from truc_client.session import Session
 from truc_protocol.wire.capabilities import OWN_OPTIONS
@@ -72,6 +72,15 @@ async def connect(
                 nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             raise _own_error(group) from None
+    finally:
+        account.store.close()
+
+
+async def meet(address: Address, player: Player) -> Met:
+    """Find out who a server is, remember its key, and tell the player if that is new; raises what `connect` does."""
+    account = open_account(player)
+    try:
+        return await meet_first(Visit(address, account, dial_tcp, Demands()))
     finally:
         account.store.close()
 

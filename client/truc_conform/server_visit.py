@@ -7,7 +7,6 @@ closed, and its seats have been given up.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from importlib.util import find_spec
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
@@ -69,14 +68,12 @@ def read_address(text: str) -> ServerAddress:
     """Read HOST:PORT, [HOST]:PORT, a join string, or the address of a WebSocket.
 
     Raises:
-        ValueError: It is none of these, the join string is for a server with TLS, or WebSockets need what is not installed.
+        ValueError: It is none of these, or the join string is for a server with TLS.
     """
     if text.startswith(ENCRYPTED):
         raise ValueError(f"expected a server without TLS, which this kit does not speak, got {text!r}")
     if text.startswith((CLEAR, SECURE)):
         origin = read_origin(text)
-        if find_spec("wsproto") is None:
-            raise ValueError(f"{text} needs wsproto: pip install 'truc[ws]'")
         return ServerAddress(origin.host, origin.port, text.partition("#")[2] or None, origin)
     rest, _, fingerprint = text.removeprefix("truc://").partition("#")
     place = rest.partition("/")[0].partition("?")[0]

@@ -16,6 +16,7 @@ _COMMANDS: Final = listed(
     ("play", "truc_terminal.commands.play:play", "Play at a server, in person."),
     ("create", "truc_terminal.commands.create:create", "Open a table, and invite others."),
     ("join", "truc_terminal.commands.create:join", "Sit down at a table, by its link."),
+    ("web", "truc_terminal.commands.web:web", "Play in a browser, by the page of this program."),
     ("watch", "truc_terminal.commands.watch:watch", "Watch a table to the end of its match."),
     ("tables", "truc_terminal.commands.tables:tables", "List the public tables of a server."),
     ("leaderboard", "truc_terminal.commands.ratings:leaderboard", "Show who is best in a game at a server."),

@@ -81,13 +81,12 @@ class Tree(NamedTuple):
 
     def headers(self, origin: str) -> tuple[tuple[str, str], ...]:
         """Return the headers of every page of a server with this origin."""
-        socket = "ws" + origin.removeprefix("http")
         policy = (
             "default-src 'none'",
             f"script-src 'self' 'sha256-{_digest(self.import_map.encode())}'",
             "style-src 'self'",
             "img-src 'self'",
-            f"connect-src 'self' {socket}",
+            f"connect-src 'self' {_socket(origin)}",
             "worker-src 'self'",
             "manifest-src 'self'",
             "base-uri 'none'",
@@ -104,13 +103,16 @@ class Tree(NamedTuple):
         )
 
 
-FILE_HEADERS: Final = (
-    (
-        "Content-Security-Policy",
-        "default-src 'none'; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'",
-    ),
-)
-"""The headers of every file: a worker obeys those that it came with, and not those of its page."""
+def file_headers(origin: str) -> tuple[tuple[str, str], ...]:
+    """Return the headers of every file: a worker obeys those that it came with, and not those of its page."""
+    connects = f"connect-src 'self' {_socket(origin)}"
+    policy = f"default-src 'none'; script-src 'self'; {connects}; require-trusted-types-for 'script'"
+    return (("Content-Security-Policy", policy),)
+
+
+def _socket(origin: str) -> str:
+    return "ws" + origin.removeprefix("http")
+
 
 _OFF: Final = (
     "accelerometer",

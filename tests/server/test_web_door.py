@@ -38,9 +38,10 @@ from truc_server.identity.certificate import TlsError, open_web_tls
 from truc_server.metrics import page
 from truc_server.net import floods
 from truc_server.settings.settings import WebSettings
-from truc_server.web import line, listen
+from truc_server.web import listen
 from truc_server.web import status as reception
 from truc_server.web.origins import client_of
+from truc_web.serving import line
 from truc_web.tree import tree_of
 
 MASK = b"\1\2\3\4"

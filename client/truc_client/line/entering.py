@@ -3,6 +3,8 @@
 import secrets
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
@@ -65,6 +67,35 @@ class Entered(NamedTuple):
     keys: frozenset[bytes]
 
 
+class Met(NamedTuple):
+    """A server that has proved who it is, to somebody who has not said who they are.
+
+    Attributes:
+        address: where it is; not the address asked for, if it has moved.
+        server: who answers.
+        certificate: the hash of the certificate that it shows; None on a connection in clear.
+    """
+
+    address: Address
+    server: ServerIdentity
+    certificate: bytes | None
+
+
+class _Greeted(NamedTuple):
+    """The server's hello, checked, and the nonce that it answers."""
+
+    hello: ServerHello
+    server: ServerIdentity
+    nonce: bytes
+
+
+async def meet(stream: trio.abc.Stream, address: Address, account: Account, known: Pin | None = None) -> Met:
+    """Ask a server who it is, and nothing else; raises what `enter` does."""
+    with _failures(address):
+        greeted = await _greet(_Talk(stream), address, account, _NO_DEMANDS, known)
+    return Met(address, greeted.server, certificate_of(stream))
+
+
 async def enter(
     stream: trio.abc.Stream,
     address: Address,
@@ -82,9 +113,16 @@ async def enter(
         LostError: It is elsewhere now; `to` says where.
         HomeError: The player's home cannot be used.
     """
+    with _failures(address):
+        return await _enter(stream, address, account, demands, known)
+
+
+@contextmanager
+def _failures(address: Address) -> Iterator[None]:
+    """Say what is wrong with a handshake, also where it takes too long."""
     try:
         with trio.fail_after(HANDSHAKE_S):
-            return await _enter(stream, address, account, demands, known)
+            yield
     except trio.TooSlowError as error:
         raise ConnectError(Sentence("failures.no_answer", server=address.server)) from error
     except LostError as error:
@@ -100,23 +138,29 @@ async def _enter(
     stream: trio.abc.Stream, address: Address, account: Account, demands: Demands, known: Pin | None
 ) -> Entered:
     talk, clock = _Talk(stream), ClockOffset()
-    nonce = secrets.token_bytes(_NONCE_BYTES)
-    client = Software(name="truc", version=version("truc"), lang="Python")
     asked = time.time()
-    hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client, **demands._asdict()))
-    if not isinstance(hello, ServerHello):
-        raise ConnectError(Sentence("failures.hello_expected", got=type(hello).__name__))
-    answered = time.time()
-    shown = Shown(talk.protocol.hello_frame(Role.CLIENT), certificate_of(stream))
-    server = recognise(hello, shown, address, account, known)
-    _check_met(demands, server)
-    clock.note(server.info.now_ms, asked=asked, answered=answered)
+    hello, server, nonce = await _greet(talk, address, account, demands, known)
+    clock.note(server.info.now_ms, asked=asked, answered=time.time())
     welcome = await talk.ask(_login(address, account, server, nonce, talk.protocol))
     if not isinstance(welcome, Welcome):
         raise ConnectError(Sentence("failures.welcome_expected", got=type(welcome).__name__))
     link = Link(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s, clock)
     keys = keys_shown(hello, server, revoked_keys(account.home))
     return Entered(link, address, server, welcome, keys)
+
+
+async def _greet(
+    talk: "_Talk", address: Address, account: Account, demands: Demands, known: Pin | None
+) -> _Greeted:
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    client = Software(name="truc", version=version("truc"), lang="Python")
+    hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client, **demands._asdict()))
+    if not isinstance(hello, ServerHello):
+        raise ConnectError(Sentence("failures.hello_expected", got=type(hello).__name__))
+    shown = Shown(talk.protocol.hello_frame(Role.CLIENT), certificate_of(talk.stream))
+    server = recognise(hello, shown, address, account, known)
+    _check_met(demands, server)
+    return _Greeted(hello, server, nonce)
 
 
 def _check_met(demands: Demands, server: ServerIdentity) -> None:
@@ -132,13 +176,13 @@ class _Talk:
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.protocol = Connection(Role.CLIENT)
         self.inbox: deque[AnyMessage] = deque()
-        self._stream = stream
+        self.stream = stream
 
     async def ask(self, message: ClientMessage) -> AnyMessage:
         if not self.inbox:  # a goodbye may have come before the question
-            await self._stream.send_all(self.protocol.send(message))
+            await self.stream.send_all(self.protocol.send(message))
         while not self.inbox:
-            received = await self._stream.receive_some(READ_BYTES)
+            received = await self.stream.receive_some(READ_BYTES)
             if not received:
                 raise LostError(Sentence("failures.connection_closed"))
             self.inbox.extend(map(sound, self.protocol.receive(bytes(received))))

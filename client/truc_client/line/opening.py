@@ -7,9 +7,9 @@ anybody else. Every wait is partly random, so that clients that lose a server to
 is shorter than the server has asked for.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from random import SystemRandom
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import trio
 
@@ -24,7 +24,7 @@ from truc_client.errors import (
 )
 from truc_client.home.account import Account, Delay
 from truc_client.line.dialing import Dial
-from truc_client.line.entering import Demands, Entered, enter, is_unknown_token
+from truc_client.line.entering import Demands, Entered, Met, enter, is_unknown_token, meet
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.wire.handshake import Pin
 from truc_words import Sentence
@@ -39,6 +39,9 @@ _LONGEST_PAUSE_S: Final = 5.0
 _MOST_DOUBLINGS: Final = 5  # of the first pause, to nearly the longest
 _DICE: Final = SystemRandom()
 _RETRYABLE: Final = frozenset(code.value for code, row in REGISTRY.items() if row.retryable)
+
+
+T = TypeVar("T")
 
 
 class Visit(NamedTuple):
@@ -98,7 +101,7 @@ async def _insist(visit: Visit, may_retry: Callable[[Exception], bool], *, since
     pause = _FIRST_PAUSE_S
     while True:
         try:
-            return await _follow_moves(visit)
+            return await _follow_moves(visit, _enter_known)
         except (ConnectError, RefusedError) as error:
             if not may_retry(error) or trio.current_time() - since > visit.patience_s:
                 raise
@@ -132,10 +135,30 @@ def _may_retry(error: Exception) -> bool:
     return isinstance(error, ConnectError) and not isinstance(error, ServerKeyError)
 
 
-async def _follow_moves(visit: Visit) -> Entered:
+async def meet_first(visit: Visit) -> Met:
+    """Find out who a server is, wherever it is now, and say nothing of who asks.
+
+    Raises:
+        ServerKeyError: It is not the one known.
+        ConnectError: It cannot be reached, or keeps moving on.
+        RefusedError: It accepts no connection now.
+        HomeError: The player's home cannot be used.
+    """
+    return await _follow_moves(visit, _meet)
+
+
+async def _meet(visit: Visit) -> Met:
+    stream = await visit.dial(visit.address)
+    try:
+        return await meet(stream, visit.address, visit.account, visit.known)
+    finally:
+        await trio.aclose_forcefully(stream)
+
+
+async def _follow_moves(visit: Visit, come: Callable[[Visit], Awaitable[T]]) -> T:
     for _ in range(MAX_MOVES + 1):
         try:
-            return await _enter_known(visit)
+            return await come(visit)
         except EncryptedError as error:
             if visit.address.is_tls:
                 raise ConnectError(f"{visit.address.server}: {error}") from error

@@ -104,7 +104,9 @@ def run(main: Callable[[], Awaitable[T]], farewell: Callable[[], str] = str) -> 
     """
     try:
         return trio.run(main)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, BaseExceptionGroup) as error:
+        if isinstance(error, BaseExceptionGroup) and error.split(KeyboardInterrupt)[1] is not None:
+            raise
         if words := farewell():
             click.echo(err=True)
             tell(words, err=True)

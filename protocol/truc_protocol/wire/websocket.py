@@ -13,6 +13,8 @@ from truc_protocol.errors import Code
 SUBPROTOCOL: Final = "truc.1"
 PATH: Final = "/ws"
 BINDING: Final = "truc/1/web"
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+"""How this machine is written in an origin."""
 
 _BINARY: Final = 0x82  # the one frame of a binary message
 _SHORT, _MEDIUM = 125, 65_535  # the longest payloads of a length of 7 and of 16 bits

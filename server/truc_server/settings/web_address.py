@@ -1,11 +1,6 @@
 """Where browsers come in, by the settings."""
 
-from typing import Final
-
 from truc_server.settings.settings import WebSettings
-
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-"""How this machine is written in an origin."""
 
 
 def place_of(web: WebSettings) -> tuple[str, int]:

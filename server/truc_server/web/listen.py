@@ -8,6 +8,7 @@ costs no more than the limits here, and when all places are taken the one that h
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network
 from secrets import token_hex
@@ -24,25 +25,19 @@ from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
-from truc_server.net.listening import KERNEL_BYTES, accept, read_out
+from truc_server.net.listening import KERNEL_BYTES, accept
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.settings.settings import WebSettings
 from truc_server.settings.web_address import origin_of, place_of
 from truc_server.timing.rate_limits import Meter, network_of
-from truc_server.web import pages, status
-from truc_server.web.line import HEADER_S, Line, announces_body
-from truc_server.web.origins import (
-    address_beside,
-    authority_of,
-    client_of,
-    is_alias,
-    is_proxy,
-    networks,
-    values_of,
-)
-from truc_server.web.pages import Answer, Pages, refused, text
-from truc_server.web.sealer import WebSocketSealer
-from truc_server.web.upgrade import agree
+from truc_server.web import status
+from truc_server.web.origins import address_beside, client_of, is_proxy, networks
+from truc_server.web.status import DOOR, FILE, OTHER, PAGE, SOCKET, door
+from truc_web.serving.line import HEADER_S, Asked, Line
+from truc_web.serving.pages import CLOSE, Answer, Pages, is_page, refused
+from truc_web.serving.requests import broken, objection, path_of
+from truc_web.serving.sealer import WebSocketSealer
+from truc_web.serving.upgrade import agree
 from truc_web.tree import read_tree
 
 if TYPE_CHECKING:
@@ -53,9 +48,7 @@ if TYPE_CHECKING:
 CONNECTIONS: Final = 64
 NETWORK_CONNECTIONS: Final = 12
 REQUESTS_PER_MIN: Final = 600
-_PART_S: Final = 1.0  # for the last answer to arrive
 _HSTS: Final = ("Strict-Transport-Security", "max-age=31536000")
-_CLOSE: Final = ("Connection", "close")
 _STATUSES: Final = {
     Code.BANNED: HTTPStatus.FORBIDDEN,
     Code.RATE_LIMITED: HTTPStatus.TOO_MANY_REQUESTS,
@@ -156,7 +149,8 @@ class WebDoor:
         upgraded = None
         with self._counted(line, network):
             if tls is None or await self._encrypt(tls, stream):
-                upgraded = await self._converse(line, address)
+                upgraded = await line.converse(partial(self._find, line, address=address))
+            self._house.figures.web_refused["busy"] += line.is_cut
         if upgraded is not None:
             await self._hand_over(line, upgraded)
 
@@ -194,82 +188,47 @@ class WebDoor:
         self._house.figures.web_refused["tls"] += 1
         return False
 
-    async def _converse(self, line: Line, address: str) -> _Upgraded | None:
-        """Answer requests until the connection ends or becomes a WebSocket."""
-        goes_on = True
-        while goes_on:
-            try:
-                request = await line.request()
-            except h11.RemoteProtocolError as error:
-                goes_on = await self._answer(line, pages.OTHER, _no_request(error))
-                continue
-            if request is None:
-                self._house.figures.web_refused["busy"] += line.is_cut
-                return None
-            client = client_of(address, request.headers, self._proxies)
-            kind, found = await self._find(line, request, client)
-            if isinstance(found, _Upgraded):
-                return found
-            goes_on = await self._answer(line, kind, found, has_body=request.method != b"HEAD")
-            if line in self._lines:  # it begins to wait anew
-                self._lines[line] = self._lines.pop(line)
-        with line.waiting(_PART_S):
-            if line.tls is not None:
-                await line.send(line.tls.part())
-            await read_out(line.stream)
-        return None
-
-    async def _answer(self, line: Line, kind: str, answer: Answer, *, has_body: bool = True) -> bool:
+    async def _find(self, line: Line, asked: Asked, address: str) -> Answer | _Upgraded:
+        """Return the answer to a request, counted; or the WebSocket that it becomes."""
+        found: Answer | _Upgraded
+        if isinstance(asked, h11.RemoteProtocolError):
+            kind, found = OTHER, broken(asked)
+        else:
+            client = client_of(address, asked.headers, self._proxies)
+            kind, found = await self._look(line, asked, client)
+        if isinstance(found, _Upgraded):
+            return found
+        if line in self._lines:  # it will begin to wait anew
+            self._lines[line] = self._lines.pop(line)
         figures = self._house.figures
-        figures.web_requests[f"{kind} {answer.status}"] += 1
-        if answer.why is not None:
-            figures.web_refused[answer.why] += 1
-        if self.tls is not None:
-            answer = answer._replace(headers=(*answer.headers, _HSTS))
-        return await line.answer(answer, has_body=has_body)
+        figures.web_requests[f"{kind} {found.status}"] += 1
+        if found.why is not None:
+            figures.web_refused[found.why] += 1
+        return found if self.tls is None else found._replace(headers=(*found.headers, _HSTS))
 
-    async def _find(self, line: Line, request: h11.Request, client: str) -> tuple[str, Answer | _Upgraded]:
-        network = network_of(client)
-        path = request.target.partition(b"?")[0].decode("latin-1")
-        if (wrong := self._check(request, path, network)) is not None:
-            return pages.OTHER, wrong
+    async def _look(self, line: Line, request: h11.Request, client: str) -> tuple[str, Answer | _Upgraded]:
+        """Return what is asked for, and what is found."""
+        network, path = network_of(client), path_of(request)
+        wrong = objection(request, self.origin) or self._check_pace(network)
+        if wrong is not None:
+            return OTHER, wrong
         if path == PATH:
-            return pages.SOCKET, await self._upgrade(line, request, client, network)
+            return SOCKET, await self._upgrade(line, request, client, network)
         if path == "/door":
-            return pages.DOOR, self._status.door(self._admission.enter(client, network, counts=False))
+            return DOOR, door(self._admission.enter(client, network, counts=False))
         told = await self._status.find(path, network)
         if told is not None:
             return told
-        packs = any("gzip" in value for value in values_of(request.headers, b"accept-encoding"))
-        known = ",".join(values_of(request.headers, b"if-none-match"))
-        return self._pages.find(path, packs=packs, known=known)
+        kind = PAGE if is_page(path) else FILE if path.startswith("/a/") else OTHER
+        return kind, self._pages.find(path, request.headers)
 
-    def _check(self, request: h11.Request, path: str, network: str) -> Answer | None:
-        """Return why a request is not looked at any further."""
-        if request.method not in (b"GET", b"HEAD"):
-            allow = ("Allow", "GET, HEAD")
-            return refused(HTTPStatus.METHOD_NOT_ALLOWED, "expected GET or HEAD", allow, _CLOSE, why="method")
-        if announces_body(request):
-            return refused(HTTPStatus.BAD_REQUEST, "expected a request without a body", _CLOSE, why="body")
-        hosts = [host.lower() for host in values_of(request.headers, b"host")]
-        if hosts != [authority_of(self.origin)]:
-            return self._misdirected(hosts, path)
-        if values_of(request.headers, b"origin") not in ([], [self.origin]):
-            words = "pages of other sites have no business here"
-            return refused(HTTPStatus.FORBIDDEN, words, _CLOSE, why="origin")
-        if wait_ms := self._meter.pay(network, trio.current_time()):
-            retry = ("Retry-After", str(-(-wait_ms // 1000)))
-            words = f"expected at most {REQUESTS_PER_MIN} requests of one address in a minute"
-            return refused(HTTPStatus.TOO_MANY_REQUESTS, words, retry, _CLOSE, why="pace")
-        return None
-
-    def _misdirected(self, hosts: Sequence[str], path: str) -> Answer:
-        """Answer a request for another host: who wrote this machine in other words is shown the way to its page."""
-        if len(hosts) == 1 and is_alias(hosts[0], self.origin) and pages.is_page(path):
-            there = ("Location", self.origin + path)
-            return text(f"this server is {self.origin}", there, status=HTTPStatus.PERMANENT_REDIRECT)
-        words = f"this server is {self.origin}, and answers under no other name"
-        return refused(HTTPStatus.MISDIRECTED_REQUEST, words, _CLOSE, why="host")
+    def _check_pace(self, network: str) -> Answer | None:
+        wait_ms = self._meter.pay(network, trio.current_time())
+        if not wait_ms:
+            return None
+        retry = ("Retry-After", str(-(-wait_ms // 1000)))
+        words = f"expected at most {REQUESTS_PER_MIN} requests of one address in a minute"
+        return refused(HTTPStatus.TOO_MANY_REQUESTS, words, retry, CLOSE, why="pace")
 
     async def _upgrade(
         self, line: Line, request: h11.Request, client: str, network: str
@@ -280,7 +239,7 @@ class WebDoor:
         why = self._admission.enter(client, network)
         if why is not None:
             return _turned_away(why)
-        self._house.figures.web_requests[f"{pages.SOCKET} {HTTPStatus.SWITCHING_PROTOCOLS}"] += 1
+        self._house.figures.web_requests[f"{SOCKET} {HTTPStatus.SWITCHING_PROTOCOLS}"] += 1
         sealer = WebSocketSealer(self._bound_to, line.tls, agreed.socket)
         return _Upgraded(agreed.answer, sealer, client)
 
@@ -298,15 +257,8 @@ class WebDoor:
             self._admission.leave(network_of(client))
 
 
-def _no_request(error: h11.RemoteProtocolError) -> Answer:
-    status_code = HTTPStatus(error.error_status_hint)
-    if status_code is HTTPStatus.REQUEST_TIMEOUT:
-        return refused(status_code, f"expected a whole header within {HEADER_S:g} s", _CLOSE, why="slow")
-    return refused(status_code, "expected a request of HTTP/1.1", _CLOSE, why="request")
-
-
 def _turned_away(why: Refusal) -> Answer:
     wait_ms = why.retry_after_ms
     retry = str(_RETRY_S if wait_ms is None else -(-wait_ms // 1000))
     status_code = _STATUSES.get(Code(why.code), HTTPStatus.SERVICE_UNAVAILABLE)
-    return refused(status_code, why.msg, ("Retry-After", retry), _CLOSE, why="admission")
+    return refused(status_code, why.msg, ("Retry-After", retry), CLOSE, why="admission")

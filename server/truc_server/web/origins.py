@@ -11,22 +11,9 @@ from urllib.parse import urlsplit
 
 from truc_protocol.wire.transport import scheme
 from truc_server.settings.settings import ListenSettings
-from truc_server.settings.web_address import LOOPBACK
+from truc_web.serving.pages import Headers, values_of
 
-Headers = Iterable[tuple[bytes, bytes]]
 _FORWARDED: Final = b"x-forwarded-for"
-
-
-def authority_of(origin: str) -> str:
-    """Return what browsers send as host for an origin."""
-    return origin.partition("://")[2]
-
-
-def is_alias(authority: str, origin: str) -> bool:
-    """Tell whether an authority is another way to write an origin of this machine alone, such as http://localhost:7374."""
-    base, _, port = origin.rpartition(":")
-    host, _, other = authority.rpartition(":")
-    return other == port and host in LOOPBACK and base in {f"http://{name}" for name in LOOPBACK}
 
 
 def address_beside(listen: ListenSettings, origin: str, port: int, fingerprint: str) -> str:
@@ -34,11 +21,6 @@ def address_beside(listen: ListenSettings, origin: str, port: int, fingerprint: 
     host = urlsplit(origin).hostname or ""
     place = f"[{host}]" if ":" in host else host
     return f"{scheme(is_tls=listen.tls)}{place}:{port}#{fingerprint}"
-
-
-def values_of(headers: Headers, name: bytes) -> list[str]:
-    """Return every value of a header, given in small letters."""
-    return [value.decode("latin-1") for key, value in headers if key == name]
 
 
 def networks(texts: Iterable[str]) -> tuple[IPv4Network | IPv6Network, ...]:

@@ -18,10 +18,11 @@ from truc_protocol.messages import Refusal, encode
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import RefusedError
+from truc_server.operation.figures import WEB_PATHS
 from truc_server.timing.clock import now_ms
-from truc_server.web import pages
-from truc_server.web.pages import Answer, data, refused, text
+from truc_web.serving.pages import Answer, data, refused, text
 
+PAGE, FILE, SOCKET, DOOR, TABLE, STATUS, REPORT, OTHER = WEB_PATHS
 FRESH_S: Final = 1.0  # during which what was told is told to others too
 PACE_S: Final = 5.0  # to wait for a table at most
 _VERSION: Final = version("truc")
@@ -39,19 +40,14 @@ class Reception:
         self._told: dict[str, object] = {}
         self._moment = float("-inf")
 
-    def door(self, why: Refusal | None) -> Answer:
-        """Say whether a connection would be let in now."""
-        told = {"code": why and str(why.code), "retry_after_ms": why and why.retry_after_ms}
-        return data(json.dumps(told).encode())
-
     async def find(self, path: str, network: str) -> tuple[str, Answer] | None:
         """Return what a path asks about, and the answer; None if it asks nothing here."""
         if path.startswith("/t/") and path.endswith(".json"):
-            return pages.TABLE, await self.table(path[3:-5], network)
+            return TABLE, await self.table(path[3:-5], network)
         if path in ("/status", "/status.json"):
-            return pages.STATUS, self.status(as_data=path != "/status")
+            return STATUS, self.status(as_data=path != "/status")
         if path.startswith("/report/"):
-            return pages.REPORT, report(path[8:].removesuffix(".truc"))
+            return REPORT, report(path[8:].removesuffix(".truc"))
         return None
 
     async def table(self, code: str, network: str) -> Answer:
@@ -89,6 +85,12 @@ class Reception:
             "tree": self._tree,
             "draining": self._house.drain.is_on,
         }
+
+
+def door(why: Refusal | None) -> Answer:
+    """Say whether a connection would be let in now."""
+    told = {"code": why and str(why.code), "retry_after_ms": why and why.retry_after_ms}
+    return data(json.dumps(told).encode())
 
 
 def report(match: str) -> Answer:

@@ -6,26 +6,28 @@ leave the tree.
 
 import gzip
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Final, NamedTuple
 
-from truc_server.operation.figures import WEB_PATHS
-from truc_web.tree import FILE_HEADERS, Tree, kind_of
+from truc_web.tree import Tree, file_headers, kind_of
 
-PAGE, FILE, SOCKET, DOOR, TABLE, STATUS, REPORT, OTHER = WEB_PATHS
 _PAGES: Final = re.compile(r"/(play|history|best|settings|learn|[twm]/[A-Za-z0-9_-]{1,64})?")
 _YEAR_S: Final = 31_536_000
 _TEXT: Final = "text/plain; charset=utf-8"
 _LEAST_PACKED: Final = 256  # bytes: what is shorter gains nothing
 
 Header = tuple[str, str]
+Headers = Iterable[tuple[bytes, bytes]]
 COMMON: Final[tuple[Header, ...]] = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
 )
+
+
+CLOSE: Final[Header] = ("Connection", "close")
 
 
 class Answer(NamedTuple):
@@ -51,21 +53,25 @@ class Pages:
 
     def __init__(self, tree: Tree, origin: str, values: Mapping[str, str]) -> None:
         self._page = _stored(tree.page(values), "text/html; charset=utf-8", "no-cache", tree.headers(origin))
+        of_files = file_headers(origin)
         cache = f"public, max-age={_YEAR_S}, immutable"
         self._files = {
-            f"/a/{tree.name}/{path}": _stored(content, kind_of(path) or _TEXT, cache, FILE_HEADERS)
+            f"/a/{tree.name}/{path}": _stored(content, kind_of(path) or _TEXT, cache, of_files)
             for path, content in tree.files.items()
         }
 
-    def find(self, path: str, *, packs: bool, known: str) -> tuple[str, Answer]:
-        """Return what a path stands for, and the answer; `packs` if the client takes gzip, `known` is its If-None-Match."""
-        if is_page(path):
-            return PAGE, _answer(self._page, packs=packs, known=known)
-        stored = self._files.get(path)
-        if stored is not None:
-            return FILE, _answer(stored, packs=packs, known=known)
-        kind = FILE if path.startswith("/a/") else OTHER
-        return kind, refused(HTTPStatus.NOT_FOUND, "there is nothing at this address")
+    def find(self, path: str, headers: Headers) -> Answer:
+        """Return the answer to a request for a path, by the headers of the request."""
+        stored = self._page if is_page(path) else self._files.get(path)
+        if stored is None:
+            return refused(HTTPStatus.NOT_FOUND, "there is nothing at this address")
+        packs = any("gzip" in value for value in values_of(headers, b"accept-encoding"))
+        return _answer(stored, packs=packs, known=",".join(values_of(headers, b"if-none-match")))
+
+
+def values_of(headers: Headers, name: bytes) -> list[str]:
+    """Return every value of a header, given in small letters."""
+    return [value.decode("latin-1") for key, value in headers if key == name]
 
 
 def is_page(path: str) -> bool:

@@ -14,7 +14,7 @@ from wsproto.handshake import H11Handshake
 from wsproto.utilities import RemoteProtocolError
 
 from truc_protocol.wire.websocket import SUBPROTOCOL
-from truc_server.web.pages import Answer, refused
+from truc_web.serving.pages import CLOSE, Answer, refused
 
 
 class Upgrade(NamedTuple):
@@ -33,10 +33,10 @@ def agree(request: h11.Request) -> Upgrade | Answer:
     except (RemoteProtocolError, h11.ProtocolError, StopIteration, UnicodeError):
         is_plain = all(name != b"upgrade" for name, _ in request.headers)
         status = HTTPStatus.UPGRADE_REQUIRED if is_plain else HTTPStatus.BAD_REQUEST
-        need = (("Upgrade", "websocket"), ("Connection", "close"), ("Sec-WebSocket-Version", "13"))
+        need = (("Upgrade", "websocket"), CLOSE, ("Sec-WebSocket-Version", "13"))
         return refused(status, "expected a WebSocket, version 13", *need, why="upgrade")
     if not isinstance(asked, Request) or SUBPROTOCOL not in asked.subprotocols:
         words = f"expected the subprotocol {SUBPROTOCOL}"
-        return refused(HTTPStatus.BAD_REQUEST, words, ("Connection", "close"), why="subprotocol")
+        return refused(HTTPStatus.BAD_REQUEST, words, CLOSE, why="subprotocol")
     answer = handshake.send(AcceptConnection(subprotocol=SUBPROTOCOL))
     return Upgrade(cast("Connection", handshake.connection), answer)  # it is there once it is accepted

@@ -14,7 +14,7 @@ from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessa
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.wire.frames import CLIENT_LIMIT
 from truc_protocol.wire.websocket import TEXT_STATUS, status_of, to_messages
-from truc_server.net.tls import Encrypted
+from truc_web.serving.line import Cipher
 
 PIECES: Final = 64
 """Frames of a WebSocket for one message, fragments and control frames: each takes 15 µs, so that nobody sends thousands for it."""
@@ -42,7 +42,7 @@ class WebSocketSealer:
         "speaks_truc",
     )
 
-    def __init__(self, certificate: bytes, tls: Encrypted | None, socket: Connection) -> None:
+    def __init__(self, certificate: bytes, tls: Cipher | None, socket: Connection) -> None:
         self.certificate = certificate
         self.speaks_truc = True
         self._tls = tls

@@ -1,27 +1,48 @@
-"""One connection over HTTP: its bytes, in clear or in TLS, and its requests and answers, by h11.
+"""One connection over HTTP: its bytes, in clear or encrypted, and its requests and answers, by h11.
 
 Invariants: a request has `HEADER_BYTES` and `HEADER_S`; what waits to be sent is never more than `CHUNK_BYTES`, and who
 takes nothing of it for `SEND_S` is cut.
 """
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 import h11
 import trio
 
-from truc_server.net.listening import CHUNK
-from truc_server.net.tls import Encrypted
-from truc_server.web.pages import COMMON, Answer
+from truc_web.serving.pages import COMMON, Answer
 
 HEADER_BYTES: Final = 8_192
 HEADER_S: Final = 5.0
 IDLE_S: Final = 15.0  # between two requests
 CHUNK_BYTES: Final = 65_536
 SEND_S: Final = 10.0
+_READ_BYTES: Final = 4_096
+_PART_S: Final = 1.0  # for the last answer to arrive
+_REST_BYTES: Final = 65_536  # read behind it at most: closing with that unread would take the answer back
 _UNCHANGED: Final = HTTPStatus.NOT_MODIFIED
+
+T = TypeVar("T")
+Asked = h11.Request | h11.RemoteProtocolError
+"""A request, or what is wrong with it."""
+
+
+class Cipher(Protocol):
+    """What a connection is encrypted with."""
+
+    def feed(self, received: bytes, /) -> None:
+        """Take what the peer has sent."""
+
+    def read(self) -> bytes | None:
+        """Return what comes next, opened; None until more is fed, empty at the end."""
+
+    def seal(self, frames: bytes, /) -> bytes:
+        """Return what is to be written for some bytes."""
+
+    def part(self) -> bytes:
+        """Return the last words."""
 
 
 class Line:
@@ -29,10 +50,10 @@ class Line:
 
     Attributes:
         began: when it was accepted, or its present request began.
-        is_cut: whether somebody else has got its place.
+        is_cut: whether somebody else has got its place before it asked anything.
     """
 
-    def __init__(self, stream: trio.SocketStream, tls: Encrypted | None, began: float) -> None:
+    def __init__(self, stream: trio.SocketStream, tls: Cipher | None, began: float) -> None:
         self.stream = stream
         self.tls = tls
         self.began = began
@@ -87,9 +108,9 @@ class Line:
     async def receive(self) -> bytes:
         """Return what comes next, opened; empty at the end."""
         if self.tls is None:
-            return bytes(await self.stream.receive_some(CHUNK))
+            return bytes(await self.stream.receive_some(_READ_BYTES))
         while (opened := self.tls.read()) is None:
-            received = await self.stream.receive_some(CHUNK)
+            received = await self.stream.receive_some(_READ_BYTES)
             if not received:
                 return b""
             self.tls.feed(received)
@@ -107,6 +128,37 @@ class Line:
                 await self.stream.send_all(piece if self.tls is None else self.tls.seal(piece))
             if patience.cancelled_caught:
                 raise trio.BrokenResourceError
+
+    async def converse(self, find: Callable[[Asked], Awaitable[Answer | T]]) -> T | None:
+        """Answer what is asked until the connection ends, or something else than an answer is found, which is returned."""
+        goes_on = True
+        while goes_on:
+            asked: Asked | None
+            try:
+                asked = await self.request()
+            except h11.RemoteProtocolError as error:
+                asked = error
+            if asked is None:
+                return None
+            found = await find(asked)
+            if not isinstance(found, Answer):
+                return found
+            is_head = isinstance(asked, h11.Request) and asked.method == b"HEAD"
+            goes_on = await self.answer(found, has_body=not is_head)
+        await self._part()
+        self.is_cut = False  # it has got its answer
+        return None
+
+    async def _part(self) -> None:
+        left = _REST_BYTES
+        with self.waiting(_PART_S):
+            if self.tls is not None:
+                await self.send(self.tls.part())
+            await self.stream.send_eof()
+            async for received in self.stream:
+                left -= len(received)
+                if left < 0:
+                    return
 
     async def answer(self, answer: Answer, *, has_body: bool = True) -> bool:
         """Answer the request; tell whether another may follow."""

@@ -1,0 +1,108 @@
+"""`truc web`: the table in a browser, by the page that came with this program."""
+
+import errno
+import os
+import sys
+import webbrowser
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+import click
+import trio
+
+from truc_client.address import Address
+from truc_client.connecting import meet
+from truc_protocol.wire.websocket import web_link
+from truc_terminal.commands.language import lang_option
+from truc_terminal.commands.output import FailedError, tell
+from truc_terminal.commands.player import own_player, run
+from truc_terminal.commands.server_lookup import server_meant
+from truc_terminal.commands.terminal import ended_as_by_ctrl_c
+from truc_words import Sentence
+
+PORT: Final = 7375
+_MOST: Final = 65_535
+_MISSING: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+_WINDOWS: Final = frozenset({"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"})
+
+
+@click.command(short_help="Play in a browser, by the page of this program.")
+@click.argument("address", required=False)
+@click.option(
+    "--port", type=click.IntRange(0, _MOST), default=PORT, show_default=True, help="Port of the page, here."
+)
+@click.option("--no-browser", is_flag=True, help="Print the link, and open nothing.")
+@click.option("--tree", "wants_tree", is_flag=True, help="Print the hash of the page's files, and end.")
+@lang_option
+def web(*, address: str | None, port: int, no_browser: bool, wants_tree: bool) -> None:
+    """Play at ADDRESS in a browser: HOST, HOST:PORT or a truc:// or trucs:// link; with one server known none is needed.
+
+    The page is the one that came with this program, and not the host's: what it says about a deal, it has checked. It is at
+    http://localhost:7375, for the browser that opens the link; Ctrl-C ends it.
+    """
+    # Slow to import, and needed by this command alone.
+    from truc_web.tree import read_tree
+
+    tree = read_tree()
+    if wants_tree:
+        click.echo(tree.name)
+        return
+    where = server_meant(address)
+    with ended_as_by_ctrl_c():
+        run(partial(_serve, where, port, opens=not no_browser), partial(Sentence, "commands.web_ended"))
+
+
+async def _serve(where: Address, port: int, *, opens: bool) -> None:
+    # Slow to import, and needed by this command alone.
+    from truc_terminal.web_carrier import WebCarrier
+    from truc_web.tree import read_tree
+
+    met = await meet(where, own_player())
+    listeners = await _listen(port)
+    origin = f"http://localhost:{listeners[0].socket.getsockname()[1]}"
+    told = ""
+
+    def on_stranger() -> None:
+        nonlocal told
+        if carrier.link != told:
+            told = carrier.link
+            tell(Sentence("commands.web_stranger", link=told))
+
+    goal = web_link("", where.table, where.invite)
+    carrier = WebCarrier(met, origin, read_tree(), goal, on_stranger)
+    told = carrier.link
+    tell(Sentence("commands.web_page", server=met.address.server))
+    tell(Sentence("commands.web_open", link=told))
+    async with trio.open_nursery() as tasks:
+        if opens:
+            tasks.start_soon(open_browser, told)
+        await trio.serve_listeners(carrier.serve, listeners)
+
+
+async def _listen(port: int) -> list[trio.SocketListener]:
+    """Listen on this machine alone, by both kinds of address: nobody else is to answer as localhost.
+
+    Raises:
+        FailedError: The port is taken.
+    """
+    try:
+        listeners = await trio.open_tcp_listeners(port, host="127.0.0.1")
+        port = int(listeners[0].socket.getsockname()[1])
+        try:
+            listeners += await trio.open_tcp_listeners(port, host="::1")
+        except OSError as error:
+            if error.errno not in _MISSING:
+                raise
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise FailedError(Sentence("commands.web_port", port=port, reason=reason)) from error
+    return listeners
+
+
+async def open_browser(link: str) -> None:
+    """Open a link in the player's browser, if there is one with windows."""
+    if sys.platform == "linux" and not _WINDOWS & os.environ.keys():
+        return  # a browser for terminals would take this one
+    with suppress(webbrowser.Error):
+        await trio.to_thread.run_sync(webbrowser.open, link, abandon_on_cancel=True)

@@ -1,0 +1,217 @@
+"""The table in a browser on the player's own machine: the installed page over HTTP, and frames carried to a server.
+
+The page does what a client does; of what it says nothing is read here but where a frame ends. It is told, in
+`/local.json`, which server it speaks with and which certificate that shows, as no page can see one, so that it checks the
+signed hello against it (C37). Invariant: nobody gets in but the browser that has opened a link of this program's: a link
+is good once, and gives a pass that no other site's page can use.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from hmac import compare_digest
+from http import HTTPStatus
+from secrets import token_urlsafe
+from typing import Final, NamedTuple
+
+import h11
+import trio
+
+from truc_client.errors import ClientError
+from truc_client.line.dialing import certificate_of, dial_tcp
+from truc_client.line.entering import Met
+from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.errors import Code, RemoteError
+from truc_protocol.wire.frames import SERVER_LIMIT, FrameSplitter, to_frame
+from truc_protocol.wire.handshake import Fingerprint
+from truc_protocol.wire.websocket import PATH
+from truc_web.serving.line import SEND_S, Asked, Line
+from truc_web.serving.pages import CLOSE, Answer, Pages, data, refused, text, values_of
+from truc_web.serving.requests import broken, objection, path_of
+from truc_web.serving.sealer import WebSocketSealer
+from truc_web.serving.upgrade import agree
+from truc_web.tree import Tree
+
+CONNECTIONS: Final = 64
+_OPENING: Final = "/open/"
+_READ_BYTES: Final = 65_536
+_GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
+
+
+class _Carried(NamedTuple):
+    """A WebSocket of the page, and the connection to the server that is its own."""
+
+    answer: bytes
+    sealer: WebSocketSealer
+    server: trio.abc.Stream
+
+
+class WebCarrier:
+    """What serves the page and carries its frames.
+
+    Attributes:
+        link: what opens the page, once; another takes its place then.
+    """
+
+    def __init__(self, met: Met, origin: str, tree: Tree, goal: str, on_stranger: Callable[[], None]) -> None:
+        """Serve the page of one server; `goal` is where its links lead.
+
+        `on_stranger` is called when somebody without a pass asks for the page.
+        """
+        self._met = met
+        self._origin = origin
+        self._goal = goal
+        self._on_stranger = on_stranger
+        self._certificate = self._told = met.certificate
+        self._reason: str | None = None  # why the server was not reached the last time
+        self._cookie = f"truc_{origin.rpartition(':')[2]}"  # cookies know no ports
+        self._pass = token_urlsafe()
+        self._open = 0
+        pin = Fingerprint(fingerprint(met.server.spk))
+        address = str(met.address._replace(table=None, invite=None, fingerprint=pin))
+        self._pages = Pages(tree, origin, {"SERVER": met.server.info.name, "ADDRESS": address})
+        self._renew_link()
+
+    def _renew_link(self) -> None:
+        self._token = token_urlsafe()
+        self.link = f"{self._origin}{_OPENING}{self._token}"
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        """Speak with whoever connects."""
+        if self._open >= CONNECTIONS:
+            return
+        line = Line(stream, None, trio.current_time())
+        self._open += 1
+        try:
+            with suppress(*_GONE):
+                carried = await line.converse(self._find)
+                if carried is not None:
+                    await _carry(line, carried)
+        finally:
+            self._open -= 1
+
+    async def _find(self, asked: Asked) -> Answer | _Carried:
+        if isinstance(asked, h11.RemoteProtocolError):
+            return broken(asked)
+        wrong, path = objection(asked, self._origin), path_of(asked)
+        if wrong is not None:
+            return wrong
+        if path.startswith(_OPENING):
+            return self._admit(path.removeprefix(_OPENING), asked.method)
+        if not self._has_pass(asked):
+            self._on_stranger()
+            return refused(HTTPStatus.FORBIDDEN, "open the link that `truc web` has printed", CLOSE)
+        return await self._look(asked, path)
+
+    async def _look(self, asked: h11.Request, path: str) -> Answer | _Carried:
+        match path:
+            case "/local.json":
+                return self._tell_server()
+            case "/door":
+                told = {"code": self._reason and str(Code.NOT_NOW), "retry_after_ms": self._reason and 1_000}
+                return data(json.dumps(told).encode())
+            case _ if path == PATH:
+                return await self._upgrade(asked)
+            case _:
+                return self._pages.find(path, asked.headers)
+
+    def _admit(self, token: str, method: bytes) -> Answer:
+        """Give the pass to whoever has the link; once."""
+        if method != b"GET" or not compare_digest(token.encode(), self._token.encode()):
+            return refused(HTTPStatus.NOT_FOUND, "this link was used already, or never good", CLOSE)
+        self._renew_link()
+        cookie = f"{self._cookie}={self._pass}; HttpOnly; SameSite=Strict; Path=/"
+        headers = (("Location", self._goal), ("Set-Cookie", cookie))
+        return text("go on to the page", *headers, status=HTTPStatus.SEE_OTHER)
+
+    def _has_pass(self, request: h11.Request) -> bool:
+        cookies = (one.strip() for value in values_of(request.headers, b"cookie") for one in value.split(";"))
+        wanted = f"{self._cookie}={self._pass}".encode()
+        return any(compare_digest(cookie.encode(), wanted) for cookie in cookies)
+
+    def _tell_server(self) -> Answer:
+        self._told = self._certificate
+        told = {"server": str(self._met.address.server), "binding": self._told and self._told.hex()}
+        return data(json.dumps(told).encode())
+
+    async def _upgrade(self, request: h11.Request) -> Answer | _Carried:
+        agreed = agree(request)
+        if isinstance(agreed, Answer):
+            return agreed
+        try:
+            stream = await dial_tcp(self._met.address)
+        except ClientError as error:
+            self._reason = str(error)
+            return _not_now(self._reason)
+        self._reason, self._certificate = None, certificate_of(stream)
+        if self._certificate != self._told:  # renewed; of the new one the page has not heard
+            await trio.aclose_forcefully(stream)
+            return _not_now("the server shows another certificate: ask /local.json again")
+        return _Carried(agreed.answer, WebSocketSealer(b"", None, agreed.socket), stream)
+
+
+def _not_now(why: str) -> Answer:
+    return refused(HTTPStatus.SERVICE_UNAVAILABLE, why, ("Retry-After", "1"), CLOSE)
+
+
+async def _carry(line: Line, carried: _Carried) -> None:
+    """Carry frames both ways until either side ends; the page is told by a close frame."""
+    _, sealer, server = carried
+    try:
+        await line.send(carried.answer)
+        if line.rest:
+            sealer.take(line.rest)
+        ends = _Ends(line, sealer, server)
+        async with trio.open_nursery() as ways:
+            ways.start_soon(ends.take_down, ways.cancel_scope)
+            await ends.take_up()
+            ways.cancel_scope.cancel()
+        with trio.move_on_after(SEND_S, shield=True):
+            await line.send(sealer.seal(b"") + sealer.part(ends.why))
+    finally:
+        await trio.aclose_forcefully(server)
+
+
+class _Ends:
+    """The two ends of a connection that is carried; `why` is what it ends by, None if the page leaves."""
+
+    def __init__(self, line: Line, sealer: WebSocketSealer, server: trio.abc.Stream) -> None:
+        self.why: Code | None = None
+        self._line = line
+        self._sealer = sealer
+        self._server = server
+        self._turn = trio.Lock()  # both ways write to the page
+
+    async def take_up(self) -> None:
+        """Take frames from the page to the server."""
+        try:
+            while True:
+                while frame := self._sealer.read():
+                    await self._server.send_all(frame)
+                if frame is not None:
+                    return
+                if self._sealer.owes_words:
+                    await self._say(b"")
+                received = await self._line.stream.receive_some(_READ_BYTES)
+                if not received:
+                    return
+                self._sealer.feed(bytes(received))
+        except RemoteError as error:
+            self.why = error.code
+        except _GONE:
+            self.why = Code.TIMEOUT
+
+    async def take_down(self, scope: trio.CancelScope) -> None:
+        """Take frames from the server to the page."""
+        frames = FrameSplitter(SERVER_LIMIT)
+        with suppress(RemoteError, *_GONE):
+            while received := await self._server.receive_some(_READ_BYTES):
+                frames.feed(bytes(received))
+                while (frame := frames.next_frame()) is not None:
+                    await self._say(to_frame(frame, SERVER_LIMIT))
+        self.why = Code.TIMEOUT  # what the server's last word was, the page has read
+        scope.cancel()
+
+    async def _say(self, frames: bytes) -> None:
+        async with self._turn:
+            await self._line.send(self._sealer.seal(frames))

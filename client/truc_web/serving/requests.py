@@ -1,0 +1,57 @@
+"""What is wrong with a request over HTTP, whatever it asks for.
+
+Invariant: nothing is answered to another host or to another site's page.
+"""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+
+import h11
+
+from truc_protocol.wire.websocket import LOOPBACK
+from truc_web.serving.line import HEADER_S, announces_body
+from truc_web.serving.pages import CLOSE, Answer, is_page, refused, text, values_of
+
+
+def path_of(request: h11.Request) -> str:
+    """Return the path that is asked for."""
+    return bytes(request.target).partition(b"?")[0].decode("latin-1")
+
+
+def broken(error: h11.RemoteProtocolError) -> Answer:
+    """Return the answer to what is no request."""
+    status = HTTPStatus(error.error_status_hint)
+    if status is HTTPStatus.REQUEST_TIMEOUT:
+        return refused(status, f"expected a whole header within {HEADER_S:g} s", CLOSE, why="slow")
+    return refused(status, "expected a request of HTTP/1.1", CLOSE, why="request")
+
+
+def objection(request: h11.Request, origin: str) -> Answer | None:
+    """Return why a request to a server of this origin is not looked at any further."""
+    if request.method not in (b"GET", b"HEAD"):
+        allow = ("Allow", "GET, HEAD")
+        return refused(HTTPStatus.METHOD_NOT_ALLOWED, "expected GET or HEAD", allow, CLOSE, why="method")
+    if announces_body(request):
+        return refused(HTTPStatus.BAD_REQUEST, "expected a request without a body", CLOSE, why="body")
+    hosts = [host.lower() for host in values_of(request.headers, b"host")]
+    if hosts != [origin.partition("://")[2]]:
+        return _misdirected(hosts, path_of(request), origin)
+    if values_of(request.headers, b"origin") not in ([], [origin]):
+        words = "pages of other sites have no business here"
+        return refused(HTTPStatus.FORBIDDEN, words, CLOSE, why="origin")
+    return None
+
+
+def _misdirected(hosts: Sequence[str], path: str, origin: str) -> Answer:
+    """Answer a request for another host: who wrote this machine in other words is shown the way to its page."""
+    if len(hosts) == 1 and is_alias(hosts[0], origin) and is_page(path):
+        return text(f"this is {origin}", ("Location", origin + path), status=HTTPStatus.PERMANENT_REDIRECT)
+    words = f"this is {origin}, and answers under no other name"
+    return refused(HTTPStatus.MISDIRECTED_REQUEST, words, CLOSE, why="host")
+
+
+def is_alias(authority: str, origin: str) -> bool:
+    """Tell whether an authority is another way to write an origin of this machine alone, such as http://localhost:7374."""
+    base, _, port = origin.rpartition(":")
+    host, _, other = authority.rpartition(":")
+    return other == port and host in LOOPBACK and base in {f"http://{name}" for name in LOOPBACK}
