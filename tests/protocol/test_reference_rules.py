@@ -34,6 +34,11 @@ def page():
 
 
 @cache
+def page_of_family(main):
+    return family_page(FOLDER, main)
+
+
+@cache
 def values_told():
     return {(path, value): words for path, value, words in meanings()}
 
@@ -48,7 +53,7 @@ def test_page_of_params_is_fresh():
 
 @pytest.mark.parametrize("main", families())
 def test_page_of_a_family_is_fresh(main):
-    assert (FOLDER / f"{main}.md").read_text(encoding="utf-8") == family_page(FOLDER, main)
+    assert (FOLDER / f"{main}.md").read_text(encoding="utf-8") == page_of_family(main)
 
 
 def test_page_of_presets_is_fresh():
@@ -57,7 +62,7 @@ def test_page_of_presets_is_fresh():
 
 @pytest.mark.parametrize("main", families())
 def test_page_of_a_family_and_the_common_rules_are_all_that_its_data_says(main):
-    page = family_page(FOLDER, main).split("\n## What differs\n")[0].splitlines()
+    page = page_of_family(main).split("\n## What differs\n")[0].splitlines()
     rules = [line for line in chapters(preset(main)).splitlines() if line.startswith(("* ", "| "))]
     assert {*rules} - {*page} == {*common_rules()} & {*rules}
 
@@ -71,7 +76,7 @@ def test_common_rules_stand_on_the_index():
 def test_what_differs_makes_a_game_out_of_the_main_one(name):
     main, other = preset(page_of(name)), preset(name)
     found = {rule: difference for _, rule, difference in differences(main, other)}
-    part = family_page(FOLDER, main.name).split(f"\n### {name}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    part = page_of_family(main.name).split(f"\n### {name}\n")[1].split("\n## ")[0].split("\n### ")[0]
     for rule in SENTENCES:
         instead, gone = found.get(rule, ((), ()))
         assert {*told(main, rule)} - {*gone} | {*instead} == {*told(other, rule)}
@@ -80,7 +85,7 @@ def test_what_differs_makes_a_game_out_of_the_main_one(name):
 
 @pytest.mark.parametrize("name", presets())
 def test_game_is_introduced_with_sources_and_decisions(name):
-    written, page = introduction(FOLDER, name), family_page(FOLDER, page_of(name))
+    written, page = introduction(FOLDER, name), page_of_family(page_of(name))
     assert all((written.text, written.common, written.decided, written.sources))
     assert all(part in page for part in (written.text, *written.decided, *written.own_decided))
 
@@ -115,7 +120,7 @@ def test_value_is_told_here_or_on_the_page_of_a_game_that_has_it(path, value):
     users = [known for known, own in owns if (getattr(own, field, None) if field else own) == value]
     assert (row in chapter("Values that no preset has")) == (not users)
     assert all(
-        sentence in family_page(FOLDER, page_of(known)) + README
+        sentence in page_of_family(page_of(known)) + README
         for known in users[:1]
         for sentence in SENTENCES[name](preset(known), ENGLISH)
     )

@@ -167,8 +167,8 @@ def told(variant: Variant, rule: str) -> tuple[str, ...]:
 
     A game told on another's page speaks as that one; its own words stand under the rule `words`.
     """
-    if rule != "words":
-        variant = replace(variant, words=TOLD_WITH.get(variant.words, variant.words))
+    if rule != "words" and variant.words in TOLD_WITH:
+        variant = replace(variant, words=TOLD_WITH[variant.words])
     rows = TABLES[rule](variant, ENGLISH)[1:] if rule in TABLES else ()
     return (*SENTENCES[rule](variant, ENGLISH), *(_row(row) for row in rows))
 
