@@ -25,7 +25,7 @@ async def stand(seat) -> None:
 
 async def played(server, **options):
     """Return two seats that have played a match to its end, and somebody who has watched from the start."""
-    seats = await server.seats(2, options={"match": 1, **LATE, **options})
+    seats = await server.seats(2, options={"match": 1, "target": 3, **LATE, **options})
     eye = await eye_at(server, seats[0].table)
     for seat in seats:
         await seat.ready()

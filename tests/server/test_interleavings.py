@@ -9,6 +9,7 @@ from server.conftest import QUICK, changed, running
 from server.late import played_again
 from server.rawclient import GoneError
 from server.watching import Eye, Held
+from trio.lowlevel import ParkingLot
 from trio.testing import wait_all_tasks_blocked
 
 from truc_server.requests import catching_up as replay
@@ -22,8 +23,8 @@ SETTINGS = changed(QUICK, limits={"idle_s": 3600, "outbox_bytes": 32_768})
 class Restless:
     """A watcher who does now this, now that, until the second match is at its end."""
 
-    def __init__(self, server, held: Held, seats, eye: Eye, seed: int) -> None:
-        self.server, self.held, self.seats, self.eye = server, held, seats, eye
+    def __init__(self, server, held: Held, seats, *, eye: Eye, moved: ParkingLot, seed: int) -> None:
+        self.server, self.held, self.seats, self.eye, self.moved = server, held, seats, eye, moved
         self.random = random.Random(seed)
 
     @property
@@ -57,7 +58,7 @@ class Restless:
         self.held.hold(self.eye)
         until = self.seats[0].next + self.random.randrange(80)
         while self.seats[0].next < until and not self.seats[0].done:
-            await trio.sleep(0.05)  # of the clock that goes on with the match
+            await self.moved.park()
         self.held.release(self.eye)
 
     async def return_(self) -> None:
@@ -81,7 +82,7 @@ async def two_matches(seats) -> None:
         seat.ended = True
 
 
-async def tick(mock_clock, seats) -> None:
+async def tick(mock_clock, seats, moved: ParkingLot) -> None:
     """Let time go on with the match, and when it is over."""
     before = seats[0].next
     while True:
@@ -89,6 +90,7 @@ async def tick(mock_clock, seats) -> None:
         if seats[0].ended or seats[0].next != before:
             before = seats[0].next
             mock_clock.jump(0.1)
+            moved.unpark_all()
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -104,9 +106,13 @@ async def test_every_watcher_sees_the_records_of_the_seats_in_order(
         eyes = [Eye(*want) for want in ([], ["snapshot"], ["snapshot"])]
         for seat in seats:
             seat.ended, seat.client.patience_s = False, math.inf
-        watchers = [Restless(server, held, seats, eye, seed=10 * seed + i) for i, eye in enumerate(eyes)]
+        moved = ParkingLot()
+        watchers = [
+            Restless(server, held, seats, eye=eye, moved=moved, seed=10 * seed + i)
+            for i, eye in enumerate(eyes)
+        ]
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(tick, mock_clock, seats)
+            nursery.start_soon(tick, mock_clock, seats, moved)
             async with trio.open_nursery() as players:
                 players.start_soon(two_matches, seats)
                 for watcher in watchers:
