@@ -27,8 +27,7 @@ function evidenceOf(file, bytes, transcripts) {
       const beside = transcripts.filter(({ verdict }) => isOf(item, verdict))
       if (beside.length === 0) return [{ kind: item.kind, transcript: null, result: 'incomplete' }]
       return beside.map(({ file: transcript, verdict }) => {
-        const { needsRules, ...shown } = named(weigh(item, verdict))
-        if (needsRules) return { kind: item.kind, transcript, result: null, judgement: 'only the rules can tell' }
+        const shown = named(weigh(item, verdict))
         return { kind: item.kind, transcript, result: shown.check === null ? null : 'refuted', ...shown }
       })
     })
@@ -41,16 +40,16 @@ function evidenceOf(file, bytes, transcripts) {
 
 function pairsOf(transcripts, refusals) {
   return transcripts.flatMap((first, i) => transcripts.slice(i + 1).flatMap((second) =>
-    compare(first.verdict, second.verdict, refusals).map(({ needsRules, ...found }) =>
-      ({ files: [first.file, second.file], result: needsRules ? null : 'refuted', ...named(found) }))))
+    compare(first.verdict, second.verdict, refusals).map((found) =>
+      ({ files: [first.file, second.file], result: 'refuted', ...named(found) }))))
 }
 
 const blame = ({ culprit }) => culprit === null ? 'the records show nobody to blame' : `to blame: ${culprit}`
 
 function headline(told) {
   const { result, check, record, setup } = told
-  if (result === 'proven') return 'proven: deals and signatures verified, rules not replayed'
-  if (result === 'incomplete') return 'incomplete: what is there passes, rules not replayed, but the match has no end'
+  if (result === 'proven') return 'proven: deals, signatures, acts and points verified'
+  if (result === 'incomplete') return 'incomplete: what is there passes, but the match has no end'
   if (result === 'unreadable') return 'unreadable: no transcript, or cut in the middle of a record'
   return `refuted: record ${record ?? `${setup} of the setup`} fails ${check}; ${blame(told)}`
 }
@@ -89,9 +88,8 @@ function tell({ transcripts, evidence, pairs }) {
       console.log(`  ${kind} beside ${transcript ?? 'no transcript of its match'}: ${shows}`)
     }
   }
-  for (const { files, result, check, culprit } of pairs) {
-    const shows = result === null ? `only the rules can tell ${check} of ${culprit}` : `refuted: ${check}; ${blame({ culprit })}`
-    console.log(`${files.join(' and ')}: ${shows}`)
+  for (const { files, check, culprit } of pairs) {
+    console.log(`${files.join(' and ')}: refuted: ${check}; ${blame({ culprit })}`)
   }
 }
 

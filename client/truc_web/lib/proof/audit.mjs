@@ -27,7 +27,7 @@ const DOCUMENT_LIMIT = 16384
  * @returns {Promise<Verdict>}
  */
 export async function verify(bytes) {
-  const audit = new Audit()
+  const audit = new Audit(await import('../rules/index.mjs'))
   try {
     for (const item of itemsOf(bytes, TRANSCRIPT)) await audit.take(item)
     if (audit.table === null) throw new Malformed('no rule document')
@@ -40,7 +40,9 @@ export async function verify(bytes) {
 }
 
 class Audit {
-  constructor() {
+  /** @param {import('./setup.mjs').Engine} engine */
+  constructor(engine) {
+    this.engine = engine
     /** @type {Setup | null} */
     this.table = null
     /** @type {Ledger | null} */
@@ -53,7 +55,7 @@ class Audit {
   async take(item) {
     if (this.table === null) {
       if (item.length > DOCUMENT_LIMIT) throw new Malformed('no rule document')
-      this.table = new Setup(item)
+      this.table = new Setup(item, this.engine)
       return
     }
     const record = this.newest = readItem(item)

@@ -10,6 +10,28 @@ import { SERVER } from './records.mjs'
 
 /** @typedef {import('./ledger.mjs').Ledger} Ledger */
 
+/** The cards of a deal that was recomputed, by seat and slot. @param {import('./ledger.mjs').Hand} hand @param {number} d */
+export const cardsOf = ({ dealt }, d) => dealt?.[d].hands.map((own) => own.map(([card]) => card)) ?? null
+
+/** @param {number[][]} one @param {number[][]} other */
+export const isScore = (one, other) => one.every((side, i) => side.every((figure, at) => figure === other[i][at]))
+
+// C25 and C24: a hand under `match`, of which all cards are known now; C23: exactly what was owed was opened.
+/** @param {Ledger} m @param {import('./ledger.mjs').Hand} hand */
+function replayAll(m, hand) {
+  const { reading, closed, shown } = hand
+  if (!reading || !closed || !m.engine) return
+  m.must(reading.replay((d) => cardsOf(hand, d)), 'C25')
+  const isHand = closed.reason === 'hand'
+  m.must((!isHand || reading.isOver) && isScore(reading.score, closed.score), 'C25')
+  m.must(isHand || reading.state.winner === null, 'C24')
+  if (!isHand) return
+  const owed = m.engine.owedShows(reading.state)
+  const isSame = owed.length === shown.length && owed.every(([seat, slots], i) =>
+    seat === shown[i][0] && slots.length === shown[i][1].length && slots.every((slot, at) => slot === shown[i][1][at]))
+  m.must(isSame, 'C23')
+}
+
 // C25 without the rules: seed, order, leaves of every sub-deal and the cards turned up. Keeps the cards in the hand.
 /** @param {Ledger} m @param {import('./ledger.mjs').Hand} hand */
 export function recompute(m, hand) {
@@ -50,16 +72,18 @@ function checkBoxes(m, xsec) {
   }
 }
 
-// C24 but for the score, C30, C31, C25, C31.
+// C24, C30, C31, C25, C24, C23, C31.
 /** @param {Ledger} m @param {any} f */
 function end(m, f) {
   const won = /** @type {{ winner: number | null, reason: string }} */ (m.won)     // in the phase `over`
   m.must(m.hand === null && f.winner === won.winner && f.reason === won.reason, 'C24')
+  if (m.engine) m.must(isScore(m.score, f.score), 'C24')
   const linkOf = checkChains(m, f)
   m.must(same(boxKeyOf(f.xsec), m.server.x), 'C31')
   for (const hand of m.hands.filter(({ dealt }) => dealt === undefined)) {
     hand.links.set(SERVER, linkOf(hand.j))
     recompute(m, hand)
+    replayAll(m, hand)
   }
   checkBoxes(m, f.xsec)
   m.result = { ...won, score: f.score }

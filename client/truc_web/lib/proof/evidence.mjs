@@ -25,13 +25,12 @@ import { tagged } from './shapes.mjs'
  */
 
 /**
- * What an item shows of a transcript; `needsRules` if only who plays them can tell.
+ * What an item shows of a transcript.
  *
- * @typedef {{ judgement: string | null, check: string | null, record: number | null, culprit: number | null,
- *   needsRules?: boolean }} Shown
+ * @typedef {{ judgement: string | null, check: string | null, record: number | null, culprit: number | null }} Shown
  */
 
-/** What two transcripts show. @typedef {{ check: string, culprit: number, needsRules?: boolean }} Conviction */
+/** What two transcripts show. @typedef {{ check: string, culprit: number }} Conviction */
 
 const MOST_ITEMS = 256
 const REFUSABLE = ['act', 'resign', 'rekey', 'sub']
@@ -84,7 +83,7 @@ export function weigh(item, transcript) {
   if (record < 0 || !isSigned(item, transcript)) return nothing
   const isTaken = record < signedByServer     // before, whoever wrote the list may have put it there
   if (!isTaken && LATE.includes(item.code)) return nothing
-  if (!isTaken && !isAllowed(records[record], transcript)) return { ...nothing, needsRules: true }
+  if (!isTaken && !isAllowed(records[record])) return nothing
   return { ...nothing, check: 'C35', record, culprit: SERVER }
 }
 
@@ -94,13 +93,9 @@ const isSigned = ({ signed, sig }, { table }) => table !== null && signatureHold
 const isRefused = ({ kind, body }, item) =>
   item.kind === 'refusal' && REFUSABLE.includes(kind) && same(sha256(body), item.body)
 
-// Whether the rules allow a record that passes for certain: what is no move of theirs, unless a hidden flor may have
-// ended the game.
-/** @param {TypedRecord} record @param {Verdict} transcript */
-function isAllowed({ kind, fields }, { table }) {
-  if (kind === 'rekey' || kind === 'sub') return true
-  return table !== null && !table.rules.hasFlor && (kind === 'resign' || ['pause', 'resume'].includes(fields.kind))
-}
+// Whether the rules allow a record that passes for certain: closed cards could have made it wrong, until they are opened.
+/** @param {TypedRecord} record */
+const isAllowed = ({ hangsOn }) => !hangsOn || hangsOn.dealt !== undefined
 
 /** @param {Complaint} complaint @param {Ledger} ledger @param {Shown} nothing @returns {Shown} */
 function judge({ k, seat, secret }, ledger, nothing) {
@@ -143,8 +138,7 @@ function isHonest(sealed, secret, ledger) {
 }
 
 /**
- * Everything that two transcripts show, each once; `needsRules` where only who plays them can tell. What a refusal names
- * does not convict a seat.
+ * Everything that two transcripts show, each once. What a refusal names does not convict a seat.
  *
  * @param {Verdict} first
  * @param {Verdict} second
@@ -182,9 +176,8 @@ function compareMatch(first, second, evidence, found) {
     if (other === undefined || same(other.body, one.body) || !isKnown(one.key ?? null, a, b)) continue
     if (isCounted(one) || isCounted(other)) continue
     const culprit = one.signer
-    const isSure = one.kind === 'release' || (isAllowed(one, first) && isAllowed(other, second))
+    const isSure = one.kind === 'release' || (isAllowed(one) && isAllowed(other))
     if (isSure) found.set('C34' + culprit, { check: 'C34', culprit })
-    else if (!found.has('C34' + culprit)) found.set('C34' + culprit, { check: 'C34', culprit, needsRules: true })
   }
   if (isForked(a, b)) found.set('C33' + SERVER, { check: 'C33', culprit: SERVER })
 }

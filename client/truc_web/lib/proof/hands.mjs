@@ -4,7 +4,7 @@ import { same } from '../bytes.mjs'
 import { shareInfo } from './boxes.mjs'
 import { Malformed } from './encoding.mjs'
 import { leafOf } from './deals.mjs'
-import { recompute } from './end.mjs'
+import { cardsOf, isScore, recompute } from './end.mjs'
 import { SERVER, isAscending, readArgs } from './records.mjs'
 
 /** @typedef {import('./ledger.mjs').Ledger} Ledger */
@@ -33,6 +33,8 @@ function act(m, f) {
   if (!ANYTIME.includes(kind)) {
     m.must(m.drawn && args.p !== 0, 'C20')
     m.seats[seat].ruled = 0
+    openArgs(m, seat, kind, args)
+    m.must(!m.hand?.reading || m.phase !== 'hand' || m.hand.reading.act(seat, kind, args), 'C20')
     decide(m, seat, kind, args)
   } else if (kind === 'pause') {
     m.askedPause.add(seat)
@@ -52,17 +54,23 @@ function proxy(m, f) {
   act(m, f)
 }
 
-// What an act or a ruled move does. Whether the rules allow it (C20) is left out, but where nothing is dealt: then there
-// is no card (C19), and nothing to decide but what comes before a call.
+// The cards that an act or a ruled move opens. Where nothing is dealt there is no card (C19), and nothing to decide but
+// what comes before a call (C20).
 /** @param {Ledger} m @param {number} seat @param {string} kind @param {any} args */
-export function decide(m, seat, kind, args) {
-  if (m.phase === 'between' && BEFORE_CALL.includes(kind)) return decideBeforeCall(m, seat, kind, args)
-  const { hand } = m
+export function openArgs(m, seat, kind, args) {
+  if (m.phase === 'between' && BEFORE_CALL.includes(kind)) return
   /** @type {import('./records.mjs').Opening[]} */
   const openings = kind === 'play' ? [[args.slot, args.card, args.salt]] : args.openings ?? []
-  m.must(hand !== null && !hand.isRedealt, openings.length > 0 ? 'C19' : 'C20')
+  m.must(m.hand !== null && !m.hand.isRedealt, openings.length > 0 ? 'C19' : 'C20')
   m.must(!BEFORE_CALL.includes(kind), 'C20')
   openings.forEach((opening) => openCard(m, seat, opening))
+}
+
+// What an act or a ruled move does.
+/** @param {Ledger} m @param {number} seat @param {string} kind @param {any} args */
+export function decide(m, seat, kind, args) {
+  if (m.phase === 'between') return decideBeforeCall(m, seat, kind, args)
+  const { openHand: hand } = m
   if (kind === 'cover') m.openDeal.covered[seat].add(args.slot)
   if (kind === 'blind') hand.blindCard = { seat, slot: args.slot }
   grantRedeal(m, seat, kind)
@@ -91,6 +99,7 @@ function openCard(m, seat, [slot, card, salt]) {
   m.must(!hand.open.has(card), 'C25', SERVER)
   opened[seat].add(slot)
   hand.open.add(card)
+  hand.reading?.know(seat, slot, card)
 }
 
 // A redeal is granted when all who must agree (param redeal.consent) have accepted, one after the other; orders may stand
@@ -108,8 +117,8 @@ function grantRedeal(m, seat, kind) {
   }
 }
 
-// C12, C23 as far as the records go, C19, C25: the open of a card played blind, or under `match` those at the end of a
-// hand, by seats and slots ascending.
+// C12, C23, C19, C25: the open of a card played blind, or under `match` those at the end of a hand, by seats and slots
+// ascending. A flor that is not known may have ended it.
 /** @param {Ledger} m @param {any} f */
 function open(m, f) {
   const { openHand: hand } = m
@@ -121,20 +130,29 @@ function open(m, f) {
     const { seat, slot } = hand.blindCard
     m.must(f.seat === seat && slots.length === 1 && slots[0] === slot, 'C23')
     hand.blindCard = null
-  } else {
-    m.must(m.rules.reveal === 'match' && !hand.isBlind && slots.length > 0 && isAscending(slots), 'C23')
-    m.must(hand.lastOpened == null || hand.lastOpened < f.seat, 'C23')
-    hand.lastOpened = f.seat
+    openings.forEach((opening) => openCard(m, f.seat, opening))
+    hand.reading?.see(openings[0][1])
+    return
   }
+  hand.reading?.settle()
+  m.must(m.rules.reveal === 'match' && !hand.isBlind && slots.length > 0 && isAscending(slots), 'C23')
+  m.must(!hand.reading || hand.reading.isOver || hand.reading.isUnsure, 'C23')
+  m.must(hand.lastOpened == null || hand.lastOpened < f.seat, 'C23')
+  hand.lastOpened = f.seat
+  hand.shown.push([f.seat, slots])
   openings.forEach((opening) => openCard(m, f.seat, opening))
 }
 
-// When a share is due only the rules know (C23); what is in it, the end shows (C31).
+// Without the rules nobody knows when a share is due (C23); what is in it, the end shows (C31).
 /** @param {Ledger} m @param {any} f */
 function share(m, f) {
   const { x } = m.seats[f.receiver]
   const { openHand: hand } = m
   m.must(f.d === hand.deals.length - 1, 'C12')
+  if (hand.reading) {
+    const [due] = hand.shares.splice(0, 1)
+    m.must(due !== undefined && due[0] === f.giver && due[1] === f.receiver, 'C23')
+  }
   m.must((f.box.length > 0) === (x !== null), 'C23')
   const info = shareInfo(f.j, f.d, f.giver, f.receiver)
   m.sealed.push({ k: f.k, hand, d: f.d, owner: f.giver, receiver: f.receiver, x, box: f.box, info })
@@ -145,7 +163,7 @@ function resign(m, f) {
   m.giveUp(f.seat, 'resigned')
 }
 
-// C24 where nothing is open, C14, C25, C24. That the hand is over by the rules, and its score, are believed.
+// C24 where nothing is open, C14, C25, C24, C23, C24. Without the rules, that the hand is over and its score are believed.
 /** @param {Ledger} m @param {any} f */
 function close(m, f) {
   const isOver = m.phase === 'over'
@@ -155,6 +173,8 @@ function close(m, f) {
   m.must(hand !== null, 'C24')
   m.openServerLink(f.link)
   if (f.link !== null) recompute(m, hand)
+  hand.closed = f
+  if (hand.reading) checkClose(m, hand, f)
   m.must(f.reason === (isOver ? 'ended' : 'hand'), 'C24')
   const isNewGame = score.some(([games], side) => games !== m.games[side])
   m.games = score.map(([games]) => games)
@@ -168,6 +188,29 @@ function close(m, f) {
   m.phase = 'between'
   const winner = m.games.findIndex((games) => games >= m.rules.gamesToWin)
   if (winner >= 0) m.finish(winner, 'won')
+  else if (m.engine && m.position) {
+    m.position = m.engine.nextHand(m.position)
+    m.score = m.engine.scoreOf(m.position)
+  }
+}
+
+// C25, C24, C23, C24: the hand is played again with the cards that are known by now, and what it comes to is what counts.
+/** @param {Ledger} m @param {import('./ledger.mjs').Hand} hand @param {any} f */
+function checkClose(m, hand, f) {
+  const reading = /** @type {import('./ledger.mjs').Reading} */ (hand.reading)
+  const known = reading.awaitsDeal ? null : reading.state.hand.cards
+  m.must(reading.replay((d) => cardsOf(hand, d) ?? (d === hand.deals.length - 1 ? known : null)), 'C25')
+  const isEnded = m.phase === 'over'
+  m.must((isEnded || reading.isOver) && f.reason === (isEnded ? 'ended' : 'hand'), 'C24')
+  m.must(!isEnded || reading.state.winner === null || hand.dealt === undefined, 'C24')
+  if (!isEnded) {
+    m.must(m.rules.reveal === 'hand' || reading.isProven, 'C23')
+    m.must(hand.shown.every(([seat]) => reading.bound.includes(seat)), 'C23')
+  }
+  const isBelieved = isEnded && reading.isUnsure
+  m.must(isBelieved || isScore(reading.score, f.score), 'C24')
+  m.score = f.score
+  m.position = reading.state
 }
 
 export const HANDS = { act, proxy, open, share, resign, close }

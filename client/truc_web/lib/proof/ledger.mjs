@@ -1,7 +1,7 @@
 // Section 11, "Order": the records of a match, one after the other, each against all before it. Begin to read at `take`.
 //
-// The rules of the game are not played here: what they alone decide is believed, or read off the records where a
-// comment says so.
+// Where the setup has brought the rules, they are played along (C20, C22 to C25). Else what they alone decide is believed,
+// or read off the records where a comment says so.
 
 import { isBytes, toHex } from '../bytes.mjs'
 import { attest, isAdmissible, signatureHolds } from './keys.mjs'
@@ -43,8 +43,14 @@ const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
  * @property {Set<number> | null} consents whose, to a redeal, are still needed
  * @property {{ seat: number, slot: number } | null} blindCard that is to be opened next
  * @property {number | null} lastOpened seat, at the end of the hand
+ * @property {[seat: number, slots: number[]][]} shown what was opened then
+ * @property {[giver: number, receiver: number][]} shares that are due
+ * @property {Reading | null} reading of the rules
+ * @property {{ score: number[][], reason: string } | null} closed what its close says
  * @property {import('./deals.mjs').Dealt[]} [dealt]
  */
+
+/** @typedef {import('../rules/reading.mjs').Reading} Reading */
 
 /**
  * A box of a deal or share: `x` is the key of the receiver, null where there is none and the box is empty.
@@ -56,7 +62,11 @@ const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
 /** Give each record to `attest`, then to `take`; after it `phase` and the other fields say how the match stands. */
 export class Ledger {
   /** @param {import('./setup.mjs').Setup} setup that is done */
-  constructor({ terms, opts, rules, used, mid, server, seats }) {
+  constructor({ terms, opts, rules, used, mid, server, seats, engine, game }) {
+    this.engine = engine
+    this.game = game
+    /** @type {import('../rules/state.mjs').State | null} */
+    this.position = null                 // by the rules, before the next deal or at the end
     this.terms = terms
     this.opts = opts
     this.rules = rules
@@ -81,6 +91,7 @@ export class Ledger {
     this.roles = []                      // that the call named, and what they have released since
     /** @type {Map<number, Uint8Array>} */
     this.links = new Map()
+    this.score = [[0, 0, 0], [0, 0, 0]]  // by the rules: games, units, points of each side
     this.games = [0, 0]                  // of each side, as the last close says
     this.points = [0, 0]
     /** @type {Hand | null} */
@@ -150,6 +161,8 @@ export class Ledger {
 
     if (kind === 'proxy') this.must(this.keyOf(fields.seat + 1) === null, 'C21')
     if (fields.j !== undefined) this.must(fields.j === this.index, 'C12')
+    const isDecision = this.phase === 'hand' && (kind === 'act' || kind === 'resign')
+    if (isDecision && this.hand?.reading?.hangsOnCards(fields.seat, fields.kind ?? kind)) record.hangsOn = this.hand
     TAKE[kind](this, fields)
     this.advance(record)
   }
@@ -197,6 +210,10 @@ export class Ledger {
     this.must(!mustEnd || endsMatch, 'C26', culprit)
     if (hand?.blindCard) this.must(kind === 'open', 'C23', culprit)
     if (hand?.lastOpened != null) this.must(kind === 'open' || kind === 'close', 'C23', culprit)
+    if (hand && hand.shares.length > 0) this.must(kind === 'share', 'C23', culprit)
+    const isShow = (kind === 'act' || kind === 'proxy') && fields.kind === 'show'
+    const isWon = this.phase === 'hand' && hand?.reading?.state.winner != null
+    this.must(!isWon || isShow || kind === 'open' || kind === 'close', 'C24', culprit)
   }
 
   /** @param {TypedRecord} record */

@@ -17,10 +17,11 @@ export const nameOf = (role) => role === SERVER ? 'server' : `seat ${role - 1}`
 
 /**
  * A record that has its shape. `fields` are those of its kind, by the table below; `key`, with which it was signed, and
- * `after`, the head after it, are there once a ledger has taken it.
+ * `after`, the head after it, are there once a ledger has taken it; `hangsOn` is the hand whose closed cards may decide
+ * whether the rules allow it.
  *
  * @typedef {Raw & { kind: string, bound: string, phases: string[], fields: any, key?: Uint8Array | null,
- *   after?: Uint8Array }} TypedRecord
+ *   after?: Uint8Array, hangsOn?: import('./ledger.mjs').Hand | null }} TypedRecord
  */
 
 /**

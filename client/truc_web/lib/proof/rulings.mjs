@@ -1,7 +1,7 @@
 // Section 9: the rulings of the server (C22).
 
 import { isAbsent, isGone } from './calls.mjs'
-import { argsOf, decide } from './hands.mjs'
+import { argsOf, decide, openArgs } from './hands.mjs'
 
 /** @typedef {import('./ledger.mjs').Ledger} Ledger */
 
@@ -58,15 +58,16 @@ function isForfeitForAbsence(m, seat) {
   return (isAbsent(m, seat) || isExhausted) && mayForfeit(m)
 }
 
-// C29, C22, C2, C22, C19, C25. Where decisions have no end (opts 0) nothing is ruled. Before a call all is known; in a
-// hand only the rules know whose decision it is, and what.
+// C29, C22, C2, C22, C19, C25, C22. Where decisions have no end (opts 0) nothing is ruled. Before a call all is known; in a
+// hand the rules know whose decision it is, and what.
 /** @param {Ledger} m @param {any} f */
 function ruleMove(m, f) {
   m.must(!m.paused, 'C29')
   m.must(m.opts.decision_ms !== 0, 'C22')
   const { decider } = m
   const isBefore = m.phase === 'between'
-  m.must(isBefore ? decider !== null : !m.openHand.isRedealt, 'C22')
+  const reading = isBefore ? null : m.openHand.reading
+  m.must(isBefore ? decider !== null : !m.openHand.isRedealt && !reading?.isOver, 'C22')
   const args = argsOf(m, f)
   if (isBefore && decider !== null) {
     const { seat, kinds } = decider
@@ -74,8 +75,11 @@ function ruleMove(m, f) {
     m.must(f.kind === 'cut' ? args.p === 0 : args.count === 3, 'C22')
   } else {
     m.must([...TURN, ...OTHERS].includes(f.kind), 'C22')
-    if (TURN.includes(f.kind)) checkTurn(m, f, args)
+    if (reading) m.must(reading.mayRule(f.seat, f.kind, args), 'C22')
+    else if (TURN.includes(f.kind)) checkTurn(m, f, args)
   }
+  openArgs(m, f.seat, f.kind, args)
+  m.must(!reading || reading.rule(f.seat, f.kind, args), 'C22')
   m.seats[f.seat].ruled += 1
   decide(m, f.seat, f.kind, args)
 }

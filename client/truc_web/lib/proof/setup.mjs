@@ -27,6 +27,8 @@ const OPTS = {
 
 /** What the dealing needs of the rule document. @typedef {ReturnType<typeof readRules>} Rules */
 
+/** The rules of the games (rules/index.mjs), where they are loaded. @typedef {typeof import('../rules/index.mjs')} Engine */
+
 // The keys, anchors and box keys that the match has ever used, and whether the server brought them (C7).
 class Used {
   constructor() {
@@ -69,7 +71,7 @@ function namedValues(value) {
 const groupOf = (value) => value === null ? null : namedValues(value)
 
 /**
- * What the dealing needs of the rule document. Whether the other params are known and fit together (C5) is left out.
+ * What the dealing needs of the rule document. Whether the other params are known and fit together (C5) needs the rules.
  *
  * @param {Uint8Array} document
  */
@@ -106,9 +108,11 @@ function readRules(document) {
 
 /** The records before the first of the match: give each to `attest`, then `take`, until it is `done`. */
 export class Setup {
-  /** @param {Uint8Array} document the rules */
-  constructor(document) {
+  /** @param {Uint8Array} document the rules @param {Engine | null} [engine] that plays them, null if nobody does */
+  constructor(document, engine = null) {
     this.document = document
+    this.engine = engine
+    this.game = /** @type {import('../rules/document.mjs').Rules | null} */ (null)     // what the engine reads
     this.used = new Used()
     /** @type {TypedRecord[]} */
     this.records = []
@@ -156,8 +160,9 @@ export class Setup {
     must(same(sha256(this.document), f.rules), 'C5', null)     // anybody could have put another document there
     try {
       this.rules = readRules(this.document)
+      this.game = this.engine?.readRules(decode(this.document)) ?? null
     } catch (error) {
-      if (!(error instanceof Malformed)) throw error
+      if (!(error instanceof Malformed || (this.engine && error instanceof this.engine.BadDocument))) throw error
       must(false, 'C5', SERVER)
     }
     const { rules } = this

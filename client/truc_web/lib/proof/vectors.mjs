@@ -22,7 +22,6 @@ import { verify } from './audit.mjs'
 /** @typedef {any} Group */
 /** @typedef {(name: string) => Promise<Uint8Array>} Read reads a file that lies beside it */
 /** @typedef {import('./audit.mjs').Verdict} Verdict */
-/** Null where it is not for us to say. @typedef {boolean | null} Answer */
 
 /** @type {(text: string | null) => Uint8Array | null} */
 const maybeHex = (text) => text === null ? null : hex(text)
@@ -238,13 +237,10 @@ const listOf = (items) => fileOf(TRANSCRIPT, items.map(hex))
 /** @param {{ culprit: number | null }} shown */
 const culpritOf = ({ culprit }) => culprit === null ? null : nameOf(culprit)
 
-// Tampered transcripts. What only the rules show passes here: the answer is null then, "not for us to say".
-const NEEDS_RULES = ['C20', 'C22', 'C23', 'C24', 'C25']
-
-/** @param {Test} t @param {Uint8Array} bytes @returns {Promise<Answer>} */
+// Tampered transcripts.
+/** @param {Test} t @param {Uint8Array} bytes */
 async function isJudged(t, bytes) {
   const verdict = await verify(bytes)
-  if (NEEDS_RULES.includes(t.check) && verdict.result !== 'refuted') return null
   const wanted = [t.result, t.check, t.culprit, t.record, t.setup]
   return isAlike([verdict.result, verdict.check, culpritOf(verdict), verdict.record, verdict.setup], wanted)
 }
@@ -255,30 +251,23 @@ async function isFileJudged(t, group, read) {
   return isJudged(t, concat(bytes.subarray(0, t.at), hex(t.insert), bytes.subarray(t.at + t.remove)))
 }
 
-/** @param {Test} t @param {Group} group @returns {Promise<Answer>} */
+/** @param {Test} t @param {Group} group */
 async function isWeighed(t, group) {
   const [item] = readEvidenceFile(hex(t.file))
   const shown = weigh(item, await verify(listOf([group.document, ...group.items])))
-  if (shown.needsRules) return null
   if (t.result === 'invalid') return shown.check !== null || shown.judgement !== (t.judgement ?? null)
   return isAlike([shown.check, shown.record, culpritOf(shown), shown.judgement],
     [t.check, t.record, t.culprit, t.judgement ?? null])
 }
 
-// Null where only the rules can tell.
 /** @param {Test} t @param {Group} group */
 async function isPair(t, group) {
   const files = [t.first, t.second].map((items) => listOf([group.document, ...group.items, ...items]))
   return isFound(t, compare(await verify(files[0]), await verify(files[1]), []))
 }
 
-/**
- * @param {Test} t
- * @param {{ check: string | null, culprit: number | null, needsRules?: boolean }[]} shown
- * @returns {Answer}
- */
+/** @param {Test} t @param {{ check: string | null, culprit: number | null }[]} shown */
 function isFound(t, shown) {
-  if (shown.some(({ needsRules }) => needsRules)) return null
   const found = shown.map((one) => `${one.check} ${culpritOf(one)}`)
   const wanted = t.found.map((/** @type {string[]} */ one) => one.join(' '))
   return isAlike([...new Set(found)].sort(), wanted) === (t.result === 'valid')
@@ -293,10 +282,10 @@ async function isTogether(t, group) {
   const evidence = t.evidence === null ? [] : readEvidenceFile(hex(t.evidence))
   const pairs = lists.flatMap((first, i) => lists.slice(i + 1).flatMap((second) => compare(first, second, evidence)))
   const weighed = evidence.flatMap((item) => lists.map((list) => weigh(item, list)))
-  return isFound(t, [...pairs, ...weighed.filter(({ check, needsRules }) => check !== null || needsRules)])
+  return isFound(t, [...pairs, ...weighed.filter(({ check }) => check !== null)])
 }
 
-/** @type {Record<string, (t: Test, group: Group, read: Read) => Answer | Promise<Answer>>} */
+/** @type {Record<string, (t: Test, group: Group, read: Read) => boolean | Promise<boolean>>} */
 const GROUPS = {
   canonical: (t) => isValue(hex(t.bytes), t.value) && same(encode(decode(hex(t.bytes))), t.bytes),
   digest: (t) => same(H(t.tag, ...valueOf(t.fields)), t.digest),
@@ -345,9 +334,9 @@ const GROUPS = {
   file: isFileJudged
 }
 
-// 'agree', 'disagree', or why it is not told. The tests of transcripts compare a whole verdict, whatever their result.
+// 'agree' or 'disagree'. The tests of transcripts compare a whole verdict, whatever their result.
 /**
- * @param {(t: Test, group: Group, read: Read) => Answer | Promise<Answer>} check
+ * @param {(t: Test, group: Group, read: Read) => boolean | Promise<boolean>} check
  * @param {Test} t
  * @param {Group} group
  * @param {Read} read
@@ -360,7 +349,6 @@ async function outcomeOf(check, t, group, read) {
     if (!(error instanceof Malformed || error instanceof CheckFailed)) throw error
     answer = error instanceof CheckFailed && t.check != null && error.check !== t.check
   }
-  if (answer === null) return `only the rules can tell ${t.check ?? group.type}`
   return answer === (t.result !== 'invalid') ? 'agree' : 'disagree'
 }
 

@@ -99,8 +99,9 @@ export function openFlor(state, seat) {
 
 /** The seats of a round that may speak: the first that surely holds a flor, and those before it that may. @param {State} state @param {number[]} waiting */
 export function speakers({ rules, hand: { cards, contests: { flores } } }, waiting) {
-  const first = waiting.findIndex((seat) => flores.includes(seat) || isFlor(rules, cards[seat]) === true)
-  return first < 0 ? waiting : waiting.slice(0, first + 1)
+  const holders = waiting.filter((seat) => flores.includes(seat) || isFlor(rules, cards[seat]) !== false)
+  const first = holders.findIndex((seat) => flores.includes(seat) || isFlor(rules, cards[seat]) === true)
+  return first < 0 ? holders : holders.slice(0, first + 1)
 }
 
 /** @param {State} state @param {FlorRound} offer @param {number} seat @returns {Action[]} */
@@ -256,7 +257,7 @@ export function settled(state) {
   const { rules, hand } = state
   const offer = openOffer(state)
   const isOver = (/** @type {number[]} */ waiting) => waiting.every((seat) =>
-    !hand.contests.flores.includes(seat) && isFlor(rules, hand.cards[seat]) === null)
+    !hand.contests.flores.includes(seat) && isFlor(rules, hand.cards[seat]) !== true)
   if (offer?.what === 'flor' && isOver(offer.waiting)) return closeRound(state)
   if (offer?.what === 'saying' && offer.contest === 'flor' && offer.said.length > 0 && isOver(offer.waiting)) {
     return goOn(state, { ...offer, waiting: [] })

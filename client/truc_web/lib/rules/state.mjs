@@ -97,6 +97,9 @@
  * @property {Hand} hand
  */
 
+/** Games, units and points of each side, as records say them. @param {State} state */
+export const scoreOf = ({ games, score }) => score.map(({ upper, points }, side) => [games[side], upper, points])
+
 /** @param {number} seat */
 export const sideOf = (seat) => seat % 2
 /** @param {number} side */
