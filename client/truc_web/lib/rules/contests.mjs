@@ -1,9 +1,9 @@
 // The side bets: envido, flor, the saying of values, and claims that a flor was kept quiet.
 
-import { couldBeFlor, isFlor, possibleValues, valueIn } from './cards.mjs'
+import { isFlor, possibleValues, valueIn } from './cards.mjs'
 import { award } from './scoring.mjs'
 import {
-  actionOf, answered, hasNotPlayed, openOffer, otherSide, playersOf, seatsFrom, sideOf, withHand
+  actionOf, answered, hasNotPlayed, openOffer, otherSide, playersOf, sideOf, withHand
 } from './state.mjs'
 
 /** @typedef {import('./state.mjs').State} State */
@@ -87,7 +87,7 @@ export function faltas({ rules: { envido, target }, score, hand: { hasOpenClaim 
 }
 
 /** Whether a seat may yet say flor: it may hold one, and has played no card. @param {State} state @param {number} seat */
-const holdsFlor = ({ rules, hand }, seat) => hasNotPlayed(hand, seat) && isFlor(rules, hand.cards[seat]) !== false
+const holdsFlor = ({ rules, hand }, seat) => hasNotPlayed(hand, seat) && isFlor(rules, hand.up, hand.cards[seat]) !== false
 
 /** Saying flor first: on one's turn, to the other side's raise, or while any envido is open. @param {State} state @param {number} seat @returns {Action[]} */
 export function openFlor(state, seat) {
@@ -98,9 +98,9 @@ export function openFlor(state, seat) {
 }
 
 /** The seats of a round that may speak: the first that surely holds a flor, and those before it that may. @param {State} state @param {number[]} waiting */
-export function speakers({ rules, hand: { cards, contests: { flores } } }, waiting) {
-  const holders = waiting.filter((seat) => flores.includes(seat) || isFlor(rules, cards[seat]) !== false)
-  const first = holders.findIndex((seat) => flores.includes(seat) || isFlor(rules, cards[seat]) === true)
+export function speakers({ rules, hand: { cards, up, contests: { flores } } }, waiting) {
+  const holders = waiting.filter((seat) => flores.includes(seat) || isFlor(rules, up, cards[seat]) !== false)
+  const first = holders.findIndex((seat) => flores.includes(seat) || isFlor(rules, up, cards[seat]) === true)
   return first < 0 ? holders : holders.slice(0, first + 1)
 }
 
@@ -116,7 +116,7 @@ export function declareFlor(state, seat) {
   const { rules, hand } = state
   const players = playersOf(state)
   const others = players.slice(players.indexOf(seat) + 1).concat(players.slice(0, players.indexOf(seat)))
-  const quiet = others.filter((other) => !hasNotPlayed(hand, other) && isFlor(rules, hand.cards[other]) !== false)
+  const quiet = others.filter((other) => !hasNotPlayed(hand, other) && isFlor(rules, hand.up, hand.cards[other]) !== false)
   const waiting = others.filter((other) => holdsFlor(state, other))
   const offers = hand.offers.filter(({ what }) => what !== 'envido')
   const declared = withContests(withHand(state, { offers: [...offers, { what: 'flor', seat, waiting }] }),
@@ -140,8 +140,8 @@ export function speakInRound(state, { waiting }, { seat, kind }) {
 
 /** Those who were still to say a flor count as if they had, as far as it is sure. @param {State} state @param {number[]} waiting @returns {State} */
 function counted(state, waiting) {
-  const { rules, hand: { cards, contests: { flores } } } = state
-  const more = waiting.filter((seat) => !flores.includes(seat) && isFlor(rules, cards[seat]) === true)
+  const { rules, hand: { cards, up, contests: { flores } } } = state
+  const more = waiting.filter((seat) => !flores.includes(seat) && isFlor(rules, up, cards[seat]) === true)
   return withContests(state, { flores: [...flores, ...more] })
 }
 
@@ -193,14 +193,14 @@ const say = (state, contest, points, waiting) => withHand(state, {
 
 /** @param {State} state @param {Saying} offer @param {number} seat @returns {Action[]} */
 export function sayings(state, offer, seat) {
-  const { rules, hand: { cards } } = state
+  const { rules, hand: { cards, up } } = state
   const { contest, waiting, spoken, silent, said } = offer
   if (!nextToSay(state, offer).includes(seat)) return []
   const best = said.at(-1)
   const own = cards[seat]
   const values = own.includes(null)
-    ? possibleValues(contest)
-    : [valueIn(rules, contest, /** @type {number[]} */ (own))]
+    ? possibleValues(rules, contest)
+    : [valueIn(rules, up, contest, /** @type {number[]} */ (own))]
   const mayWait = waiting.some((other) => other !== seat && sideOf(other) === sideOf(seat) && !spoken.includes(other))
   const isFirst = !spoken.includes(seat) && !silent.includes(seat)
   const maySilent = isFirst && ((best !== undefined && sideOf(best[0]) === sideOf(seat)) || mayWait)
@@ -257,7 +257,7 @@ export function settled(state) {
   const { rules, hand } = state
   const offer = openOffer(state)
   const isOver = (/** @type {number[]} */ waiting) => waiting.every((seat) =>
-    !hand.contests.flores.includes(seat) && isFlor(rules, hand.cards[seat]) !== true)
+    !hand.contests.flores.includes(seat) && isFlor(rules, hand.up, hand.cards[seat]) !== true)
   if (offer?.what === 'flor' && isOver(offer.waiting)) return closeRound(state)
   if (offer?.what === 'saying' && offer.contest === 'flor' && offer.said.length > 0 && isOver(offer.waiting)) {
     return goOn(state, { ...offer, waiting: [] })
@@ -279,9 +279,3 @@ export function claims(state, seat) {
 /** @param {State} state @param {Action} action @returns {State} */
 export const claim = (state, { seat, value }) =>
   withContests(state, { claims: [...state.hand.contests.claims, [seat, Number(value)]] })
-
-/** Whether open cards prove that a seat's are no flor. @param {import('./document.mjs').Rules} rules @param {number[]} open */
-export const disproves = (rules, open) => !couldBeFlor(rules, open)
-
-/** Seats in order of play from eldest of the table. @param {State} state */
-export const everybody = (state) => seatsFrom((state.dealer + 1) % state.seats, state.seats)

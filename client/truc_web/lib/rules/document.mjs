@@ -15,6 +15,7 @@ const CARDS_EACH = 3
 const MOST = 1000
 const MOST_CALLS = 16
 const MOST_OF_ANY = 120
+const MOST_NUMBER = 20
 
 /** Signs that name cards, with the entries of a pack that make them true: cards, or ranks. */
 export const CARD_SIGNS = /** @type {Record<string, string[]>} */ ({
@@ -33,7 +34,10 @@ export const CARD_SIGNS = /** @type {Record<string, string[]>} */ ({
   'ace-spades': ['As'],
   'seven-diamonds': ['7d']
 })
-const OTHER_SIGNS = ['high-envido', 'low-envido', 'manilha-clubs', 'manilha-hearts', 'manilha-spades', 'manilha-diamonds']
+const OTHER_SIGNS = [
+  'high-envido', 'low-envido', 'manilha-clubs', 'manilha-hearts', 'manilha-spades', 'manilha-diamonds', 'piece-two',
+  'piece-four', 'piece-five', 'piece-eleven', 'piece-ten', 'nothing'
+]
 
 /** @typedef {(value: any) => boolean} Is */
 
@@ -89,22 +93,37 @@ const PARAMS = /** @type {Record<string, Is | Record<string, Is>>} */ ({
     visible_to: oneOf('partner', 'governor', 'table'), vocabulary: isTexts
   },
   tie_leader: oneOf('same', 'spoiler'),
-  turnup: { cycle: isTexts, suits: isTexts },
+  turnup: { cycle: isTexts, numbers: isNumbers, pieces: isTexts, stand_in: isText, suits: isTexts },
   words: isText
 })
 const NEVER_NIL = ['scoring']
+
+/** What stands in a document only with another value. */
+const DEFAULTS = /** @type {Record<string, any>} */ ({
+  'turnup.cycle': [], 'turnup.numbers': [], 'turnup.pieces': [], 'turnup.stand_in': '', 'turnup.suits': []
+})
 
 /** @param {boolean} condition @param {string} what @returns {asserts condition} */
 function must(condition, what) {
   if (!condition) throw new BadDocument(what)
 }
 
-/** An array of [name, value], each name once and ascending, as an object. @param {any} pairs @param {Record<string, any>} known */
-function named(pairs, known) {
+/**
+ * An array of [name, value], each name once and ascending, as an object; what has a default may be left out, and must
+ * where it has that value.
+ *
+ * @param {any} pairs
+ * @param {Record<string, any>} known
+ * @param {string} [group]
+ */
+function named(pairs, known, group = '') {
   must(Array.isArray(pairs) && pairs.every((pair) => Array.isArray(pair) && pair.length === 2), 'pairs')
-  const names = Object.keys(known)
+  const told = /** @type {Map<string, any>} */ (new Map(pairs))
+  const names = Object.keys(known).filter((name) => told.has(name) || !(group + name in DEFAULTS))
   must(pairs.length === names.length && names.every((name, i) => pairs[i][0] === name), 'the names of the params')
-  return /** @type {Record<string, any>} */ (Object.fromEntries(pairs))
+  const isDefault = (/** @type {string} */ name) => JSON.stringify(told.get(name)) === JSON.stringify(DEFAULTS[group + name])
+  must(!names.some((name) => group + name in DEFAULTS && isDefault(name)), 'a value that is the default')
+  return Object.fromEntries(Object.keys(known).map((name) => [name, told.has(name) ? told.get(name) : DEFAULTS[group + name]]))
 }
 
 /** @param {any} pairs */
@@ -116,7 +135,7 @@ function readParams(pairs) {
     } else if (params[name] === null) {
       must(!NEVER_NIL.includes(name), name)
     } else {
-      const group = params[name] = named(params[name], is)
+      const group = params[name] = named(params[name], is, `${name}.`)
       for (const [inner, isInner] of Object.entries(is)) must(isInner(group[inner]), `${name}.${inner}`)
     }
   }
@@ -171,6 +190,23 @@ function runsOf(pack) {
   return pack.map((name) => sorted.indexOf(rankOf(name)))
 }
 
+/** Either a rank is raised, or some are pieces in one suit. @param {string[]} pack @param {Record<string, any>} turnup */
+function checkTurnup(pack, { cycle, suits, pieces, numbers, stand_in: standIn }) {
+  const ranks = new Set(pack.map(rankOf))
+  const all = new Set(pack.map(suitOf))
+  const isOf = (/** @type {any[]} */ list, /** @type {Set<string>} */ set) => isEachOnce(list) && list.every((one) => set.has(one))
+  if (pieces.length === 0) {
+    must(numbers.length === 0 && standIn === '', 'turnup.pieces')
+    must(isOf(cycle, ranks) && cycle.length === ranks.size, 'turnup.cycle')
+    must(isOf(suits, all) && suits.length === all.size, 'turnup.suits')
+    return
+  }
+  must(cycle.length === 0 && suits.length === 0, 'turnup.cycle')
+  must(isOf(pieces, ranks), 'turnup.pieces')
+  must(numbers.length === pieces.length && numbers.every((/** @type {number} */ one) => one >= 1 && one <= MOST_NUMBER), 'turnup.numbers')
+  must(standIn === '' || (ranks.has(standIn) && !pieces.includes(standIn)), 'turnup.stand_in')
+}
+
 /** What must fit together: the list of parameters.md. @param {string[]} pack @param {Record<string, any>} p @param {number} version */
 function checkFit(pack, p, version) {
   const { players, ladder, scoring, last_point: last, turnup, redeal, envido, flor, pica, signals } = p
@@ -197,15 +233,9 @@ function checkFit(pack, p, version) {
     must(last.decline >= 1 && last.decline <= MOST, 'last_point')
   }
   must(!p.blind || last !== null, 'blind')
-  if (turnup !== null) {
-    const ranks = new Set(pack.map(rankOf))
-    const suits = new Set(pack.map(suitOf))
-    must(isEachOnce(turnup.cycle) && turnup.cycle.length === ranks.size &&
-      turnup.cycle.every((/** @type {string} */ rank) => ranks.has(rank)), 'turnup.cycle')
-    must(isEachOnce(turnup.suits) && turnup.suits.length === suits.size &&
-      turnup.suits.every((/** @type {string} */ suit) => suits.has(suit)), 'turnup.suits')
-    must(redeal === null, 'redeal')
-  }
+  if (turnup !== null) checkTurnup(pack, turnup)
+  must(turnup === null || redeal === null, 'redeal')
+  must(flor?.kind !== 'run' || !turnup || turnup.pieces.length === 0, 'flor.kind')
   must([0, 2, 3].includes(p.cover_from_trick), 'cover_from_trick')
   must((flor === null && !p.blind) || p.show === 'none', 'show')
   if (envido !== null || flor !== null) {
@@ -302,6 +332,8 @@ export function readRules(document) {
     spoilerLeads: p.tie_leader === 'spoiler',
     /** @type {Group} */
     turnup: p.turnup,
+    /** What cards are worth beside each card turned up, once it was asked for. */
+    beside: /** @type {Map<number, import('./cards.mjs').Beside>} */ (new Map()),
     up: p.turnup === null ? 0 : 1
   }
 }

@@ -149,9 +149,9 @@ export class Reading {
       const known = /** @type {number[]} */ (own.filter((card) => card !== null))
       const isAll = known.length === own.length
       return [...hand.proven.map(([, one]) => one), hand.contests].every(({ flores, said, claims, areSettled }) =>
-        (!flores.includes(seat) || (isAll && couldBeFlor(rules, known))) &&
-        said.every(([owner, value]) => owner !== seat || (known.length > 0 && envidoValue(rules, known) === value)) &&
-        (!areSettled || claims.every(([, target]) => target !== seat || isAll || !couldBeFlor(rules, known))))
+        (!flores.includes(seat) || (isAll && couldBeFlor(rules, hand.up, known))) &&
+        said.every(([owner, value]) => owner !== seat || (known.length > 0 && envidoValue(rules, hand.up, known) === value)) &&
+        (!areSettled || claims.every(([, target]) => target !== seat || isAll || !couldBeFlor(rules, hand.up, known))))
     })
   }
 }

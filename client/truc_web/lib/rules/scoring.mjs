@@ -88,19 +88,19 @@ export function endRow(state, side, score = (now) => side === null ? now : award
 
 /** The claims as they were made, then the flores played out in silence, from eldest on. @param {State} state @returns {State} */
 function settleClaims(state) {
-  const { rules, hand: { cards, row, contests } } = state
+  const { rules, hand: { cards, up, row, contests } } = state
   if (!rules.flor?.claims) return state
   const claimed = contests.claims.map(([, target]) => target)
   let next = withHand(state, { contests: { ...contests, areSettled: true } })
   for (const [claimer, target] of contests.claims) {
-    const found = isFlor(rules, cards[target])
+    const found = isFlor(rules, up, cards[target])
     if (found === null) next = withHand(next, { hasOpenClaim: true })
     else next = awardClaim(next, found ? sideOf(claimer) : sideOf(target), found ? FLOR_POINTS : CLAIM_LOST)
   }
   for (const seat of playersOf(state)) {
     // Once one was said, who could still say one has, or counts as if.
     const isQuiet = contests.flores.length === 0 || contests.quiet.includes(seat)
-    const isPlayedOut = row.left[seat].length === 0 && isFlor(rules, cards[seat]) === true
+    const isPlayedOut = row.left[seat].length === 0 && isFlor(rules, up, cards[seat]) === true
     if (!isQuiet || !isPlayedOut || claimed.includes(seat)) continue
     next = awardClaim(next, otherSide(sideOf(seat)), FLOR_POINTS)
   }

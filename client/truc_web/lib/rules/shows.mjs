@@ -1,7 +1,6 @@
 // What is opened when a hand is over: what the rules force open, and what an owner may show.
 
-import { isFlor, proofsOfEnvido } from './cards.mjs'
-import { disproves } from './contests.mjs'
+import { couldBeFlor, isFlor, proofsOfEnvido } from './cards.mjs'
 import { actionOf, withHand } from './state.mjs'
 
 /** @typedef {import('./state.mjs').State} State */
@@ -51,18 +50,18 @@ export const provingSeats = (state) =>
  * @param {number} seat
  * @returns {((open: number[], cards: number[]) => boolean)[]}
  */
-function needsOf({ rules, hand: { proven, contests } }, seat) {
+function needsOf({ rules, hand: { up, proven, contests } }, seat) {
   return [...proven.map(([, one]) => one), contests].flatMap(({ flores, said, claims, areSettled }) => [
     ...!flores.includes(seat) ? [] : [
       (/** @type {number[]} */ open, /** @type {number[]} */ cards) => open.length === cards.length
     ],
     ...said.filter(([owner]) => owner === seat).map(([, value]) =>
       (/** @type {number[]} */ open, /** @type {number[]} */ cards) =>
-        proofsOfEnvido(rules, cards, value).some((slots) => slots.every((slot) => open.includes(slot)))),
+        proofsOfEnvido(rules, up, cards, value).some((slots) => slots.every((slot) => open.includes(slot)))),
     ...!areSettled ? [] : claims.filter(([, target]) => target === seat).map(() =>
-      (/** @type {number[]} */ open, /** @type {number[]} */ cards) => isFlor(rules, cards)
+      (/** @type {number[]} */ open, /** @type {number[]} */ cards) => isFlor(rules, up, cards)
         ? open.length === cards.length
-        : disproves(rules, open.map((slot) => cards[slot])))
+        : !couldBeFlor(rules, up, open.map((slot) => cards[slot])))
   ])
 }
 

@@ -89,9 +89,11 @@ export class Attended {
 
   /** Cards that this seat has been shown, with what its own are worth. @param {any} message */
   async tellCards(message) {
-    const doc = (this.talk?.seat.setup ?? this.follower.setup)?.document
+    const { setup, ledger } = this.talk?.seat ?? this.follower
+    const doc = setup?.document
+    const up = ledger?.hand?.deals[0]?.up ?? []
     const isOwn = message.of === undefined || message.of === this.number
-    this.tell({ ...message, worth: isOwn && doc !== undefined ? await worthOf(doc, message.cards) : null })
+    this.tell({ ...message, worth: isOwn && doc !== undefined ? await worthOf(doc, up, message.cards) : null })
   }
 
   /** Ready is said again where terms were dropped. @param {any} state */
