@@ -32,6 +32,7 @@ pytestmark = [
     needs_node,
 ]
 
+
 class Verdict(NamedTuple):
     result: str
     level: str | None
@@ -89,7 +90,9 @@ def check_agreement(labelled: list[tuple[str, bytes]], folder: Path) -> list[tup
     """Assert that both verifiers agree on every file; return both verdicts on each."""
     files = [file for _, file in labelled]
     both = list(zip(map(python, files), javascript(files, folder / "files"), strict=True))
-    different = [(label, *pair) for (label, _), pair in zip(labelled, both, strict=True) if pair[0] != pair[1]]
+    different = [
+        (label, *pair) for (label, _), pair in zip(labelled, both, strict=True) if pair[0] != pair[1]
+    ]
     assert different == []
     return both
 
@@ -297,7 +300,21 @@ def test_forged_records(tmp_path):
     ]
     both = check_agreement(files, tmp_path)
     checks = {expected.check for expected, _ in both}
-    assert checks >= {"C2", "C10", "C11", "C12", "C13", "C14", "C15", "C17", "C19", "C20", "C22", "C24", "C27"}
+    assert checks >= {
+        "C2",
+        "C10",
+        "C11",
+        "C12",
+        "C13",
+        "C14",
+        "C15",
+        "C17",
+        "C19",
+        "C20",
+        "C22",
+        "C24",
+        "C27",
+    }
 
 
 def written(folder: Path, name: str, file: bytes) -> str:

@@ -230,11 +230,19 @@ export function orderOf({ rules, hand }) {
   if (rules === null) return []
   const { order, turnup } = rules.params
   const held = hand.own.filter((card) => !hand.gone.includes(card))
-  const raised = turnup !== null && hand.up !== null ? next(turnup.cycle, hand.up.slice(0, -1)) : null
-  const entries = raised === null ? order : [...turnup.suits.map((/** @type {string} */ suit) => raised + suit), ...order.filter((/** @type {string} */ each) => each !== raised)]
+  const raised = turnup === null || hand.up === null ? [] : raisedBy(turnup, hand.up)
+  const isWhole = (/** @type {string} */ rank) => turnup?.cycle !== undefined && raised.some((card) => card.slice(0, -1) === rank)
+  const entries = [...raised, ...order.filter((/** @type {string} */ each) => !raised.includes(each) && !isWhole(each))]
   const single = new Set(entries.flatMap((/** @type {string} */ each) => each.split(' ')))
   const isHeld = (/** @type {string} */ entry) => held.some((card) => entry.split(' ').some((each) => each === card || (each === card.slice(0, -1) && !single.has(card))))
   return entries.map((/** @type {string} */ name) => ({ name, isHeld: isHeld(name) }))
+}
+
+/** The cards that the one turned up raises, strongest first: a whole rank, or pieces of its suit. @param {any} turnup @param {string} up @returns {string[]} */
+function raisedBy({ cycle, suits, pieces, stand_in: standIn }, up) {
+  const [rank, suit] = [up.slice(0, -1), up.slice(-1)]
+  if (cycle !== undefined) return suits.map((/** @type {string} */ one) => next(cycle, rank) + one)
+  return pieces.filter((/** @type {string} */ piece) => piece !== rank || standIn).map((/** @type {string} */ piece) => (piece === rank ? standIn : piece) + suit)
 }
 
 /** @param {string[]} cycle @param {string} rank */
