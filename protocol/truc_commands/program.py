@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from copy import copy
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 from truc_commands.output import OneLineGroup
 
+_UNBROKEN: Final = "\u2011"  # a hyphen at which no line is broken
 C = TypeVar("C", bound=click.Command)
 Change = Callable[[click.Command], click.Command]
 
@@ -98,14 +99,29 @@ def _imported(place: str) -> click.Command:
     return command
 
 
+class _Help(click.HelpFormatter):
+    """Writes help in which what is to be typed is not broken at its hyphens."""
+
+    def write(self, string: str) -> None:
+        """Write a piece of the help, whose lines are broken already."""
+        super().write(string.replace(_UNBROKEN, "-"))
+
+
+class _HelpContext(click.Context):
+    def make_formatter(self) -> click.HelpFormatter:
+        return _Help(width=self.terminal_width, max_width=self.max_content_width)
+
+
 def unmarked(text: str) -> str:
-    """Return a text without the marks of Markdown; pages for `man` and in the docs have them."""
-    return text.replace("`", "")
+    """Return a text for help, without the marks of Markdown that pages for `man` and the docs have."""
+    parts = text.split("`")
+    return "".join(part.replace("-", _UNBROKEN) if n % 2 else part for n, part in enumerate(parts))
 
 
 def reworded(command: C, say: Callable[[str], str]) -> C:
     """Return a command, with its subcommands, whose help is what `say` makes of its paragraphs and lines."""
     own = copy(command)
+    own.context_class = _HelpContext
     own.help = "\n\n".join(map(say, paragraphs(command.help)))
     own.short_help, own.epilog = (
         say(text) if text else None for text in (command.short_help, command.epilog)

@@ -54,11 +54,13 @@ def test_list_of_commands_is_cut_off_nowhere(program, name, command) -> None:
 
 
 @each_row("program, name, command", ALL)
-def test_help_has_no_marks_of_markdown(program, name, command) -> None:
-    del command
+def test_help_has_no_marks_of_markdown_and_breaks_nothing_that_is_to_be_typed(program, name, command) -> None:
     words = name.removeprefix(program).replace("-", " ").split()
     told = CliRunner().invoke(PROGRAMS[program], [*words, "--help"])
     assert (told.exit_code, "`" in told.output) == (0, False), told.output
+    typed = re.findall("`([^`]+-[^`]+)`", command.help or "")
+    whole = " ".join(told.output.split())
+    assert [each for each in typed if " ".join(each.split()) not in whole] == []
 
 
 @pytest.mark.parametrize(("program", "main"), PROGRAMS.items(), ids=list(PROGRAMS))

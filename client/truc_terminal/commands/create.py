@@ -57,7 +57,7 @@ def create(
     options: tuple[str, ...],
     **manner: Unpack[Manner],
 ) -> None:
-    """Open a table of VARIANT at ADDRESS, and play there: truc create HOST truc-catalan --seats 4.
+    """Open a table of VARIANT at ADDRESS, and play there: `truc create HOST truc-catalan --seats 4`.
 
     With one server known the VARIANT alone will do. The games: `truc rules`. The link to the table is printed; whoever types
     `truc join` and that link sits down there. You are told who comes, and the match begins when every seat is taken and ready.

@@ -207,7 +207,7 @@ def play(
     """Play at ADDRESS: HOST, HOST:PORT or a truc:// or trucs:// link; with one server known none is needed.
 
     Goes on with a match you left, else sits down at an open table, else offers the seat of somebody who has gone from a
-    match, else opens a table (of truc-catalan, unless --variant says another). The name is kept for the next time. At the
+    match, else opens a table (of `truc-catalan`, unless --variant says another). The name is kept for the next time. At the
     table `?` explains what can be typed.
     """
     where = server_meant(address)
