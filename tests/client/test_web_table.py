@@ -229,3 +229,31 @@ def test_a_browser_is_opened_at_the_page_and_may_speak_with_the_server(real_serv
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
+
+
+@pytest.mark.slow
+def test_bots_wait_in_the_demo_for_whoever_opens_the_link_and_the_match_is_verified(tmp_path, asking):
+    environment, asked = asking
+    options = ["--web", "--variant", "truc-french", "--option", "target=3", "--style", "careless"]
+    command = [sys.executable, "-m", "truc_terminal", "demo", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            link = next(re.search(r"http://\S+", line)[0] for line in process.stdout if "http://" in line)
+            trio.run(_sit_down, *link.split("/t/"))
+            assert "PROVEN" in next(line for line in process.stdout if line.startswith("Verified"))
+            assert asked.read_text().strip() == link
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+
+
+async def _sit_down(origin, table):
+    seat = Seat(
+        RawClient(await websocket.connect(websocket.read_origin(origin.replace("http", "ws")))), seed=1
+    )
+    assert (await seat.login())["t"] == "welcome"
+    await seat.join(table, 1)
+    await seat.ready()
+    with trio.fail_after(60):
+        await seat.play()
+    await trio.aclose_forcefully(seat.client.stream)

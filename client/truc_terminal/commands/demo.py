@@ -1,4 +1,4 @@
-"""`truc demo`: its own server, bots in the other seats, a match, and its proof.
+"""`truc demo`: its own server, bots in the other seats, a match, and its proof; the player's seat may be in a browser.
 
 Server, bots and player live in a temporary folder; only the transcript is kept. The server is a separate process: the
 client never imports it.
@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,9 @@ from truc_client.home.home import Home, open_home
 from truc_client.table import Table
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
+from truc_protocol.wire.websocket import web_link
 from truc_terminal.commands.in_person import Another, another, show_terms
-from truc_terminal.commands.output import FailedError
+from truc_terminal.commands.output import FailedError, usage_error
 from truc_terminal.commands.player import own_home, player_name, run
 from truc_terminal.commands.rules import game_called
 from truc_terminal.commands.table_options import Options, options_option, table_options
@@ -38,6 +39,7 @@ from truc_terminal.commands.terminal import (
     screen_options,
     tell_commands,
 )
+from truc_terminal.commands.web import open_browser
 from truc_terminal.screen.lessons import teaching_at
 from truc_terminal.screen.person import Lines, Person
 from truc_terminal.screen.screen import Screen
@@ -49,9 +51,11 @@ _STOP_S: Final = 10.0
 _ALONE: Final = {"TRUC_TABLES_DRAIN_S": "0", "TRUC_LIMITS_TABLE_ACTS_PER_S": "10000"}
 """Settings of a server for one table: nobody is left to finish a hand, and no other table kept from playing by quick bots."""
 _LISTENING: Final = "listening "  # how the first line begins that a server prints
+_WEB: Final = "web "  # and the second one, if it serves browsers
+_FREE_PLACE: Final = {"TRUC_WEB_LISTEN": "127.0.0.1:0"}
 _MISSING: Final = "No module named"
 _YOU: Final = 0  # the seat of whoever opens a table
-_BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
+_BOTS: Final = ("bot", "bot 1", "bot 2", "bot 3", "bot 4", "bot 5")  # by seat
 
 
 class DemoOptions(NamedTuple):
@@ -75,6 +79,8 @@ class DemoOptions(NamedTuple):
     "--teach", is_flag=True, help="Explain why things happen, what each option means, and what to try."
 )
 @style_option("sharp")
+@click.option("--web", is_flag=True, help="Take your seat in a browser, which is opened at the table.")
+@click.option("--no-browser", is_flag=True, help="Print the link, and open nothing.")
 @screen_options
 def demo(
     *,
@@ -84,6 +90,8 @@ def demo(
     name: str | None,
     style: str,
     teach: bool,
+    web: bool,
+    no_browser: bool,
     plain: bool,
     no_color: bool,
 ) -> None:
@@ -95,6 +103,8 @@ def demo(
     if seats not in game.players:
         players = "/".join(map(str, game.players))
         raise FailedError(Sentence("commands.seats_expected", game=game.name, players=players, got=seats))
+    if web and teach:
+        raise usage_error(Sentence("commands.web_teaches_not"))
     keep, shown = own_home(), player_name(name, own_home())
     wanted = DemoOptions(game.name, seats, STYLES[style], teach, table_options(options))
 
@@ -103,7 +113,13 @@ def demo(
             data = Path(folder) / "server"
             if game.text is not None:
                 _add_game(data, game.text)
-            async with _server(data) as address:
+            async with _server(data, _FREE_PLACE if web else {}) as (address, origin):
+                if origin is not None:
+                    table = _BotsTable(
+                        address, Path(folder), wanted, own_screen(plain=plain, no_color=no_color), keep
+                    )
+                    await _play_in_browser(table, origin, opens=not no_browser)
+                    return
                 you = Player(open_home(Path(folder) / "you"), shown)
                 screen = own_screen(plain=plain, no_color=no_color)
                 if not await _play(address, Path(folder), you, screen, wanted, keep=keep):
@@ -121,34 +137,36 @@ def _add_game(data: Path, text: str) -> None:
 
 
 @asynccontextmanager
-async def _server(data: Path) -> AsyncIterator[str]:
-    """Run a server as a process; yield its address."""
+async def _server(data: Path, more: Mapping[str, str]) -> AsyncIterator[tuple[str, str | None]]:
+    """Run a server as a process, with more in its environment; yield its address, and its origin for browsers if it has one."""
     arguments = ("run", "--host", "127.0.0.1", "--port", "0", "--data", str(data), "--log-level", "warning")
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "truc_server", *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, **_ALONE},
+        env={**os.environ, **_ALONE, **more},
         start_new_session=True,  # Ctrl-C is for the player; the server is stopped after them
     )
     try:
-        yield await _address(process)
+        yield await _places(process, lines=2 if more else 1)
     finally:
         await _stop(process)
 
 
-async def _address(process: trio.Process) -> str:
+async def _places(process: trio.Process, lines: int) -> tuple[str, str | None]:
+    """Return what a server says in its first lines: its address, and its origin for browsers."""
     text = ""
     with trio.move_on_after(_START_S):
         async for received in _pipe(process.stdout):
             text += received.decode(errors="replace")
-            if "\n" in text:
+            if text.count("\n") >= lines:
                 break
-    text = text.partition("\n")[0]
-    if not text.startswith(_LISTENING):
+    first, _, rest = text.partition("\n")
+    if not first.startswith(_LISTENING) or text.count("\n") < lines:
         raise ClientError(Sentence("commands.no_start", reason=await _complaint(process)))
-    return text.removeprefix(_LISTENING)
+    web = rest.partition("/\n")[0]
+    return first.removeprefix(_LISTENING), web.removeprefix(_WEB) if lines > 1 else None
 
 
 def _pipe(pipe: trio.abc.ReceiveStream | None) -> trio.abc.ReceiveStream:
@@ -186,10 +204,10 @@ async def _play(
 ) -> bool:
     """Play match after match as long as the player wants, and verify each; tell whether the last one was played out."""
     screen.say(Sentence("connecting.own_server", address=address))
-    options = {"decision_ms": 0, **wanted.options}  # bots wait
     async with connect(address, you) as connection:
-        table = await connection.create(wanted.variant, seats=wanted.seats, options=options)
-        async with _bots(address, table.code, folder, wanted.style, wanted.seats - 1):
+        table = await connection.create(wanted.variant, seats=wanted.seats, options=_terms(wanted))
+        seats = range(_YOU + 1, wanted.seats)
+        async with _bots(address, table.code, folder, wanted.style, seats, leave_to=_YOU):
             show_terms(table, screen)
             await table.ready()
             if wanted.teach:
@@ -201,6 +219,54 @@ async def _play(
                 return ended is not None
             async with lines_of(screen) as lines:
                 return await _play_person(table, screen, lines, keep, wanted)
+
+
+class _BotsTable(NamedTuple):
+    """A table that bots open, and keep the last seat of free."""
+
+    address: str
+    folder: Path
+    wanted: DemoOptions
+    screen: Screen
+    keep: Home
+
+    @property
+    def yours(self) -> int:
+        """The seat that is free."""
+        return self.wanted.seats - 1
+
+    async def run(self, demo: trio.CancelScope, *, task_status: trio.TaskStatus[str]) -> None:
+        """Open the table, tell its code, and verify match after match; when the table is closed, end the demo."""
+        player, seat = Player(open_home(self.folder / "bot-0"), _BOTS[_YOU]), _YOU
+        async with connect(self.address, player) as connection:
+            table = await connection.create(
+                self.wanted.variant, seats=self.wanted.seats, options=_terms(self.wanted)
+            )
+            task_status.started(table.code)
+            await table.ready()
+            style = self.wanted.style
+            while (ended := await play_match(table, style(seat, table), leave_to=(self.yours,))) is not None:
+                _verify(ended.transcript, self.keep, self.screen)
+                await table.ready()
+        demo.cancel()
+
+
+async def _play_in_browser(table: _BotsTable, origin: str, *, opens: bool) -> None:
+    """Let the player sit down in a browser, until the table is closed."""
+    table.screen.say(Sentence("connecting.own_server", address=table.address))
+    async with trio.open_nursery() as nursery:
+        code = await nursery.start(table.run, nursery.cancel_scope)
+        seats, link = range(1, table.yours), web_link(origin, code)
+        async with _bots(table.address, code, table.folder, table.wanted.style, seats, leave_to=table.yours):
+            table.screen.say(Sentence("commands.web_open", link=link), "bold")
+            table.screen.say(Sentence("commands.demo_waits"))
+            if opens:
+                await open_browser(link)
+            await trio.sleep_forever()
+
+
+def _terms(wanted: DemoOptions) -> Options:
+    return {"decision_ms": 0, **wanted.options}  # bots wait
 
 
 async def _play_person(table: Table, screen: Screen, lines: Lines, keep: Home, wanted: DemoOptions) -> bool:
@@ -215,20 +281,22 @@ async def _play_person(table: Table, screen: Screen, lines: Lines, keep: Home, w
 
 
 @asynccontextmanager
-async def _bots(address: str, code: str, folder: Path, style: Style, number: int) -> AsyncIterator[None]:
+async def _bots(
+    address: str, code: str, folder: Path, style: Style, seats: range, *, leave_to: int
+) -> AsyncIterator[None]:
     async with trio.open_nursery() as nursery:
-        for seat, name in enumerate(_BOTS[:number], start=_YOU + 1):
-            home = open_home(folder / f"bot-{seat}")
-            nursery.start_soon(_bot, address, code, Player(home, name), style, seat)
+        for seat in seats:
+            player = Player(open_home(folder / f"bot-{seat}"), _BOTS[seat])
+            nursery.start_soon(partial(_bot, leave_to=leave_to), address, code, player, style, seat)
         yield
         nursery.cancel_scope.cancel()
 
 
-async def _bot(address: str, code: str, player: Player, style: Style, seat: int) -> None:
+async def _bot(address: str, code: str, player: Player, style: Style, seat: int, *, leave_to: int) -> None:
     async with connect(address, player) as connection:
         table = await connection.join(code, seat)
         await table.ready()
-        while await play_match(table, style(seat, table), leave_to=(_YOU,)) is not None:
+        while await play_match(table, style(seat, table), leave_to=(leave_to,)) is not None:
             await table.ready()
         await trio.sleep_forever()
 
