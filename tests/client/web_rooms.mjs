@@ -1,9 +1,12 @@
 // The pure parts of the screens around the table.
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import test from 'node:test'
 
 import { familiesOf, familyOf, lookOf, wayOf } from '../../client/truc_web/page/games.mjs'
+import { chosen, clockOf, presetOf, presetsOf, withClock } from '../../client/truc_web/page/options.mjs'
+import { correctionOf, qrCode } from '../../client/truc_web/page/qr.mjs'
 import { endOf, othersOf, overOf, quickOf, rowsOf } from '../../client/truc_web/page/view/lobby_model.mjs'
 
 const ME = { tag: 'me', isKeyed: true }
@@ -68,4 +71,30 @@ test('one\'s own matches are those that one has played to their end', () => {
   assert.equal(overOf(kept, 1).length, 1)
   assert.deepEqual(othersOf(kept[2]), ['a'])
   assert.equal(endOf({ winner: null, seat: 1 }), 'none')
+})
+
+test('a text becomes the code that other programs draw for it', () => {
+  // the symbol of python-qrcode, with the mask of the fewest penalties
+  const rows = ['111111100110101111111', '100000100000101000001', '101110101001001011101', '101110101111101011101', '101110101111101011101', '100000101010101000001', '111111101010101111111', '000000001001100000000', '101111100110101111100', '000101000110100100111', '010110111011010010010', '001001001010000111100', '111111111001010011010', '000000001001111001111', '111111100110101101110', '100000101001111001100', '101110101110100100010', '101110101100100100100', '101110101101010011000', '100000100000000110100', '111111101111010010110']
+  assert.deepEqual(qrCode('truc').map((row) => row.join('')), rows)
+  const key = qrCode(`truc player key 1\n${'0123456789abcdef'.repeat(4)}\n`)
+  assert.equal(createHash('sha256').update(key.map((row) => row.join('')).join('\n')).digest('hex'), '07cb9cb7abc845034609a486655a14a10d204770fce12ae876c9c4893a9d31d9')
+  assert.equal(qrCode('a'.repeat(106)).length, 41)
+  assert.equal(qrCode('a'.repeat(107)), null)
+})
+
+test('a correction is that of the standard\'s example', () => {
+  const data = [32, 91, 11, 120, 209, 114, 220, 77, 67, 64, 236, 17, 236, 17, 236, 17]
+  assert.deepEqual(correctionOf(data, 10), [196, 35, 39, 119, 235, 215, 231, 226, 93, 23])
+})
+
+test('an option as usual is not sent', () => {
+  const target = { name: 'target', values: [6, 12], usual: 12, isMore: false }
+  assert.deepEqual(chosen({ guests: 2 }, target, 6), { guests: 2, target: 6 })
+  assert.deepEqual(chosen({ guests: 2, target: 6 }, target, 12), { guests: 2 })
+  assert.deepEqual(chosen({ target: 6 }, target, null), {})
+  assert.equal(clockOf(withClock({}, 'day')), 'day')
+  assert.equal(clockOf(withClock(withClock({ target: 6 }, 'day'), '')), '')
+  for (const [name, { options, isPrivate }] of Object.entries(presetsOf(null))) assert.equal(presetOf(null, options, isPrivate), name)
+  assert.equal(presetOf(null, { target: 6 }, false), '')
 })

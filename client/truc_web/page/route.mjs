@@ -9,7 +9,9 @@ import { noticeScreen } from './view/notice.mjs'
 
 /** The screens by the first part of the address; those that few visit are loaded when they are asked for. */
 /** @type {Record<string, () => Promise<any>>} */
-const LATER = {}
+const LATER = {
+  play: () => import('./view/new_table.mjs')
+}
 /** @type {Map<string, any>} */
 const loaded = new Map()
 
