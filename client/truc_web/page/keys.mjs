@@ -12,7 +12,7 @@ export function keyPressed(ui, event) {
   if (key === 'Escape') return closeTop(ui)
   if (ctrlKey || metaKey || altKey || TYPED.includes(/** @type {Element} */ (target).tagName)) return
   const table = ui.tableHere
-  if (table === null) return
+  if (table === null) return stepped(ui, event)
   if (key === '?') return ui.put('sheet', 'keys')
   if (ui.dialog !== null) return
   const speech = ui.speech.of(table.rules?.params.words ?? '')
@@ -27,6 +27,16 @@ export function keyPressed(ui, event) {
   else if (letter === speech.say('keys.menu')) ui.put('sheet', 'menu')
   else return
   event.preventDefault()
+}
+
+// A match that is shown again is stepped through by the arrows.
+/** @param {Ui} ui @param {KeyboardEvent} event */
+function stepped(ui, event) {
+  const [, kind, match] = ui.state.path.split('/')
+  const button = { ArrowLeft: 'before', ArrowRight: 'after' }[event.key]
+  if (kind !== 'm' || button === undefined || match === undefined) return
+  event.preventDefault();
+  /** @type {HTMLElement | null} */ (ui.root.querySelector(`[data-step=${button}]`))?.click()
 }
 
 /** @param {Ui} ui */

@@ -10,7 +10,8 @@ import { noticeScreen } from './view/notice.mjs'
 /** The screens by the first part of the address; those that few visit are loaded when they are asked for. */
 /** @type {Record<string, () => Promise<any>>} */
 const LATER = {
-  play: () => import('./view/new_table.mjs')
+  play: () => import('./view/new_table.mjs'),
+  m: () => import('./view/replay.mjs')
 }
 /** @type {Map<string, any>} */
 const loaded = new Map()

@@ -152,7 +152,12 @@ export class Ui {
   /** What a screen asks for when it is first shown, and again when it is about something else. */
   /** @param {string} name @param {string} about @param {() => unknown} ask */
   once(name, about, ask) {
-    if (this.state.line.state !== 'ready' || this.asked.get(name) === about) return
+    if (this.state.line.state === 'ready') this.first(name, about, ask)
+  }
+
+  /** The same of what needs no connection. @param {string} name @param {string} about @param {() => void} ask */
+  first(name, about, ask) {
+    if (this.asked.get(name) === about) return
     this.asked.set(name, about)
     ask()
   }
@@ -287,6 +292,11 @@ export class Ui {
     const url = `${location.origin}/t/${table.code}`
     const isShared = await navigator.share?.({ url }).then(() => true, () => false)
     if (isShared) return
+    await this.copy(url)
+  }
+
+  /** @param {string} url */
+  async copy(url) {
     const isCopied = await navigator.clipboard?.writeText(url).then(() => true, () => false)
     this.toast(isCopied ? this.speech.say('page.link_copied') : url)
   }

@@ -1,6 +1,7 @@
 // What runs beside the page: the connection, the checks, the key. The page sends it wishes, and is told events: see
 // session/session.mjs.
 
+import { verify } from '../lib/proof/audit.mjs'
 import { connectWeb } from '../lib/web_socket.mjs'
 import { fromHex } from '../lib/bytes.mjs'
 import { Session } from './session/session.mjs'
@@ -83,12 +84,24 @@ const WISHES = {
   },
   async matches({ n }) {
     const kept = await vault?.matches() ?? []
-    const shown = kept.map(({ file, known, ...rest }) => ({ ...rest, bytes: file.length }))
+    const shown = kept.map(({ file, known, story, rules, ...rest }) => ({ ...rest, bytes: file.length }))
     tell({ what: 'reply', n, message: { t: 'ok', kept: shown } })
   },
   async file({ n, match }) {
     const kept = await vault?.match(match) ?? null
     tell({ what: 'reply', n, message: { t: 'ok', file: kept?.file ?? null, known: kept?.known ?? null } })
+  },
+  async story({ n, match }) {
+    const kept = await vault?.match(match) ?? null
+    if (kept === null) return tell({ what: 'reply', n, message: { t: 'ok', kept: null } })
+    const { file, known, ...shown } = kept
+    tell({ what: 'reply', n, message: { t: 'ok', kept: shown } })
+  },
+  // The verdict on the file alone, as any other program would give it.
+  async verify({ n, match }) {
+    const file = (await vault?.match(match))?.file
+    const { result, check, culprit } = file === undefined ? { result: null, check: null, culprit: null } : await verify(file)
+    tell({ what: 'reply', n, message: { t: 'ok', result, check, culprit } })
   },
   async key({ n }) {
     tell({ what: 'reply', n, message: { t: 'ok', text: vault?.text ?? null, isSaved: vault?.self.saved ?? false } })

@@ -40,6 +40,8 @@ export class Attended {
     this.failure = null
     this.isKept = false
     this.handsProved = 0
+    /** @type {[k: number, means: any[]][]} */
+    this.story = []     // of the match: what its records mean, to show it again
   }
 
   freshSeat() {
@@ -78,6 +80,7 @@ export class Attended {
     if (message.t === 'cards') await this.tellCards(plain(message))
     else if (!isSealed) this.tell(plain(message))
     if (message.t === 'table') this.takeTable(message)
+    if (message.t === 'record' && message.k === this.story.length) this.story.push([message.k, plain(message).means])
     if (this.failure !== null) return
     await this.checked(() => this.talk === null ? this.check(message) : this.checkOwn(this.talk, message))
   }
@@ -164,6 +167,7 @@ export class Attended {
 
   begun() {
     this.isKept = false
+    this.story = []
     this.handsProved = 0
   }
 
@@ -194,9 +198,9 @@ export class Attended {
     const seats = this.shown?.seats ?? []
     const names = seats.map((/** @type {any} */ { name, seat }) => name ?? `${seat}`)
     const match = toHex(setup.mid)
-    const { variant } = rulesOf(setup.document)
+    const rules = rulesOf(setup.document)
     const winner = ledger?.result?.winner ?? null
-    const kept = { match, variant, names, seat: this.number, ended: Date.now(), winner, isOver: ledger?.phase === 'ended' }
+    const kept = { match, variant: rules.variant, names, seat: this.number, rules, story: this.story, ended: Date.now(), winner, isOver: ledger?.phase === 'ended' }
     await this.means.vault.keep({ ...kept, failed: failure?.why ?? null, file, known: failure?.known ?? null })
     this.means.tell({ what: 'kept', table: this.table, match })
   }

@@ -12,12 +12,13 @@
 //   { what: 'failed', table, check, culprit, k, why, isEvidence }     nothing is signed there any more
 //   { what: 'reply', n, message }               to the wish n: ok or error
 
+import { fromHex } from '../../lib/bytes.mjs'
 import { Goodbye, Line, Stopped } from '../../lib/line.mjs'
 import { Greeting } from '../../lib/login.mjs'
 import { CheckFailed } from '../../lib/proof/records.mjs'
-import { Malformed } from '../../lib/proof/encoding.mjs'
+import { Malformed, decode } from '../../lib/proof/encoding.mjs'
 import { Attended } from './attended.mjs'
-import { plain, rulesOf } from './plain.mjs'
+import { plain } from './plain.mjs'
 
 const REPLIES = ['hello', 'welcome', 'ok', 'error']
 const SIT = ['join', 'seek', 'create']
@@ -245,7 +246,7 @@ export class Session {
       case 'interrupt': return attended?.interrupt(wish.kind)
       case 'sign': return attended?.sign(wish.word, wish.to)
       case 'claim': return this.ask({ n, t: 'claim_match', fields: { table, match: this.matchOf(table) } })
-      case 'history': return this.ask({ n, t: 'history', fields: wish.fields })
+      case 'history': return this.ask({ n, t: 'history', fields: { match: fromHex(wish.match), from: wish.from, limit: wish.limit } })
     }
   }
 
@@ -277,7 +278,11 @@ const isCheck = (fault) => fault instanceof CheckFailed || fault instanceof Malf
 
 /** @param {any} reply */
 function replyOf(reply) {
-  const { doc, ...rest } = reply
-  return { ...plain(rest), ...(doc && { rules: rulesOf(doc) }), ...(reply.past && { past: reply.past.map((/** @type {any} */ each) => plain(each)) }) }
+  const { setup, past } = reply
+  const names = setup && { names: setup.slice(1, -1).map((/** @type {any[]} */ [, body]) => nameIn(body)) }
+  return { ...plain({ ...reply, setup: null }), ...names, ...(past && { past: past.map(plain) }) }
 }
 
+// The last field of a seat's record and of a guest's.
+/** @param {Uint8Array} body @returns {string} */
+const nameIn = (body) => new TextDecoder().decode(/** @type {any[]} */ (decode(body)).at(-1))

@@ -27,6 +27,9 @@ const SEED = 32
  * @property {number | null} seat
  * @property {number} ended when, in Unix milliseconds
  * @property {number | null} winner the side
+ * @property {boolean} isOver whether its end is there
+ * @property {import('./plain.mjs').Rules} rules
+ * @property {[k: number, means: any[]][]} story what the records mean
  * @property {string | null} failed why a check failed
  * @property {Uint8Array} file the transcript
  * @property {Uint8Array | null} known the other history, where the server has shown two

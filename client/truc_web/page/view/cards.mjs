@@ -222,7 +222,9 @@ const ICONS = {
   eye: 'M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12ZM12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6Z',
   sound: 'M4 9v6h4l5 4V5L8 9ZM17 8.5a5 5 0 0 1 0 7M19.5 6a9 9 0 0 1 0 12',
   muted: 'M4 9v6h4l5 4V5L8 9ZM17 9l5 6M22 9l-5 6',
-  chat: 'M4 5h16v11H9l-5 4Z', menu: 'M4 7h16M4 12h16M4 17h16', close: 'M5 5l14 14M19 5 5 19', more: 'M5 12h.01M12 12h.01M19 12h.01', back: 'M14 5l-7 7 7 7'
+  chat: 'M4 5h16v11H9l-5 4Z', menu: 'M4 7h16M4 12h16M4 17h16', close: 'M5 5l14 14M19 5 5 19', more: 'M5 12h.01M12 12h.01M19 12h.01', back: 'M14 5l-7 7 7 7',
+  first: 'M18 5v14l-8-7ZM6 5v14', before: 'M16 5v14l-9-7Z', play: 'M7 5v14l11-7Z', stop: 'M8 5v14M16 5v14', after: 'M8 5v14l9-7Z',
+  last: 'M6 5v14l8-7ZM18 5v14'
 }
 
 /** @param {keyof typeof ICONS} name */

@@ -40,7 +40,9 @@ function seatOf(ui, table, speech, pack, seat) {
   const isOn = awaited(table).includes(seat)
   const left = isOn ? ui.leftOf(table) : null
   const held = (isOwn && table.seat !== null) || table.ended !== null ? 0 : heldBy(table, seat)
-  const shownCards = table.hand.partners?.of === seat ? table.hand.partners.cards : table.hand.opened[seat] ?? []
+  const laid = table.hand.tricks.flatMap((trick) => trick.laid.filter((one) => one.seat === seat).map(({ card: name }) => name))
+  const known = table.hand.partners?.of === seat ? table.hand.partners.cards : table.hand.opened[seat] ?? []
+  const shownCards = known.filter((name) => !laid.includes(name))
   const away = table.away[seat]
   return h('div', { class: `seat at-${place} ${sideOf(table, seat)}${isOn ? ' on' : ''}${isFree ? ' free' : ''}`, key: `seat-${seat}` },
     h('div', { class: 'who' },

@@ -127,11 +127,11 @@ export function buttonsOf(table, speech, armed) {
   return slotsOf(table.rules.params, names.length).map((slot) => {
     const options = found.get(slot.id) ?? []
     const [first] = options
-    const said = first !== undefined ? speech.move(first, answering, names) : { ...speech.move({ key: keyOf(slot.id), kind: slot.id, hints: {} }, '', names), cost: '' }
+    const said = first !== undefined ? speech.move(first, answering, names) : { ...speech.move({ key: keyOf(slot.id, table), kind: slot.id, hints: {} }, '', names), cost: '' }
     const isChoice = options.length > 1
     return {
       ...slot, options, isPossible: options.length > 0 && table.chosen === null, isArmed: armed === slot.id, isArming: ARMED.includes(slot.id),
-      word: isChoice || (first === undefined && speech.ownWord(keyOf(slot.id), {}, '') === null) ? slotWord(slot.id, said.word, speech) : said.word,
+      word: isChoice || (first === undefined && speech.ownWord(keyOf(slot.id, table), {}, '') === null) ? slotWord(slot.id, said.word, speech) : said.word,
       isOwn: said.isOwn && !isChoice, gloss: isChoice ? '' : said.cost || said.gloss, letter: speech.say(`keys.${slot.id}`),
       isPressed: options.some(({ key }) => key === table.chosen?.key),
       title: speech.meaning(first?.kind ?? slot.kinds[0], answering)
@@ -142,8 +142,12 @@ export function buttonsOf(table, speech, armed) {
 /** What a slot is called whatever is in it, where it has such a name. @param {string} id @param {string} word @param {Speech} speech */
 const slotWord = (id, word, speech) => id in speech.catalogue.slots ? speech.say(`slots.${id}`) : word
 
-/** A line that stands for a slot with no option in it. @param {string} id */
-const keyOf = (id) => ({ 'raise-rest': 'raise rest', 'play-raise': 'raise', raise: 'raise' }[id] ?? id)
+/** A line that stands for a slot with no option in it: of the raise the one that comes next. @param {string} id @param {Table} table */
+function keyOf(id, { rules, view }) {
+  const { ladder } = rules?.params ?? {}
+  const next = Array.isArray(ladder) ? ladder[Math.min(ladder.indexOf(view.stake) + 1, ladder.length - 1)] : null
+  return { 'raise-rest': 'raise rest', 'play-raise': 'raise', raise: next === null ? 'raise' : `raise ${next}` }[id] ?? id
+}
 
 /**
  * The line above the buttons: what is asked, or whom the match waits for.

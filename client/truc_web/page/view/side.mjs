@@ -33,7 +33,7 @@ function talk(ui, table, speech) {
     phrases.length > 0 && h('div', { class: 'quick' }, phrases.map((/** @type {string} */ phrase) => h('button', {
       class: 'chip', title: speech.phrase(phrase).meaning, lang: speech.tongue, onclick: () => ui.ask('say', { table: table.code, phrase })
     }, speech.phrase(phrase).word))),
-    h('form', { class: 'send', onsubmit: (/** @type {any} */ event) => ui.sendChat(event, table.code) },
+    table.code !== '' && h('form', { class: 'send', onsubmit: (/** @type {any} */ event) => ui.sendChat(event, table.code) },
       h('input', { name: 'text', maxlength: 200, autocomplete: 'off', 'aria-label': speech.say('page.message'), placeholder: speech.say('page.say_something') }))
   ]
 }

@@ -1,0 +1,121 @@
+// A match shown again, step by step: from what is kept here, else from the server.
+
+import { h } from '../h.mjs'
+import { handFrom, stepFrom, storyOf, tableAfter } from '../state/story.mjs'
+import { icon } from './cards.mjs'
+import { felt } from './felt.mjs'
+import { capital, namesOf } from './model.mjs'
+import { score } from './score.mjs'
+import { side } from './side.mjs'
+
+const PLAY_MS = 1100
+const PAGE = 64
+
+/** @typedef {import('../ui.mjs').Ui} Ui */
+/** @typedef {import('../state/story.mjs').Story} Story */
+/** @typedef {import('../words.mjs').Speech} Speech */
+
+/** @param {Ui} ui @param {string} match */
+export function screen(ui, match) {
+  const { state, speech } = ui
+  const name = `story ${match}`
+  const story = state.answers[name]
+  if (story === undefined) {
+    ui.first('story', match, async () => ui.happen({ what: 'answered', name, answer: await found(ui, match) }))
+    return h('main', { class: 'page', key: 'replay' }, h('h1', { class: 'wait' }, speech.say('page.connecting')))
+  }
+  if (story === null) return none(ui)
+  return shown(ui, story, speech.of(story.rules.params.words ?? ''))
+}
+
+/** @param {Ui} ui */
+function none({ speech, link }) {
+  return h('main', { class: 'page', key: 'replay' }, h('section', { class: 'card sit' }, h('h1', null, speech.say('replay_page.none')), h('p', null, speech.say('replay_page.none_more')),
+    h('p', null, h('a', { class: 'b yes', href: '/', onclick: link }, h('b', null, speech.say('page.lobby'))))))
+}
+
+/** @param {Ui} ui @param {string} match @returns {Promise<Story | null>} */
+async function found(ui, match) {
+  const { kept } = await ui.wish('story', { match }, { isQuiet: true })
+  if (kept) {
+    ui.wish('verify', { match }, { isQuiet: true }).then((answer) => ui.happen({ what: 'answered', name: `verdict ${match}`, answer }))
+    return storyOf({ ...kept, means: kept.story.map((/** @type {[number, any[]]} */ [, means]) => means) })
+  }
+  await ui.ready()
+  return fromServer(ui, match)
+}
+
+/** @param {Ui} ui @param {string} match @returns {Promise<Story | null>} */
+async function fromServer(ui, match) {
+  const first = await ui.wish('history', { match, from: -1, limit: PAGE }, { isQuiet: true })
+  if (first.t === 'error') return null
+  const past = [...first.past]
+  for (let answer = first; answer.more;) {
+    answer = await ui.wish('history', { match, from: answer.k, limit: PAGE }, { isQuiet: true })
+    if (answer.t === 'error') return null
+    past.push(...answer.past)
+  }
+  return storyOf({ match, rules: first.rules, names: first.names, seat: null, means: past.map(({ means }) => means ?? []) })
+}
+
+/** Where one is: at the end of the address, so that a moment can be sent to others. @param {Story} story */
+function placeOf(story) {
+  const at = Number(location.hash.slice(1))
+  return Number.isInteger(at) && location.hash.length > 1 ? Math.max(0, Math.min(story.means.length, at)) : 0
+}
+
+/** @param {Ui} ui @param {Story} story @param {Speech} speech */
+function shown(ui, story, speech) {
+  const at = ui.state.screen.at ?? placeOf(story)
+  const table = tableAfter(story, at)
+  return h('div', { class: 'app replay', key: 'replay' },
+    h('header', { class: 'bar' }, h('a', { class: 'brand', href: '/', onclick: ui.link }, 'truc'),
+      h('h1', null, ui.gameName(story.rules.variant), h('small', null, story.names.join(' · '))), h('span', { class: 'sp' }), verdict(ui, story),
+      h('button', { class: 'ic', 'aria-label': speech.say('page.chat_and_record'), onclick: () => ui.put('side', true) }, icon('menu'))),
+    score(ui, table, speech), felt(ui, table, speech), controls(ui, story, table, at, speech), side(ui, table, speech))
+}
+
+/** @param {Ui} ui @param {Story} story */
+function verdict({ state, speech }, { match }) {
+  const answer = state.answers[`verdict ${match}`]
+  return answer != null && answer.result !== null && h('span', { class: `badge ${answer.result === 'proven' ? 'ok' : 'none'}` }, speech.say(`replay_page.${answer.result}`))
+}
+
+/** @param {Ui} ui @param {number} at */
+function goTo(ui, at) {
+  history.replaceState(null, '', `#${at}`)
+  ui.put('at', at)
+}
+
+/** @param {Ui} ui @param {Story} story @param {import('../state/table.mjs').Table} table @param {number} at @param {Speech} speech */
+function controls(ui, story, table, at, speech) {
+  const names = namesOf(table, speech)
+  const told = at === 0 ? [] : story.means[at - 1].map((fact) => speech.tell(fact, names)).filter(Boolean)
+  const isPlaying = ui.state.screen.playing === true
+  const button = (/** @type {string} */ label, /** @type {Parameters<typeof icon>[0]} */ sign, /** @type {() => void} */ press) => h('button', { class: 'b step', 'data-step': label, 'aria-label': speech.say(`replay_page.${label}`), onclick: press }, icon(sign))
+  return h('section', { class: 'dock', 'aria-label': speech.say('replay_page.controls') },
+    h('p', { class: 'ask', role: 'status' }, h('span', null, told.length > 0 ? `${capital(told.join('; '))}.` : speech.say('replay_page.beginning'))),
+    h('input', { type: 'range', class: 'slider', min: 0, max: story.means.length, value: at, 'aria-label': speech.say('replay_page.record'), oninput: (/** @type {any} */ event) => goTo(ui, Number(event.currentTarget.value)) }),
+    h('div', { class: 'acts' },
+      button('hand_before', 'first', () => goTo(ui, handFrom(story, at, -1))), button('before', 'before', () => goTo(ui, stepFrom(story, at, -1))),
+      button(isPlaying ? 'pause' : 'play', isPlaying ? 'stop' : 'play', () => playOn(ui, story, !isPlaying)),
+      button('after', 'after', () => goTo(ui, stepFrom(story, at, 1))), button('hand_after', 'last', () => goTo(ui, handFrom(story, at, 1))),
+      h('button', { class: 'b', onclick: () => ui.copy(location.href) }, h('b', null, speech.say('replay_page.link'))),
+      h('button', { class: 'b', onclick: () => ui.download(story.match) }, h('b', null, speech.say('page.save_file')))))
+}
+
+/** @param {Ui} ui @param {Story} story @param {boolean} isPlaying */
+function playOn(ui, story, isPlaying) {
+  ui.put('playing', isPlaying)
+  if (!isPlaying) return
+  const timer = setInterval(() => {
+    const at = ui.state.screen.at ?? placeOf(story)
+    const next = stepFrom(story, at, 1)
+    if (ui.state.screen.playing !== true || next === at) {
+      clearInterval(timer)
+      if (ui.state.screen.playing === true) ui.put('playing', false)
+    } else {
+      goTo(ui, next)
+    }
+  }, PLAY_MS)
+}
