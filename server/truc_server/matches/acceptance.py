@@ -21,7 +21,7 @@ from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import Binding, Record, kind_of, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.matches.choices import args_of
-from truc_server.matches.game import Game, GuestChoice, Turn
+from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Player, RefusedError
 from truc_server.storage import Write
 
@@ -257,7 +257,7 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
     Raises:
         RefusedError: It is not taken.
     """
-    if game.chosen.get(seat) == chosen(choice):
+    if game.chosen.get(seat) == (choice.at, choice.choose, choice.p):
         return Repeated(choice.at)
     check_position(game, choice.at)
     action = _action(game, seat, choice)
@@ -267,11 +267,6 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
         return game.take(check_place(game.ledger, unsigned(body), body))
     except CheckError as error:
         raise RefusedError(code_of(error), str(error)) from error
-
-
-def chosen(choice: GuestAct) -> GuestChoice:
-    """Return what tells a guest's choice from others, to know it again."""
-    return choice.at, choice.choose, choice.p
 
 
 def check_position(game: Game, at: int) -> None:

@@ -8,7 +8,9 @@ most one connection.
 
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from enum import Enum, auto
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from truc_protocol.messages import ServerMessage
 from truc_protocol.wire.connection import broadcast_frame
@@ -27,7 +29,7 @@ class Gap(Enum):
     """They are sent nothing until there is room for all of it again."""
 
 
-class Answerers(NamedTuple):
+class Answerers(Struct, frozen=True):
     """Seats that may have to decide, by what they are sent then.
 
     Attributes:

@@ -350,14 +350,17 @@ class Table:
             self._gate = gate
             self._journal.after(self._start)
         game.note(turn, gate=gate)
-        if isinstance(turn.body, Close):
-            game.tail.close_hand(self._journal.durable)
+        match turn.body:  # patterns, as `isinstance` is a call
+            case Close():
+                game.tail.close_hand(self._journal.durable)
+            case Rule() | Void():
+                self._log(turn.k, turn.body)
+            case _:
+                pass
         self.feed.took(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
-        if isinstance(turn.body, Rule | Void):
-            self._log(turn.k, turn.body)
 
     def _log(self, k: int, body: Rule | Void) -> None:
         if isinstance(body, Void):
