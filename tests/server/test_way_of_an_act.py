@@ -8,7 +8,7 @@ from server.rawclient import Seat
 from truc_protocol import dealing
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 
-MOST = {"key": Way(36, 97, 200), "guest": Way(36, 93, 198), "own options": Way(30, 70, 146)}
+MOST = {"key": Way(36, 97, 197), "guest": Way(36, 93, 197), "own options": Way(30, 70, 142)}
 """From the bytes of a card to those of everything it leads to, commit included. The goal is Way(20, 60, 300) for both;
 whoever shortens the way lowers these."""
 

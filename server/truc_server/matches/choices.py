@@ -268,7 +268,7 @@ class Asking:
         if waiting is not None and waiting.what == "decision":
             holders, left_ms = waiting.seats, waiting.deadline_ms
         moment = Moment(self._table, ledger.setup.mid, ledger.k, offer, holders, left_ms)
-        found = here.find(seats.asked)
+        found = here.find(seats.asked) if seats.asked else {}
         to_seats: list[tuple[int, bytes]] = []
         told = [*seats.knowing]  # whatever they hold, they are sent what everybody is told
         for seat in seats.asked:

@@ -6,9 +6,6 @@ Invariants: `take` changes nothing, `note` cannot fail; only the newest turn is 
 journal, so that a ledger never has a record that no batch has.
 """
 
-from itertools import repeat
-from operator import contains
-
 import trio
 from msgspec import Struct
 
@@ -144,21 +141,23 @@ class Game:
         """Tell whether a player has a seat in this match, or has had one."""
         if player.id in self._guest_ids:
             return True
-        # asked three times an act, so by no call of ours
-        return any(map(contains, self.ledger.commitments.layers, repeat(("key", player.id))))
+        key, used = ("key", player.id), self.ledger.commitments
+        return key in used.layers[0] or key in used  # asked with every act: most keys are those of the setup
 
-    def add(self, record: Record, *also: Write) -> Turn:
+    def add(self, record: Record, *also: Write, after: Turn | None = None) -> Turn:
         """Return what follows from a record of the server's own; `also` is stored with it, and before it."""
-        return self.take(check_place(self.ledger, record, parse_own(record)), *also)
+        return self.take(check_place(self.ledger, record, parse_own(record)), *also, after=after)
 
-    def take(self, placed: InPlace, *also: Write) -> Turn:
+    def take(self, placed: InPlace, *also: Write, after: Turn | None = None) -> Turn:
         """Return what follows from a record in its place; `also` is stored with it, and before it.
+
+        It is made now, or, where it follows at once, at the moment of the turn it comes `after`.
 
         Raises:
             CheckError: It does not follow.
         """
         before, record, body = placed.ledger, placed.record, placed.body
-        now, at_ms = trio.current_time(), now_ms()
+        now, at_ms = (trio.current_time(), now_ms()) if after is None else (after.taken_at, after.at_ms)
         folded = take(placed)
         opened: DealtCards | None = None
         rows: tuple[Write, ...] = ()
@@ -225,14 +224,17 @@ class Game:
             self._met, self.is_calm = None, False
         self.tail.add(Item(turn.k, turn.frame, gate))
 
-    def due(self, *, is_draining: bool) -> Turn | None:
-        """Return what follows from the next record of the server's own; None if there is none to make now."""
+    def due(self, after: Turn | None = None, *, is_draining: bool) -> Turn | None:
+        """Return what follows from the next record of the server's own; None if there is none to make now.
+
+        It is of the moment of the turn it comes `after`, where it follows at once.
+        """
         ledger = self.ledger
         if ledger.phase is _BETWEEN and owes_chain(ledger):
             # the secrets of the new chain are stored with the record, and before it
             record = self.dealer.rekey(ledger, new_root())
             secrets = save_secrets(self._at_rest, self.setup.terms.th, self.dealer.secrets)
-            return self.add(record, secrets)
+            return self.add(record, secrets, after=after)
         ruling = None
         if (
             ledger.voids
@@ -247,7 +249,7 @@ class Game:
         if ruling is None and is_draining and due(ledger) is Due.CALL:
             return None
         record_due = ruling or self.dealer.next_record(ledger)
-        return None if record_due is None else self.add(record_due)
+        return None if record_due is None else self.add(record_due, after=after)
 
     def _ruling(self, ledger: Ledger) -> Record | None:
         """Return the ruling that is due now, if any."""

@@ -99,10 +99,12 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
         place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
         return trio.current_time()
     looked = _look(place, player, message)
-    if isinstance(looked, Repeated):
-        _answer_again(peer, message, looked)
-        return None
-    record = looked.record
+    match looked:  # a pattern, as `isinstance` is a call
+        case Repeated():
+            _answer_again(peer, message, looked)
+            return None
+        case _:
+            record = looked.record
     # a thread of its own: meanwhile the loop serves others, and the match may go on without this record
     is_sound = await _SIGNATURES.run(keys.verify, player.id, record.body, record.sig)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
@@ -146,10 +148,12 @@ def _take(
     if place.stands_by:
         return _answer(peer, table, message, lobby.substitute(table, game, peer, player, signed).turn)
     turn = accept(game, signed)
-    if isinstance(turn, Repeated):
-        _answer_again(peer, message, turn)
-        return None
-    table.commit(game, turn)
+    match turn:
+        case Repeated():
+            _answer_again(peer, message, turn)
+            return None
+        case _:
+            table.commit(game, turn)
     return _answer(peer, table, message, turn)
 
 
@@ -179,10 +183,12 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> float
         game.hold.put_off(peer, message, partial(choose, lobby, peer, player, message))
         return trio.current_time()
     turn = accept_choice(game, seat, message)
-    if isinstance(turn, Repeated):
-        _answer_again(peer, message, turn)
-        return None
-    table.commit(game, turn)
+    match turn:
+        case Repeated():
+            _answer_again(peer, message, turn)
+            return None
+        case _:
+            table.commit(game, turn)
     game.chosen[seat] = message.at, message.choose, message.p
     return _answer(peer, table, message, turn)
 
@@ -192,7 +198,7 @@ def _answer(peer: Peer, table: Table, message: SignedAct | GuestAct, turn: Turn)
     peer.ok(message, k=turn.k, dup=False)
     if peer.is_traced:
         log.debug("act", table=label(table.code), k=turn.k)
-    table.go_on()
+    table.go_on(turn)
     return turn.taken_at
 
 

@@ -88,12 +88,15 @@ class Tail:
         i = k - self.first
         return self._items[i] if 0 <= i < len(self._items) else None
 
-    def find(self, record: Record) -> int | None:
-        """Return where this signer's body stands, if it is held; a body can have more than one valid signature."""
-        newest_first = reversed(self._items)
-        return next(
-            (item.k for item in newest_first if item.is_of(signer=record.signer, body=record.body)), None
-        )
+    def find(self, record: Record, *, since: int) -> int | None:
+        """Return where this signer's body stands, not before position `since`, if it is held.
+
+        A body can have more than one valid signature.
+        """
+        for item in self.since(since):
+            if item.is_of(signer=record.signer, body=record.body):
+                return item.k
+        return None
 
 
 def record_of(frame: bytes) -> Record:
