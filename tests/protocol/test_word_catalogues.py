@@ -96,7 +96,19 @@ def test_everything_said_can_be_printed(lang) -> None:
 SENTENCES = (
     *("facts", "moves", "lessons", "screen", "watching", "closed"),
     *("asked", "connecting", "commands", "verdict", "failures", "refused", "wrong", "means", "remedies"),
-    *("records", "together", "replay", "report", "history", "ratings", "page", "proof", "errors"),
+    *(
+        "records",
+        "together",
+        "replay",
+        "report",
+        "history",
+        "ratings",
+        "page",
+        "proof",
+        "errors",
+        "learn",
+        "replay_page",
+    ),
 )
 
 

@@ -11,7 +11,8 @@ import { noticeScreen } from './view/notice.mjs'
 /** @type {Record<string, () => Promise<any>>} */
 const LATER = {
   play: () => import('./view/new_table.mjs'),
-  m: () => import('./view/replay.mjs')
+  m: () => import('./view/replay.mjs'),
+  learn: () => import('./view/learn.mjs')
 }
 /** @type {Map<string, any>} */
 const loaded = new Map()

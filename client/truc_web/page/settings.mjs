@@ -15,6 +15,7 @@ const DEFAULTS = {
   isLarge: false,
   isStill: false,      // nothing moves
   isNotified: false,
+  isTaught: false,     // what each own card does is said over it
   isKeyAsked: false,   // whether the player was reminded to save the key
   /** The family of games played last. @type {string | null} */
   last: null,

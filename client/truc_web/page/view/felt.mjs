@@ -2,7 +2,7 @@
 
 import { h } from '../h.mjs'
 import { card } from './cards.mjs'
-import { awaited, bottomOf, bubblesOf, heldBy, namesOf, ownCards, packOf, placeOf, sideOf } from './model.mjs'
+import { awaited, bottomOf, bubblesOf, effectOf, heldBy, namesOf, ownCards, packOf, placeOf, sideOf } from './model.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/table.mjs').Table} Table */
@@ -124,5 +124,11 @@ function ownHand(ui, table, speech, pack) {
     h('button', {
       key: `own-${place}`, class: `${isUp ? 'up' : ''}${option === null ? ' idle' : ''}`, 'aria-disabled': option === null ? 'true' : null,
       onclick: () => option !== null && ui.choose(table, option), 'data-card': name
-    }, card(name, pack), h('kbd', { 'aria-hidden': 'true' }, i + 1))))
+    }, card(name, pack), ui.settings.isTaught && name !== null && told(table, speech, name), h('kbd', { 'aria-hidden': 'true' }, i + 1))))
+}
+
+/** For who learns the game. @param {Table} table @param {Speech} speech @param {string} name */
+function told(table, speech, name) {
+  const effect = effectOf(table, name)
+  return effect !== null && h('small', { class: `effect ${effect}` }, speech.say(`learn.${effect}`))
 }

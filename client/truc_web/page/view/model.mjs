@@ -249,6 +249,30 @@ function raisedBy({ cycle, suits, pieces, stand_in: standIn }, up) {
   return pieces.filter((/** @type {string} */ piece) => piece !== rank || standIn).map((/** @type {string} */ piece) => (piece === rank ? standIn : piece) + suit)
 }
 
+/**
+ * What a card does to the trick as it stands: null where nothing is laid, or its place is not known.
+ *
+ * @param {Table} table
+ * @param {string} name
+ * @returns {'beats' | 'ties' | 'falls' | null}
+ */
+export function effectOf(table, name) {
+  const trick = table.hand.tricks.at(-1)
+  if (trick === undefined || trick.side !== undefined) return null
+  const laid = trick.laid.filter(({ seat, card }) => card !== null && sideOf(table, seat) === 'them').map(({ card }) => rankOf(table, /** @type {string} */ (card)))
+  const best = Math.min(...laid)
+  const own = rankOf(table, name)
+  if (laid.length === 0 || own < 0) return null
+  return own < best ? 'beats' : own === best ? 'ties' : 'falls'
+}
+
+/** The place of a card among all, the strongest first. @param {Table} table @param {string} card */
+function rankOf(table, card) {
+  const entries = orderOf(table).map(({ name }) => name.split(' '))
+  const alone = entries.findIndex((names) => names.includes(card))
+  return alone >= 0 ? alone : entries.findIndex((names) => names.includes(card.slice(0, -1)))
+}
+
 /** @param {string[]} cycle @param {string} rank */
 const next = (cycle, rank) => cycle[(cycle.indexOf(rank) + 1) % cycle.length]
 
