@@ -38,17 +38,21 @@ async def serving(folder: Path, seed: str) -> AsyncIterator[str]:
     """Run a server in a folder, whose secrets come from a seed; yields its address."""
     identity = Identity(signing_key_from_seed(b"\x01" * 32), b"\x03" * 32)
     catalogue = VariantCatalogue({GAME: preset(GAME)})
-    send, receive = trio.open_memory_channel[int](1)
+    send, receive = trio.open_memory_channel[tuple[int, str | None]](1)
     store = open_store(url(folder))
+
+    def announce(port: int, origin: str | None) -> None:
+        send.send_nowait((port, origin))
 
     async def run() -> None:
         draw_from(f"server {seed}")
-        await serve(_SETTINGS, Folder(folder), store, identity, send.send_nowait, catalogue=catalogue)
+        await serve(_SETTINGS, Folder(folder), store, identity, announce, catalogue=catalogue)
 
     with seeded({**CLIENT, **SERVER}), closing(store):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run)
-            yield f"127.0.0.1:{await receive.receive()}"
+            port, _ = await receive.receive()
+            yield f"127.0.0.1:{port}"
             nursery.cancel_scope.cancel()
 
 

@@ -125,8 +125,12 @@ def test_table_is_drawn_with_all_cards_when_a_hand_is_over() -> None:
     assert drawn(end) == 1
     assert "7♥ 6♣  ✓ 11111111" in end
     assert "9♠ J♥  ✓ 22222222" in end
-    assert "opened  ✓ 1/1" in end
-    assert end.index("opened  ✓") < end.index("Score  north: 2; east: 1") < end.index("✓ east 22222222: K♦")
+    assert "hands checked  ✓ 1/1" in end
+    assert (
+        end.index("hands checked  ✓")
+        < end.index("Score  north: 2; east: 1")
+        < end.index("✓ east 22222222: K♦")
+    )
 
 
 def test_hand_whose_cards_stay_closed_is_drawn_with_backs() -> None:

@@ -147,7 +147,7 @@ def known(*facts: dict) -> Board:
 )
 def test_hands_that_are_over_are_counted_with_those_that_were_opened(facts, row) -> None:
     told = drawn(known(*facts), setting("north", "east"))
-    assert (f"opened  {row}" in told) if row else ("opened" not in told)
+    assert (f"hands checked  {row}" in told) if row else ("hands checked" not in told)
 
 
 def test_smallest_table_tells_the_stake_and_which_cards_are_raised_on_one_line() -> None:
