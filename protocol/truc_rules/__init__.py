@@ -7,7 +7,7 @@ do, and `apply` does it and returns the next match with what happened.
 
 from truc_rules.cards.packs import CARDS_EACH, COVERED, Card, card_named, card_names
 from truc_rules.cards.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
-from truc_rules.contests.claims import is_score_open
+from truc_rules.contests.claims import is_score_open, leaves_open
 from truc_rules.contests.dispatch import is_window, unseen
 from truc_rules.deals.deal import is_blind, lowest_slot, named
 from truc_rules.errors import (
@@ -50,7 +50,7 @@ from truc_rules.positions.match import (
     StakeAsk,
 )
 from truc_rules.signs.orders import MOST_ORDERS
-from truc_rules.signs.shows import owed_shows, unproven
+from truc_rules.signs.shows import compared, owed_shows, unproven
 from truc_rules.signs.signs import check_sign, sign_receivers, signs
 from truc_rules.stakes.last_point import owed_shares
 from truc_rules.variants.options import TABLE_OPTIONS, with_options
@@ -121,6 +121,7 @@ __all__ = [
     "card_named",
     "card_names",
     "check_sign",
+    "compared",
     "deal",
     "deciders",
     "deciders_in_view",
@@ -131,6 +132,7 @@ __all__ = [
     "is_window",
     "know",
     "know_all",
+    "leaves_open",
     "legal",
     "lowest_slot",
     "move_line",

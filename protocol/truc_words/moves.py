@@ -92,7 +92,8 @@ def local_label(line: str, hints: Hints, speech: Speech, *, answering: str = "")
     # a word for accepting a stake is not one for accepting new cards
     is_answer = general.startswith(_ANSWERS) and general not in _ANSWERS
     kind = line.split(maxsplit=1)[0]
-    for key in (general,) if is_answer else (line, _step(line, hints), general, kind):
+    special = (general,) if general != kind else ()
+    for key in (general,) if is_answer else (*special, line, _step(line, hints), kind):
         if key in moves:
             return moves[key].format(stake=line.partition(" ")[2])
     return None

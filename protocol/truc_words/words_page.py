@@ -7,7 +7,7 @@ from truc_words.moves import move_meaning, own_label, plain_label
 from truc_words.speech import Speech, phrase_label, sign_label
 
 _BETWEEN_HANDS = (Kind.PAUSE, Kind.RESUME, Kind.RESIGN)
-_ENVIDO = ("envido", "real-envido", "falta-envido", "points 33", "good", "silent")
+_SAID = ("points 33", "good", "silent")
 _FLOR = ("flor", "flor-fold", "contraflor", "contraflor-rest")
 
 
@@ -95,10 +95,16 @@ def _stakes(variant: Variant) -> Iterator[str]:
 
 def _side_bets(variant: Variant) -> Iterator[tuple[str, str]]:
     if variant.envido is not None:
-        yield from ((line, "") for line in _ENVIDO)
+        yield from (
+            (("envido", ""), ("envido", "envido")) if variant.envido.max_envido > 1 else (("envido", ""),)
+        )
+        yield from (("real-envido", ""),) if variant.envido.max_real else ()
+        yield "falta-envido", ""
+        yield from ((line, "") for line in _SAID if variant.envido.settle == "said")
         yield from (("accept", "envido"), ("decline", "envido"))
     if variant.flor is not None:
-        yield from ((line, "") for line in _FLOR)
-        yield from (("accept", "flor"), ("decline", "flor"))
+        yield from ((line, "") for line in (_FLOR if variant.flor.challenge else _FLOR[:1]))
+        if variant.flor.challenge:
+            yield from (("accept", "flor"), ("decline", "flor"))
         if variant.flor.claims:
             yield "claim 1", ""

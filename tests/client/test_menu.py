@@ -44,7 +44,7 @@ def keys(*lines: str, board: Board = HAND) -> list[str]:
         ),
         (WITH_ASK, "1: play 7e raise 2; 2: play 3b raise 2; 3: play 1o raise 2"),
         (("cover 3b", "cover 1o", "play 3b"), "2: play 3b; 7: cover 3b, cover 1o"),
-        (("raise 4", "raise rest", "play 3b"), "2: play 3b; 6: raise 4; 9: raise rest"),
+        (("raise 4", "raise rest", "play 3b"), "2: play 3b; 6: raise 4; 18: raise rest"),
         (
             ("raise 2", "raise 3", "raise 4", "raise 5", "play 3b"),
             "2: play 3b; 6: raise 2, raise 3, raise 4, raise 5",

@@ -44,6 +44,10 @@ POSITIONS = by_game(
             "truco-paulista truco-paulista-clean truco-mineiro truco-mineiro-clean truco-mineiro-2",
         ),
         (6, (1, 4, 17, 59), "truco-paulista truco-paulista-clean truco-mineiro truco-mineiro-clean"),
+        (2, (1, 8, 37, 108, 297, 681), "truco-venezolano"),
+        (4, (1, 8, 40, 147, 550), "truco-venezolano"),
+        (2, (1, 7, 31, 82, 236, 529), "truc-valencia"),
+        (4, (1, 7, 36, 128, 440), "truc-valencia"),
         (2, (1, 5, 17, 46, 110, 179), "put"),
     ]
 )
@@ -60,6 +64,10 @@ ROWS = by_game(
         (2, (4, 19, 92, 351), "truc-french-any"),
         (4, (26, 603, 13716), "truc-partnership"),
         (2, (4, 14, 36, 90), "trut trut-5 trut-confrerie"),
+        (2, (8, 39, 131, 401), "truco-venezolano"),
+        (4, (8, 49, 256, 1199), "truco-venezolano"),
+        (2, (7, 32, 101, 328), "truc-valencia"),
+        (4, (7, 43, 227, 1115), "truc-valencia"),
         (2, (5, 17, 46, 114), "put"),
         (4, (4, 16, 54, 180), "trut trut-5 trut-confrerie"),
         (2, (8, 40, 124, 365), "truco-argentino"),
@@ -88,7 +96,7 @@ CARDS_ALONE = by_game(
             2,
             (3, 9, 18, 36, 18, 18),
             "truc-catalan truc-catalan-moll truco-argentino truco-argentino-flor truco-gauderio "
-            "truco-gauderio-18 truco-uruguayo",
+            "truco-gauderio-18 truco-uruguayo truco-venezolano",
         ),
         (4, (3, 9, 27, 81, 162, 324, 648, 1296, 648, 648, 648, 648), "truc-catalan truc-catalan-moll"),
         (
@@ -109,7 +117,7 @@ CARDS_ALONE = by_game(
         (
             4,
             (3, 9, 27, 81, 162, 324, 648, 1296, 572, 572, 572, 572),
-            "truco-argentino truco-argentino-flor truco-gauderio",
+            "truco-argentino truco-argentino-flor truco-gauderio truco-venezolano",
         ),
         (
             6,
@@ -129,6 +137,8 @@ CARDS_ALONE = by_game(
             "truco-mineiro truco-mineiro-clean truco-mineiro-2",
         ),
         (4, (3, 9, 27, 81, 162, 324, 648, 1296, 512, 512, 512, 512), "truco-uruguayo"),
+        (2, (3, 9, 18, 36, 10, 10), "truc-valencia"),
+        (4, (3, 9, 27, 81, 162, 324, 648, 1296, 584, 584, 584, 584), "truc-valencia"),
         (2, (3, 9, 18, 36, 28, 28), "put"),
     ]
 )

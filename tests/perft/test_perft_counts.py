@@ -13,6 +13,7 @@ from truc_rules import Kind, Seat, apply, legal, new_match, next_hand, preset, p
 
 SPANISH = ("3o 12c 6o", "3c 7b 1o", "2e 6c 1b", "2b 10e 7c", "11b 1e 4c", "12o 5e 4b")
 FLORES = ("3o 12o 6o", "3c 7b 1o", "2e 6c 1b", "2b 10b 4b", "11b 1e 4c", "12c 5c 3e")
+VALENCIAN = ("3o 7c 6o", "3c 7b 1e", "4e 6c 1b", "4b 7e 5c")
 FRENCH = ("8h Qd 7c", "Ah 10c 9d", "Qs 8c 10h", "Ac 9s Kh")
 BRAZIL = ("3h Qd Kc", "3c Js As", "2s 2c Ah", "2h Qc Kd", "Jd 3d Kh", "Qs Jh Ac")
 TURNS = ("Ks", "6e")
@@ -21,7 +22,8 @@ TABLES = [(name, seats) for name in presets() for seats in preset(name).players]
 
 def fixed(name, seats):
     variant = preset(name)
-    fitting = (FLORES, SPANISH, BRAZIL, FRENCH) if variant.flor else (SPANISH, BRAZIL, FRENCH)
+    plain = (SPANISH, VALENCIAN, BRAZIL, FRENCH)
+    fitting = (FLORES, *plain) if variant.flor else plain
     hands = next(hands[:seats] for hands in fitting if {*" ".join(hands[:seats]).split()} <= {*variant.pack})
     before = [f"{seats - 2} cut"] if variant.short_deal else []
     turn = next(card for card in TURNS if card in variant.pack) if variant.turnup else ""

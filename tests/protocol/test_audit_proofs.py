@@ -43,6 +43,12 @@ def said(**options) -> Table:
     return lines(argentine(HIGH, PLAIN, **options), "envido", "accept", "points 33", "good", "concede")
 
 
+def by_the_cards(reveal: str = "match") -> Table:
+    """Eldest's envido was accepted, to be settled by the cards, and eldest has conceded."""
+    game = with_options(preset("truc-valencia"), {"reveal": reveal, "match": 1})
+    return lines(Table(game).to("hand"), "envido", "accept", "concede")
+
+
 def claimed(target: str, **options) -> Table:
     """Eldest has played without a word, was claimed to hold a flor, and the dealer has lost the hand by declining."""
     table = argentine(target, "7e 2c 3b", **options)
@@ -65,12 +71,12 @@ def closing(table: Table) -> Table:
     return table.run(until=lambda ledger: ledger.hand is None)
 
 
-@pytest.mark.parametrize("over", [declared, said])
+@pytest.mark.parametrize("over", [declared, said, by_the_cards])
 def test_open_is_due_before_the_close(over):
     assert due(over().ledger) is Due.OPEN
 
 
-@pytest.mark.parametrize("over", [declared, said])
+@pytest.mark.parametrize("over", [declared, said, by_the_cards])
 def test_nothing_is_opened_where_the_close_opens_everything(over):
     assert due(over(reveal="hand").ledger) is Due.CLOSE
 
@@ -89,10 +95,29 @@ def test_reader_has_the_score_of_a_claim_once_it_is_shown(target):
     assert score(table.audit().ledger) == score(table.ledger)
 
 
-@pytest.mark.parametrize("over", [declared, said])
+@pytest.mark.parametrize("over", [declared, said, by_the_cards])
 def test_reader_has_the_score_of_a_side_bet(over):
     table = closing(over())
     assert score(table.audit().ledger) == score(table.ledger)
+
+
+def test_envido_that_the_cards_settle_is_open_to_a_reader_until_all_cards_are():
+    table = by_the_cards()
+    assert sum(points for _, _, points in score(table.audit().ledger)) == 1
+    closing(table)
+    opens = [body for body in map(parse, table.records) if isinstance(body, Open)]
+    assert [[slot for slot, _, _ in body.openings] for body in opens] == [[0, 1, 2]] * 2
+    assert sum(points for _, _, points in score(table.ledger)) == 3
+
+
+@pytest.mark.parametrize("reveal", ["hand", "match"])
+def test_envido_of_a_hand_that_was_over_counts_though_the_match_is_resigned_before_its_close(reveal):
+    table = by_the_cards(reveal)
+    table.add(table.players[0].resign(table.ledger))
+    table.step()
+    assert score(table.audit().ledger) == score(table.ledger)
+    assert sum(points for _, _, points in score(table.ledger)) == 3
+    assert table.run().audit().verdict().result is Result.PROVEN
 
 
 def test_reader_goes_on_where_nobody_else_declares_a_flor():

@@ -37,6 +37,8 @@ COMES_TO = {
     "truc-lanes-4-forfeit.truc": ("proven", "A", "forfeit"),
     "gauderio-guests.truc": ("proven", "C", "won"),
     "uruguayo.truc": ("proven", "A", "won"),
+    "venezolano.truc": ("proven", "A", "won"),
+    "valencia.truc": ("proven", "A", "won"),
     "truc-lanes-incomplete.truc": ("incomplete", "B", None),
 }
 

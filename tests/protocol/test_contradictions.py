@@ -218,6 +218,17 @@ def refused_as_hidden_cards_forbid_it() -> Files:
     return *lists(table, act), refusal(table, act)
 
 
+def refused_resignation_from_a_match_that_hidden_cards_have_won() -> Files:
+    """The server knows whose envido is better, and that the match is over; others cannot see it before the close."""
+    game = with_options(preset("truc-valencia"), {"match": 1, "target": 2})
+    table = Table(game).to("hand")
+    for line in ("envido", "accept", "concede"):
+        table.play(line)
+    assert table.ledger.match.winner is not None
+    resign = table.players[0].resign(table.ledger)
+    return *lists(table, resign), refusal(table, resign)
+
+
 def refused_as_the_rules_forbid_it() -> Files:
     table, seat = in_hand()
     act = table.act(seat, "accept")
@@ -324,6 +335,7 @@ SHOWN: dict[str, tuple[set[tuple[str, str]], tuple[Callable[[], Files], ...]]] =
             act_and_one_that_the_rules_forbid,
             act_and_one_that_only_hidden_cards_forbid,
             refused_as_hidden_cards_forbid_it,
+            refused_resignation_from_a_match_that_hidden_cards_have_won,
             refused_as_the_rules_forbid_it,
             refused_as_late,
             act_and_the_ruling_that_came_first,

@@ -77,7 +77,10 @@ def dealt_hands(variant):
 
 @pytest.mark.parametrize(
     ("name", "plain", "flores", "share"),
-    [("truco-uruguayo", {*range(8), *range(20, 38)}, set(range(20, 48)), 1419)],
+    [
+        ("truco-uruguayo", {*range(8), *range(20, 38)}, set(range(20, 48)), 1419),
+        ("truco-venezolano", {*range(8), *range(20, 38)}, {*range(20, 44), *range(59, 67)}, 744),
+    ],
 )
 def test_values_with_pieces_are_those_that_may_be_said_and_of_the_sources(name, plain, flores, share):
     variant, envidos, found, count = preset(name), set(), set(), 0
@@ -90,6 +93,13 @@ def test_values_with_pieces_are_those_that_may_be_said_and_of_the_sources(name, 
     assert (envidos, found, count) == (plain, flores, 40 * share)
     assert envidos < set(variant.envido_values)
     assert found <= set(variant.flor_values)
+
+
+def test_the_values_of_the_valencian_pack_are_3_to_7_and_24_to_33():
+    # rules.md 18.4
+    variant = preset("truc-valencia")
+    found = {envido_value(variant, cards) for cards in combinations(range(22), 3)}
+    assert found == {*range(3, 8), *range(24, 34)}
 
 
 @pytest.mark.parametrize("turned", ["6c", "2c"])

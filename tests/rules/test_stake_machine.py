@@ -93,42 +93,24 @@ def test_in_a_duel_only_its_two_players_give_it_up():
     assert [seat for seat in range(6) if "concede" in options(match, seat)] == [0, 3]
 
 
-# rules.md 1.6, row Venezuela: 1, 3, 6, 9, game
-TARGET = 24
-VENEZUELA = replace(
-    preset("truco-argentino"),
-    name="venezuela",
-    ladder=(1, 3, 6, 9, TARGET),
-    envido=None,
-    scoring=replace(preset("truco-argentino").scoring, target=TARGET),
+@pytest.mark.parametrize(
+    ("ladder", "asked"),
+    [
+        ((1, 3, 6), ["raise 3"]),
+        ((1, 3, 13), ["raise 3"]),  # the number that follows is above the target
+        ("x2", ["raise 2"]),
+        ("any", [f"raise {stake}" for stake in range(2, 13)]),
+    ],
 )
-DEALT = ("1e 4o 5c", "3o 6c 10b")
-ASKS = ("0 raise 3", "1 raise 6", "0 raise 9", f"1 raise {TARGET}")
+def test_the_game_is_asked_for_where_no_number_is_left(ladder, asked):
+    # rules.md 18.3, 19.3
+    last = replace(BRAZIL, ladder=ladder, cap="target", remainder="last")
+    match = dealt(last, *HANDS)
+    assert raises(match, 0) == asked
+    highest = {"x2": 8, "any": 12}.get(ladder, 6 if ladder == (1, 3, 6) else 3)
+    at_top = match._replace(hand=match.hand._replace(bets=match.hand.bets._replace(stake=highest)))
+    assert raises(at_top, 0) == ["raise rest"]
 
 
-def asked(number):
-    return played(dealt(VENEZUELA, *DEALT), *ASKS[:number])
-
-
-@pytest.mark.parametrize(("number", "stake"), [(1, 3), (2, 6), (3, 9), (4, TARGET)])
-def test_an_accepted_ask_makes_the_stake_of_its_row(number, stake):
-    assert played(asked(number), f"{number % 2} accept").hand.bets.stake == stake
-
-
-@pytest.mark.parametrize(("number", "points"), [(1, 1), (2, 3), (3, 6), (4, 9)])
-def test_a_refused_ask_pays_the_stake_before(number, points):
-    scored = [
-        event for event in events(asked(number), f"{number % 2} decline") if isinstance(event, PointsScored)
-    ]
-    assert [(event.side, event.points) for event in scored] == [((number - 1) % 2, points)]
-
-
-def test_only_the_side_that_accepted_asks_next():
-    match = played(asked(1), "1 accept")
-    assert not [line for line in options(match, 0) if line.startswith("raise")]
-    match = played(match, "0 play 4o")
-    assert [line for line in options(match, 1) if line.startswith("raise")] == ["raise 6"]
-
-
-def test_the_game_is_the_last_stake():
-    assert options(asked(4), 0) == ["accept", "decline"]
+def test_a_side_that_has_won_with_the_stake_may_still_ask_for_the_game():
+    assert raises(dealt(replace(BRAZIL, remainder="last"), *HANDS, score=(11, 0)), 0) == ["raise rest"]

@@ -92,6 +92,7 @@ def test_an_option_that_does_not_fit_is_refused_with_its_reason(variant, name, v
     [
         (SIX, "pica", "on"),
         (preset("truco-argentino-flor"), "flor", "on"),
+        (preset("truco-venezolano"), "flor", "on"),
         (ARGENTINE, "falta", "leader"),
         (ARGENTINE, "fold_bonus", 1),
         (MINEIRO, "cover_from_trick", 0),

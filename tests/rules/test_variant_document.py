@@ -240,6 +240,14 @@ def test_a_run_of_pieces_is_no_flor():
         replace(PIECES, flor=replace(PIECES.flor, kind="run"))
 
 
+def test_duels_have_no_envido_that_waits_for_the_end_of_the_deal():
+    six = preset("truco-argentino-6")
+    with pytest.raises(
+        VariantError, match=r"envido.settle: expected said, where a deal is played as three games"
+    ):
+        replace(six, envido=replace(six.envido, settle="hand_end"))
+
+
 def test_a_piece_without_a_stand_in_is_missing_when_it_is_turned_up():
     alone = replace(PIECES, turnup=replace(PIECES.turnup, stand_in=""))
     cards = {name: card for card, name in enumerate(alone.pack)}
@@ -251,6 +259,10 @@ def test_a_piece_without_a_stand_in_is_missing_when_it_is_turned_up():
 def test_a_document_has_what_is_not_the_default_and_nothing_else():
     assert [name for name, _ in dict(params(PIECES))["turnup"]] == ["numbers", "pieces", "stand_in"]
     assert [name for name, _ in dict(params(preset("truco-paulista")))["turnup"]] == ["cycle", "suits"]
+    assert [name for name, _ in dict(params(PIECES))["flor"]] == ["claims", "kind"]
+    venezuelan = dict(params(preset("truco-venezolano")))["flor"]
+    assert [name for name, _ in venezuelan] == ["challenge", "claims", "kind", "pays", "reserved"]
+    assert dict(dict(params(preset("truc-valencia")))["envido"])["settle"] == "hand_end"
 
 
 @pytest.mark.parametrize("name", ["truco-argentino-flor", "truco-paulista"])

@@ -47,6 +47,8 @@ GAMES = [
     ("truco-argentino-flor", 4),
     ("truco-gauderio", 4),
     ("truco-uruguayo", 4),
+    ("truco-venezolano", 2),
+    ("truc-valencia", 2),
 ]
 KNOWING = [((), ()), ((ALTERED,), (ALTERED,)), ((), (ALTERED,))]
 """In each of two deals, the seats that make their own options."""

@@ -31,7 +31,7 @@ _KEYS: Final[Mapping[str, int]] = MappingProxyType(
         "decline": 5,
         _RAISE: 6,
         _PLAY_AND_ASK: 7,
-        "raise rest": 9,
+        "raise rest": 18,
         _COVER: 7,
         "blind": 8,
         "redeal": 10,

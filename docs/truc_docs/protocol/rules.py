@@ -66,7 +66,7 @@ A document whose values contradict each other is refused too (C5). It must hold 
 * `cover_from_trick` is 0, 2 or 3; with `flor`, or where `blind` is true, `show` is `"none"`;
 * with `envido` or `flor` there are no units, `short_deal` and `blind` are false, and `accept` is `"explicit"`; with `flor`,
   `cover_from_trick` is 0; `envido.max_envido` is at least 1, it and `envido.max_real` are at most 16, `envido.fold_bonus` is at most 1000;
-* with `pica`, `players` has 6, there is no `last_point`, and `pica.max` is not less than `pica.min`;
+* with `pica`, `players` has 6, there is no `last_point`, `pica.max` is not less than `pica.min`, and `envido.settle` is `"said"`;
 * `signals.vocabulary` has words of the list below, each once; with `signals.truth` = `"enforced"` all of them name cards;
   `signals.orders` is `"none"` where `blind` is true;
 * `"governor"` in `answerer`, `concede` or `signals.visible_to`, and `signals.orders` = `"binding"`, need `players` to be 4 alone.

@@ -26,7 +26,7 @@ from truc_protocol.ledger.state import (
     next_share,
     unseen_slot,
 )
-from truc_rules import Match, is_hand_over, owed_shows, settled, unproven
+from truc_rules import Match, compared, is_hand_over, owed_shows, settled, unproven
 
 _SERVER = "server"
 
@@ -109,12 +109,12 @@ def check_shown(ledger: Ledger, hand: HandLog, match: Match) -> None:
 
 
 def _bound(match: Match) -> frozenset[int]:
-    """Return the seats that declared or said what cards can prove, or were claimed to have kept it quiet."""
+    """Return the seats that declared or said what cards can prove, were claimed to have kept it quiet, or are compared."""
     duels = (match.hand.contests, *(contests for _, contests in match.hand.proven))
     flores = (seat for contests in duels for seat in contests.flores)
     said = (seat for contests in duels for seat, _ in contests.said)
     claimed = (target for contests in duels for _, target in contests.claims)
-    return frozenset((*flores, *said, *claimed))
+    return frozenset((*flores, *said, *claimed, *compared(match)))
 
 
 def check_exact(log: HandLog, match: Match) -> None:

@@ -22,6 +22,8 @@ from truc_rules import (
     awaits_deal,
     deal,
     deciders,
+    is_hand_over,
+    leaves_open,
     legal,
     lowest_slot,
     named,
@@ -100,22 +102,30 @@ def may_rule(match: Match, action: Action, slot: int | None) -> bool:
 
 
 def is_unsure(match: Match) -> bool:
-    """Tell whether unknown cards may change the score: only a flor scores by being held (rules.md 8.6)."""
-    return match.variant.flor is not None and any(
-        card is None for cards in match.hand.dealt.cards for card in cards
-    )
+    """Tell whether unknown cards may change the score: a flor scores by being held (rules.md 8.6), an envido at the end (18.4)."""
+    if match.variant.flor is None:
+        return _waits_for_cards(match)
+    return any(card is None for cards in match.hand.dealt.cards for card in cards)
+
+
+def _waits_for_cards(match: Match) -> bool:
+    """Tell whether the hand is over, and cards unknown here settle a bet of it."""
+    return is_hand_over(match) and leaves_open(match, match.hand)
 
 
 def hangs_on_cards(match: Match, seat: Seat, kind: str) -> bool:
     """Tell whether cards unknown here may decide if the rules allow a seat of the open hand a decision of this kind.
 
-    A flor scores by being held, and may have ended the game; a value is that of the seat's own cards; an order forbids
-    some of them (specification 8, "Unknown cards"). What else a seat decides, everybody can judge at once.
+    A flor scores by being held, and may have ended the game, as may an envido that the cards settle when the hand is over;
+    a value is that of the seat's own cards; an order forbids some of them (specification 8, "Unknown cards"). What else
+    a seat decides, everybody can judge at once.
     """
     if awaits_deal(match) or all(card is not None for cards in match.hand.dealt.cards for card in cards):
         return False
     under_order = match.hand.orders[side_of(seat)] is not None
-    return match.variant.flor is not None or kind == Kind.POINTS or (under_order and kind in _OF_A_CARD)
+    if match.variant.flor is not None or kind == Kind.POINTS or (under_order and kind in _OF_A_CARD):
+        return True
+    return _waits_for_cards(match)
 
 
 def known_hands(log: HandLog, match: Match) -> tuple[Hands, ...]:

@@ -1,13 +1,15 @@
-"""Claims that a flor was kept quiet, *pido flor*, and how they are settled at the end (rules.md 8.6, 13b.4).
+"""What the cards settle when a hand is over: claims of a flor kept quiet, *pido flor*, and an envido whose values are unsaid.
 
-Who declared a flor in time is decided in flor.py. A claim that unknown cards leave open scores nothing here.
+Who declared a flor in time is decided in flor.py, what an envido is worth in envido.py. What unknown cards leave open
+scores nothing here (rules.md 8.6, 13b.4 and 18.4).
 """
 
 from functools import cache
 from typing import Final
 
 from truc_rules.cards.seats import Seat, other_side, seats_from, side_of
-from truc_rules.contests.values import holds, may_hold
+from truc_rules.contests.saying import AWARD_ENVIDO
+from truc_rules.contests.values import envido_value, holds, may_hold
 from truc_rules.positions.actions import Action, Kind, valued
 from truc_rules.positions.events import Event, FlorClaimed, FlorClaimSettled, PointsScored
 from truc_rules.positions.match import Hand, HandPhase, Match, Step, players
@@ -52,16 +54,35 @@ def claim(match: Match, action: Action) -> Step:
 
 
 def settlements(match: Match, hand: Hand) -> tuple[Event, ...]:
-    """Return what comes of the claims when a row of tricks is over, and of flores played without being declared."""
+    """Return what comes, when a row of tricks is over, of an envido by the cards, then of claims and flores kept quiet."""
+    envido = _envido_by_cards(match, hand) if hand.contests.owed else ()
     rule = match.variant.flor
     # most hands end with nothing claimed, and before anybody has played three cards
     if rule is None or not rule.claims or (not hand.contests.claims and all(hand.row.left)):
-        return ()
+        return envido
     claimed = [target for _, target in hand.contests.claims]
     played = [seat for seat in players(hand.row, match.seats) if _played_quietly(match, hand, seat)]
     targets = [*claimed, *(seat for seat in played if seat not in claimed)]
     decided = [target for target in targets if not _is_open(match, hand, target)]
-    return tuple(event for target in decided for event in _settled(target, held=holds(match, hand, target)))
+    settled = (event for target in decided for event in _settled(target, held=holds(match, hand, target)))
+    return (*envido, *settled)
+
+
+def _envido_by_cards(match: Match, hand: Hand) -> tuple[Event, ...]:
+    """Return what the best cards bring, among equals those of the seat nearest to eldest; nothing while some are unknown."""
+    order, dealt = players(hand.row, match.seats), hand.dealt
+    if _is_envido_open(match, hand):
+        return ()
+    known = ([card for card in dealt.cards[seat] if card is not None] for seat in order)
+    values = [envido_value(match.variant, cards, dealt.up) for cards in known]
+    winner = side_of(order[values.index(max(values))])
+    return (PointsScored(winner, hand.contests.owed[winner], AWARD_ENVIDO),)
+
+
+def _is_envido_open(match: Match, hand: Hand) -> bool:
+    if not hand.contests.owed:
+        return False
+    return any(None in hand.dealt.cards[seat] for seat in players(hand.row, match.seats))
 
 
 def is_score_open(match: Match) -> bool:
@@ -72,9 +93,11 @@ def is_score_open(match: Match) -> bool:
 
 
 def leaves_open(match: Match, hand: Hand) -> bool:
-    """Tell whether unknown cards leave any claim of the deal open when `hand` ends, and with it who has the game."""
+    """Tell whether unknown cards leave an envido or any claim of the deal open when `hand` ends, and so who has the game."""
     rows = (hand.contests, *[duel for _, duel in hand.proven])
-    return any(_is_open(match, hand, target) for row in rows for _, target in row.claims)
+    return _is_envido_open(match, hand) or any(
+        _is_open(match, hand, target) for row in rows for _, target in row.claims
+    )
 
 
 def _is_open(match: Match, hand: Hand, target: Seat) -> bool:

@@ -104,10 +104,12 @@ def answer(match: Match, action: Action, ask: EnvidoAsk) -> Step:
 
 def _accept(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
     hand = match.hand
-    points = accepted_points(match, ask.calls)
+    points, closed, told = accepted_points(match, ask.calls), _closed(hand.contests), EnvidoAccepted
+    if match.variant.envido is not None and match.variant.envido.settle == "hand_end":
+        owed = with_offers(hand, hand.offers[:-1], closed._replace(owed=points))
+        return owed, (told(seat, max(points)),)
     saying = begun(_ENVIDO, points, players(hand.row, match.seats))
-    accepted = with_offers(hand, (*hand.offers[:-1], saying), _closed(hand.contests))
-    return accepted, (EnvidoAccepted(seat, max(points)),)
+    return with_offers(hand, (*hand.offers[:-1], saying), closed), (told(seat, max(points)),)
 
 
 def _closed(contests: Contests) -> Contests:

@@ -91,7 +91,9 @@ def round_answers(match: Match, seat: Seat, asked: FlorRound) -> tuple[Action, .
     hand = match.hand
     if not has_turn(match, asked.waiting, seat) or not may_hold(match, hand, seat):
         return ()
-    if any(side_of(other) != side_of(seat) for other in hand.contests.flores):
+    rule = match.variant.flor
+    is_open = rule is not None and rule.challenge
+    if is_open and any(side_of(other) != side_of(seat) for other in hand.contests.flores):
         return words(seat, _FLOR, _FOLD, _CONTRAFLOR, _REST)
     return words(seat, _FLOR)
 

@@ -119,7 +119,10 @@ def _settled(match: Match, contests: Contests, saying: Saying, winner: Side, tol
     """Give the points to `winner`."""
     hand, points = match.hand, saying.points[winner]
     if saying.contest is Kind.FLOR:
-        points += FLOR_POINTS * len(contests.flores)
+        rule, flores = match.variant.flor, contests.flores
+        if rule is not None and rule.pays == "own":
+            flores = tuple(seat for seat in flores if side_of(seat) == winner)
+        points += FLOR_POINTS * len(flores)
         contests, reason = contests._replace(flor_closed=True), AWARD_FLOR
     else:
         mine = [said for said in saying.said if side_of(said[0]) == winner]

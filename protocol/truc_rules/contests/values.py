@@ -69,9 +69,12 @@ def _places(pack: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def flor_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
-    """Return what a flor is worth: 20 and all its numbers."""
-    numbers = variant.counted[up[0]][1] if variant.counted else variant.numbers
-    return PAIRED + sum(numbers[card] for card in cards)
+    """Return what a flor is worth: 20 and all its numbers, and where that is the rule 20 for each piece but one."""
+    suits, numbers = variant.counted[up[0]] if variant.counted else (variant.suits, variant.numbers)
+    value = PAIRED + sum(numbers[card] for card in cards)
+    if variant.flor is None or not variant.flor.reserved:
+        return value
+    return value + PAIRED * max(sum(not suits[card] for card in cards) - 1, 0)
 
 
 def may_hold(match: Match, hand: Hand, seat: Seat) -> bool:

@@ -188,6 +188,8 @@ class Contests(NamedTuple):
     """Each claim that a flor was kept quiet: who made it, and against whom."""
     said: tuple[tuple[Seat, int], ...]
     """Who said the envido value that won, and the value; empty if none was said."""
+    owed: tuple[int, ...] = ()
+    """By side, what the better cards bring when the hand is over, of an envido whose values are not said; else empty."""
 
 
 NO_CONTESTS = Contests(envido_closed=False, flor_closed=False, flores=(), quiet=(), claims=(), said=())

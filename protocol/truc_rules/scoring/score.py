@@ -27,7 +27,7 @@ _OVER = HandPhase.OVER  # looked up once: a lookup in an Enum is costly in the e
 
 def hand_won(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> Step:
     """End `hand` in favour of `side`; if more than points is locked in, that is won instead of `points`."""
-    owed = () if match.variant.flor is None else settlements(match, hand)
+    owed = settlements(match, hand) if match.variant.is_settled_late else ()
     settled = match._replace(score=score_after(match.score, owed)) if owed else match
     gained = award(settled, hand, side, points=points, reason=reason)
     return ended(hand, side), (HandWon(side), *owed, *gained)
@@ -35,7 +35,7 @@ def hand_won(match: Match, hand: Hand, side: Side, *, points: int, reason: str) 
 
 def hand_drawn(match: Match, hand: Hand) -> Step:
     """End `hand` with no winner."""
-    owed = () if match.variant.flor is None else settlements(match, hand)
+    owed = settlements(match, hand) if match.variant.is_settled_late else ()
     return ended(hand, None), (HandDrawn(), *owed)
 
 

@@ -1,6 +1,6 @@
 """Cards laid open when a hand is over: what the rules force open, and what a seat shows by choice.
 
-Forced are declared flores, the envido that won, and what answers a claim; a hand played as duels owes what each duel
+Forced are declared flores, the envido that won, or all cards where the cards decide it, and what answers a claim; a hand played as duels owes what each duel
 owes. Also, for those who know only the open cards, whether these prove it. By choice a seat opens unplayed cards of its
 own (rules.md 13b.14).
 """
@@ -14,7 +14,7 @@ from truc_rules.cards.seats import Seat
 from truc_rules.contests.values import envido_cards, envido_value, is_flor, may_be_flor
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import CardsShown
-from truc_rules.positions.match import Contests, Hand, HandPhase, Match, Step
+from truc_rules.positions.match import Contests, Hand, HandPhase, Match, Step, players
 
 Cards = tuple[Card | None, ...]
 
@@ -38,7 +38,13 @@ class _Claimed(NamedTuple):
     seat: Seat
 
 
-_Proof = _Declared | _Said | _Claimed
+class _Compared(NamedTuple):
+    """A seat has the cards that it was dealt: an envido compares them."""
+
+    seat: Seat
+
+
+_Proof = _Declared | _Said | _Claimed | _Compared
 
 
 def owed_shows(match: Match) -> tuple[tuple[Seat, tuple[int, ...]], ...]:
@@ -47,27 +53,35 @@ def owed_shows(match: Match) -> tuple[tuple[Seat, tuple[int, ...]], ...]:
     What depends on cards that are unknown here is left out.
     """
     owed: dict[Seat, set[int]] = {}
-    for proof in _proofs(match.hand):
+    for proof in _proofs(match):
         owed.setdefault(proof.seat, set()).update(_slots(match, proof))
     return tuple((seat, tuple(sorted(slots))) for seat, slots in sorted(owed.items()) if slots)
 
 
 def unproven(match: Match) -> tuple[Seat, ...]:
     """Return, once the hand is over, the seats whose cards, as known here, do not prove what they must."""
-    return tuple(sorted({proof.seat for proof in _proofs(match.hand) if not _is_proven(match, proof)}))
+    return tuple(sorted({proof.seat for proof in _proofs(match) if not _is_proven(match, proof)}))
 
 
-def _proofs(hand: Hand) -> Iterator[_Proof]:
-    """Yield what has to be proven when `hand` is over."""
+def compared(match: Match) -> tuple[Seat, ...]:
+    """Return the seats whose cards decide an accepted envido when the hand is over."""
+    return players(match.hand.row, match.seats) if match.hand.contests.owed else ()
+
+
+def _proofs(match: Match) -> Iterator[_Proof]:
+    """Yield what has to be proven when the hand is over."""
+    hand = match.hand
     if hand.phase is not HandPhase.OVER:
         return
     for _, contests in hand.proven:
         yield from _of_bets(contests)
         yield from _of_claims(contests)
     yield from _of_bets(hand.contests)
-    # a hand has no winner if the game ended first, with no claim settled, or if it was drawn, with all cards open
+    # a hand has no winner if the game ended first, with nothing settled, or if it was drawn, with all cards played
     if hand.winner is not None:
         yield from _of_claims(hand.contests)
+    if hand.winner is not None or len(hand.row.tricks) == hand.dealt.each:
+        yield from map(_Compared, compared(match))
 
 
 def _of_bets(contests: Contests) -> Iterator[_Proof]:
@@ -84,7 +98,7 @@ def _of_claims(contests: Contests) -> Iterator[_Proof]:
 def _slots(match: Match, proof: _Proof) -> tuple[int, ...]:
     hidden, cards = _hidden(match.hand, proof.seat), match.hand.dealt.cards[proof.seat]
     match proof:
-        case _Declared():
+        case _Declared() | _Compared():
             return hidden
         case _ if None in cards:
             return ()
@@ -131,6 +145,8 @@ def _is_proven(match: Match, proof: _Proof) -> bool:
             return is_flor(variant, known, up)
         case _Said():
             return bool(known) and envido_value(variant, known, up) == proof.value
+        case _Compared():
+            return len(known) == len(cards)
         case _Claimed():
             return len(known) == len(cards) or not may_be_flor(variant, cards, up)
         case _:

@@ -74,7 +74,9 @@ def _stakes_above(ladder: Ladder, remainder: str, stake: int, limit: int) -> tup
         case rungs:
             steps = [rung for rung in rungs if rung > stake][:1]
     by_number = [step for step in steps if step <= limit]
-    return tuple(by_number) if remainder == "none" else (*by_number, REST)
+    if remainder == "none" or (remainder == "last" and by_number):
+        return tuple(by_number)
+    return (*by_number, REST)
 
 
 def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:

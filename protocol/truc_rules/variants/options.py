@@ -106,7 +106,7 @@ def _pica(variant: Variant, value: Setting) -> Variant:
 def _flor(variant: Variant, value: Setting) -> Variant:
     _check("flor", value, _SWITCH)
     _with_envido("flor", variant)
-    return replace(variant, flor=_FLOR if value == "on" else None)
+    return replace(variant, flor=(variant.flor or _FLOR) if value == "on" else None)
 
 
 def _falta(variant: Variant, value: Setting) -> Variant:
@@ -132,7 +132,8 @@ def _with_envido(name: str, variant: Variant) -> Envido:
 
 def _cover_from_trick(variant: Variant, value: Setting) -> Variant:
     _check("cover_from_trick", value, (0, 2))
-    _with_partners_shown("cover_from_trick", variant)
+    if variant.envido is None or variant.envido.settle == "said":
+        _with_partners_shown("cover_from_trick", variant)
     return replace(variant, cover_from_trick=int(value))
 
 

@@ -92,7 +92,7 @@ def variant_from_params(name: str, version: int, pack: Sequence[str], params: Se
         answerer=read.one_of("answerer", ("any", "governor")),
         alternate=read.one_of("alternate", ("yes", "no", "once")),
         raise_in_answer=read.flag("raise_in_answer"),
-        remainder=read.one_of("remainder", ("none", "accept", "counter")),
+        remainder=read.one_of("remainder", ("none", "accept", "counter", "last")),
         concede=read.one_of("concede", ("vs_ask", "any", "on_turn", "governor")),
         last_point=_last_point(read.value("last_point")),
         blind=read.flag("blind"),
@@ -189,20 +189,27 @@ def _turnup(value: object) -> TurnUp | None:
 def _envido(value: object) -> Envido | None:
     if value is None:
         return None
-    read = _Fields("envido.", value, ("falta", "fold_bonus", "max_envido", "max_real"))
+    read = _Fields("envido.", value, ("falta", "fold_bonus", "max_envido", "max_real"), Envido)
     return Envido(
         max_envido=read.number("max_envido"),
         max_real=read.number("max_real"),
         falta=read.one_of("falta", ("leader", "malas-game", "malas-15")),
         fold_bonus=read.number("fold_bonus"),
+        settle=read.one_of("settle", ("said", "hand_end")),
     )
 
 
 def _flor(value: object) -> Flor | None:
     if value is None:
         return None
-    read = _Fields("flor.", value, ("claims", "kind"))
-    return Flor(kind=read.one_of("kind", ("suit", "run")), claims=read.flag("claims"))
+    read = _Fields("flor.", value, ("claims", "kind"), Flor)
+    return Flor(
+        kind=read.one_of("kind", ("suit", "run")),
+        claims=read.flag("claims"),
+        challenge=read.flag("challenge"),
+        pays=read.one_of("pays", ("all", "own")),
+        reserved=read.flag("reserved"),
+    )
 
 
 def _pica(value: object) -> Pica | None:

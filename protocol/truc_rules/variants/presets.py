@@ -23,6 +23,7 @@ from truc_rules.variants.variant import (
 
 _SPANISH_40 = pack_of("1 2 3 4 5 6 7 10 11 12", SPANISH_SUITS)
 _SPANISH_40_HIGH = pack_of("1 2 3 6 7 8 9 10 11 12", SPANISH_SUITS)
+_SPANISH_22 = (*pack_of("3 4 5 6 7", SPANISH_SUITS), "1e", "1b")
 _FRENCH_32 = pack_of("A K Q J 10 9 8 7", FRENCH_SUITS)
 _FRENCH_32_SIX = pack_of("A K Q J 10 9 7 6", FRENCH_SUITS)
 _FRENCH_36 = pack_of("A K Q J 10 9 8 7 6", FRENCH_SUITS)
@@ -41,6 +42,7 @@ ORDERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType
             ("es40", _SPANISH_40, "3 2 1 12 11 10 7 6 5 4"),
             ("es40-moll", _SPANISH_40_HIGH, "3 2 1 12 11 10 9 8 7 6"),
             ("es40-bravas", _SPANISH_40, _BRAVAS),
+            ("es22", _SPANISH_22, "1e 1b 7e 7o 3 7 6 5 4"),
             ("fr36", _FRENCH_36, "7 6 A K Q J 10 9 8"),
             ("fr32", _FRENCH_32, "7 8 A K Q J 10 9"),
             ("fr32-rational", _FRENCH_32, "8 7 A K Q J 10 9"),
@@ -66,6 +68,8 @@ FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "trut": ("fr32", "fr32-rational", "fr32-678"),
         "argentine": ("es40-bravas",),
         "uruguayan": ("es40-bravas",),
+        "venezuelan": ("es40-bravas",),
+        "valencian": ("es22",),
         "gauderio": ("es40-bravas",),
         "paulista": ("br40-vira", "br24-vira"),
         "mineiro": ("br40", "br27"),
@@ -280,6 +284,46 @@ _URUGUAYAN = replace(
     words="uruguayan",
 )
 
+# rules.md, section 19
+_VENEZUELAN = replace(
+    _URUGUAYAN,
+    name="truco-venezolano",
+    players=(2, 4),
+    turnup=TurnUp(pieces=("11", "10"), numbers=(10, 9), stand_in="12"),
+    ladder=(1, 3, 6, 9),
+    remainder="last",
+    envido=Envido(max_envido=2, max_real=0, falta="leader", fold_bonus=0),
+    flor=Flor(kind="suit", claims=False, challenge=False, pays="own", reserved=True),
+    signals=None,
+    phrases=("come", "stay"),
+    scoring=_to(24),
+    words="venezuelan",
+)
+
+_VALENCIAN_SIGNS = (
+    "ace-swords",
+    "ace-clubs",
+    "seven-swords",
+    "seven-gold",
+    "three",
+    "high-envido",
+    "thirty-three",
+    "nothing",
+)
+
+# rules.md, section 18
+_VALENCIAN = replace(
+    _ordered(_ARGENTINE, "truc-valencia", "es22"),
+    players=(2, 4),
+    remainder="last",
+    envido=Envido(max_envido=2, max_real=0, falta="malas-game", fold_bonus=1, settle="hand_end"),
+    signals=Signals(_VALENCIAN_SIGNS, visible_to="partner", truth="free", orders="none"),
+    phrases=(),
+    scoring=_to(24),
+    match=3,
+    words="valencian",
+)
+
 _MANILHAS = ("manilha-clubs", "manilha-hearts", "manilha-spades", "manilha-diamonds", "three")
 _FIXED_MANILHAS = ("zap", "seven-hearts", "ace-spades", "seven-diamonds", "three")
 _MANILHA_SUITS = ("c", "h", "s", "d")
@@ -346,6 +390,8 @@ _PRESETS = (
     _SIX,
     replace(_SIX, name="truco-argentino-6-flor", flor=_FLOR),
     _URUGUAYAN,
+    _VENEZUELAN,
+    _VALENCIAN,
     _PAULISTA,
     _PAULISTA_CLEAN,
     _MINEIRO_FIXED,

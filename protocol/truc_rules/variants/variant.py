@@ -100,6 +100,8 @@ class Envido:
     """What falta envido is worth: what the leader lacks; or, both sides in their first half, the game or that half."""
     fold_bonus: int
     """What the other side scores besides, when a hand is conceded while envido could still be called."""
+    settle: Literal["said", "hand_end"] = "said"
+    """When accepted calls are settled: by values said at once, or unsaid, by all cards dealt, when the hand is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,12 @@ class Flor:
     """Three cards of one suit, or three consecutive ones of one suit."""
     claims: bool
     """Whether an opponent may claim that a flor was kept quiet."""
+    challenge: bool = True
+    """Whether a flor may be answered by giving in or by a contraflor; else only by a flor."""
+    pays: Literal["all", "own"] = "all"
+    """What the best flor scores for: the flores of both sides, or those of its own."""
+    reserved: bool = False
+    """Whether each piece of a flor but one counts 20 more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +198,8 @@ class Variant:
     """Who may ask after an accepted ask: the side that accepted, anybody, nobody."""
     raise_in_answer: bool
     """Whether an ask may be answered by a higher one."""
-    remainder: Literal["none", "accept", "counter"]
-    """Whether the whole game may be asked for, and how it is taken: by accepting, or by asking for it too."""
+    remainder: Literal["none", "accept", "counter", "last"]
+    """Whether the whole game may be asked for; taken by accepting or asking too; last: only where no number is left."""
     concede: Literal["vs_ask", "any", "on_turn", "governor"]
     """When a hand may be given up: only as an answer, at any time, on one's turn, at any time by the governor."""
     last_point: LastPoint | None
@@ -234,6 +242,8 @@ class Variant:
     """Whether governors give orders."""
     is_plain: bool = field(init=False, repr=False, compare=False)
     """Whether there is neither: the stake is all that is bet on or called for."""
+    is_settled_late: bool = field(init=False, repr=False, compare=False)
+    """Whether cards that were not played can change the score when the hand is over."""
     has_windows: bool = field(init=False, repr=False, compare=False)
     """Whether what a seat may do can depend on what only it sees: on a flor that it holds."""
     waits_its_turn: bool = field(init=False, repr=False, compare=False)
@@ -275,12 +285,14 @@ class Variant:
             "has_contests": has_contests,
             "has_orders": has_orders,
             "is_plain": not (has_contests or has_orders),
+            "is_settled_late": self.flor is not None
+            or (self.envido is not None and self.envido.settle == "hand_end"),
             "has_windows": self.flor is not None,
             "waits_its_turn": self.ask_window == "b" and not (has_orders or has_claims or concedes),
             "ranks": tuple(dict.fromkeys(map(rank_of, self.pack))),
             "suits": tuple(map(suit_of, self.pack)),
             "numbers": envido_numbers(self.pack),
-            **_of_values(self.pack, turnup),
+            **_of_values(self.pack, turnup, self.flor),
         }
 
     @property
@@ -302,14 +314,15 @@ class Variant:
         return 0 if self.turnup is None else 1
 
 
-def _of_values(pack: tuple[str, ...], turnup: TurnUp | None) -> dict[str, object]:
+def _of_values(pack: tuple[str, ...], turnup: TurnUp | None, flor: Flor | None) -> dict[str, object]:
     """Return, by field, what side bets with a card turned up count, and the values that hands can have in them."""
     own = () if turnup is None else turnup.numbers
     first, second, third, *_ = sorted((*_HIGHEST_NUMBERS, *own), reverse=True)
+    reserved = PAIRED * max(min(len(own), CARDS_EACH) - 1, 0) if flor is not None and flor.reserved else 0
     return {
         "counted": tuple(_counted(pack, turnup, turned) for turned in pack) if own and turnup else (),
         "envido_values": (*range(_HIGHEST_NUMBERS[0] + 1), *range(PAIRED, PAIRED + first + second + 1)),
-        "flor_values": (*range(PAIRED, PAIRED + first + second + third + 1),),
+        "flor_values": (*range(PAIRED, PAIRED + first + second + third + reserved + 1),),
     }
 
 
@@ -487,6 +500,8 @@ def _check_contests(variant: Variant) -> None:
         _at_most("envido.max_envido", envido.max_envido, MOST_CALLS)
         _at_most("envido.max_real", envido.max_real, MOST_CALLS)
         _at_most("envido.fold_bonus", envido.fold_bonus, HIGHEST_TARGET)
+        said = pica is None or envido.settle == "said"
+        _require("envido.settle", "said, where a deal is played as three games", holds=said)
     runs = flor is not None and flor.kind == "run" and variant.turnup is not None and variant.turnup.pieces
     _require("flor.kind", "suit, where pieces are of any suit", holds=not runs)
     if pica is not None:

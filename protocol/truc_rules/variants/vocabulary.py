@@ -35,6 +35,7 @@ SIGNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "piece-eleven": (),
         "piece-ten": (),
         "nothing": (),
+        "thirty-three": (),
     }
 )
 """By word, the ranks or cards of which one is claimed; rules.md, sections 12 and 13b.13."""

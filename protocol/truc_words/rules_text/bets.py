@@ -41,12 +41,11 @@ def envido(variant: Variant, say: Wording) -> tuple[str, ...]:
         return ()
     return (
         say("envido.bet"),
-        say("envido.first"),
+        say("envido.first" if rule.settle == "said" else "envido.first_by_cards"),
         f"{_calls(rule, say)} {_answers(variant, say)}",
         say("envido.value"),
         *_pieces(variant, "envido", say),
-        *_saying(variant, say),
-        say("envido.scored"),
+        *((*_saying(variant, say), say("envido.scored")) if rule.settle == "said" else _by_cards(say)),
         say(f"falta.{rule.falta}", target=variant.scoring.target, half=variant.scoring.target // 2),
         *_fold_bonus(variant, rule.fold_bonus, say),
     )
@@ -61,6 +60,10 @@ def _calls(rule: Envido, say: Wording) -> str:
 
 def _answers(variant: Variant, say: Wording) -> str:
     return say("envido.answers", accept=_word(variant, "accept"), decline=_word(variant, "decline"))
+
+
+def _by_cards(say: Wording) -> tuple[str, ...]:
+    return (say("envido.hand_end"), say("envido.declined"))
 
 
 def _saying(variant: Variant, say: Wording) -> tuple[str, ...]:
@@ -101,14 +104,18 @@ def flor(variant: Variant, say: Wording) -> tuple[str, ...]:
     beside = "" if variant.envido is None else "_envido"
     fold, rest = _word(variant, "flor-fold"), _word(variant, "contraflor-rest")
     contraflor = _word(variant, "contraflor")
-    return (
-        say(f"flor.{rule.kind}"),
-        *_pieces(variant, "flor", say),
-        say(f"flor.declared{beside}"),
-        *((say("flor.voids_envido"),) if beside else ()),
+    challenged = (
         say("flor.round", flor=_word(variant, "flor"), fold=fold, contraflor=contraflor, rest=rest),
         say("flor.answered", accept=_word(variant, "accept-flor"), fold=fold, rest=rest),
         say(f"flor.compared{beside}", fold=fold),
+    )
+    return (
+        say(f"flor.{rule.kind}"),
+        *_pieces(variant, "flor", say),
+        *((say("flor.reserved"),) if rule.reserved and variant.counted else ()),
+        say(f"flor.declared{beside}"),
+        *((say("flor.voids_envido"),) if beside else ()),
+        *(challenged if rule.challenge else (say("flor.round_plain"), say(f"flor.compared_plain{beside}"))),
         *(() if beside else _saying(variant, say)),
         say("flor.scored"),
         *(_claims(variant, rule.kind, say) if rule.claims else ()),
@@ -134,16 +141,23 @@ def _claims(variant: Variant, kind: str, say: Wording) -> tuple[str, ...]:
 
 def flor_rows(variant: Variant, say: Wording) -> tuple[tuple[str, ...], ...]:
     """Return what every end of the contest is worth."""
-    if variant.flor is None:
+    rule = variant.flor
+    if rule is None:
         return ()
-    best, both = say("flor_worth.best"), say("flor_worth.both")
-    lacks = say("flor_worth.lacks", target=variant.scoring.target)
+    owns = rule.pays == "own"
+    best, both = say("flor_worth.best"), say("flor_worth.own" if owns else "flor_worth.both")
+    lacks = say("flor_worth.lacks_own" if owns else "flor_worth.lacks", target=variant.scoring.target)
     fold, rest = _word(variant, "flor-fold"), _word(variant, "contraflor-rest")
     contraflor = say("flor_worth.contraflor", contraflor=_word(variant, "contraflor"))
-    two = 2 * _PER_FLOR
-    return (
+    two = _PER_FLOR if owns else 2 * _PER_FLOR
+    unchallenged = (
         tuple(say(f"flor_worth.{head}") for head in ("ends", "who", "much", "one")),
         (say("flor_worth.one_side"), say("flor_worth.that_side"), say("flor_worth.each"), ""),
+    )
+    if not rule.challenge:
+        return (*unchallenged, (say("flor_worth.both_sides"), best, both, str(two)))
+    return (
+        *unchallenged,
         (say("flor_worth.no_challenge"), best, both, str(two)),
         (fold, say("flor_worth.other_side"), say("flor_worth.folded"), str(_PER_FLOR + _FOLD)),
         (contraflor, best, both, str(two)),

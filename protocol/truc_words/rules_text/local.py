@@ -20,6 +20,10 @@ def _has_flor(variant: Variant) -> bool:
     return variant.flor is not None
 
 
+def _has_contraflor(variant: Variant) -> bool:
+    return variant.flor is not None and variant.flor.challenge
+
+
 def _has_last_point(variant: Variant) -> bool:
     return variant.last_point is not None
 
@@ -34,6 +38,7 @@ _EXPLAINED: Final = frozenset(
         "raise +2",
         "accept-flor",
         "accept-rest",
+        "envido-envido",
         "decline-envido",
         "decline-flor",
         "decline-last-point",
@@ -57,11 +62,12 @@ _NEEDED: Final[Mapping[str, Having]] = MappingProxyType(
         Kind.FALTA_ENVIDO: _has_envido,
         "decline-envido": _has_envido,
         Kind.FLOR: _has_flor,
-        Kind.FLOR_FOLD: _has_flor,
-        Kind.CONTRAFLOR: _has_flor,
-        Kind.CONTRAFLOR_REST: _has_flor,
-        "accept-flor": _has_flor,
-        "decline-flor": _has_flor,
+        Kind.FLOR_FOLD: _has_contraflor,
+        Kind.CONTRAFLOR: _has_contraflor,
+        Kind.CONTRAFLOR_REST: _has_contraflor,
+        "accept-flor": _has_contraflor,
+        "decline-flor": _has_contraflor,
+        "envido-envido": _has_envido,
         "accept-rest": lambda variant: variant.remainder == "counter",
         Kind.CLAIM: _has_flor,
     }

@@ -22,6 +22,8 @@ def ladder(variant: Variant, say: Wording) -> tuple[str, ...]:
 def ladder_rows(variant: Variant, say: Wording) -> tuple[tuple[str, ...], ...]:
     """Return every raise with what players say for it, and what it is worth."""
     rest = (say("asks.rest"), "rest", say("asks.game"), say("asks.before"))
+    if variant.remainder == "last":
+        rest = (say("asks.game"), "rest", say("asks.game"), str(rungs(variant)[-1]))
     rows = (*_asks(variant, say), *(() if variant.remainder == "none" else (rest,)))
     words = [_own_word(variant, raised, before) for _, raised, _, before in rows]
     heads = (say("asks.ask"), say("words.said"), say("asks.accepted"), say("asks.declined"))
@@ -120,9 +122,12 @@ def remainder(variant: Variant, say: Wording) -> tuple[str, ...]:
         return ()
     whose = of_whom(variant)
     draw = "_draw" if variant.all_tied == "draw" else ""
-    won = f"{say(f'remainder.{variant.remainder}{draw}')} {say(f'remainder.scored.{whose}')}"
+    is_last = variant.remainder == "last"
+    taken = f"last.taken{draw}" if is_last else f"{variant.remainder}{draw}"
+    won = f"{say(f'remainder.{taken}')} {say(f'remainder.scored.{whose}')}"
+    asked = say(f"remainder.{'last' if is_last else 'asked'}.{whose}")
     # where every ask is for the game, the ladder has said so
-    return (won,) if variant.ladder == "game" else (say(f"remainder.asked.{whose}"), won)
+    return (won,) if variant.ladder == "game" else (asked, won)
 
 
 def concede(variant: Variant, say: Wording) -> tuple[str, ...]:

@@ -10,9 +10,8 @@ record is asked anything; one that knows the rules is sent nothing that hangs on
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol.acts import options_of, write_args
@@ -53,7 +52,7 @@ Hints = tuple[tuple[str, int | str], ...]
 _WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits for it
 
 
-class Moment(Struct, frozen=True):
+class Moment(NamedTuple):
     """Where seats are asked, and until when: what the messages say in clear. `holders`: those everybody can tell."""
 
     table: str
@@ -107,7 +106,7 @@ class Sealer:
         return key, counter(epoch=self._epoch, number=number)
 
 
-class Position(Struct, frozen=True):
+class Position(NamedTuple):
     """A ledger, with all that is asked of it before the next record.
 
     Attributes:
@@ -169,7 +168,7 @@ def _choices(match: Match, actions: tuple[Action, ...], secret: Hints) -> tuple[
 _OF_CARDS = (Kind.PLAY, Kind.COVER, Kind.SHOW)  # they show a card: nobody is silent after them
 
 
-class Window(Struct, frozen=True):
+class Window(NamedTuple):
     """A record after which the hand may wait for seats that have nothing to say.
 
     `ledger` and `events` are the match and what happened as everybody sees it; `later` happened too, and is told with
@@ -223,7 +222,7 @@ def cards_message(
     )
 
 
-class SeatFrames(Struct, frozen=True):
+class SeatFrames(NamedTuple):
     """What is sent at a position where seats have a choice: a frame to each seat, and what everybody else is told."""
 
     to_seats: tuple[tuple[int, bytes], ...]
@@ -268,7 +267,7 @@ class Asking:
         if waiting is not None and waiting.what == "decision":
             holders, left_ms = waiting.seats, waiting.deadline_ms
         moment = Moment(self._table, ledger.setup.mid, ledger.k, offer, holders, left_ms)
-        found = here.find(seats.asked) if seats.asked else {}
+        found = here.find(seats.asked)
         to_seats: list[tuple[int, bytes]] = []
         told = [*seats.knowing]  # whatever they hold, they are sent what everybody is told
         for seat in seats.asked:

@@ -234,6 +234,54 @@ to hand 2
 0 play 10b
 on""",
     ),
+    "venezolano.truc": Script(
+        variant="truco-venezolano",
+        seats=2,
+        options={"target": 12},
+        opts=Opts(),
+        seed=375,
+        lines="""\
+1 raise 3
+0 envido
+1 flor
+0 accept
+1 play 7c
+0 play 3b
+0 raise 6
+1 accept
+0 play 2e
+1 play 10e
+1 play 11e
+0 play 1c
+on""",
+    ),
+    "valencia.truc": Script(
+        variant="truc-valencia",
+        seats=2,
+        options={"target": 12, "match": 1, "reveal": "match"},
+        opts=Opts(),
+        seed=9,
+        lines="""\
+0 envido
+1 envido
+0 accept
+0 raise 2
+1 decline
+1 play 5b
+0 envido
+1 accept
+0 play 7e
+0 raise 2
+1 accept
+0 play 5o
+1 raise 3
+0 raise 4
+1 accept
+1 play 1b
+1 play 6b
+0 play 1e
+on""",
+    ),
     "truc-lanes-incomplete.truc": Script(
         variant="truc-lanes",
         seats=2,

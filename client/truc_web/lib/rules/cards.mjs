@@ -12,6 +12,7 @@ import { rankOf, suitOf } from './document.mjs'
 export const COVERED = -1
 
 const SUIT_BONUS = 20
+const CARDS_EACH = 3
 
 /**
  * What the cards are worth, by their index: strength, number in envido and flor, and whether they are pieces, which go
@@ -118,8 +119,9 @@ export const proofsOfEnvido = (rules, up, cards, value) =>
 
 /** @param {Rules} rules @param {number[]} up @param {number[]} cards a flor */
 export function florValue(rules, up, cards) {
-  const { numbers } = beside(rules, up)
-  return cards.reduce((sum, card) => sum + numbers[card], SUIT_BONUS)
+  const { numbers, pieces } = beside(rules, up)
+  const more = rules.flor?.reserved ? Math.max(0, cards.filter((card) => pieces[card]).length - 1) : 0
+  return cards.reduce((sum, card) => sum + numbers[card], SUIT_BONUS + SUIT_BONUS * more)
 }
 
 /**
@@ -152,10 +154,12 @@ export const valueIn = (rules, up, contest, cards) =>
   contest === 'flor' ? florValue(rules, up, cards) : envidoValue(rules, up, cards)
 
 /** The values that some cards make: of an envido 0 to 7, and from 20 to that of the highest two; of a flor to that of three. @param {Rules} rules @param {'envido' | 'flor'} contest */
-export function possibleValues({ turnup }, contest) {
+export function possibleValues({ turnup, flor }, contest) {
+  const pieces = Math.min(CARDS_EACH, turnup?.numbers.length ?? 0)
+  const more = flor?.reserved ? SUIT_BONUS * Math.max(0, pieces - 1) : 0
   const numbers = [7, 6, 5, ...turnup?.numbers ?? []].sort((a, b) => b - a)
   const most = numbers.slice(0, contest === 'flor' ? 3 : 2).reduce((sum, number) => sum + number, SUIT_BONUS)
-  return contest === 'flor' ? range(SUIT_BONUS, most) : [...range(0, 7), ...range(SUIT_BONUS, most)]
+  return contest === 'flor' ? range(SUIT_BONUS, most + more) : [...range(0, 7), ...range(SUIT_BONUS, most)]
 }
 
 /** @param {number} from @param {number} to */

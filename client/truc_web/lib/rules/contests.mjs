@@ -71,6 +71,7 @@ export function answerEnvido(state, { side, calls }, { kind }) {
   const closed = withContests(answered(state), { envidoClosed: true })
   if (kind === 'decline') return award(closed, side, sumOf(calls.slice(0, -1)) || 1)
   const points = calls.includes('falta-envido') ? faltas(state) : [sumOf(calls), sumOf(calls)]
+  if (state.rules.envido?.settle === 'hand_end') return withContests(closed, { owed: points })
   return say(closed, 'envido', points, playersOf(state))
 }
 
@@ -107,7 +108,7 @@ export function speakers({ rules, hand: { cards, up, contests: { flores } } }, w
 /** @param {State} state @param {FlorRound} offer @param {number} seat @returns {Action[]} */
 export function answersInRound(state, { waiting }, seat) {
   if (!speakers(state, waiting).includes(seat)) return []
-  const isAgainst = state.hand.contests.flores.some((other) => sideOf(other) !== sideOf(seat))
+  const isAgainst = state.rules.flor?.challenge && state.hand.contests.flores.some((other) => sideOf(other) !== sideOf(seat))
   return ['flor', ...isAgainst ? ['flor-fold', 'contraflor', 'contraflor-rest'] : []].map((kind) => actionOf(seat, kind))
 }
 
@@ -242,7 +243,11 @@ function goOn(state, saying) {
 /** A side has won what was said. @param {State} state @param {Saying} saying @param {number} side @returns {State} */
 function settle(state, { contest, points, said }, side) {
   const closed = answered(state)
-  if (contest === 'flor') return award(closed, side, FLOR_POINTS * closed.hand.contests.flores.length + points[side])
+  if (contest === 'flor') {
+    const { flores } = closed.hand.contests
+    const paid = state.rules.flor?.pays === 'own' ? flores.filter((seat) => sideOf(seat) === side) : flores
+    return award(closed, side, FLOR_POINTS * paid.length + points[side])
+  }
   const own = said.filter(([seat]) => sideOf(seat) === side).slice(-1)
   return award(withContests(closed, { said: own }), side, points[side])
 }

@@ -36,7 +36,8 @@ export const CARD_SIGNS = /** @type {Record<string, string[]>} */ ({
 })
 const OTHER_SIGNS = [
   'high-envido', 'low-envido', 'manilha-clubs', 'manilha-hearts', 'manilha-spades', 'manilha-diamonds', 'piece-two',
-  'piece-four', 'piece-five', 'piece-eleven', 'piece-ten', 'nothing'
+  'piece-four', 'piece-five', 'piece-eleven', 'piece-ten', 'nothing',
+  'thirty-three'
 ]
 
 /** @typedef {(value: any) => boolean} Is */
@@ -69,9 +70,10 @@ const PARAMS = /** @type {Record<string, Is | Record<string, Is>>} */ ({
   concede: oneOf('vs_ask', 'any', 'on_turn', 'governor'),
   cover_from_trick: isNumber,
   envido: {
-    falta: oneOf('leader', 'malas-game', 'malas-15'), fold_bonus: isNumber, max_envido: isNumber, max_real: isNumber
+    falta: oneOf('leader', 'malas-game', 'malas-15'), fold_bonus: isNumber, max_envido: isNumber, max_real: isNumber,
+    settle: oneOf('said', 'hand_end')
   },
-  flor: { claims: isFlag, kind: oneOf('suit', 'run') },
+  flor: { challenge: isFlag, claims: isFlag, kind: oneOf('suit', 'run'), pays: oneOf('all', 'own'), reserved: isFlag },
   hand_rule: oneOf('standard', 'put'),
   ladder: either(isNumbers, oneOf('x2', '+2', 'any', 'game', 'trut')),
   last_point: { at: isNumber, decline: isNumber, share: isFlag, stake: isNumber },
@@ -83,7 +85,7 @@ const PARAMS = /** @type {Record<string, Is | Record<string, Is>>} */ ({
   players: isNumbers,
   raise_in_answer: isFlag,
   redeal: { consent: oneOf('dealer', 'all'), max: either(isNumber, oneOf('pack')) },
-  remainder: oneOf('none', 'accept', 'counter'),
+  remainder: oneOf('none', 'accept', 'counter', 'last'),
   reveal: oneOf('hand', 'match'),
   scoring: { end_check: oneOf('immediate', 'hand_end'), points_per_unit: isNumber, target: isNumber },
   short_deal: isFlag,
@@ -100,6 +102,7 @@ const NEVER_NIL = ['scoring']
 
 /** What stands in a document only with another value. */
 const DEFAULTS = /** @type {Record<string, any>} */ ({
+  'envido.settle': 'said', 'flor.challenge': true, 'flor.pays': 'all', 'flor.reserved': false,
   'turnup.cycle': [], 'turnup.numbers': [], 'turnup.pieces': [], 'turnup.stand_in': '', 'turnup.suits': []
 })
 
@@ -247,6 +250,7 @@ function checkFit(pack, p, version) {
     must(envido.fold_bonus <= MOST, 'envido.fold_bonus')
   }
   if (pica !== null) must(players.includes(6) && last === null && pica.max >= pica.min, 'pica')
+  must(pica === null || envido?.settle !== 'hand_end', 'envido.settle')
   if (signals !== null) {
     const { vocabulary, truth, orders } = signals
     must(isEachOnce(vocabulary), 'signals.vocabulary')
@@ -315,7 +319,7 @@ export function readRules(document) {
     raisesInAnswer: p.raise_in_answer,
     /** @type {Group} */
     redeal: p.redeal,
-    /** @type {'none' | 'accept' | 'counter'} */
+    /** @type {'none' | 'accept' | 'counter' | 'last'} */
     remainder: p.remainder,
     /** @type {'hand' | 'match'} */
     reveal: p.reveal,

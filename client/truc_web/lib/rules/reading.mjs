@@ -40,10 +40,16 @@ export class Reading {
     return this.state.hand.phase === 'over'
   }
 
-  /** Whether cards are unknown that may change the score: only a flor scores by being held. */
+  /** Whether cards are unknown that may change the score: by a flor that is held, or an envido that they settle. */
   get isUnsure() {
     const { rules, hand } = this.state
+    if (rules.flor === null) return this.waitsForCards
     return rules.flor !== null && hand.cards.some((own) => own.includes(null))
+  }
+
+  /** Whether the hand is over, and unknown cards settle a bet of it. */
+  get waitsForCards() {
+    return this.isOver && this.state.hand.hasOpenClaim
   }
 
   get score() {
@@ -110,6 +116,7 @@ export class Reading {
   hangsOnCards(seat, kind) {
     const { rules, hand } = this.state
     if (this.awaitsDeal || hand.cards.every((own) => !own.includes(null))) return false
+    if (this.waitsForCards) return true
     return rules.flor !== null || kind === 'points' || (hand.orders[sideOf(seat)] !== null && OF_A_CARD.includes(kind))
   }
 
@@ -148,7 +155,8 @@ export class Reading {
     return hand.cards.every((own, seat) => {
       const known = /** @type {number[]} */ (own.filter((card) => card !== null))
       const isAll = known.length === own.length
-      return [...hand.proven.map(([, one]) => one), hand.contests].every(({ flores, said, claims, areSettled }) =>
+      return [...hand.proven.map(([, one]) => one), hand.contests].every(({ flores, said, claims, owed, areSettled }) =>
+        (!areSettled || owed.length === 0 || isAll) &&
         (!flores.includes(seat) || (isAll && couldBeFlor(rules, hand.up, known))) &&
         said.every(([owner, value]) => owner !== seat || (known.length > 0 && envidoValue(rules, hand.up, known) === value)) &&
         (!areSettled || claims.every(([, target]) => target !== seat || isAll || !couldBeFlor(rules, hand.up, known))))

@@ -1,6 +1,6 @@
 // Points make a game, games the match. A row of tricks is over here; then comes the next duel, or the hand is over.
 
-import { isFlor } from './cards.mjs'
+import { envidoValue, isFlor } from './cards.mjs'
 import { otherSide, playersOf, sideOf, withHand } from './state.mjs'
 
 /** @typedef {import('./state.mjs').State} State */
@@ -11,7 +11,7 @@ const CLAIM_LOST = 1
 
 /** @type {import('./state.mjs').Contests} */
 export const NO_CONTESTS = {
-  envidoClosed: false, florClosed: false, flores: [], quiet: [], claims: [], said: [], areSettled: false
+  envidoClosed: false, florClosed: false, flores: [], quiet: [], claims: [], said: [], owed: [], areSettled: false
 }
 
 /** @param {State} state @param {number} side @param {number} points */
@@ -72,7 +72,7 @@ function winRest(state, side) {
 }
 
 /**
- * The row of tricks is over: claims first, then the hand itself.
+ * The row of tricks is over: an envido that the cards settle, then claims, then the hand itself.
  *
  * @param {State} state
  * @param {number | null} side that has won it, null if nobody
@@ -80,10 +80,22 @@ function winRest(state, side) {
  * @returns {State}
  */
 export function endRow(state, side, score = (now) => side === null ? now : awardStake(now, side)) {
-  const settled = settleClaims(withHand(state, { offers: [], result: side ?? 'draw' }))
+  const settled = settleClaims(settleEnvido(withHand(state, { offers: [], result: side ?? 'draw' })))
   if (settled.gameWinner !== null) return settled
   const scored = score(settled)
   return scored.gameWinner === null ? nextRow(scored) : scored
+}
+
+/** An envido whose values are not said goes to the best cards dealt, of equal ones to those nearest to eldest. @param {State} state @returns {State} */
+function settleEnvido(state) {
+  const { rules, hand: { cards, up, contests } } = state
+  if (contests.owed.length === 0) return state
+  const next = withHand(state, { contests: { ...contests, areSettled: true } })
+  const players = playersOf(state)
+  if (players.some((seat) => cards[seat].includes(null))) return withHand(next, { hasOpenClaim: true })
+  const values = players.map((seat) => envidoValue(rules, up, /** @type {number[]} */ (cards[seat])))
+  const side = sideOf(players[values.indexOf(Math.max(...values))])
+  return award(next, side, contests.owed[side])
 }
 
 /** The claims as they were made, then the flores played out in silence, from eldest on. @param {State} state @returns {State} */

@@ -51,8 +51,8 @@ export const provingSeats = (state) =>
  * @returns {((open: number[], cards: number[]) => boolean)[]}
  */
 function needsOf({ rules, hand: { up, proven, contests } }, seat) {
-  return [...proven.map(([, one]) => one), contests].flatMap(({ flores, said, claims, areSettled }) => [
-    ...!flores.includes(seat) ? [] : [
+  return [...proven.map(([, one]) => one), contests].flatMap(({ flores, said, claims, owed, areSettled }) => [
+    ...!flores.includes(seat) && !(areSettled && owed.length > 0) ? [] : [
       (/** @type {number[]} */ open, /** @type {number[]} */ cards) => open.length === cards.length
     ],
     ...said.filter(([owner]) => owner === seat).map(([, value]) =>

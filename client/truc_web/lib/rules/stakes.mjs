@@ -35,7 +35,8 @@ function asks({ rules, score }, side, stake) {
   const isEnough = cap === 'no_overkill' && rules.pointsPerUnit === 0 && score[side].points + stake >= target
   const most = cap === 'strict' ? target - Math.max(...score.map(({ points }) => points)) : target
   const bounded = stakesAbove(rules, stake).filter((each) => !isEnough && (typeof each !== 'number' || each <= most))
-  return remainder === 'none' ? bounded : [...bounded, 'rest']
+  const isLeft = remainder === 'last' && bounded.length > 0
+  return remainder === 'none' || isLeft ? bounded : [...bounded, 'rest']
 }
 
 /** What a seat may ask for unprompted: on its turn, or where the rules say so right after its card. @param {State} state @param {number} seat @returns {Stake[]} */

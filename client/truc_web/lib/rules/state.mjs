@@ -51,17 +51,17 @@
 
 /**
  * What came of the side bets of these tricks: who declared a flor, or counts as if; who kept one quiet, as far as known;
- * the claims, by whom against whom; who won an envido with a value said.
+ * the claims, by whom against whom; who won an envido with a value said; what an envido that the cards settle is worth, by side.
  *
  * @typedef {{ envidoClosed: boolean, florClosed: boolean, flores: number[], quiet: number[], claims: [number, number][],
- *   said: [seat: number, value: number][], areSettled: boolean }} Contests
+ *   said: [seat: number, value: number][], owed: number[], areSettled: boolean }} Contests
  */
 
 /** An order in force, and how many there were for that card. @typedef {{ word: string, given: number }} Ordered */
 
 /**
  * One deal being played. `given` is what it has scored each side; `result` how the newest row of tricks ended, `trick`
- * the newest trick; `hasOpenClaim` whether a claim hangs on cards that are not known.
+ * the newest trick; `hasOpenClaim` whether a claim, or an envido, hangs on cards that are not known.
  *
  * @typedef {object} Hand
  * @property {'cut' | 'count' | 'deal' | 'redeal' | 'play' | 'over'} phase
