@@ -11,6 +11,7 @@ import { noticeScreen } from './view/notice.mjs'
 /** @type {Record<string, () => Promise<any>>} */
 const LATER = {
   play: () => import('./view/new_table.mjs'),
+  settings: () => import('./view/settings.mjs'),
   m: () => import('./view/replay.mjs'),
   learn: () => import('./view/learn.mjs')
 }

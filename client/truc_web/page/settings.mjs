@@ -52,6 +52,15 @@ const settingsOf = (values) => ({
   }
 })
 
+/** Nothing was ever set here. */
+export function erase() {
+  try {
+    localStorage.removeItem(NAME)
+  } catch {
+    // Nothing was kept.
+  }
+}
+
 /** What the stylesheet goes by. @param {Settings} settings */
 export function apply({ theme, isLarge, isStill }) {
   const { dataset } = document.documentElement

@@ -3,13 +3,11 @@
 import { h } from '../h.mjs'
 import { familiesOf, familyOf } from '../games.mjs'
 import { CLOCKS, choicesOf, chosen, clockOf, presetOf, presetsOf, withClock } from '../options.mjs'
-import { qrCode } from '../qr.mjs'
 import { capital } from './model.mjs'
 import { ownWay } from './lobby_side.mjs'
+import { qr } from './qr_code.mjs'
 import { nameForm } from './sit.mjs'
 import { choice, part, room } from './room.mjs'
-
-const QUIET = 4     // light modules around a QR code
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../games.mjs').Way} Way */
@@ -121,13 +119,4 @@ function made(ui, code) {
     h('div', { class: 'go' }, h('button', { class: 'b yes', onclick: () => ui.invite(/** @type {any} */ ({ code })) }, h('b', null, speech.say('new_table.copy'))), h('a', { class: 'b', href: `/t/${code}`, onclick: link }, h('b', null, speech.say('new_table.to_table')))),
     qr(url, speech.say('new_table.qr')),
     h('p', { role: 'status' }, names.length > 0 ? speech.say('new_table.came', { names: speech.joined(names) }) : speech.say('page.waiting_for_players'))))
-}
-
-/** A text as a QR code; nothing where it is too long for one. @param {string} text @param {string} label */
-export function qr(text, label) {
-  const rows = qrCode(text)
-  if (rows === null) return null
-  const size = rows.length + 2 * QUIET
-  const dark = rows.flatMap((row, y) => row.map((bit, x) => bit ? `M${x + QUIET} ${y + QUIET}h1v1h-1z` : '')).join('')
-  return h('svg', { class: 'qr', viewBox: `0 0 ${size} ${size}`, role: 'img', 'aria-label': label, 'shape-rendering': 'crispEdges' }, h('rect', { width: size, height: size, fill: '#fff' }), h('path', { d: dark, fill: '#000' }))
 }
