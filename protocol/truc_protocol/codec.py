@@ -45,7 +45,7 @@ def enc(value: object) -> bytes:
     Raises:
         EncodingError: The value is not nil, bool, an int of 0..2^53-1, printable ASCII, bytes or an array of these.
     """
-    _check_items((value,), MAX_BODY_DEPTH + 1)
+    check_items((value,), MAX_BODY_DEPTH + 1)
     return pack(value)
 
 
@@ -61,7 +61,7 @@ def dec(encoded: bytes, limit: int = MAX_BODY) -> Any:
         value = _DECODER.decode(encoded)
     except (ValueError, RecursionError) as error:
         raise _malformed(error, MAX_BODY_DEPTH) from error
-    _check_items(value if type(value) is list else (value,), MAX_BODY_DEPTH)
+    check_items(value if type(value) is list else (value,), MAX_BODY_DEPTH)
     if write(value) != encoded:
         raise EncodingError("expected the shortest form of every item, got a longer one")
     return value
@@ -152,7 +152,12 @@ def _refuse_extension(code: int, _payload: bytes) -> Any:
     raise EncodingError(f"expected no extension type, got type {code}")
 
 
-def _check_items(items: Sequence[Any], depth: int) -> None:
+def check_items(items: Sequence[Any], depth: int) -> None:
+    """Check that items, and what is in them, are within the profile; in what form they were written is not known here.
+
+    Raises:
+        EncodingError: One is not, or has more levels than `depth`.
+    """
     if depth == 0 or len(items) > _ARRAY16:
         raise EncodingError(f"expected at most {MAX_BODY_DEPTH} nested arrays of at most 65535 items")
     for item in items:
@@ -162,7 +167,7 @@ def _check_items(items: Sequence[Any], depth: int) -> None:
         if kind is str and len(item) <= _STR8 and item.isascii() and item.isprintable():
             continue
         if isinstance(item, _ARRAYS):
-            _check_items(item, depth - 1)
+            check_items(item, depth - 1)
         elif not _is_canonical_item(item):
             raise EncodingError(_expectation(item))
 

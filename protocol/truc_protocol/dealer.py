@@ -137,8 +137,10 @@ class Dealer:
 
     def _link(self, ledger: Ledger) -> bytes:
         index = ledger.deal_index
-        in_force = next(chain for chain in reversed(self._chains) if chain.first <= index)
-        return in_force.link(index + 1)
+        for in_force in reversed(self._chains):
+            if in_force.first <= index:
+                return in_force.link(index + 1)
+        raise ValueError(f"no chain serves deal {index}")
 
     def _policy_link(self, ledger: Ledger) -> bytes | None:
         return self._link(ledger) if ledger.opens_at_close else None
@@ -180,7 +182,7 @@ class Dealer:
         cards = self._cards(ledger, d + 1)[d]
         mid = ledger.setup.mid
         leaves = dealing.leaves(mid, j=call.j, d=d, hands=cards.hands)
-        sealed = tuple(self._box(ledger, seat, d, cards) for seat in range(ledger.seats))
+        sealed = tuple([self._box(ledger, seat, d, cards) for seat in range(ledger.seats)])
         called = (call.j, d, call.dealer, call.ncards, call.cut)
         return self._signed(bodies.Deal(*_place(ledger), *called, up=cards.up, leaves=leaves, boxes=sealed))
 
@@ -281,8 +283,8 @@ class Dealer:
 
     def know_deal(self, ledger: Ledger) -> Ledger:
         """Tell the ledger every card of the deal it has just taken."""
-        hands = tuple(self.openings(ledger, seat) for seat in range(ledger.seats))
-        return learn_all(ledger, tuple(tuple(opening.card for opening in hand) for hand in hands))
+        hands = [self.openings(ledger, seat) for seat in range(ledger.seats)]
+        return learn_all(ledger, [[opening.card for opening in hand] for hand in hands])
 
     def move(self, ledger: Ledger) -> Record:
         """Return the ruling for the seat that holds the decision and let its time run out."""

@@ -4,6 +4,7 @@ A record is (signer, body, sig). The table says for each kind who signs it, how 
 phases of a match it may stand; the ledger, the documentation and the tests read it from here.
 """
 
+import hashlib
 import reprlib
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -13,7 +14,17 @@ import msgspec
 from truc_protocol import bodies
 from truc_protocol.bodies import AnyBody, Body
 from truc_protocol.checks import CheckError
-from truc_protocol.codec import EncodingError, dec, digest, enc, sha256, write
+from truc_protocol.codec import (
+    MAX_BODY,
+    MAX_BODY_DEPTH,
+    EncodingError,
+    check_items,
+    dec,
+    enc,
+    sha256,
+    write,
+)
+from truc_rules import Kind
 
 SERVER: Final = 0
 SIGNATURE_BYTES: Final = 64
@@ -88,6 +99,12 @@ def tag_of(body: Body | type[Body]) -> str:
 
 
 _OWN: Final[msgspec.msgpack.Decoder[AnyBody]] = msgspec.msgpack.Decoder(AnyBody)
+_SEATS: Final[msgspec.msgpack.Decoder[bodies.Act | bodies.Release]] = msgspec.msgpack.Decoder(
+    bodies.Act | bodies.Release
+)
+_ACT: Final = write("truc/1/act")
+_RELEASE: Final = write("truc/1/release")
+_WORDS: Final = frozenset(map(str, Kind))
 _BY_TAG: Final = {tag_of(kind.body): kind for kind in KINDS}
 _BY_CLASS: Final = {kind.body: kind for kind in KINDS}
 
@@ -125,6 +142,9 @@ def parse(record: Record) -> AnyBody:
     Raises:
         CheckError: C1 the body is not canonical; C2 unknown kind, wrong fields, wrong signer or signature length.
     """
+    body = _of_seat(record)
+    if body is not None:
+        return body
     try:
         items = dec(record.body)
     except EncodingError as error:
@@ -146,6 +166,31 @@ def parse(record: Record) -> AnyBody:
             "C2", f"{tag_of(body)}: expected a signature of {length} bytes, got {len(record.sig)}"
         )
     return body
+
+
+def _of_seat(record: Record) -> AnyBody | None:
+    """Return an act or a release that is sound in every respect; None of anything else, which is looked at step by step.
+
+    Nearly all that seats sign is, and takes a fourth of the time: it is read at once, and its types leave few values to
+    be checked.
+    """
+    signer, encoded, sig = record
+    if encoded[1:12] != _ACT and encoded[1:16] != _RELEASE:
+        return None
+    try:
+        body = _SEATS.decode(encoded)
+        match body:
+            case bodies.Act():
+                if body.kind not in _WORDS:
+                    return None
+                check_items(body.args, MAX_BODY_DEPTH - 1)
+            case _:
+                pass
+    except (ValueError, msgspec.MsgspecError, RecursionError):  # text that is not UTF-8, too
+        return None
+    is_canonical = write(body) == encoded and len(encoded) <= MAX_BODY
+    is_sound = is_canonical and signer == body.seat + 1 and len(sig) == SIGNATURE_BYTES
+    return body if is_sound else None
 
 
 def place_of(body: bytes) -> tuple[object, ...]:
@@ -175,8 +220,7 @@ def _signer(kind: RecordKind, body: AnyBody) -> int:
 
 def link(head: bytes, record: Record) -> bytes:
     """Return the head after `record`: T_{k+1} = H("link", T_k, signer, body, sig)."""
-    signer, body, sig = record
-    return digest("link", head, signer, body, sig)
+    return hashlib.sha256(write(("truc/1/link", head, *record))).digest()  # `digest`, without its call
 
 
 def body_hash(record: Record) -> bytes:

@@ -79,7 +79,7 @@ def _cut(pieces: Sequence[bytes]) -> tuple[list[bytes], int, str | None]:
             splitter.feed(piece)
             while (frame := splitter.next_frame()) is not None:
                 found.append(frame)
-            assert splitter.pending < LOGIN_LIMIT + 4
+            assert len(splitter.rest) < LOGIN_LIMIT + 4
     except FrameError as error:
         return found, sum(len(frame) + 4 for frame in found), error.message
     return found, sum(len(frame) + 4 for frame in found), None

@@ -26,7 +26,7 @@ def test_nothing_comes_out_before_the_frame_is_whole():
 
 
 def test_pending_counts_the_bytes_of_an_unfinished_frame():
-    assert split(b"\x00\x00\x00\x03ab").pending == 6
+    assert len(split(b"\x00\x00\x00\x03ab").rest) == 6
 
 
 def test_frames_fed_byte_by_byte_come_out_whole():

@@ -17,7 +17,7 @@ from truc_protocol.ledger import missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_server.matches.choices import position
-from truc_server.matches.deadlines import Clocks, Waits, decided, full, left_ms
+from truc_server.matches.deadlines import Clocks, Waits, decided, full, left_ms, opens_decision
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 QUICKLY = {"decision_ms": 1000, "bank_ms": 900}
@@ -172,7 +172,7 @@ def waiting(window_ms: int | None = None) -> tuple[Table, Waits]:
     here = position(table.ledger)
     waits = Waits(here, between_ms=0)
     last = parse(table.records[-1])
-    waits.note(here, last, waits.clocks, trio.current_time(), window_ms=window_ms)
+    waits.note(here, last, waits.clocks, trio.current_time(), opens=opens_decision(last), window_ms=window_ms)
     return table, waits
 
 
@@ -263,7 +263,7 @@ async def test_bank_is_full_again_in_the_next_game(mock_clock):
     table, waits = waiting()
     mock_clock.jump(1.2)
     after = replace(table.ledger, match=table.ledger.match._replace(games=(1, 0)))
-    assert waits.timed(after, parse(table.records[-1]), trio.current_time()) == full(OPTS, 2)
+    assert waits.timed(after, parse(table.records[-1]), trio.current_time(), opens=True) == full(OPTS, 2)
 
 
 async def stalled(server, mock_clock) -> tuple[Seat, Seat]:

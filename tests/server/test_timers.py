@@ -147,7 +147,7 @@ def test_tail_drops_nothing_that_is_not_durable():
 def test_tail_finds_a_record_of_its_signer_and_its_position():
     tail = filled(0, 1, 2)
     looked_for = Record(0, b"\x01", b""), Record(0, b"\x07", b""), Record(1, b"\x01", b"")
-    assert [tail.find(record) for record in looked_for] == [1, None, None]
+    assert [tail.find(record, since=0) for record in looked_for] == [1, None, None]
 
 
 def test_tail_gives_a_record_as_it_was_sent():

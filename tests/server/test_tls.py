@@ -374,7 +374,7 @@ async def test_certificate_that_was_made_and_is_gone_is_made_again(tmp_path):
 async def test_failure_after_the_handshake_harms_nobody_else(server, monkeypatch):
     other = await ready(server)
     with monkeypatch.context() as broken:
-        broken.setattr(Connections, "_speak", lambda *_: 1 / 0)
+        broken.setattr(Connections, "attend", lambda *_, **__: 1 / 0)
         lost = await connected(server)
         assert await everything(lost.stream) == b""
     assert (await other.ask({"t": "tables"}))["t"] == "ok"

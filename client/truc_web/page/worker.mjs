@@ -58,7 +58,11 @@ async function visit(why) {
   const local = await beside()
   const url = `${location.origin.replace(/^http/, 'ws')}/ws`
   const server = local?.server ?? location.origin
-  const connect = () => local === null ? connectWeb(url) : connectWeb(url, local.binding && fromHex(local.binding))
+  const connect = async () => {
+    if (local === null) return connectWeb(url)
+    const { binding } = await beside() ?? local     // the server may show another certificate by now
+    return connectWeb(url, binding && fromHex(binding))
+  }
   session = new Session({ connect, server, vault, whyGuest: why, tell })
   tell({ what: 'vault', name: vault?.name ?? null, isNew: !vault?.hasKey })
   await session.run()

@@ -11,7 +11,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Final, NamedTuple
 
-from truc_web.tree import Tree, file_headers, kind_of
+from truc_web.tree import PAGE, Tree, file_headers, kind_of
 
 _PAGES: Final = re.compile(r"/(play|history|best|settings|learn|[twm]/[A-Za-z0-9_-]{1,64})?")
 _YEAR_S: Final = 31_536_000
@@ -58,6 +58,7 @@ class Pages:
         self._files = {
             f"/a/{tree.name}/{path}": _stored(content, kind_of(path) or _TEXT, cache, of_files)
             for path, content in tree.files.items()
+            if path != PAGE  # it is served as the page alone, with what stands in it for values
         }
 
     def find(self, path: str, headers: Headers) -> Answer:

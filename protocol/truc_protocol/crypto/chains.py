@@ -8,7 +8,7 @@ nobody's links serve as anybody else's. Which links may be opened when is not de
 from dataclasses import dataclass, field
 from typing import Final
 
-from truc_protocol.codec import digests
+from truc_protocol.codec import digest, digests
 from truc_protocol.crypto.keys import same_secret
 
 LINK_BYTES: Final = 32
@@ -86,5 +86,7 @@ def descends(public: bytes, tn: bytes, *, known: tuple[int, bytes], index: int, 
     lowest, expected = known
     if len(link) != LINK_BYTES or not lowest <= index <= lowest + MAX_LINKS:
         return False
+    if index == lowest + 1:  # nearly always: hashed at once, as nothing is hashed a second time
+        return same_secret(digest("chain", public, tn, index, link), expected)
     under = links_below(public, tn, link, highest=index, lowest=lowest)
     return same_secret(under[-1] if under else link, expected)

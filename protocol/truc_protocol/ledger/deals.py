@@ -1,6 +1,6 @@
 """The records that make a deal: call, release, draw, deal, void; and rekey and substitution between two deals."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from reprlib import repr as shorten
 
 from msgspec.structs import replace
@@ -182,7 +182,7 @@ def take_deal(ledger: Ledger, body: Deal) -> Taken:
         raise CheckError("C17", "no new cards are due", "server")
     hand = ledger.hand or HandLog(ledger.call, ledger.released, match)
     _check_deal(ledger, hand, body)
-    unknown = tuple((None,) * body.ncards for _ in range(ledger.seats))
+    unknown = ((None,) * body.ncards,) * ledger.seats
     dealt, events = deal(match, unknown, tuple(Card(card) for card in body.up))
     hand = replace(hand, deals=(*hand.deals, body))
     return replace(ledger, phase=Phase.HAND, match=dealt, hand=hand), events
@@ -197,10 +197,11 @@ def _check_deal(ledger: Ledger, hand: HandLog, body: Deal) -> None:
     ups = ledger.setup.terms.variant.turn_count if body.d == 0 else 0
     if len(body.up) != ups or any(card >= ledger.setup.terms.table.deck for card in body.up):
         raise CheckError("C17", f"expected {ups} cards turned up, got {len(body.up)}", "server")
-    if len(body.leaves) != ledger.seats or any(len(leaves) != body.ncards for leaves in body.leaves):
-        raise CheckError("C17", f"expected {ledger.seats} seats with {body.ncards} leaves each", "server")
-    boxed = tuple(deal_public(ledger, seat) is not None for seat in range(ledger.seats))
-    if tuple(bool(box) for box in body.boxes) != boxed:
+    seats = ledger.seats
+    if [*map(len, body.leaves)] != [body.ncards] * seats:
+        raise CheckError("C17", f"expected {seats} seats with {body.ncards} leaves each", "server")
+    boxed = [deal_public(ledger, seat) is not None for seat in range(seats)]
+    if [*map(bool, body.boxes)] != boxed:
         raise CheckError(
             "C17", "expected a box for each seat that is dealt to in one, and for no other", "server"
         )
@@ -223,11 +224,13 @@ def _match(ledger: Ledger) -> Match:
     return ledger.match
 
 
-def _by_slot(hands: Sequence[Sequence[int]], *, first: int = 0) -> Iterator[tuple[Seat, int, Card]]:
-    """Yield the cards of the seats from `first` on as the rules are told them."""
-    for seat, cards in enumerate(hands, first):
-        for slot, card in enumerate(cards):
-            yield Seat(seat), slot, Card(card)
+def _by_slot(hands: Sequence[Sequence[int]], *, first: int = 0) -> list[tuple[Seat, int, Card]]:
+    """Return the cards of the seats from `first` on as the rules are told them."""
+    return [
+        (Seat(seat), slot, Card(card))
+        for seat, cards in enumerate(hands, first)
+        for slot, card in enumerate(cards)
+    ]
 
 
 def void(ledger: Ledger, body: Void) -> Ledger:

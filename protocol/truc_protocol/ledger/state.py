@@ -287,7 +287,10 @@ def _due_between(ledger: Ledger) -> Due:
         return Due.CONSEQUENCE
     if ledger.pause.active or (ledger.match is not None and deciders(ledger.match)):
         return Due.PLAYERS
-    return Due.REKEY if any(is_exhausted(ledger, role) for role in roles(ledger)) else Due.CALL
+    for role in roles(ledger):
+        if is_exhausted(ledger, role):
+            return Due.REKEY
+    return Due.CALL
 
 
 def _due_in_hand(ledger: Ledger) -> Due:
@@ -319,15 +322,15 @@ def awaits_substitutes(ledger: Ledger) -> bool:
 
 def roles(ledger: Ledger) -> tuple[int, ...]:
     """Return the contributors' roles, ascending: the server and every keyed seat."""
-    return tuple(role for role, contributor in enumerate(ledger.contributors) if contributor is not None)
+    return tuple([role for role, contributor in enumerate(ledger.contributors) if contributor is not None])
 
 
 def missing(ledger: Ledger) -> tuple[int, ...]:
     """Return the seats whose release the open call waits for, ascending."""
     if ledger.call is None or ledger.phase is not _CALLED:
         return ()
-    there = {role for role, _ in ledger.released}
-    return tuple(role - 1 for role in ledger.call.roles if role > 0 and role not in there)
+    there = dict(ledger.released)
+    return tuple([role - 1 for role in ledger.call.roles if role > 0 and role not in there])
 
 
 def is_exhausted(ledger: Ledger, role: int) -> bool:

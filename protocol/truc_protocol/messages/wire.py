@@ -194,6 +194,9 @@ MESSAGES: Final[tuple[MessageRow, ...]] = (
 _ROWS: Final[Mapping[Direction, Mapping[str, MessageRow]]] = {
     direction: {row.tag: row for row in MESSAGES if row.direction is direction} for direction in Direction
 }
+_ACT: Final = write({"t": "act"})[1:]
+_SIGNED_ACT: Final = msgspec.msgpack.Decoder(requests.SignedAct)
+_GUEST_ACT: Final = msgspec.msgpack.Decoder(requests.GuestAct)
 _PLACE: Final = re.compile(r" - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`$")
 _MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _LARGEST_ID: Final = 2**32 - 1
@@ -218,6 +221,10 @@ def decode(frame: bytes, direction: Direction) -> AnyMessage:
     Raises:
         MessageError: bad_msgpack, unknown_request, or bad_message with the field.
     """
+    if frame[1:7] == _ACT and direction is _IN:
+        act = _usual_act(frame)
+        if act is not None:
+            return act
     try:
         fields = unpack(frame)
     except EncodingError as error:
@@ -229,6 +236,19 @@ def decode(frame: bytes, direction: Direction) -> AnyMessage:
         return msgspec.convert(fields, form.message, builtin_types=(bytes,))
     except msgspec.ValidationError as error:
         raise _explained(error, fields) from error
+
+
+def _usual_act(frame: bytes) -> requests.SignedAct | requests.GuestAct | None:
+    """Return an act that is written as our own clients write it; None of anything else, which is looked at field by field.
+
+    What gives the very same bytes again holds nothing but the fields of its class, each once and in its shortest form.
+    It takes a third of the time, and nearly everything that comes is an act.
+    """
+    try:
+        act = (_SIGNED_ACT if b"\xa4body" in frame else _GUEST_ACT).decode(frame)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return act if write(act) == frame else None
 
 
 def _request_id(fields: Mapping[str, object]) -> int | None:

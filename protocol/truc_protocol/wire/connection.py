@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from truc_protocol.codec import write
 from truc_protocol.errors import REGISTRY, Code, LocalError, RemoteError
 from truc_protocol.messages import (
     MESSAGES,
@@ -25,6 +26,7 @@ from truc_protocol.messages import (
     Request,
     ServerHello,
     ServerMessage,
+    TableState,
     Welcome,
     bye,
     decode,
@@ -33,8 +35,10 @@ from truc_protocol.messages import (
 )
 from truc_protocol.wire.frames import (
     CLIENT_LIMIT,
+    HEADERS,
     LOGIN_LIMIT,
     SERVER_LIMIT,
+    SHORT,
     FrameSplitter,
     MistakenPeerError,
     to_frame,
@@ -176,7 +180,7 @@ class Connection:
         found: list[AnyMessage | Failure] = []
         if not self._deaf:
             self._splitter.feed(received)
-        while not self._deaf:
+        while self._splitter.rest and not self._deaf:
             try:
                 frame = self._splitter.next_frame()
                 if frame is None:
@@ -196,7 +200,8 @@ class Connection:
             LocalError: The state does not allow it, it answers no open request, or it is too long.
         """
         tag = _TAGS[type(message)]
-        state = self._next_state(self.role, message, tag)
+        is_common = self.state is _READY and tag in _COMMON[self.role]
+        state = _READY if is_common else self._next_state(self.role, message, tag)
         if state is None:
             raise LocalError(f"{self.role} cannot send {tag} in state {self.state}")
         encoded = self._to_bytes(message)
@@ -238,7 +243,8 @@ class Connection:
             raise
         sender = _PEER[self.role]
         tag = _TAGS[type(message)]
-        state = self._next_state(sender, message, tag)
+        is_common = self.state is _READY and tag in _COMMON[sender]
+        state = _READY if is_common else self._next_state(sender, message, tag)
         if state is None:
             raise self._out_of_step(message)
         self._track(message, tag)
@@ -268,7 +274,8 @@ class Connection:
         # patterns, as `isinstance` is a call
         match message:
             case Request(id=number):
-                if number in self._outstanding or len(self._outstanding) >= MAX_OUTSTANDING:
+                opened = self._outstanding
+                if opened and (number in opened or len(opened) >= MAX_OUTSTANDING):
                     raise self._unopened(message)
                 self._outstanding[number] = _REPLIES[tag]
             case (
@@ -277,8 +284,8 @@ class Connection:
                 | Ok(re=int(number))
                 | Refusal(re=int(number))
             ):
-                replies = self._outstanding.get(number)
-                if replies is None or (tag != "error" and tag not in replies):
+                opened = self._outstanding
+                if number not in opened or (tag != "error" and tag not in opened[number]):
                     expected = f"expected the reply to an open request, got {tag} to {number}"
                     raise RemoteError(Code.BAD_MESSAGE, expected, field="re")
                 del self._outstanding[number]
@@ -319,6 +326,16 @@ class Connection:
             self._deaf = True
 
 
+_COMMON: Final = {
+    role: frozenset(
+        tag
+        for (at, who, tag), to in TRANSITIONS.items()
+        if who is role and at is to is _READY and tag != "error"
+    )
+    for role in Role
+}
+"""The tags of what changes nothing, whatever it says, once the client is logged in: nearly all of it."""
+_OWN_ENCODING: Final = frozenset({TableState, Ok})  # what `encode` may write in its own way
 _TAGS: Final = {form.message: row.tag for row in MESSAGES for form in row.forms}
 _INCOMING: Final = {Role.SERVER: Direction.TO_SERVER, Role.CLIENT: Direction.TO_CLIENT}
 _REPLIES: Final = {row.tag: row.replies for row in MESSAGES if row.direction is Direction.TO_SERVER}
@@ -335,7 +352,9 @@ def broadcast_frame(message: ServerMessage) -> bytes:
     Raises:
         LocalError: The message is too long.
     """
-    return to_frame(encode(message), SERVER_LIMIT)
+    encoded = encode(message) if type(message) in _OWN_ENCODING else write(message)
+    length = len(encoded)
+    return HEADERS[length] + encoded if length < SHORT else to_frame(encoded, SERVER_LIMIT)
 
 
 def pulse(now: float, *, heard: float, pinged: float | None, idle_s: float) -> Pulse:

@@ -17,8 +17,8 @@ SERVER_LIMIT: Final = 65_536
 
 _HEADER: Final = struct.Struct(">I")
 LENGTH_BYTES: Final = _HEADER.size
-_SHORT: Final = 1_024  # nearly all messages are shorter
-_HEADERS: Final = tuple(_HEADER.pack(length) for length in range(_SHORT))
+SHORT: Final = 1_024  # nearly all messages are shorter
+HEADERS: Final = tuple(_HEADER.pack(length) for length in range(SHORT))
 _HTTP: Final = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI", b"CONN", b"PATC", b"PRI ", b"HTTP")
 _TLS_RECORDS: Final = (b"\x16\x03", b"\x15\x03")
 _TEXT: Final = frozenset(string.printable.encode())
@@ -39,24 +39,19 @@ class MistakenPeerError(FrameError):
 class FrameSplitter:
     """Cuts a stream of bytes into frames.
 
-    `limit` is the longest frame taken; it may be changed between two frames.
+    `limit` is the longest frame taken; it may be changed between two frames. `rest` is what has come and was not taken.
     """
 
-    __slots__ = ("_fresh", "_received", "limit")
+    __slots__ = ("_fresh", "limit", "rest")
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._received = bytearray()
+        self.rest = bytearray()
         self._fresh = True
-
-    @property
-    def pending(self) -> int:
-        """How many bytes wait for the rest of their frame."""
-        return len(self._received)
 
     def feed(self, received: bytes) -> None:
         """Take bytes as they came from the peer."""
-        self._received += received
+        self.rest += received
 
     def next_frame(self) -> bytes | None:
         """Return the next whole frame without its length, or None until more bytes come.
@@ -64,24 +59,24 @@ class FrameSplitter:
         Raises:
             FrameError: The length is 0 or above the limit, or the peer speaks another protocol.
         """
-        received = len(self._received)
+        received = len(self.rest)
         if received < LENGTH_BYTES:
             return None
-        (length,) = _HEADER.unpack_from(self._received)
+        (length,) = _HEADER.unpack_from(self.rest)
         if not 0 < length <= self.limit:
             raise self._refused(length)
         end = LENGTH_BYTES + length
         if received < end:
             return None
-        frame = bytes(self._received[LENGTH_BYTES:end])
-        del self._received[:end]
+        frame = bytes(self.rest[LENGTH_BYTES:end])
+        del self.rest[:end]
         self._fresh = False
         return frame
 
     def _refused(self, length: int) -> FrameError:
         if length == 0:
             return FrameError(Code.BAD_FRAME, "expected a frame of at least 1 byte, got length 0")
-        spoken = _foreign_protocol(bytes(self._received[: _HEADER.size])) if self._fresh else None
+        spoken = _foreign_protocol(bytes(self.rest[: _HEADER.size])) if self._fresh else None
         if spoken is not None:
             return MistakenPeerError(spoken)
         return FrameError(
@@ -98,7 +93,7 @@ def to_frame(message: bytes, limit: int) -> bytes:
     length = len(message)
     if not 0 < length <= limit:
         raise LocalError(f"expected a message of 1 to {limit} bytes, got {length}")
-    return (_HEADERS[length] if length < _SHORT else _HEADER.pack(length)) + message
+    return (HEADERS[length] if length < SHORT else _HEADER.pack(length)) + message
 
 
 def _foreign_protocol(first: bytes) -> str | None:

@@ -112,9 +112,14 @@ class Lobby:
         Raises:
             RefusedError: There is no such table.
         """
-        table = self._tables.get(code) or self.table(code)
-        held = self._seats.get(player.id)
-        return table, None if held is None else held.get(table.code)
+        try:
+            table = self._tables[code]
+        except KeyError:
+            table = self.table(code)
+        try:
+            return table, self._seats[player.id][table.code]
+        except KeyError:
+            return table, None
 
     def create(self, player: Player, wanted: Create, network: str) -> Table:
         """Make a table with its creator on a seat; `network` is where the creator comes from.

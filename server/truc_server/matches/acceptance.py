@@ -9,6 +9,7 @@ writes for it.
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol.bodies import Act, AnyBody, Placed, Proxy, Rule, Sub
@@ -21,7 +22,7 @@ from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import Binding, Record, kind_of, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.matches.choices import args_of
-from truc_server.matches.game import Game, GuestChoice, Turn
+from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Player, RefusedError
 from truc_server.storage import Write
 
@@ -77,7 +78,7 @@ def code_of(error: CheckError) -> Code:
     return Code(error.refusal) if error.refusal else CODES[error.check]
 
 
-class Verified(NamedTuple):
+class Verified(Struct, frozen=True):
     """A record in its place, whose signature was found to be that of the key `public`."""
 
     placed: InPlace
@@ -102,10 +103,13 @@ def look(game: Game, record: Record) -> InPlace | Repeated:
         RefusedBodyError: It would not be taken.
     """
     body = parsed(record)
-    if isinstance(body, Placed) and body.k != game.ledger.k:
-        if (repeated := _repeated(game, record, body)) is not None:
-            return repeated
-        _note_beyond(game, record, body)
+    match body:  # patterns, as `isinstance` is a call
+        case Placed() if body.k != game.ledger.k:
+            if (repeated := _repeated(game, record, body)) is not None:
+                return repeated
+            _note_beyond(game, record, body)
+        case _:
+            pass
     return _in_place(game, record, body)
 
 
@@ -113,7 +117,7 @@ def _repeated(game: Game, record: Record, body: AnyBody) -> Repeated | None:
     """Return where a record already stands; one for no position, or for one not reached yet, stands nowhere."""
     if not isinstance(body, Placed) or body.k >= game.ledger.k:
         return None
-    found = game.tail.find(record)
+    found = game.tail.find(record, since=body.k)
     return None if found is None else Repeated(found)
 
 
@@ -123,12 +127,15 @@ def accept(game: Game, signed: Verified) -> Turn | Repeated:
     Raises:
         RefusedBodyError: It is not taken.
     """
-    placed, public = signed
+    placed, public = signed.placed, signed.public
     record, body = placed.record, placed.body
     if game.ledger is not placed.ledger and (repeated := _repeated(game, record, body)) is not None:
         return repeated  # it came on another connection too, while the signature was checked
-    if isinstance(body, Sub):
-        raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
+    match body:
+        case Sub():
+            raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
+        case _:
+            pass
     contributor = game.ledger.contributors[record.signer]
     if contributor is None or contributor.public != public:
         raise _not_signed(record)
@@ -160,9 +167,8 @@ def accept_substitute(game: Game, signed: Verified, newcomer: Player, *also: Wri
     Raises:
         RefusedBodyError: It is not taken.
     """
-    placed, public = signed
-    placed = _newcomer(game, placed.record, placed.body, newcomer)
-    if public != newcomer.id:
+    placed = _newcomer(game, signed.placed.record, signed.placed.body, newcomer)
+    if signed.public != newcomer.id:
         raise _not_signed(placed.record)
     return _taken(game, placed, *also)
 
@@ -257,7 +263,7 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
     Raises:
         RefusedError: It is not taken.
     """
-    if game.chosen.get(seat) == chosen(choice):
+    if game.chosen.get(seat) == (choice.at, choice.choose, choice.p):
         return Repeated(choice.at)
     check_position(game, choice.at)
     action = _action(game, seat, choice)
@@ -267,11 +273,6 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
         return game.take(check_place(game.ledger, unsigned(body), body))
     except CheckError as error:
         raise RefusedError(code_of(error), str(error)) from error
-
-
-def chosen(choice: GuestAct) -> GuestChoice:
-    """Return what tells a guest's choice from others, to know it again."""
-    return choice.at, choice.choose, choice.p
 
 
 def check_position(game: Game, at: int) -> None:

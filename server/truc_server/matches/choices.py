@@ -10,8 +10,9 @@ record is asked anything; one that knows the rules is sent nothing that hangs on
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol.acts import options_of, write_args
@@ -52,7 +53,7 @@ Hints = tuple[tuple[str, int | str], ...]
 _WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits for it
 
 
-class Moment(NamedTuple):
+class Moment(Struct, frozen=True):
     """Where seats are asked, and until when: what the messages say in clear. `holders`: those everybody can tell."""
 
     table: str
@@ -106,7 +107,7 @@ class Sealer:
         return key, counter(epoch=self._epoch, number=number)
 
 
-class Position(NamedTuple):
+class Position(Struct, frozen=True):
     """A ledger, with all that is asked of it before the next record.
 
     Attributes:
@@ -168,7 +169,7 @@ def _choices(match: Match, actions: tuple[Action, ...], secret: Hints) -> tuple[
 _OF_CARDS = (Kind.PLAY, Kind.COVER, Kind.SHOW)  # they show a card: nobody is silent after them
 
 
-class Window(NamedTuple):
+class Window(Struct, frozen=True):
     """A record after which the hand may wait for seats that have nothing to say.
 
     `ledger` and `events` are the match and what happened as everybody sees it; `later` happened too, and is told with
@@ -222,7 +223,7 @@ def cards_message(
     )
 
 
-class SeatFrames(NamedTuple):
+class SeatFrames(Struct, frozen=True):
     """What is sent at a position where seats have a choice: a frame to each seat, and what everybody else is told."""
 
     to_seats: tuple[tuple[int, bytes], ...]
@@ -267,7 +268,7 @@ class Asking:
         if waiting is not None and waiting.what == "decision":
             holders, left_ms = waiting.seats, waiting.deadline_ms
         moment = Moment(self._table, ledger.setup.mid, ledger.k, offer, holders, left_ms)
-        found = here.find(seats.asked)
+        found = here.find(seats.asked) if seats.asked else {}
         to_seats: list[tuple[int, bytes]] = []
         told = [*seats.knowing]  # whatever they hold, they are sent what everybody is told
         for seat in seats.asked:

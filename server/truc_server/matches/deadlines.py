@@ -170,10 +170,12 @@ class Waits:
     def notice(self, table: str) -> Waiting | None:
         """Return what is told to everybody who has no choice now."""
         wait = self.now
-        if wait is None or (what := _TOLD.get(wait.what)) is None:
+        if wait is None or wait.what not in _TOLD:
             return None
         match, at, left = self._ledger.setup.mid, self._ledger.k, self.left_ms if wait.seats else None
-        return Waiting(table=table, match=match, at=at, seats=wait.seats, what=what, deadline_ms=left)
+        return Waiting(
+            table=table, match=match, at=at, seats=wait.seats, what=_TOLD[wait.what], deadline_ms=left
+        )
 
     def left_of(self, what: What, seat: int) -> int | None:
         """Return the time a seat has left for `what`; None if, as far as everybody can tell, it is not waited for."""
@@ -263,19 +265,24 @@ class Waits:
             message = f"expected at most {self._opts.rekeys} new chains of a seat, and as many wishes"
             raise RefusedError(Code.ILLEGAL_ACTION, message)
 
-    def timed(self, after: Ledger, body: AnyBody, now: float) -> Clocks:
-        """Return the clocks after a record that is taken at this moment."""
+    def timed(self, after: Ledger, body: AnyBody, now: float, *, opens: bool) -> Clocks:
+        """Return the clocks after a record that is taken at this moment, and that `opens` a new decision or does not."""
         before, banks = self._ledger.match, self.clocks.banks
         if before is not None and after.match is not None and before.games != after.match.games:
             return full(self._opts, after.seats)
-        if isinstance(body, Sub) and body.seat == self._holder:
-            return Clocks(banks)  # the newcomer has had no time yet
+        match body:
+            case Sub(seat=self._holder):
+                return Clocks(banks)  # the newcomer has had no time yet
+            case _:
+                pass
         if self._holder is None:
-            return Clocks(banks, 0 if opens_decision(body) else self.clocks.used)
+            return Clocks(banks, 0 if opens else self.clocks.used)
         used = self.clocks.used + self._elapsed_ms(now)
-        if opens_decision(body):
-            return decided(banks, used, self._opts, self._holder)
-        return Clocks(banks, used)
+        if not opens:
+            return Clocks(banks, used)
+        if used <= self._opts.decision_ms:
+            return Clocks(banks)
+        return decided(banks, used, self._opts, self._holder)
 
     def start(self, now: float) -> float | None:
         """Let time run from now: the record that starts it is stored, and can be shown; return when it is over."""
@@ -285,7 +292,14 @@ class Waits:
         return self.moment
 
     def note(
-        self, here: Position, body: AnyBody, timed: Clocks, now: float, *, window_ms: int | None = None
+        self,
+        here: Position,
+        body: AnyBody,
+        timed: Clocks,
+        now: float,
+        *,
+        opens: bool,
+        window_ms: int | None = None,
     ) -> None:
         """Go on from a record that is taken at this moment; with `window_ms` it opens a window of that length."""
         ledger = here.ledger
@@ -293,16 +307,23 @@ class Waits:
         self.is_window = bool(window_ms)
         self.is_over = self._is_restored = False
         self._holder = here.holders[0] if here.holders else None
-        if opens_decision(body):
+        if opens:
             self.offer = ledger.k - 1
-        rests = ledger.pause.active and not isinstance(body, Rule)
-        if not (rests or isinstance(body, Release)):
+        goes_on = ledger.pause.active
+        match body:
+            case Rule():
+                goes_on = False
+            case Release():
+                goes_on = True
+            case Rekey():
+                self._wishes.discard(body.role - 1)
+            case Sub():
+                self._wishes.discard(body.seat)
+            case _:
+                pass
+        if not goes_on:
             self._asked_at = now
             self._since = now + (window_ms or 0) / 1000
-        if isinstance(body, Rekey):
-            self._wishes.discard(body.role - 1)
-        elif isinstance(body, Sub):
-            self._wishes.discard(body.seat)
         self.now = self._next()
 
     @property
@@ -338,11 +359,15 @@ def owes_chain(ledger: Ledger) -> bool:
 
 def opens_decision(body: AnyBody) -> bool:
     """Tell whether a record opens a new decision."""
-    if isinstance(body, Act | Proxy):
-        return body.kind not in _BESIDE_DECISIONS
-    if isinstance(body, Rule):
-        return body.ruling not in ("pause", "resume")
-    return not isinstance(body, Share | Rekey | Sub)
+    match body:
+        case Act() | Proxy():
+            return body.kind not in _BESIDE_DECISIONS
+        case Rule():
+            return body.ruling not in ("pause", "resume")
+        case Share() | Rekey() | Sub():
+            return False
+        case _:
+            return True
 
 
 def _awaits_call(ledger: Ledger) -> bool:

@@ -6,24 +6,21 @@ Invariants: `take` changes nothing, `note` cannot fail; only the newest turn is 
 journal, so that a ledger never has a record that no batch has.
 """
 
-from itertools import repeat
-from operator import contains
-from typing import NamedTuple
-
 import trio
+from msgspec import Struct
 
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Share
 from truc_protocol.codec import write
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import DealtCards
-from truc_protocol.facts import Fact, means
+from truc_protocol.facts import means
 from truc_protocol.ledger import Due, Folded, InPlace, Ledger, check_place, due, fold, start, take
 from truc_protocol.match_secrets import new_root
 from truc_protocol.messages import Away
 from truc_protocol.records import Phase, Record, parse, parse_own
 from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
 from truc_server.matches.choices import Asking, Position, Sealer, SeatFrames, Window, position, window
-from truc_server.matches.deadlines import Clocks, Wait, Waits, owes_chain, vacant
+from truc_server.matches.deadlines import Clocks, Wait, Waits, opens_decision, owes_chain, vacant
 from truc_server.matches.presence import AwayNews, RollCall
 from truc_server.matches.restore_hold import Hold
 from truc_server.matches.stored import ending, save_secrets
@@ -46,12 +43,13 @@ class RebuildError(Exception):
     """Stored records do not give the match they should."""
 
 
-class Turn(NamedTuple):
+class Turn(Struct, frozen=True):
     """What follows from one record, all of it decided and none of it done.
 
     Attributes:
         k: the position of the record.
         body: what it says.
+        opens: whether it opens a new decision.
         here: where the match stands after it: the ledger, who is to act, and what each seat may do.
         window: the window that it opens, if it opens one.
         clocks: what each seat has left after it.
@@ -64,6 +62,7 @@ class Turn(NamedTuple):
 
     k: int
     body: AnyBody
+    opens: bool
     here: Position
     window: Window | None
     clocks: Clocks
@@ -114,6 +113,8 @@ class Game:
         self.sealer = Sealer(dealer, epoch)
         self.asking = Asking(made.code, dealer, self.sealer)
         self._guests = lineup.guests
+        self._guest_ids = frozenset(lineup.guests.values())
+        self._no_streaks = (0,) * self.ledger.seats
         self._settings = settings
         self._at_rest = at_rest
         self._table = made.code
@@ -138,55 +139,67 @@ class Game:
 
     def has_had(self, player: Player) -> bool:
         """Tell whether a player has a seat in this match, or has had one."""
-        if player.id in self._guests.values():
+        if player.id in self._guest_ids:
             return True
-        # asked three times an act, so by no call of ours
-        return any(map(contains, self.ledger.commitments.layers, repeat(("key", player.id))))
+        key, used = ("key", player.id), self.ledger.commitments
+        return key in used.layers[0] or key in used  # asked with every act: most keys are those of the setup
 
-    def add(self, record: Record, *also: Write) -> Turn:
+    def add(self, record: Record, *also: Write, after: Turn | None = None) -> Turn:
         """Return what follows from a record of the server's own; `also` is stored with it, and before it."""
-        return self.take(check_place(self.ledger, record, parse_own(record)), *also)
+        return self.take(check_place(self.ledger, record, parse_own(record)), *also, after=after)
 
-    def take(self, placed: InPlace, *also: Write) -> Turn:
+    def take(self, placed: InPlace, *also: Write, after: Turn | None = None) -> Turn:
         """Return what follows from a record in its place; `also` is stored with it, and before it.
+
+        It is made now, or, where it follows at once, at the moment of the turn it comes `after`.
 
         Raises:
             CheckError: It does not follow.
         """
         before, record, body = placed.ledger, placed.record, placed.body
-        now, at_ms = trio.current_time(), now_ms()
+        now, at_ms = (trio.current_time(), now_ms()) if after is None else (after.taken_at, after.at_ms)
         folded = take(placed)
-        if isinstance(body, Deal):
-            folded = self._dealt(folded)
-        opens = window(before, record, body, folded)
-        clocks = self.waits.timed(folded.ledger, body, now)
+        opened: DealtCards | None = None
+        rows: tuple[Write, ...] = ()
+        to_seats: tuple[tuple[int, bytes], ...] = ()
+        match body:  # patterns, as `isinstance` is a call
+            case Deal():
+                folded = self._dealt(folded)
+                to_seats = self._cards(folded.ledger)
+            case Share():
+                to_seats = self.asking.cards(folded.ledger, body.receiver, of=body.giver)
+            case Close(link=bytes()):
+                opened = self._opened()
+            case End():
+                rows = self._last_rows(body)
+            case _:
+                pass
+        opens = opens_decision(body)
+        shown = window(before, record, body, folded)
+        clocks = self.waits.timed(folded.ledger, body, now, opens=opens)
         here = position(folded.ledger)
-        facts = self._facts(body, folded, opens, here)
+        untold = () if self._window is None else self._window.later
+        told = shown or folded
+        in_view = here.in_view if shown is None and here.deciding is not None else None
+        facts = means(body, told.ledger, untold + told.events, opened, in_view)
         row = AddRecord(self.mid, before.k, *record, packed_facts(facts), at_ms, write(clocks))
         return Turn(
             k=before.k,
             body=body,
+            opens=opens,
             here=here,
-            window=opens,
+            window=shown,
             clocks=clocks,
             taken_at=now,
             at_ms=at_ms,
-            rows=(*also, row, *self._last_rows(body)) if isinstance(body, End) else (*also, row),
+            rows=(*also, row, *rows),
             frame=record_frame(self._table, row),
-            to_seats=self._cards(folded.ledger, body) if isinstance(body, Deal | Share) else (),
+            to_seats=to_seats,
         )
 
     def _dealt(self, folded: Folded) -> Folded:
         """Return what follows from a deal for whoever knows the cards."""
         return Folded(self.dealer.know_deal(folded.ledger), folded.events)
-
-    def _facts(self, body: AnyBody, folded: Folded, opens: Window | None, here: Position) -> list[Fact]:
-        """Return what a record means, as far as everybody can tell now, and what could not be told before."""
-        untold = () if self._window is None else self._window.later
-        told = opens or folded
-        opened = self._opened() if isinstance(body, Close) and body.link is not None else None
-        in_view = here.in_view if opens is None and here.deciding is not None else None
-        return means(body, told.ledger, untold + told.events, opened, in_view)
 
     def _opened(self) -> DealtCards:
         """Return the cards of the hand that is still open, and that a record now lays all open."""
@@ -196,10 +209,8 @@ class Game:
     def _last_rows(self, end: End) -> tuple[Write, ...]:
         return ending(self.setup, end, is_rated=self._is_public and self._settings.now.ratings)
 
-    def _cards(self, ledger: Ledger, body: Deal | Share) -> tuple[tuple[int, bytes], ...]:
-        """Return the cards that a record gives to guests who have no box."""
-        if isinstance(body, Share):
-            return self.asking.cards(ledger, body.receiver, of=body.giver)
+    def _cards(self, ledger: Ledger) -> tuple[tuple[int, bytes], ...]:
+        """Return the cards that a deal gives to guests who have no box."""
         return tuple(cards for seat in range(ledger.seats) for cards in self.asking.cards(ledger, seat))
 
     def note(self, turn: Turn, *, gate: int) -> None:
@@ -207,27 +218,30 @@ class Game:
         body, ledger = turn.body, turn.here.ledger
         self.ledger, self._window = ledger, turn.window
         window_ms = None if turn.window is None else self._settings.now.tables.window_ms
-        self.waits.note(turn.here, body, turn.clocks, turn.taken_at, window_ms=window_ms)
-        if not self.is_calm or ledger.silent or any(ledger.streaks):
+        self.waits.note(turn.here, body, turn.clocks, turn.taken_at, opens=turn.opens, window_ms=window_ms)
+        if not self.is_calm or ledger.silent or ledger.streaks != self._no_streaks:
             self.roll.note(ledger, body)
             self._met, self.is_calm = None, False
         self.tail.add(Item(turn.k, turn.frame, gate))
 
-    def due(self, *, is_draining: bool) -> Turn | None:
-        """Return what follows from the next record of the server's own; None if there is none to make now."""
+    def due(self, after: Turn | None = None, *, is_draining: bool) -> Turn | None:
+        """Return what follows from the next record of the server's own; None if there is none to make now.
+
+        It is of the moment of the turn it comes `after`, where it follows at once.
+        """
         ledger = self.ledger
         if ledger.phase is _BETWEEN and owes_chain(ledger):
             # the secrets of the new chain are stored with the record, and before it
             record = self.dealer.rekey(ledger, new_root())
             secrets = save_secrets(self._at_rest, self.setup.terms.th, self.dealer.secrets)
-            return self.add(record, secrets)
+            return self.add(record, secrets, after=after)
         ruling = None
         if (
             ledger.voids
             or ledger.pause.asked
             or self.waits.is_over
             or self._is_deserted
-            or any(ledger.streaks)
+            or ledger.streaks != self._no_streaks
         ):
             ruling = self._ruling(ledger)
         if ruling is None and self.waits.now is not None:
@@ -235,7 +249,7 @@ class Game:
         if ruling is None and is_draining and due(ledger) is Due.CALL:
             return None
         record_due = ruling or self.dealer.next_record(ledger)
-        return None if record_due is None else self.add(record_due)
+        return None if record_due is None else self.add(record_due, after=after)
 
     def _ruling(self, ledger: Ledger) -> Record | None:
         """Return the ruling that is due now, if any."""
@@ -332,6 +346,7 @@ class Game:
         turn = Turn(
             k=row.k,
             body=body,
+            opens=opens_decision(body),
             here=position(folded.ledger),
             window=window(self.ledger, record, body, folded),
             clocks=Clocks.from_bytes(row.clocks),

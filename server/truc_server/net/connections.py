@@ -95,43 +95,51 @@ class Connections:
                 await self._admission.turn_away(stream, refused)
                 return
             try:
-                await self._let_in(stream, address, began)
+                tls = self._tls
+                encrypted = None if tls is None else await self._encrypt(stream, tls, address)
+                if tls is None or encrypted is not None:
+                    await self.attend(stream, address, began=began, sealer=encrypted)
             finally:
                 self._admission.leave(network)
         except Exception:  # harms no other connection
             log.exception("internal", incident=token_hex(4), address=address)
 
-    async def _let_in(self, stream: trio.SocketStream, address: str, began: float) -> None:
-        """Speak with a client; the time for the login runs already, and agreeing on encryption is part of it."""
-        encrypted: Encrypted | None = None
-        if self._tls is not None:
-            try:
-                encrypted = await self._encrypt(stream, self._tls, address)
-            finally:
-                self._house.figures.unencrypted += encrypted is None
-            if encrypted is None:
-                return
-        await self.attend(stream, address, began=began, sealer=encrypted)
-
     async def attend(
         self, stream: trio.SocketStream, address: str, *, began: float, sealer: Sealer | None
     ) -> None:
-        """Speak with a client that has come in and is counted, until the connection ends."""
+        """Speak with a client that has come in and is counted, until the connection ends.
+
+        What it says is handed on here: each function between this and the socket would go on with each message.
+        """
         peer = Peer(self._house, stream, address, began=began, sealer=sealer)
         self._peers[peer] = None
+        bind_contextvars(connection=peer.number)
         try:
-            await self._speak(peer)
+            with peer.scope:
+                try:
+                    self._greet(peer)
+                    async for said in peer:
+                        for item in said:
+                            if peer.is_open:
+                                await self._handle(peer, item)
+                except Exception:
+                    incident = token_hex(4)
+                    log.exception("internal", incident=incident, address=peer.address)
+                    peer.fail(incident)
+                await peer.wait_parted()
         finally:
             del self._peers[peer]
             peer.leave()
             self._on_left(peer)
 
     async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> Encrypted | None:
-        """Agree with a client on encryption; None if that came to nothing."""
+        """Agree with a client on encryption, for which the time of the login runs; None if that came to nothing."""
         encrypted, seconds = Encrypted(tls), self._house.settings.now.limits.login_s
+        is_agreed = False
         try:
             with trio.move_on_after(seconds):
-                return encrypted if await encrypted.shake_hands(stream) else None
+                is_agreed = await encrypted.shake_hands(stream)
+                return encrypted if is_agreed else None
             log.info("not_encrypted", address=address, reason=f"expected a handshake within {seconds} s")
         except MistakenSchemeError as error:
             log.info("not_encrypted", address=address, reason=str(error))
@@ -140,23 +148,9 @@ class Connections:
             log.info("not_encrypted", address=address, reason=str(error))
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass  # gone before it was agreed on
+        finally:
+            self._house.figures.unencrypted += not is_agreed
         return None
-
-    async def _speak(self, peer: Peer) -> None:
-        """Hand on what a client says until there is nothing more, and let the last words reach it."""
-        bind_contextvars(connection=peer.number)
-        with peer.scope:
-            try:
-                self._greet(peer)
-                async for said in peer:
-                    for item in said:
-                        if peer.is_open:
-                            await self._handle(peer, item)
-            except Exception:
-                incident = token_hex(4)
-                log.exception("internal", incident=incident, address=peer.address)
-                peer.fail(incident)
-            await peer.wait_parted()
 
     def _greet(self, peer: Peer) -> None:
         """Tell a client that has just come if it cannot stay."""

@@ -222,9 +222,16 @@ class Peer:
 
     async def __anext__(self) -> Sequence[AnyMessage | Failure]:
         """Wait for what comes next; what comes after the end of the connection, or together with it, is to be passed over."""
+        sealer, received = self.outbox.sealer, None
         try:
-            sealer = self.outbox.sealer
-            received = await (read_some(self._descriptor) if sealer is None else self._read(sealer))
+            while received is None:
+                if sealer is not None and (received := self._open(sealer)) is not None:
+                    break
+                raw = await read_some(self._descriptor)
+                if sealer is None or not raw:
+                    received = raw
+                else:
+                    sealer.feed(raw)
         except RemoteError as error:  # of what carries the frames
             return [Failure(error.code, error.message, closes=True)]
         except OSError:  # the connection is lost
@@ -236,15 +243,6 @@ class Peer:
         if said:  # whole frames are a sign of life; bytes that drip in are not
             self.heard, self._pinged = trio.current_time(), None
         return said
-
-    async def _read(self, sealer: Sealer) -> bytes:
-        """Return what comes next, opened; empty at the end."""
-        while (opened := self._open(sealer)) is None:
-            received = await read_some(self._descriptor)
-            if not received:
-                return b""
-            sealer.feed(received)
-        return opened
 
     def _open(self, sealer: Sealer) -> bytes | None:
         """Return what comes next, opened, and let out what is owed for it."""

@@ -5,10 +5,11 @@ answer to an act comes after its record, and the match goes on after the answer.
 """
 
 from functools import partial
-from typing import Final, NamedTuple, assert_never
+from typing import Final, assert_never
 
 import structlog
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol.crypto import keys
@@ -22,7 +23,6 @@ from truc_server.matches.acceptance import (
     Verified,
     accept,
     accept_choice,
-    chosen,
     look,
     look_at_newcomer,
     verified,
@@ -40,7 +40,7 @@ _SIGNATURES: Final = Worker("signatures")
 log = structlog.get_logger()
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """Where an act belongs, found once; `stands_by` if the player does not have the seat yet."""
 
     table: Table
@@ -65,15 +65,15 @@ def _place(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestA
         RefusedError: There is no such match for this player, or they act in the other way than their kind does.
     """
     table, seat = lobby.place(message.table, player)
-    standing_by = table.standins.seats.get(peer)
-    if standing_by is not None:
-        seat = standing_by
+    stands_by = peer in table.standins.seats
+    if stands_by:
+        seat = table.standins.seats[peer]
     elif seat is None:
         seat = table.own_seat(player)  # which tells why there is none
     if player.kind is not _ACTORS[type(message)]:
         raise _acts_otherwise(message)
-    game = table.own_game(mid, player if standing_by is None else None)
-    return Place(table, game, seat, standing_by is not None)
+    game = table.own_game(mid, None if stands_by else player)
+    return Place(table, game, seat, stands_by)
 
 
 _ACTORS: Final = {SignedAct: PlayerKind.KEY, GuestAct: PlayerKind.GUEST}
@@ -99,10 +99,12 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
         place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
         return trio.current_time()
     looked = _look(place, player, message)
-    if isinstance(looked, Repeated):
-        _answer_again(peer, message, looked)
-        return None
-    record = looked.record
+    match looked:  # a pattern, as `isinstance` is a call
+        case Repeated():
+            _answer_again(peer, message, looked)
+            return None
+        case _:
+            record = looked.record
     # a thread of its own: meanwhile the loop serves others, and the match may go on without this record
     is_sound = await _SIGNATURES.run(keys.verify, player.id, record.body, record.sig)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
@@ -146,10 +148,12 @@ def _take(
     if place.stands_by:
         return _answer(peer, table, message, lobby.substitute(table, game, peer, player, signed).turn)
     turn = accept(game, signed)
-    if isinstance(turn, Repeated):
-        _answer_again(peer, message, turn)
-        return None
-    table.commit(game, turn)
+    match turn:
+        case Repeated():
+            _answer_again(peer, message, turn)
+            return None
+        case _:
+            table.commit(game, turn)
     return _answer(peer, table, message, turn)
 
 
@@ -173,16 +177,19 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> float
     Raises:
         RefusedError: It is not taken.
     """
-    table, game, seat, _ = _place(lobby, peer, player, message, message.match)
+    place = _place(lobby, peer, player, message, message.match)
+    table, game, seat = place.table, place.game, place.seat
     if game.hold.unheard:
         game.hold.put_off(peer, message, partial(choose, lobby, peer, player, message))
         return trio.current_time()
     turn = accept_choice(game, seat, message)
-    if isinstance(turn, Repeated):
-        _answer_again(peer, message, turn)
-        return None
-    table.commit(game, turn)
-    game.chosen[seat] = chosen(message)
+    match turn:
+        case Repeated():
+            _answer_again(peer, message, turn)
+            return None
+        case _:
+            table.commit(game, turn)
+    game.chosen[seat] = message.at, message.choose, message.p
     return _answer(peer, table, message, turn)
 
 
@@ -191,7 +198,7 @@ def _answer(peer: Peer, table: Table, message: SignedAct | GuestAct, turn: Turn)
     peer.ok(message, k=turn.k, dup=False)
     if peer.is_traced:
         log.debug("act", table=label(table.code), k=turn.k)
-    table.go_on()
+    table.go_on(turn)
     return turn.taken_at
 
 

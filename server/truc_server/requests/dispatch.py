@@ -114,23 +114,54 @@ class Dispatch:
         return self._told
 
     async def handle(self, peer: Peer, item: AnyMessage | Failure) -> None:
-        """Do what a client asks, or answer why not."""
-        match item:  # patterns, as `isinstance` is a call
-            case Failure():
-                self._charge(peer)
-                peer.answer(item)
-                return
-            case _:
+        """Do what a client asks, or answer why not.
+
+        An act that is new is never refused; one that is refused or was taken before is charged for. But if nothing could be
+        stored for a long time, not even acts are taken.
+        """
+        match item:  # a pattern, as `isinstance` is a call
+            case SignedAct() | GuestAct():
                 message = item
+            case _:
+                await self._handle_other(peer, item)
+                return
         try:
+            if self._means.journal.is_full:
+                _refuse_for_now(peer, message, _BEHIND_MS)
+                return
+            if (player := peer.player) is None:
+                self._refuse(peer, message, RefusedError(Code.AUTH_REQUIRED, _LOGIN_FIRST))
+                return
             match message:
-                case SignedAct() | GuestAct():
-                    await self._take_act(peer, message)
+                case SignedAct():
+                    taken_at = await acts.sign(self._lobby, peer, player, message)
+                case GuestAct():
+                    taken_at = acts.choose(self._lobby, peer, player, message)
                 case _:
-                    if self._is_let_in(peer, message):
-                        await self._take(peer, message)
+                    assert_never(message)
+            if taken_at is None:
+                self._charge(peer)
+                return
+            figures, journal = self._means.figures, self._means.journal
+            figures.acts[player.kind] += 1
+            if journal.gate != self._batch:  # one call for all acts of a batch
+                self._batch, self._read = journal.gate, []
+                journal.after(partial(figures.note_let_out, self._read))
+            self._read.append(peer.heard)
+            await self._means.pace.wait_after_act(peer.network, message.match, taken_at)
         except Exception as error:
             self._fail(peer, message, error)
+
+    async def _handle_other(self, peer: Peer, item: AnyMessage | Failure) -> None:
+        if isinstance(item, Failure):
+            self._charge(peer)
+            peer.answer(item)
+            return
+        try:
+            if self._is_let_in(peer, item):
+                await self._take(peer, item)
+        except Exception as error:
+            self._fail(peer, item, error)
 
     def _fail(self, peer: Peer, message: AnyMessage, error: Exception) -> None:
         """Answer what could not be done."""
@@ -192,31 +223,6 @@ class Dispatch:
             table = self._lobby.table(message.table)
             return {"table": label(table.code), "k": table.game and table.game.ledger.k}
         return {}
-
-    async def _take_act(self, peer: Peer, message: SignedAct | GuestAct) -> None:
-        """Take an act. A new one is never refused; one that is refused or was taken before is charged for.
-
-        But if nothing could be stored for a long time, not even acts are taken.
-        """
-        if self._means.journal.is_full:
-            _refuse_for_now(peer, message, _BEHIND_MS)
-            return
-        if (player := peer.player) is None:
-            raise RefusedError(Code.AUTH_REQUIRED, _LOGIN_FIRST)
-        if isinstance(message, SignedAct):
-            taken_at = await acts.sign(self._lobby, peer, player, message)
-        else:
-            taken_at = acts.choose(self._lobby, peer, player, message)
-        if taken_at is not None:
-            figures, journal = self._means.figures, self._means.journal
-            figures.acts[player.kind] += 1
-            if journal.gate != self._batch:  # one call for all acts of a batch
-                self._batch, self._read = journal.gate, []
-                journal.after(partial(figures.note_let_out, self._read))
-            self._read.append(peer.heard)
-            await self._means.pace.wait_after_act(peer.network, message.match, taken_at)
-        else:
-            self._charge(peer)
 
     async def _take(self, peer: Peer, message: AnyMessage) -> None:
         match message:

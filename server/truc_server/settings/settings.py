@@ -298,7 +298,7 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     links: Annotated[
         int,
         Meta(ge=1, le=MAX_LINKS, description="Deals that a chain serves before its owner starts a new one."),
-    ] = 256
+    ] = 128
 
     def opts(self) -> tuple[int, ...]:
         """Return the array `opts` of the record `table`, complete."""

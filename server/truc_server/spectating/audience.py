@@ -6,9 +6,11 @@ room again. When a table is gone, each watcher is told so after they have been s
 most one connection.
 """
 
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from truc_protocol.messages import ServerMessage
 from truc_protocol.wire.connection import broadcast_frame
@@ -27,7 +29,7 @@ class Gap(Enum):
     """They are sent nothing until there is room for all of it again."""
 
 
-class Answerers(NamedTuple):
+class Answerers(Struct, frozen=True):
     """Seats that may have to decide, by what they are sent then.
 
     Attributes:
@@ -35,8 +37,8 @@ class Answerers(NamedTuple):
         knowing: those that sign acts, and find that out by the rules.
     """
 
-    asked: MutableSequence[int]
-    knowing: MutableSequence[int]
+    asked: Sequence[int]
+    knowing: Sequence[int]
 
 
 class Audience:
@@ -54,6 +56,7 @@ class Audience:
         self._watched = watched
         self._seats: list[Peer | None] = [None] * seats
         self._live: set[Peer] = set()
+        self._answerers: Answerers | None = None  # until a seat changes hands, falls behind or catches up
         self._beside: list[Peer] = []
         self._last_word: bytes | None = None
 
@@ -68,11 +71,15 @@ class Audience:
 
     def live_seats(self) -> Answerers:
         """Return the seats whose connection has been sent everything so far."""
-        seats = Answerers([], [])
-        for seat, holder in enumerate(self._seats):
-            if holder is not None and holder in self._live:
-                (seats.knowing if holder.knows_rules else seats.asked).append(seat)
-        return seats
+        if self._answerers is None:
+            live = [seat for seat, holder in enumerate(self._seats) if holder in self._live]
+            knowing = [seat for seat in live if self._knows_rules(seat)]
+            self._answerers = Answerers([seat for seat in live if seat not in knowing], knowing)
+        return self._answerers
+
+    def _knows_rules(self, seat: int) -> bool:
+        holder = self._seats[seat]
+        return holder is not None and holder.knows_rules
 
     def send(self, to_seats: Iterable[tuple[int, bytes]]) -> None:
         """Send frames to one seat each, if its connection has been sent everything so far."""
@@ -88,9 +95,9 @@ class Audience:
             return None
         self._put(seat, peer)
         self._forget(peer)
-        self._live.discard(peer)
+        self.fall_behind(peer)
         if before is not None:
-            self._live.discard(before)
+            self.fall_behind(before)
         return before
 
     def hand_over(self, seat: int, peer: Peer) -> Peer | None:
@@ -98,21 +105,21 @@ class Audience:
         is_live = peer in self._live
         before = self.attach(seat, peer)
         if is_live:
-            self._live.add(peer)
+            self._keep_up(peer)
         return before
 
     def watch(self, peer: Peer) -> None:
         """Add a watcher, which is behind."""
         self._forget(peer)
         self.watchers[peer] = Gap.NOTHING
-        self._live.discard(peer)
+        self.fall_behind(peer)
         peer.watched |= {self._watched}
 
     def sit_beside(self, peer: Peer) -> None:
         """Add a connection without a seat that is told what the seats are told, and is behind."""
         self._forget(peer)
         self._beside.append(peer)
-        self._live.discard(peer)
+        self.fall_behind(peer)
 
     def _forget(self, peer: Peer) -> None:
         """Forget that a connection follows without a seat."""
@@ -144,17 +151,24 @@ class Audience:
     def seats_caught_up(self) -> None:
         """Note that a match begins: no seat has missed anything of it."""
         self._live.update(peer for peer in self._seats if peer is not None)
+        self._answerers = None
 
     def fall_behind(self, peer: Peer) -> None:
         """Note that a follower is behind: it is sent again what it may have."""
         self._live.discard(peer)
+        self._answerers = None
+
+    def _keep_up(self, peer: Peer) -> None:
+        """Note that a follower is sent what happens next."""
+        self._live.add(peer)
+        self._answerers = None
 
     def caught_up(self, peer: Peer) -> bool:
         """Note that a follower has been sent everything so far; False if some of it was dropped meanwhile."""
         if self.watchers.get(peer) is Gap.SOME:
             self.watchers[peer] = Gap.ALL_SINCE
             return False
-        self._live.add(peer)
+        self._keep_up(peer)
         if self._last_word is not None and peer in self.watchers:
             self._part(peer, self._last_word)
         return True
@@ -164,7 +178,7 @@ class Audience:
         holder = self._seats[seat]
         self._put(seat, None)
         if holder is not None:
-            self._live.discard(holder)
+            self.fall_behind(holder)
 
     def drop(self, peer: Peer) -> bool:
         """Forget a connection; tell whether it had a seat."""
@@ -176,13 +190,14 @@ class Audience:
 
     def _put(self, seat: int, peer: Peer | None) -> None:
         self._seats[seat] = peer
+        self._answerers = None
         self.online = tuple(seat for seat, holder in enumerate(self._seats) if holder is not None)
 
     def unwatch(self, peer: Peer) -> None:
         """Forget that a connection follows without a seat; a seat it has stays its own."""
         self._forget(peer)
         if peer not in self._seats:
-            self._live.discard(peer)
+            self.fall_behind(peer)
 
     def tell_seats(self, message: ServerMessage, *, of: str | None = None) -> None:
         """Send a notice to the seats and those beside them, except those who ignore the player with the tag `of`."""
@@ -229,7 +244,7 @@ class Audience:
             self.unwatch(peer)
             peer.send_frame(last_word)
         elif not self.come_back(peer, ()):
-            self._live.discard(peer)
+            self.fall_behind(peer)
             self.watchers[peer] = Gap.ALL_SINCE
 
     def is_skipped(self, peer: Peer) -> bool:
@@ -239,7 +254,7 @@ class Audience:
     def skip(self, peer: Peer) -> None:
         """Note that what waited for a watcher was dropped: a live one is sent nothing until it has room again."""
         if peer in self._live:
-            self._live.discard(peer)
+            self.fall_behind(peer)
             self.watchers[peer] = Gap.ALL_SINCE
         elif not self.is_skipped(peer):
             self.watchers[peer] = Gap.SOME
@@ -250,7 +265,7 @@ class Audience:
         if not peer.send_together((*frames, *last)):
             return False
         self.watchers[peer] = Gap.NOTHING
-        self._live.add(peer)
+        self._keep_up(peer)
         if last:
             peer.outbox.keep_all()
             self.unwatch(peer)

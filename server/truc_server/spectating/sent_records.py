@@ -6,7 +6,7 @@ store together have no hole; what is told of the match or its table from here sa
 
 from collections.abc import Iterator, Sequence
 from itertools import starmap
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ from truc_server.table_data.seats import Lineup
 from truc_server.timing.clock import now_ms
 
 _MEANS: Final = write({"means": ()})[:-1]  # the map that is stored, without its list of facts
+_FACTS_AT: Final = len(_MEANS)
 
 
 class Item(Struct, frozen=True):
@@ -87,12 +88,15 @@ class Tail:
         i = k - self.first
         return self._items[i] if 0 <= i < len(self._items) else None
 
-    def find(self, record: Record) -> int | None:
-        """Return where this signer's body stands, if it is held; a body can have more than one valid signature."""
-        newest_first = reversed(self._items)
-        return next(
-            (item.k for item in newest_first if item.is_of(signer=record.signer, body=record.body)), None
-        )
+    def find(self, record: Record, *, since: int) -> int | None:
+        """Return where this signer's body stands, not before position `since`, if it is held.
+
+        A body can have more than one valid signature.
+        """
+        for item in self.since(since):
+            if item.is_of(signer=record.signer, body=record.body):
+                return item.k
+        return None
 
 
 def record_of(frame: bytes) -> Record:
@@ -108,9 +112,7 @@ def packed_facts(facts: Sequence[Fact]) -> bytes:
 
 def record_frame(table: str, row: AddRecord) -> bytes:
     """Return the frame that carries a record to everybody: the same bytes for all, and again after a restart."""
-    facts = cast(
-        "tuple[Fact, ...]", Raw(row.means[len(_MEANS) :])
-    )  # packed once, to be stored and to be sent
+    facts: Any = Raw(row.means[_FACTS_AT:])  # packed once, to be stored and to be sent
     return broadcast_frame(
         MatchRecord(
             table=table, match=row.mid, k=row.k, signer=row.signer, body=row.body, sig=row.sig, means=facts
@@ -158,20 +160,29 @@ class ShownMatch:
         """Note when a record was made, which may be shown later: the first and the end tell how old the match is."""
         if self.began_ms is None:
             self.began_ms = at_ms
-        if isinstance(body, End):
-            self.ended_ms = at_ms
+        match body:
+            case End():
+                self.ended_ms = at_ms
+            case _:
+                pass
 
     def add(self, frame: bytes, body: AnyBody) -> None:
         """Count the next record as shown."""
-        if isinstance(body, Call):
-            self._begin()
+        match body:
+            case Call():
+                self._begin()
+            case Sub():
+                self._seats = (*self._seats[: body.seat], body, *self._seats[body.seat + 1 :])
+            case _:
+                pass
         self._hand.append(frame)
         self._newest = frame
         self.k += 1
-        if isinstance(body, Close):
-            self._begin()
-        elif isinstance(body, Sub):
-            self._seats = (*self._seats[: body.seat], body, *self._seats[body.seat + 1 :])
+        match body:
+            case Close():
+                self._begin()
+            case _:
+                pass
 
     def _begin(self) -> None:
         self.begun = Begun(self.k, self._newest)

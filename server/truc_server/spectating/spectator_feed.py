@@ -157,7 +157,8 @@ class SpectatorFeed:
         shown = self._queue[-1].shown
         if shown is None:
             return  # only matches before the newest one are read again
-        shown.made_at(body, at_ms)
+        if shown.began_ms is None or ledger.phase is Phase.ENDED:
+            shown.made_at(body, at_ms)
         if self.delay_s:
             self._put_off(shown.tail.end, at_ms)
         elif not self._is_by_hand:

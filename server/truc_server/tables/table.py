@@ -62,6 +62,7 @@ from truc_server.timing.clock import now_ms
 from truc_server.timing.timers import Alarm, Timers
 
 ACKS_S: Final = 2.0  # for the players to acknowledge the end of their match, before the table closes
+_CALLED, _ENDED = Phase.CALLED, Phase.ENDED  # a lookup in an Enum is slow
 GIVEN_UP: Final = "given_up"  # in place of the reason that a record `end` would give
 
 log = structlog.get_logger()
@@ -350,14 +351,17 @@ class Table:
             self._gate = gate
             self._journal.after(self._start)
         game.note(turn, gate=gate)
-        if isinstance(turn.body, Close):
-            game.tail.close_hand(self._journal.durable)
+        match turn.body:  # patterns, as `isinstance` is a call
+            case Close():
+                game.tail.close_hand(self._journal.durable)
+            case Rule() | Void():
+                self._log(turn.k, turn.body)
+            case _:
+                pass
         self.feed.took(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
-        if isinstance(turn.body, Rule | Void):
-            self._log(turn.k, turn.body)
 
     def _log(self, k: int, body: Rule | Void) -> None:
         if isinstance(body, Void):
@@ -366,26 +370,29 @@ class Table:
             told = {"ruling": body.ruling, "seat": body.seat, "kind": body.kind}
             log.info("ruled", table=label(self.code), k=k, **told)
 
-    def go_on(self) -> None:
-        """Let every record follow that is the server's to make, then ask the seats that have a choice."""
+    def go_on(self, turn: Turn | None = None) -> None:
+        """Let every record follow that is the server's to make, then ask the seats that have a choice.
+
+        What follows at once from a `turn` is of the same moment. While only releases are waited for, nobody is asked.
+        """
         game = self.game
-        if game is not None and self._advance(game):
+        if game is not None and self._advance(game, turn) and game.ledger.phase is not _CALLED:
             self._ask(game)
 
-    def _advance(self, game: Game) -> bool:
+    def _advance(self, game: Game, turn: Turn | None = None) -> bool:
         """Add every record that is the server's to make; False if the match is held."""
         game.meet(self.audience.online)
         if not game.is_calm:
             self._tell_changes(game)
         if game.hold.unheard:
             return False
-        while (turn := game.due(is_draining=self._backing.drain.by is not None)) is not None:
+        while (turn := game.due(turn, is_draining=self._backing.drain.by is not None)) is not None:
             self.commit(game, turn)
             if not game.is_calm:
                 self._tell_changes(game)
         if self._journal.durable >= self._gate:
             self._clock.set(game.waits.moment)
-        if game.ledger.phase is Phase.ENDED:
+        if game.ledger.phase is _ENDED:
             self._end(game)
         return True
 

@@ -32,7 +32,7 @@ const WANT = ['history']
  * What a session is given.
  *
  * @typedef {object} Given
- * @property {() => import('../../lib/line.mjs').Connection} connect
+ * @property {() => Promise<import('../../lib/line.mjs').Connection>} connect
  * @property {string} server the name that its key is pinned by
  * @property {import('./vault.mjs').Vault | null} vault null where the browser keeps nothing: then one is a guest
  * @property {string | null} whyGuest why this browser cannot have a key; null if it can
@@ -88,7 +88,9 @@ export class Session {
 
   async visit() {
     this.tell({ what: 'line', state: 'opening' })
-    const line = this.line = new Line(this.connect())
+    const connection = await this.connect()
+    if (this.isOver) return connection.close()
+    const line = this.line = new Line(connection)
     this.wishes.clear()
     this.greeting = new Greeting(line)
     this.greeting.begin({ want: WANT, client: { name: 'truc-web' } })
