@@ -14,7 +14,9 @@ from functools import partial
 
 import pytest
 import trio
+from chaos.servers import free_port
 from client.browser import browser, needs_browser
+from client.serving import RealServer
 from server.admins import host_says, hosting
 from server.browsers import Door, door
 from server.conftest import QUICK, changed, together
@@ -34,6 +36,11 @@ from truc_terminal.commands.in_person import tell_invite
 from truc_terminal.commands.terminal import own_screen
 from truc_terminal.web_carrier import WebCarrier
 from truc_web.tree import read_tree
+
+WAITS_FOR = """new Promise((done) => {
+    const look = () => document.body.innerText.includes(%r) ? done(true) : setTimeout(look, 50)
+    look()
+})"""
 
 
 async def test_whoever_opens_a_table_is_told_its_link_for_browsers(tmp_path, capsys):
@@ -229,6 +236,25 @@ def test_a_browser_is_opened_at_the_page_and_may_speak_with_the_server(real_serv
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
+
+
+@needs_browser
+@pytest.mark.slow
+def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(tmp_path):
+    web = {"TRUC_WEB_LISTEN": f"127.0.0.1:{free_port()}", "TRUC_ACCESS_MEMBERS": "invite"}
+    server = RealServer(tmp_path / "data", web).start()
+    try:
+        command = [sys.executable, "-m", "truc_server", "invite", "--data", str(server.data)]
+        told = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **web})
+        link = told.stdout.splitlines()[1]
+        with browser(tmp_path / "stranger") as page:
+            page.visit(link.partition("#")[0])
+            page.wait_for(WAITS_FOR % "does not admit your key")
+        with browser(tmp_path / "member") as page:
+            page.visit(link)
+            page.wait_for(WAITS_FOR % "1 here")
+    finally:
+        server.stop()
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ export class Ui {
 
   /** @param {any} event */
   take(event) {
-    if (event.what === 'up') return this.worker.postMessage({ do: 'begin' })
+    if (event.what === 'up') return this.worker.postMessage({ do: 'begin', invite: /[#&]invite=([\w-]+)/.exec(location.hash)?.[1] ?? null })
     if (event.what === 'reply') return this.settle(event)
     this.happen({ ...event, now: performance.now() })
   }

@@ -17,6 +17,8 @@ let session = null
 /** @type {Vault | null} */
 let vault = null
 let release = () => {}
+/** @type {string | null} */
+let invite = null     // of the link that led here
 
 /** @param {any} event */
 const tell = (event) => page.postMessage(event)
@@ -63,7 +65,7 @@ async function visit(why) {
     const { binding } = await beside() ?? local     // the server may show another certificate by now
     return connectWeb(url, binding && fromHex(binding))
   }
-  session = new Session({ connect, server, vault, whyGuest: why, tell })
+  session = new Session({ connect, server, invite, vault, whyGuest: why, tell })
   tell({ what: 'vault', name: vault?.name ?? null, isNew: !vault?.hasKey })
   await session.run()
 }
@@ -76,7 +78,10 @@ async function beside() {
 
 /** @type {Record<string, (wish: any) => unknown>} */
 const WISHES = {
-  begin: () => begin(false),
+  begin(wish) {
+    invite = wish.invite
+    return begin(false)
+  },
   take: () => begin(true),
   awake: () => session?.awake(),
   async name({ n, name }) {

@@ -34,6 +34,7 @@ const WANT = ['history']
  * @typedef {object} Given
  * @property {() => Promise<import('../../lib/line.mjs').Connection>} connect
  * @property {string} server the name that its key is pinned by
+ * @property {string | null} invite to a closed server
  * @property {import('./vault.mjs').Vault | null} vault null where the browser keeps nothing: then one is a guest
  * @property {string | null} whyGuest why this browser cannot have a key; null if it can
  * @property {(event: any) => void} tell
@@ -41,9 +42,10 @@ const WANT = ['history']
 
 export class Session {
   /** @param {Given} given */
-  constructor({ connect, server, vault, whyGuest, tell }) {
+  constructor({ connect, server, invite, vault, whyGuest, tell }) {
     this.connect = connect
     this.server = server
+    this.invite = invite
     this.vault = vault
     this.whyGuest = whyGuest
     this.tell = tell
@@ -168,7 +170,7 @@ export class Session {
     const name = this.vault?.name ?? null
     if (this.vault !== null && this.whyGuest === null) {
       this.me = await this.vault.me(met.pin)
-      this.line.ask('login', { ...(name !== null && { name }), ...await this.greeting.prove(met, this.me) })
+      this.line.ask('login', { ...(name !== null && { name }), ...(this.invite !== null && { invite: this.invite }), ...await this.greeting.prove(met, this.me) })
     } else {
       this.token ??= this.vault?.token ?? null
       this.line.ask('login', this.token === null ? { name: name ?? 'guest' } : { token: this.token })
