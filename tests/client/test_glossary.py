@@ -26,6 +26,7 @@ SURFACES = {
     "transcript": "watching/transcript commands/transcript history/kept failures/no_transcripts together/no_transcript help:transcript",
     "envido": "moves/envido/label facts/envido_declined reasons/envido lessons/envido lessons/envido-own signs/high-envido answers/envido",
     "covered": "moves/cover/label facts/card_covered screen/face_down replay/covered",
+    "tied": "facts/trick_tied facts/trick_tied-none",
 }
 """By term: where it is spoken of. `help` are the texts of the commands; the rest after a colon is a note and no key."""
 GLOSSARY = {
@@ -58,9 +59,12 @@ GLOSSARY = {
         "pt": "envido",
     },
     "covered": {"en": "face down", "ca": "tapada", "es": "tapada", "fr": "face cachée", "pt": "coberta"},
+    "tied": {"en": "tied", "ca": "empatad(a|es)", "es": "empatadas?", "fr": "nul", "pt": "empatada"},
 }
 REGIONAL = {
     ("es", "argentine"): {"trick": "vueltas?", "score": "puntaje"},
+    ("es", "uruguayan"): {"trick": "vueltas?", "score": "puntaje"},
+    ("ca", "valencian"): {"tied": "pard(a|es)"},
     ("pt", "paulista"): {"trick": "rodadas?", "point": "tentos?"},
     ("pt", "mineiro"): {"trick": "rodadas?", "point": "tentos?"},
 }
