@@ -34,6 +34,7 @@ KINDS: Final[Mapping[str, str]] = {
 """What is served, by the end of the name; anything else in the package is not for browsers."""
 _NAME_DIGITS: Final = 16  # of the hash: 64 bits
 _ENTRIES: Final = re.compile(r'<script type="module" src="/a/@TREE@/([^"]+)"')
+_COMMENTS: Final = re.compile(rb"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/)[\s\S])*\*/[ \t]*)$", re.MULTILINE)
 _IMPORTED: Final = re.compile(r"""^(?:import|export)\b[^'";]*?['"](\.{1,2}/[^'"]+)['"]""", re.MULTILINE)
 
 
@@ -162,6 +163,15 @@ def tree_of(found: Mapping[str, bytes]) -> Tree:
     return Tree(whole.hexdigest()[:_NAME_DIGITS], found)
 
 
+def without_comments(module: bytes) -> bytes:
+    """Return a module without the comments that stand on lines of their own, which are half of what would be sent.
+
+    The lines stay where they are, so that what a browser complains of is found. No text of the modules begins a line
+    like a comment.
+    """
+    return _COMMENTS.sub(lambda found: b"\n" * found[0].count(b"\n"), module)
+
+
 def kind_of(path: str) -> str | None:
     """Return the media type of a file, or None if it is not for browsers."""
     return KINDS.get(path[path.rfind(".") :] if "." in path else "")
@@ -173,7 +183,8 @@ def _walk(folder: Traversable, before: str) -> Iterator[tuple[str, bytes]]:
         if entry.is_dir():
             yield from _walk(entry, f"{path}/")
         elif kind_of(path) is not None:
-            yield path, entry.read_bytes()
+            content = entry.read_bytes()
+            yield path, without_comments(content) if path.endswith(".mjs") else content
 
 
 def _digest(content: bytes) -> str:

@@ -12,6 +12,7 @@ from collections import deque
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -42,8 +43,9 @@ from truc_server.web import listen
 from truc_server.web import status as reception
 from truc_server.web.origins import client_of
 from truc_web.serving import line
-from truc_web.tree import tree_of
+from truc_web.tree import read_tree, tree_of, without_comments
 
+ROOT = Path(__file__).resolve().parents[2]
 MASK = b"\1\2\3\4"
 PING = pack({"t": "ping", "n": 1})
 
@@ -152,6 +154,16 @@ def test_all_modules_of_the_page_are_fetched_at_once_and_those_of_node_are_not()
     wanted = ["lib/one.mjs", "lib/two.mjs", "page/main.mjs", "page/side.mjs"]
     assert loaded == [(tree.name, path) for path in wanted]
     assert tree.page({}).index(b"importmap") < tree.page({}).index(b"modulepreload")
+
+
+def test_modules_are_sent_without_the_comments_on_lines_of_their_own():
+    module = b"// why\nconst a = '// no' // stays\n/** @type {x} */\nconst b = /** @type {y} */ (a)\n  /**\n   * long\n   */\nf()\n"
+    bare = b"\nconst a = '// no' // stays\n\nconst b = /** @type {y} */ (a)\n\n\n\nf()\n"
+    assert without_comments(module) == bare
+    served = read_tree().files["lib/seat.mjs"]
+    whole = (ROOT / "client" / "truc_web" / "lib" / "seat.mjs").read_bytes()
+    assert served.count(b"\n") == whole.count(b"\n")
+    assert len(served) < len(whole)
 
 
 async def test_what_is_told_before_a_login(tmp_path):

@@ -2,14 +2,14 @@
 
 import { sitScreen } from './view/sit.mjs'
 import { tableScreen } from './view/table.mjs'
-import { lobbyScreen } from './view/lobby.mjs'
 import { noticeScreen } from './view/notice.mjs'
 
 /** @typedef {import('./ui.mjs').Ui} Ui */
 
-/** The screens by the first part of the address; those that few visit are loaded when they are asked for. */
+/** The screens by the first part of the address, but for the table, to which most links lead: loaded when they are asked for. */
 /** @type {Record<string, () => Promise<any>>} */
 const LATER = {
+  '': () => import('./view/lobby.mjs'),
   play: () => import('./view/new_table.mjs'),
   settings: () => import('./view/settings.mjs'),
   m: () => import('./view/replay.mjs'),
@@ -28,7 +28,7 @@ export function screenOf(ui) {
     const table = ui.tableHere
     return table === null || (kind === 't' && table.seat === null && !state.screen.watch) ? sitScreen(ui, rest.toUpperCase()) : tableScreen(ui, table)
   }
-  return kind in LATER ? later(ui, kind, rest) : lobbyScreen(ui)
+  return later(ui, kind in LATER ? kind : '', rest)
 }
 
 /** @param {Ui} ui @param {string} kind @param {string} rest */

@@ -19,7 +19,7 @@ const MINUTE_MS = 60000
 /** @typedef {import('../games.mjs').Family} Family */
 
 /** @param {Ui} ui */
-export function lobbyScreen(ui) {
+export function screen(ui) {
   const { state, speech } = ui
   if (state.server === null || state.me === null) return h('main', { class: 'page', key: 'lobby' }, h('h1', { class: 'wait' }, speech.say('page.connecting')))
   ui.once('lobby', '', () => ui.ask('lobby'))
