@@ -228,6 +228,29 @@ async def test_no_websocket_for(tmp_path, test):
         assert (await web.client()) is not None
 
 
+def has_two_addresses():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_two_addresses(), reason="needs IPv6 on loopback")
+async def test_nobody_else_answers_as_localhost(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with (
+        socket.create_server(("::1", port), family=socket.AF_INET6),
+        pytest.raises(OSError, match="cannot listen"),
+    ):
+        await listen.open_listeners(WebSettings(listen=f"127.0.0.1:{port}"))
+    listeners = await listen.open_listeners(WebSettings(listen=f"127.0.0.1:{port}"))
+    assert {one.socket.getsockname()[0] for one in listeners} == {"127.0.0.1", "::1"}
+    for one in listeners:
+        await one.aclose()
+
+
 async def test_this_machine_in_other_words_leads_to_the_page_and_to_nothing_else(tmp_path):
     async with door(tmp_path / "data") as web:
         for host in (f"127.0.0.1:{web.port}", f"[::1]:{web.port}"):

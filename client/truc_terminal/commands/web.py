@@ -1,6 +1,5 @@
 """`truc web`: the table in a browser, by the page that came with this program."""
 
-import errno
 import os
 import sys
 import webbrowser
@@ -23,7 +22,6 @@ from truc_words import Sentence
 
 PORT: Final = 7375
 _MOST: Final = 65_535
-_MISSING: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 _WINDOWS: Final = frozenset({"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"})
 
 
@@ -81,23 +79,13 @@ async def _serve(where: Address, port: int, *, opens: bool) -> None:
 
 
 async def _listen(port: int) -> list[trio.SocketListener]:
-    """Listen on this machine alone, by both kinds of address: nobody else is to answer as localhost.
+    from truc_web.serving.loopback import open_loopback
 
-    Raises:
-        FailedError: The port is taken.
-    """
     try:
-        listeners = await trio.open_tcp_listeners(port, host="127.0.0.1")
-        port = int(listeners[0].socket.getsockname()[1])
-        try:
-            listeners += await trio.open_tcp_listeners(port, host="::1")
-        except OSError as error:
-            if error.errno not in _MISSING:
-                raise
+        return await open_loopback(port)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise FailedError(Sentence("commands.web_port", port=port, reason=reason)) from error
-    return listeners
 
 
 async def open_browser(link: str) -> None:

@@ -34,6 +34,7 @@ from truc_server.web import status
 from truc_server.web.origins import address_beside, client_of, is_proxy, networks
 from truc_server.web.status import DOOR, FILE, OTHER, PAGE, SOCKET, door
 from truc_web.serving.line import HEADER_S, Asked, Line
+from truc_web.serving.loopback import open_loopback
 from truc_web.serving.pages import CLOSE, Answer, Pages, is_page, refused
 from truc_web.serving.requests import broken, objection, path_of
 from truc_web.serving.sealer import WebSocketSealer
@@ -61,14 +62,17 @@ log = structlog.get_logger()
 
 
 async def open_listeners(web: WebSettings) -> list[trio.SocketListener]:
-    """Listen where browsers are served.
+    """Listen where browsers are served; for http://localhost wherever they may look for it.
 
     Raises:
         OSError: The address cannot be listened on.
     """
     host, port = place_of(web)
     try:
-        listeners = await trio.open_tcp_listeners(port, host=host)
+        if host == "127.0.0.1" and not web.origin:
+            listeners = await open_loopback(port)
+        else:
+            listeners = await trio.open_tcp_listeners(port, host=host)
     except OSError as error:
         raise OSError(f"web.listen: cannot listen on {web.listen}: {error.strerror}") from error
     for listener in listeners:
