@@ -30,6 +30,8 @@ _TERMINAL = ("truc_terminal.main", "truc_terminal.commands.bot", "truc_terminal.
 PROGRAMS = {
     "truc_terminal": _TERMINAL,
     "truc_server": ("truc_server.main", "truc_server.commands.run", "truc_server.server"),
+    "benchmarks.floor": ("benchmarks.floor",),
+    "benchmarks.generator": ("benchmarks.generator",),
     str(_CONFORM / "heeding_bot.py"): (*_TERMINAL, "truc_terminal.commands.keys"),
     str(_CONFORM / "believing_client.py"): ("truc_conform.playing", "truc_protocol.boxes"),
 }
@@ -218,6 +220,8 @@ def _main(channel: int, program: str) -> None:
         runpy.run_path(program, run_name="__main__")
     else:
         sys.path[0] = start.folder
+        if "." in program:  # it runs as `__main__`, anew
+            del sys.modules[program]
         runpy.run_module(program, run_name="__main__", alter_sys=True)
 
 
