@@ -34,6 +34,7 @@ GUEST_PY = (sys.executable, str(CLIENTS / "guest.py"))
 GUEST_JS = (NODE, str(CLIENTS / "guest.mjs"))
 KEYED_JS = (NODE, str(CLIENTS / "keyed.mjs"))
 JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+JAVAC = ("javac", "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 """A machine that is soon up: these programs end before the best code would pay."""
 KEYED = [
     pytest.param(KEYED_JS, marks=needs_node, id="javascript"),
