@@ -7,7 +7,7 @@ import test from 'node:test'
 import { familiesOf, familyOf, lookOf, wayOf } from '../../client/truc_web/page/games.mjs'
 import { chosen, clockOf, presetOf, presetsOf, withClock } from '../../client/truc_web/page/options.mjs'
 import { correctionOf, qrCode } from '../../client/truc_web/page/qr.mjs'
-import { endOf, othersOf, overOf, quickOf, rowsOf } from '../../client/truc_web/page/view/lobby_model.mjs'
+import { endOf, matchesOf, othersOf, overOf, quickOf, rowsOf } from '../../client/truc_web/page/view/lobby_model.mjs'
 
 const ME = { tag: 'me', isKeyed: true }
 const GUEST = { tag: 'me', isKeyed: false }
@@ -97,4 +97,12 @@ test('an option as usual is not sent', () => {
   assert.equal(clockOf(withClock(withClock({ target: 6 }, 'day'), '')), '')
   for (const [name, { options, isPrivate }] of Object.entries(presetsOf(null))) assert.equal(presetOf(null, options, isPrivate), name)
   assert.equal(presetOf(null, { target: 6 }, false), '')
+})
+
+test('one\'s matches are those kept here and those the server still has, each once', () => {
+  const kept = [{ match: 'a', variant: 'put', names: ['x', 'y'], seat: 0, ended: 30, isOver: true, failed: null }, { match: 'b', variant: 'put', names: [], seat: 0, ended: 20, isOver: false, failed: null }]
+  const played = [{ match: 'c', seat: 1, since_ms: 40 }, { match: 'a', seat: 0, since_ms: 1, reason: 'target', ended_ms: 30 }, { match: 'b', seat: 0, since_ms: 1, reason: 'target', ended_ms: 21 }, { match: 'd', variant: 'trut', seat: 0, since_ms: 5, reason: 'resigned', ended_ms: 10 }]
+  assert.deepEqual(matchesOf(kept, played).map(({ match, when, isOver, isFetchable, kept: own }) => [match, when, isOver, isFetchable, own !== null]), [
+    ['c', 40, false, false, false], ['a', 30, true, false, true], ['b', 20, true, true, true], ['d', 10, true, true, false]
+  ])
 })

@@ -11,6 +11,8 @@ import { noticeScreen } from './view/notice.mjs'
 const LATER = {
   '': () => import('./view/lobby.mjs'),
   play: () => import('./view/new_table.mjs'),
+  best: () => import('./view/best.mjs'),
+  history: () => import('./view/history.mjs'),
   settings: () => import('./view/settings.mjs'),
   m: () => import('./view/replay.mjs'),
   learn: () => import('./view/learn.mjs')

@@ -46,7 +46,11 @@ export class Ui {
 
   /** @param {any} event */
   take(event) {
-    if (event.what === 'up') return this.worker.postMessage({ do: 'begin', invite: /[#&]invite=([\w-]+)/.exec(location.hash)?.[1] ?? null })
+    if (event.what === 'up') {
+      const early = [{ do: 'begin', invite: /[#&]invite=([\w-]+)/.exec(location.hash)?.[1] ?? null }, ...this.early ?? []]
+      this.early = null
+      return early.forEach((wish) => this.worker.postMessage(wish))
+    }
     if (event.what === 'reply') return this.settle(event)
     this.happen({ ...event, now: performance.now() })
   }
@@ -129,7 +133,9 @@ export class Ui {
   /** @param {string} what @param {object} [more] @param {{ isQuiet?: boolean }} [how] @returns {Promise<any>} */
   wish(what, more = {}, { isQuiet = false } = {}) {
     const n = this.wishes++
-    this.worker.postMessage({ do: what, n, ...more })
+    const wish = { do: what, n, ...more }
+    if (this.early !== null) this.early.push(wish)
+    else this.worker.postMessage(wish)
     return new Promise((resolve) => this.waiting.set(n, (message) => {
       if (message.t === 'error' && !isQuiet) this.toast(this.speech.refused(message.code))
       resolve(message.t === 'error' ? (isQuiet ? message : null) : message)
@@ -164,6 +170,9 @@ export class Ui {
 
   /** @type {Map<string, string>} */
   asked = new Map()
+
+  /** What was wished before the worker listened; null once it does. @type {any[] | null} */
+  early = []
 
   /** What a screen has open or typed. @param {string} name @param {any} value */
   put(name, value) {

@@ -36,9 +36,17 @@ async function whyGuest() {
   return vault === null ? 'keeps_nothing' : null
 }
 
+/** @type {Promise<Vault | null> | null} */
+let opening = null
+
+/** The vault is there, where the browser has one. */
+async function opened() {
+  opening ??= openVault().catch(() => null)
+  vault = await opening
+}
+
 /** @param {boolean} isTaking whether the other tab's session is to end */
 async function begin(isTaking) {
-  vault ??= await openVault().catch(() => null)
   const why = await whyGuest()
   if (navigator.locks === undefined) return visit(why)
   const request = isTaking ? { steal: true } : { ifAvailable: true }
@@ -141,8 +149,10 @@ page.onunhandledrejection = (/** @type {any} */ { reason }) => {
 
 page.onmessage = async (/** @type {{ data: any }} */ { data: wish }) => {
   const own = WISHES[wish.do]
-  if (own !== undefined) await own(wish)
-  else if (session !== null) await session.grant(wish)
+  if (own !== undefined) {
+    await opened()
+    await own(wish)
+  } else if (session !== null) await session.grant(wish)
   else if (wish.n !== undefined) tell({ what: 'reply', n: wish.n, message: { t: 'error', code: 'no_line', msg: '' } })
 }
 

@@ -18,6 +18,7 @@ import { Greeting } from '../../lib/login.mjs'
 import { CheckFailed } from '../../lib/proof/records.mjs'
 import { Malformed, decode } from '../../lib/proof/encoding.mjs'
 import { Attended } from './attended.mjs'
+import { fetchMatch } from './fetching.mjs'
 import { plain } from './plain.mjs'
 
 const REPLIES = ['hello', 'welcome', 'ok', 'error']
@@ -53,6 +54,8 @@ export class Session {
     this.attended = new Map()
     /** @type {Map<number, number>} */
     this.wishes = new Map()     // by the id of the request
+    /** @type {Map<number, (reply: any) => void>} */
+    this.pages = new Map()      // of a match that is fetched, likewise
     this.followsLobby = false
     this.failures = 0
     this.isOver = false
@@ -94,6 +97,8 @@ export class Session {
     if (this.isOver) return connection.close()
     const line = this.line = new Line(connection)
     this.wishes.clear()
+    for (const take of this.pages.values()) take({ t: 'error', code: 'no_line' })
+    this.pages.clear()
     this.greeting = new Greeting(line)
     this.greeting.begin({ want: WANT, client: { name: 'truc-web' } })
     for await (const { message, payload } of line.messages()) await this.take(message, payload)
@@ -151,6 +156,8 @@ export class Session {
     const { t = '', fields = {} } = this.line.answeredBy(reply)
     const n = this.wishes.get(reply.re)
     this.wishes.delete(reply.re)
+    this.pages.get(reply.re)?.(reply)
+    this.pages.delete(reply.re)
     if (t === 'hello' && reply.t === 'hello') return this.logIn(reply, payload)
     if (reply.t === 'welcome') return this.enter(reply)
     if (reply.t === 'error') await this.takeError(reply, t, fields)
@@ -250,8 +257,21 @@ export class Session {
       case 'interrupt': return attended?.interrupt(wish.kind)
       case 'sign': return attended?.sign(wish.word, wish.to)
       case 'claim': return this.ask({ n, t: 'claim_match', fields: { table, match: this.matchOf(table) } })
+      case 'fetch': return this.fetch(wish)
       case 'history': return this.ask({ n, t: 'history', fields: { match: fromHex(wish.match), from: wish.from, limit: wish.limit } })
     }
+  }
+
+  /** A match is fetched, judged and kept. @param {{ n: number } & import('./fetching.mjs').Known} wish */
+  async fetch({ n, ...known }) {
+    const match = fromHex(known.match)
+    const found = await fetchMatch((from, limit) => new Promise((resolve) => {
+      if (!this.line?.isOpen) return resolve({ t: 'error', code: 'no_line' })
+      this.pages.set(this.line.nextId, resolve)
+      this.line.ask('history', { match, from, limit })
+    }), known)
+    if (typeof found !== 'string') await this.vault?.keep(found)
+    this.answer(n, typeof found === 'string' ? found : null)
   }
 
   /** @param {string} table */

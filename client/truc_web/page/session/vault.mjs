@@ -153,8 +153,9 @@ export class Vault {
     for (const name of th === undefined ? Object.keys(tables) : [th]) await this.write('tables', name, tables[name])
   }
 
-  /** @param {KeptMatch} match */
+  /** One that is over stays as it was kept first, with those who were there: they may have left since. @param {KeptMatch} match */
   async keep(match) {
+    if (match.failed === null && (await this.match(match.match))?.isOver) return
     await this.write('matches', match.match, match)
     const kept = await this.matches()
     for (const old of kept.slice(MOST_MATCHES)) await this.write('matches', old.match, undefined)

@@ -49,7 +49,7 @@ function own(ui) {
   const { state, speech, link } = ui
   return Object.values(state.tables).filter(({ seat, gone }) => seat !== null && gone === null).map((table) => {
     const isPlayed = table.view.phase !== 'none' && table.ended === null
-    const others = namesOf(table, speech).filter((_, each) => each !== table.seat && table.shown.seats[each].kind !== 'empty')
+    const others = namesOf(table, speech).filter((_, each) => each !== table.seat && table.shown?.seats[each].kind !== 'empty')
     const goesOn = others.length > 0 ? speech.say('lobby.goes_on_with', { names: speech.joined(others) }) : speech.say('page.goes_on')
     return h('section', { class: 'card back', key: `own-${table.code}` },
       h('span', null, h('b', null, isPlayed ? goesOn : speech.say(table.ended !== null ? 'lobby.table_over' : 'lobby.table_waits')), ' ', ownMore(ui, table, isPlayed)),

@@ -86,3 +86,22 @@ export const endOf = ({ winner, seat }) => winner === null || seat === null ? 'n
 
 /** The others at a table that is kept. @param {{ names: string[], seat: number | null }} kept */
 export const othersOf = ({ names, seat }) => names.filter((_, each) => each !== seat)
+
+/**
+ * One's matches, newest first: what is kept here, and what the server says it still has of the others.
+ *
+ * @param {any[]} kept
+ * @param {any[]} played as docs/protocol has `PlayedMatch`
+ */
+export function matchesOf(kept, played) {
+  const here = new Map(kept.map((each) => [each.match, each]))
+  const there = new Map(played.map((each) => [each.match, each]))
+  const rows = [...new Set([...here.keys(), ...there.keys()])].map((match) => {
+    const [own, told] = [here.get(match) ?? null, there.get(match) ?? null]
+    const { variant = '', names = [], seat } = own ?? told
+    const isEnded = told?.reason !== undefined
+    const when = own?.ended ?? told.ended_ms ?? told.since_ms
+    return { match, variant, names, seat, when, kept: own, isOver: own?.isOver || isEnded, isFetchable: isEnded && !own?.isOver && (own?.failed ?? null) === null }
+  })
+  return rows.sort((a, b) => b.when - a.when)
+}

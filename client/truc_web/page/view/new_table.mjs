@@ -1,13 +1,13 @@
 // A table of one's own: which game, on which terms, and then the link to it.
 
 import { h } from '../h.mjs'
-import { familiesOf, familyOf } from '../games.mjs'
+import { familyOf } from '../games.mjs'
 import { CLOCKS, choicesOf, chosen, clockOf, presetOf, presetsOf, withClock } from '../options.mjs'
 import { capital } from './model.mjs'
 import { ownWay } from './lobby_side.mjs'
 import { qr } from './qr_code.mjs'
 import { nameForm } from './sit.mjs'
-import { choice, part, room } from './room.mjs'
+import { choice, gameField, part, room } from './room.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../games.mjs').Way} Way */
@@ -20,23 +20,7 @@ export function screen(ui) {
   if (state.me === null || way === null) return room(ui, 'new-table', speech.say('new_table.title'))
   if (state.screen.made) return made(ui, state.screen.made)
   ui.once('rules', way.variant, () => ui.fetch(`rules ${way.variant}`, 'rules', { variant: way.variant }))
-  return room(ui, 'new-table', speech.say('new_table.title'), game(ui, way), terms(ui, way))
-}
-
-/** The game and how many play it. @param {Ui} ui @param {Way} way */
-function game(ui, way) {
-  const { state, speech } = ui
-  const families = familiesOf(state.server.variants, { tongue: speech.catalogue.lang, last: ui.settings.last })
-  const seats = state.server.variants.find((/** @type {any} */ { name }) => name === way.variant)?.seats ?? []
-  const turn = (/** @type {Way} */ to) => { ui.put('way', to); ui.put('options', {}) }
-  const play = (/** @type {string} */ variant) => {
-    const offered = state.server.variants.find((/** @type {any} */ { name }) => name === variant).seats
-    turn({ variant, seats: offered.includes(way.seats) ? way.seats : Math.min(...offered) })
-  }
-  return part(speech.say('new_table.game'), null,
-    h('label', { class: 'field' }, h('span', null, speech.say('new_table.which')), h('select', { name: 'variant', value: way.variant, onchange: (/** @type {any} */ event) => play(event.currentTarget.value) },
-      families.map(({ name, forms }) => h('optgroup', { label: ui.gameName(name) }, forms.map((form) => h('option', { value: form.name }, ui.gameName(form.name))))))),
-    choice(speech.say('lobby.players'), seats.map((/** @type {number} */ n) => ({ value: n, text: speech.say('page.for_players', { n }) })), way.seats, (n) => turn({ ...way, seats: n })))
+  return room(ui, 'new-table', speech.say('new_table.title'), part(speech.say('new_table.game'), null, gameField(ui, way, (to) => { ui.put('way', to); ui.put('options', {}) })), terms(ui, way))
 }
 
 /** @param {Ui} ui @param {Way} way */

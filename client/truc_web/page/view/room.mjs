@@ -1,9 +1,11 @@
 // What the screens around the table have in common: the bar, what is not as it should be, a sheet over them.
 
 import { h } from '../h.mjs'
+import { familiesOf } from '../games.mjs'
 import { icon } from './cards.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
+/** @typedef {import('../games.mjs').Way} Way */
 
 /** A screen with a title and the way back. @param {Ui} ui @param {string} name @param {string} title @param {...any} body */
 export function room(ui, name, title, ...body) {
@@ -45,3 +47,16 @@ export function over(ui, name, title, body, buttons = []) {
 export const choice = (label, choices, chosen, choose) => h('div', { class: 'choice', role: 'group', 'aria-label': label },
   choices.map(({ value, text, more }) => h('button', { class: 'b', type: 'button', key: String(value), 'aria-pressed': String(value === chosen), onclick: () => choose(value) },
     h('b', null, text), more && h('small', null, more))))
+
+/** A game and how many play it. @param {Ui} ui @param {Way} way @param {(way: Way) => void} choose */
+export function gameField(ui, way, choose) {
+  const { state, speech, settings } = ui
+  const families = familiesOf(state.server.variants, { tongue: speech.catalogue.lang, last: settings.last })
+  const seatsOf = (/** @type {string} */ variant) => state.server.variants.find((/** @type {any} */ { name }) => name === variant)?.seats ?? []
+  const play = (/** @type {string} */ variant) => choose({ variant, seats: seatsOf(variant).includes(way.seats) ? way.seats : Math.min(...seatsOf(variant)) })
+  return [
+    h('label', { class: 'field', key: 'game' }, h('span', null, speech.say('new_table.which')), h('select', { name: 'variant', value: way.variant, onchange: (/** @type {any} */ event) => play(event.currentTarget.value) },
+      families.map((family) => h('optgroup', { label: ui.gameName(family.name) }, family.forms.map((form) => h('option', { value: form.name }, ui.gameName(form.name))))))),
+    choice(speech.say('lobby.players'), seatsOf(way.variant).map((/** @type {number} */ n) => ({ value: n, text: speech.say('page.for_players', { n }) })), way.seats, (seats) => choose({ ...way, seats }))
+  ]
+}
