@@ -8,7 +8,8 @@ import { isMine } from './view/model.mjs'
  *   | { do: 'sound', name: 'turn' | 'card' | 'call' | 'won' | 'lost' }
  *   | { do: 'notify', table: string }
  *   | { do: 'announce', table: string, fact: any }
- *   | { do: 'turn', table: string }} Effect
+ *   | { do: 'turn', table: string }
+ *   | { do: 'back' } | { do: 'reload' }} Effect
  */
 
 /** @typedef {import('./state/state.mjs').State} State */
@@ -20,6 +21,9 @@ const SOUNDS = { card_played: 'card', card_covered: 'card', stake_asked: 'call',
 /** At how many tables it is one's turn. @param {State} state */
 const turns = ({ tables }) => Object.values(tables).filter((table) => table.seat !== null && isMine(table)).length
 
+/** Whether a hand is played that a new page would interrupt. @param {State} state */
+const isBusy = ({ tables }) => Object.values(tables).some(({ seat, view, ended }) => seat !== null && ended === null && ['called', 'hand'].includes(view.phase))
+
 /** @param {State} before @param {State} after @returns {Effect[]} */
 export function effects(before, after) {
   /** @type {Effect[]} */
@@ -28,6 +32,9 @@ export function effects(before, after) {
     const old = before.tables[code]
     if (old !== undefined && old !== table) found.push(...ofTable(code, old, table))
   }
+  if (before.line.state !== 'ready' && after.line.state === 'ready' && before.server !== null) found.push({ do: 'back' })
+  const mayReload = after.isStale && !isBusy(after)
+  if (mayReload && (!before.isStale || isBusy(before))) found.push({ do: 'reload' })
   const n = turns(after)
   if (n !== turns(before)) found.push({ do: 'title', n })
   return found

@@ -27,7 +27,10 @@ export class Outside {
     switch (effect.do) {
       case 'title':
         document.title = effect.n > 0 ? `(${effect.n}) ${speech.say('page.your_turn')} – truc` : this.title
+        this.mark(effect.n > 0)
         return
+      case 'back': return this.compare()
+      case 'reload': return location.reload()
       case 'sound': return settings.isLoud ? this.play(TONES[effect.name]) : undefined
       case 'announce': {
         const table = state.tables[effect.table]
@@ -38,10 +41,34 @@ export class Outside {
       case 'turn':
         this.urgent.textContent = speech.say('page.your_turn')
         if (hasPressed()) navigator.vibrate?.(60)
+        this.stayAwake()
         return
       case 'notify': return this.notify(effect.table)
     }
   }
+
+  /** The sign of the tab has a dot. @param {boolean} isTurn */
+  mark(isTurn) {
+    const link = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel=icon]'))
+    if (link !== null) link.href = new URL(`look/${isTurn ? 'icon-turn' : 'icon'}.svg`, import.meta.url).href
+  }
+
+  // After a connection was lost the server may be another release, with another page.
+  async compare() {
+    const answer = await fetch('/', { cache: 'no-cache' }).catch(() => null)
+    const found = answer?.ok ? /\/a\/(\w+)\/page\/start\.mjs/.exec(await answer.text()) : null
+    if (found && !import.meta.url.includes(`/a/${found[1]}/`)) this.ui.happen({ what: 'stale' })
+  }
+
+  // While it is one's turn the screen does not go dark.
+  async stayAwake() {
+    if (this.lock !== null || document.visibilityState !== 'visible') return
+    this.lock = await navigator.wakeLock?.request('screen').catch(() => null) ?? null
+    this.lock?.addEventListener('release', () => { this.lock = null })
+  }
+
+  /** @type {WakeLockSentinel | null} */
+  lock = null
 
   /** Only while the page is not seen. @param {string} table */
   notify(table) {

@@ -28,6 +28,7 @@ export function screenOf(ui) {
   const [, kind = '', rest = ''] = state.path.split('/')
   if (kind === 't' || kind === 'w') {
     const table = ui.tableHere
+    if (kind === 'w' && table === null) ui.once('watch', rest, () => ui.wish('watch', { table: rest.toUpperCase() }))
     return table === null || (kind === 't' && table.seat === null && !state.screen.watch) ? sitScreen(ui, rest.toUpperCase()) : tableScreen(ui, table)
   }
   return later(ui, kind in LATER ? kind : '', rest)

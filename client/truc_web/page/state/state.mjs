@@ -17,6 +17,7 @@ export const FIRST = {
   /** @type {{ name: string | null, isNew: boolean } | null} */
   vault: null,
   isSecond: false,     // another tab has the key
+  isStale: false,      // the server has a newer page
   /** @type {{ online: number, tables: number, playing: number } | null} */
   lobby: null,
   /** @type {Record<string, any>} */
@@ -52,6 +53,7 @@ export function reduce(state, event) {
     case 'me': return { ...state, me: event, isSecond: false }
     case 'vault': return { ...state, vault: event, isSecond: false }
     case 'second': return { ...state, isSecond: true }
+    case 'stale': return { ...state, isStale: true }
     case 'told': return told(state, event.message, event.now)
     case 'seated': {
       const known = state.tables[event.table]

@@ -10,6 +10,9 @@ import { score } from './score.mjs'
 import { sheet, stopped } from './sheets.mjs'
 import { side } from './side.mjs'
 
+const SPECTATORS = 8     // the place of this term in `opts`: above 3 it is by how many seconds watchers see it later
+const LIVE = 3
+
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/table.mjs').Table} Table */
 /** @typedef {import('../words.mjs').Speech} Speech */
@@ -28,7 +31,8 @@ function bar(ui, table, speech) {
   const { target } = goalOf(table)
   const variant = table.shown?.variant ?? table.rules?.variant ?? ''
   const { how, text } = badgeOf(table, ui.state.me?.isKeyed ?? false, speech)
-  const about = [target > 0 ? speech.say('screen.to_target', { target }) : '', speech.say('page.table_code', { code: table.code })].filter(Boolean)
+  const delay = table.seat === null ? (table.shown?.opts[SPECTATORS] ?? 0) - LIVE : 0
+  const about = [delay > 0 ? speech.say('page.late', { n: delay }) : '', target > 0 ? speech.say('screen.to_target', { target }) : '', speech.say('page.table_code', { code: table.code })].filter(Boolean)
   return h('header', { class: 'bar' },
     h('a', { class: 'brand', href: '/', onclick: ui.link }, 'truc'), h('h1', null, ui.gameName(variant), h('small', null, about.join(' · '))), h('span', { class: 'sp' }),
     table.view.phase !== 'none' && h('button', { class: `badge ${how}`, onclick: () => ui.put('sheet', 'proof'), 'aria-label': text }, shield(how), h('span', null, text)),
@@ -44,6 +48,8 @@ function band(ui, table, speech) {
   const lines = [
     line.state !== 'ready' && speech.say('page.reconnecting'),
     ui.state.drainsUntil !== null && speech.say('page.draining'),
+    ui.state.isStale && speech.say('page.stale'),
+    ...(table.ended === null ? [] : (table.shown?.seats ?? []).filter((/** @type {any} */ { seat, ready }) => ready && seat !== table.seat).map((/** @type {any} */ { name }) => speech.say('screen.wants_another', { name }))),
     table.paused.length > 0 && table.ended === null && speech.say(table.view.paused ? 'page.wants_on' : 'page.wants_pause', { names: speech.joined(table.paused.map((seat) => names[seat])) })
   ].filter(Boolean)
   const away = table.ended !== null ? [] : Object.entries(table.away).filter(([seat]) => Number(seat) !== table.seat)
