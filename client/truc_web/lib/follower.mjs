@@ -31,7 +31,7 @@ export class Follower {
 
   /** @param {{ doc: Uint8Array, records: import('./seat.mjs').Sent[] }} message */
   async begin({ doc, records }) {
-    const setup = new Setup(doc)
+    const setup = new Setup(doc, await import('./rules/index.mjs'))
     for (const [signer, body, sig] of records) {
       this.failing = { doc, raws: [...setup.records, { signer, body, sig }] }
       await setup.attest({ signer, body, sig })

@@ -1,13 +1,12 @@
 // The public surface of the library; everything else may move.
 //
-// A verifier of transcripts and a client with a key, written from docs/fairness/specification.md alone. It knows the
-// proof, not the rules of the games: docs/verifiers/README.md says what that leaves out. Runs on Node 18 or later and in
-// browsers, and needs nothing else.
+// A verifier of transcripts and a client with a key, written from docs/fairness/specification.md and docs/rules alone. Runs
+// on Node 18 or later and in browsers, and needs nothing else.
 //
 // Begin with `verify` (proof/audit.mjs) for a whole transcript, with `Ledger` for a match as its records come, with
 // `Player` (talk.mjs) to play.
 
-/** The rules of the games (rules/index.mjs), when they are needed: a page does not load them first. */
+/** The rules of the games (rules/index.mjs), loaded when they are needed; `Setup` is given them. */
 export const loadRules = () => import('./rules/index.mjs')
 
 export { concat, fromHex, isBytes, same, toHex } from './bytes.mjs'

@@ -176,7 +176,7 @@ export class Seat {
     const raw = rawOf(record)
     this.own = null
     this.failing = { doc, raws: [raw] }
-    const setup = this.setup = new Setup(doc)
+    const setup = this.setup = new Setup(doc, await import('./rules/index.mjs'))
     await setup.attest(raw)
     setup.take(raw)
     const { terms: f, th, opts } = setup
@@ -213,7 +213,7 @@ export class Seat {
    * @param {any} shown
    */
   async begin({ doc, records }, shown) {
-    const setup = new Setup(doc)
+    const setup = new Setup(doc, await import('./rules/index.mjs'))
     for (const raw of records.map(rawOf)) {
       this.failing = { doc, raws: [...setup.records, raw] }
       await setup.attest(raw)
@@ -312,6 +312,7 @@ export class Seat {
     const cards = [...this.hands.flat(), ...dealt].map(([card]) => card)
     must(new Set([...cards, ...up]).size === cards.length + up.length, 'C18', SERVER)
     this.hands.push(dealt)
+    this.know(seat, dealt)
     this.opened = { d, of: seat, cards: this.named(dealt) }
   }
 
@@ -324,7 +325,15 @@ export class Seat {
   async openShare({ j, d, giver, receiver, box }) {
     const { leaves } = this.match.ledger.openDeal
     const shared = await this.open(box, shareInfo(j, d, giver, receiver), leaves[giver], { j, d, seat: giver })
+    this.know(giver, shared)
     this.opened = { d, of: giver, cards: this.named(shared) }
+  }
+
+  // The rules are told the cards that this seat has seen.
+  /** @param {number} seat @param {HeldCard[]} held */
+  know(seat, held) {
+    const { reading } = this.match.ledger.openHand
+    held.forEach(([card], slot) => reading.know(seat, slot, card))
   }
 
   /**
@@ -518,10 +527,12 @@ export class Seat {
     return value
   }
 
-  /** An option is what its line says, and whatever it opens is one's own card in its place. @param {Option} option */
+  /** An option is what its line says, opens one's own card in its place, and is allowed. @param {Option} option */
   checkOption([kind, args, line]) {
-    const { pack, hands } = this
-    const { slot, card, salt, openings = [] } = readArgs(kind, args, pack.length)
+    const { pack, hands, match: { ledger, own: { seat } } } = this
+    const read = readArgs(kind, args, pack.length)
+    const { slot, card, salt, openings = [] } = read
+    if (!ledger.allows(seat, kind, read)) throw new Malformed('an option is what the rules forbid')
     /** @type {import('./proof/records.mjs').Opening[]} */
     const opened = kind === 'play' ? [[slot, card, salt]] : openings
     const isSaid = isLine(line, kind, args, { pack, hand: hands.at(-1) ?? [] })

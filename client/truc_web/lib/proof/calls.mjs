@@ -20,7 +20,7 @@ const sameList = (a, b) => a.length === b.length && a.every((item, i) => item ==
  */
 export const sortedLinks = (links) => [...links].sort(([a], [b]) => a - b)
 
-// C13, C26. That a decision before the call is open follows from the param short_deal and the records.
+// C13, C26.
 /** @param {Ledger} m @param {any} f */
 function call(m, f) {
   m.must(m.decider === null, 'C13')
@@ -56,34 +56,32 @@ function draw(m, f) {
   m.openLink(SERVER, f.link)
   m.must(f.first === firstDealer(m.mid, f.j, sortedLinks(m.links), m.seats.length), 'C16')
   m.drawn = true
-  m.position = m.engine && m.game && m.engine.begin(m.game, { seats: m.seats.length, dealer: f.first })
+  m.position = m.engine.begin(m.rules, { seats: m.seats.length, dealer: f.first })
   m.phase = 'between'
   m.nextHand(f.first)
 }
 
-// C16, C15, C17. Without the rules, that a redeal was granted is read off its acts, that the hand is blind off its boxes.
+// C16, C15, C17.
 /** @param {Ledger} m @param {any} f */
 function deal(m, f) {
   const isFirst = m.phase === 'called'
   m.must(m.drawn, 'C16')
   if (isFirst) {
     m.must(silentSeats(m).length === 0, 'C15')
-    const nothingYet = { isRedealt: false, isBlind: false, consents: null, blindCard: null, lastOpened: null, closed: null }
-    const reading = m.engine && m.position && new m.engine.Reading(m.position)
+    const nothingYet = { isBlind: false, blindCard: null, lastOpened: null, closed: null }
+    const reading = new m.engine.Reading(/** @type {import('../rules/state.mjs').State} */ (m.position))
     m.hand = { j: f.j, ...m.next, links: m.links, deals: [], open: new Set(), shown: [], shares: [], reading, ...nothingYet }
   }
   const { openHand: hand, seats, rules } = m
   /** @type {{ leaves: Uint8Array[][], up: number[], boxes: Uint8Array[] }} */
   const { leaves, up, boxes } = f
   const { reading } = hand
-  m.must((reading ? reading.awaitsDeal : isFirst || hand.isRedealt) && f.d === hand.deals.length, 'C17')
+  m.must(reading.awaitsDeal && f.d === hand.deals.length, 'C17')
   m.must(f.dealer === hand.dealer && f.ncards === hand.ncards && f.cut === hand.cut, 'C17')
   m.must(leaves.length === seats.length && leaves.every((own) => own.length === f.ncards), 'C17')
   m.must(up.length === (isFirst ? rules.up : 0) && up.every((card) => card < rules.deck), 'C17')
   m.must(cardsNeeded(seats.length, f.ncards, rules.up, f.d + 1) <= rules.deck, 'C17')
-  const isBlind = reading && m.engine
-    ? rules.blind && m.engine.atLastPoint(reading.state).length === 2
-    : rules.blind && boxes.every((box) => box.length === 0)
+  const isBlind = rules.blind && m.engine.atLastPoint(reading.state).length === 2
   const isBoxed = boxes.length === seats.length &&
     seats.every(({ x }, q) => (boxes[q].length > 0) === (x !== null && !isBlind))
   m.must(isBoxed, 'C17')
@@ -91,13 +89,11 @@ function deal(m, f) {
     if (boxes[q].length === 0) return
     m.sealed.push({ k: f.k, hand, d: f.d, owner: q, receiver: q, x, box: boxes[q], info: handInfo(f.j, f.d, q) })
   })
-  /** @returns {Set<number>[]} */
-  const noSlots = () => seats.map(() => new Set())
-  hand.deals.push({ d: f.d, leaves, up, opened: noSlots(), covered: noSlots() })
+  hand.deals.push({ d: f.d, leaves, up, opened: seats.map(() => new Set()) })
   up.forEach((card) => hand.open.add(card))
-  Object.assign(hand, { isRedealt: false, isBlind })
-  reading?.deal(f.ncards, up)
-  if (reading && m.engine) hand.shares = m.engine.owedShares(reading.state)
+  hand.isBlind = isBlind
+  reading.deal(f.ncards, up)
+  hand.shares = m.engine.owedShares(reading.state)
   m.phase = 'hand'
 }
 

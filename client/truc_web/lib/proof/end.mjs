@@ -20,7 +20,7 @@ export const isScore = (one, other) => one.every((side, i) => side.every((figure
 /** @param {Ledger} m @param {import('./ledger.mjs').Hand} hand */
 function replayAll(m, hand) {
   const { reading, closed, shown } = hand
-  if (!reading || !closed || !m.engine) return
+  if (closed === null) return
   m.must(reading.replay((d) => cardsOf(hand, d)), 'C25')
   const isHand = closed.reason === 'hand'
   m.must((!isHand || reading.isOver) && isScore(reading.score, closed.score), 'C25')
@@ -32,7 +32,7 @@ function replayAll(m, hand) {
   m.must(isSame, 'C23')
 }
 
-// C25 without the rules: seed, order, leaves of every sub-deal and the cards turned up. Keeps the cards in the hand.
+// C25: seed, order, leaves of every sub-deal and the cards turned up. Keeps the cards in the hand.
 /** @param {Ledger} m @param {import('./ledger.mjs').Hand} hand */
 export function recompute(m, hand) {
   const seed = seedOf(m.mid, hand.j, sortedLinks(hand.links))
@@ -77,7 +77,7 @@ function checkBoxes(m, xsec) {
 function end(m, f) {
   const won = /** @type {{ winner: number | null, reason: string }} */ (m.won)     // in the phase `over`
   m.must(m.hand === null && f.winner === won.winner && f.reason === won.reason, 'C24')
-  if (m.engine) m.must(isScore(m.score, f.score), 'C24')
+  m.must(isScore(m.score, f.score), 'C24')
   const linkOf = checkChains(m, f)
   m.must(same(boxKeyOf(f.xsec), m.server.x), 'C31')
   for (const hand of m.hands.filter(({ dealt }) => dealt === undefined)) {

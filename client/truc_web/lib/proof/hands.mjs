@@ -34,7 +34,7 @@ function act(m, f) {
     m.must(m.drawn && args.p !== 0, 'C20')
     m.seats[seat].ruled = 0
     openArgs(m, seat, kind, args)
-    m.must(!m.hand?.reading || m.phase !== 'hand' || m.hand.reading.act(seat, kind, args), 'C20')
+    m.must(m.phase !== 'hand' || m.openHand.reading.act(seat, kind, args), 'C20')
     decide(m, seat, kind, args)
   } else if (kind === 'pause') {
     m.askedPause.add(seat)
@@ -61,7 +61,7 @@ export function openArgs(m, seat, kind, args) {
   if (m.phase === 'between' && BEFORE_CALL.includes(kind)) return
   /** @type {import('./records.mjs').Opening[]} */
   const openings = kind === 'play' ? [[args.slot, args.card, args.salt]] : args.openings ?? []
-  m.must(m.hand !== null && !m.hand.isRedealt, openings.length > 0 ? 'C19' : 'C20')
+  m.must(m.hand !== null && !m.hand.reading.awaitsDeal, openings.length > 0 ? 'C19' : 'C20')
   m.must(!BEFORE_CALL.includes(kind), 'C20')
   openings.forEach((opening) => openCard(m, seat, opening))
 }
@@ -70,17 +70,14 @@ export function openArgs(m, seat, kind, args) {
 /** @param {Ledger} m @param {number} seat @param {string} kind @param {any} args */
 export function decide(m, seat, kind, args) {
   if (m.phase === 'between') return decideBeforeCall(m, seat, kind, args)
-  const { openHand: hand } = m
-  if (kind === 'cover') m.openDeal.covered[seat].add(args.slot)
-  if (kind === 'blind') hand.blindCard = { seat, slot: args.slot }
-  grantRedeal(m, seat, kind)
+  if (kind === 'blind') m.openHand.blindCard = { seat, slot: args.slot }
 }
 
 // The seat before the dealer cuts or taps; after a tap the dealer says how many cards, unless a side lacks but a point.
 /** @param {Ledger} m @param {number} seat @param {string} kind @param {any} args */
 function decideBeforeCall(m, seat, kind, args) {
   m.must(m.decider?.seat === seat && m.decider.kinds.includes(kind), 'C20')
-  const hasChoice = kind === 'tap' && m.points.every((points) => points < m.rules.target - 1)
+  const hasChoice = kind === 'tap' && m.score.every(([, , points]) => points < m.rules.target - 1)
   m.decider = hasChoice ? { seat: m.next.dealer, kinds: ['deal'] } : null
   if (kind === 'cut') m.next.cut = args.p
   if (kind === 'deal') m.next.ncards = args.count
@@ -99,22 +96,7 @@ function openCard(m, seat, [slot, card, salt]) {
   m.must(!hand.open.has(card), 'C25', SERVER)
   opened[seat].add(slot)
   hand.open.add(card)
-  hand.reading?.know(seat, slot, card)
-}
-
-// A redeal is granted when all who must agree (param redeal.consent) have accepted, one after the other; orders may stand
-// between.
-/** @param {Ledger} m @param {number} seat @param {string} kind */
-function grantRedeal(m, seat, kind) {
-  const { openHand: hand, rules } = m
-  if (kind === 'redeal' && rules.redeal !== null) {
-    const others = [...m.seats.keys()].filter((other) => other !== seat)
-    hand.consents = new Set(rules.redeal.consent === 'dealer' ? [hand.dealer] : others)
-  } else if (kind === 'accept' && hand.consents?.delete(seat)) {
-    hand.isRedealt = hand.consents.size === 0
-  } else if (kind !== 'order') {
-    hand.consents = null
-  }
+  hand.reading.know(seat, slot, card)
 }
 
 // C12, C23, C19, C25: the open of a card played blind, or under `match` those at the end of a hand, by seats and slots
@@ -131,28 +113,26 @@ function open(m, f) {
     m.must(f.seat === seat && slots.length === 1 && slots[0] === slot, 'C23')
     hand.blindCard = null
     openings.forEach((opening) => openCard(m, f.seat, opening))
-    hand.reading?.see(openings[0][1])
+    hand.reading.see(openings[0][1])
     return
   }
-  hand.reading?.settle()
+  hand.reading.settle()
   m.must(m.rules.reveal === 'match' && !hand.isBlind && slots.length > 0 && isAscending(slots), 'C23')
-  m.must(!hand.reading || hand.reading.isOver || hand.reading.isUnsure, 'C23')
+  m.must(hand.reading.isOver || hand.reading.isUnsure, 'C23')
   m.must(hand.lastOpened == null || hand.lastOpened < f.seat, 'C23')
   hand.lastOpened = f.seat
   hand.shown.push([f.seat, slots])
   openings.forEach((opening) => openCard(m, f.seat, opening))
 }
 
-// Without the rules nobody knows when a share is due (C23); what is in it, the end shows (C31).
+// C12, C23; what is in it, the end shows (C31).
 /** @param {Ledger} m @param {any} f */
 function share(m, f) {
   const { x } = m.seats[f.receiver]
   const { openHand: hand } = m
   m.must(f.d === hand.deals.length - 1, 'C12')
-  if (hand.reading) {
-    const [due] = hand.shares.splice(0, 1)
-    m.must(due !== undefined && due[0] === f.giver && due[1] === f.receiver, 'C23')
-  }
+  const due = hand.shares.shift()
+  m.must(due !== undefined && due[0] === f.giver && due[1] === f.receiver, 'C23')
   m.must((f.box.length > 0) === (x !== null), 'C23')
   const info = shareInfo(f.j, f.d, f.giver, f.receiver)
   m.sealed.push({ k: f.k, hand, d: f.d, owner: f.giver, receiver: f.receiver, x, box: f.box, info })
@@ -163,22 +143,17 @@ function resign(m, f) {
   m.giveUp(f.seat, 'resigned')
 }
 
-// C24 where nothing is open, C14, C25, C24, C23, C24. Without the rules, that the hand is over and its score are believed.
+// C24 where nothing is open, C14, C25, C24, C23, C24.
 /** @param {Ledger} m @param {any} f */
 function close(m, f) {
   const isOver = m.phase === 'over'
   const { hand } = m
-  /** @type {[games: number, hands: number, points: number][]} */
-  const score = f.score
   m.must(hand !== null, 'C24')
   m.openServerLink(f.link)
   if (f.link !== null) recompute(m, hand)
   hand.closed = f
-  if (hand.reading) checkClose(m, hand, f)
-  m.must(f.reason === (isOver ? 'ended' : 'hand'), 'C24')
-  const isNewGame = score.some(([games], side) => games !== m.games[side])
-  m.games = score.map(([games]) => games)
-  m.points = score.map(([, , points]) => isNewGame ? 0 : points)
+  const position = m.position = checkClose(m, hand, f)
+  m.score = f.score
   m.hands.push(hand)
   m.hand = null
   m.askedPause.clear()
@@ -186,18 +161,15 @@ function close(m, f) {
   m.nextHand((m.next.dealer + 1) % m.seats.length)
   if (isOver) return
   m.phase = 'between'
-  const winner = m.games.findIndex((games) => games >= m.rules.gamesToWin)
-  if (winner >= 0) m.finish(winner, 'won')
-  else if (m.engine && m.position) {
-    m.position = m.engine.nextHand(m.position)
-    m.score = m.engine.scoreOf(m.position)
-  }
+  if (position.winner !== null) return m.finish(position.winner, 'won')
+  m.position = m.engine.nextHand(position)
+  m.score = m.engine.scoreOf(m.position)
 }
 
 // C25, C24, C23, C24: the hand is played again with the cards that are known by now, and what it comes to is what counts.
 /** @param {Ledger} m @param {import('./ledger.mjs').Hand} hand @param {any} f */
 function checkClose(m, hand, f) {
-  const reading = /** @type {import('./ledger.mjs').Reading} */ (hand.reading)
+  const { reading } = hand
   const known = reading.awaitsDeal ? null : reading.state.hand.cards
   m.must(reading.replay((d) => cardsOf(hand, d) ?? (d === hand.deals.length - 1 ? known : null)), 'C25')
   const isEnded = m.phase === 'over'
@@ -209,8 +181,7 @@ function checkClose(m, hand, f) {
   }
   const isBelieved = isEnded && reading.isUnsure
   m.must(isBelieved || isScore(reading.score, f.score), 'C24')
-  m.score = f.score
-  m.position = reading.state
+  return reading.state
 }
 
 export const HANDS = { act, proxy, open, share, resign, close }

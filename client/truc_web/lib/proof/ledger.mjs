@@ -1,7 +1,6 @@
 // Section 11, "Order": the records of a match, one after the other, each against all before it. Begin to read at `take`.
 //
-// Where the setup has brought the rules, they are played along (C20, C22 to C25). Else what they alone decide is believed,
-// or read off the records where a comment says so.
+// The rules of the game are played along, as far as cards are known (C20, C22 to C25).
 
 import { isBytes, toHex } from '../bytes.mjs'
 import { attest, isAdmissible, signatureHolds } from './keys.mjs'
@@ -22,9 +21,9 @@ const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
 /** A seat as it stands. @typedef {import('./setup.mjs').SetSeat & { rekeys: number, ruled: number }} Seat */
 
 /**
- * A deal as its record tells it, with the slots of each seat that were opened or covered since.
+ * A deal as its record tells it, with the slots of each seat that were opened since.
  *
- * @typedef {{ d: number, leaves: Uint8Array[][], up: number[], opened: Set<number>[], covered: Set<number>[] }} Deal
+ * @typedef {{ d: number, leaves: Uint8Array[][], up: number[], opened: Set<number>[] }} Deal
  */
 
 /**
@@ -38,14 +37,12 @@ const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
  * @property {Map<number, Uint8Array>} links
  * @property {Deal[]} deals
  * @property {Set<number>} open cards
- * @property {boolean} isRedealt
  * @property {boolean} isBlind
- * @property {Set<number> | null} consents whose, to a redeal, are still needed
  * @property {{ seat: number, slot: number } | null} blindCard that is to be opened next
  * @property {number | null} lastOpened seat, at the end of the hand
  * @property {[seat: number, slots: number[]][]} shown what was opened then
  * @property {[giver: number, receiver: number][]} shares that are due
- * @property {Reading | null} reading of the rules
+ * @property {Reading} reading of the rules
  * @property {{ score: number[][], reason: string } | null} closed what its close says
  * @property {import('./deals.mjs').Dealt[]} [dealt]
  */
@@ -62,9 +59,8 @@ const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
 /** Give each record to `attest`, then to `take`; after it `phase` and the other fields say how the match stands. */
 export class Ledger {
   /** @param {import('./setup.mjs').Setup} setup that is done */
-  constructor({ terms, opts, rules, used, mid, server, seats, engine, game }) {
+  constructor({ terms, opts, rules, used, mid, server, seats, engine }) {
     this.engine = engine
-    this.game = game
     /** @type {import('../rules/state.mjs').State | null} */
     this.position = null                 // by the rules, before the next deal or at the end
     this.terms = terms
@@ -91,9 +87,7 @@ export class Ledger {
     this.roles = []                      // that the call named, and what they have released since
     /** @type {Map<number, Uint8Array>} */
     this.links = new Map()
-    this.score = [[0, 0, 0], [0, 0, 0]]  // by the rules: games, units, points of each side
-    this.games = [0, 0]                  // of each side, as the last close says
-    this.points = [0, 0]
+    this.score = [[0, 0, 0], [0, 0, 0]]  // games, units, points of each side
     /** @type {Hand | null} */
     this.hand = null                     // the open hand
     /** @type {Hand[]} */
@@ -162,7 +156,7 @@ export class Ledger {
     if (kind === 'proxy') this.must(this.keyOf(fields.seat + 1) === null, 'C21')
     if (fields.j !== undefined) this.must(fields.j === this.index, 'C12')
     const isDecision = this.phase === 'hand' && (kind === 'act' || kind === 'resign')
-    if (isDecision && this.hand?.reading?.hangsOnCards(fields.seat, fields.kind ?? kind)) record.hangsOn = this.hand
+    if (isDecision && this.openHand.reading.hangsOnCards(fields.seat, fields.kind ?? kind)) record.hangsOn = this.hand
     TAKE[kind](this, fields)
     this.advance(record)
   }
@@ -212,7 +206,7 @@ export class Ledger {
     if (hand?.lastOpened != null) this.must(kind === 'open' || kind === 'close', 'C23', culprit)
     if (hand && hand.shares.length > 0) this.must(kind === 'share', 'C23', culprit)
     const isShow = (kind === 'act' || kind === 'proxy') && fields.kind === 'show'
-    const isWon = this.phase === 'hand' && hand?.reading?.state.winner != null
+    const isWon = this.phase === 'hand' && this.openHand.reading.state.winner !== null
     this.must(!isWon || isShow || kind === 'open' || kind === 'close', 'C24', culprit)
   }
 
@@ -288,6 +282,12 @@ export class Ledger {
     this.lastVoid = null
     this.paused = false
     this.phase = 'over'
+  }
+
+  /** Whether a seat may decide this now, as far as cards are known here. @param {number} seat @param {string} kind @param {any} args */
+  allows(seat, kind, args) {
+    if (this.phase === 'between') return this.decider?.seat === seat && this.decider.kinds.includes(kind)
+    return this.phase === 'hand' && this.openHand.reading.allows(seat, kind, args)
   }
 
   /** @param {number} seat @param {string} reason */

@@ -5,10 +5,7 @@ import { argsOf, decide, openArgs } from './hands.mjs'
 
 /** @typedef {import('./ledger.mjs').Ledger} Ledger */
 
-// The kinds of a ruled move: those before a call, a turn, and all others.
-const BEFORE_CALL = ['cut', 'deal']
-const TURN = ['play', 'blind', 'concede']
-const OTHERS = ['good', 'flor', 'decline', 'stand']
+const BEFORE_CALL = ['cut', 'deal']     // the kinds of a ruled move there
 
 /** @param {Ledger} m @param {any} f */
 function rule(m, f) {
@@ -67,34 +64,19 @@ function ruleMove(m, f) {
   const { decider } = m
   const isBefore = m.phase === 'between'
   const reading = isBefore ? null : m.openHand.reading
-  m.must(isBefore ? decider !== null : !m.openHand.isRedealt && !reading?.isOver, 'C22')
+  m.must(isBefore ? decider !== null : !reading?.awaitsDeal && !reading?.isOver, 'C22')
   const args = argsOf(m, f)
   if (isBefore && decider !== null) {
     const { seat, kinds } = decider
     m.must(f.seat === seat && kinds.includes(f.kind) && BEFORE_CALL.includes(f.kind), 'C22')
     m.must(f.kind === 'cut' ? args.p === 0 : args.count === 3, 'C22')
   } else {
-    m.must([...TURN, ...OTHERS].includes(f.kind), 'C22')
-    if (reading) m.must(reading.mayRule(f.seat, f.kind, args), 'C22')
-    else if (TURN.includes(f.kind)) checkTurn(m, f, args)
+    m.must(reading !== null && reading.mayRule(f.seat, f.kind, args), 'C22')
   }
   openArgs(m, f.seat, f.kind, args)
   m.must(!reading || reading.rule(f.seat, f.kind, args), 'C22')
   m.seats[f.seat].ruled += 1
   decide(m, f.seat, f.kind, args)
-}
-
-// Concede where the rules say so, else the lowest slot left, blind in a blind hand. Under an order it may be another slot.
-/** @param {Ledger} m @param {any} f @param {any} args */
-function checkTurn(m, f, args) {
-  const { openHand: hand, openDeal, rules } = m
-  const turn = hand.isBlind ? 'blind' : 'play'
-  m.must(f.kind === (rules.absent === 'concede' ? 'concede' : turn), 'C22')
-  if (f.kind === 'concede') return
-  const { opened, covered } = openDeal
-  const left = [...Array(hand.ncards).keys()].filter((slot) => !opened[f.seat].has(slot) && !covered[f.seat].has(slot))
-  m.must(rules.orders === 'binding' ? left.includes(args.slot) : args.slot === left[0], 'C22')
-  m.must((args.ask ?? null) === null, 'C22')
 }
 
 export const RULINGS = { rule }

@@ -4,8 +4,7 @@ import { same, toHex } from '../bytes.mjs'
 import { Malformed, decode, isUtf8, sha256 } from './encoding.mjs'
 import { attest, isAdmissible, isSoundBoxKey, signatureHolds } from './keys.mjs'
 import { Chain } from './chains.mjs'
-import { SERVER, broughtBy, isAscending, keyIn, must, readRecord } from './records.mjs'
-import { shape, tagged } from './shapes.mjs'
+import { SERVER, broughtBy, keyIn, must, readRecord } from './records.mjs'
 
 /** @typedef {import('./records.mjs').Raw} Raw */
 /** @typedef {import('./records.mjs').TypedRecord} TypedRecord */
@@ -25,9 +24,9 @@ const OPTS = {
 
 /** The server, with every chain it has had. @typedef {{ pk: Uint8Array, x: Uint8Array, chains: Chain[] }} Server */
 
-/** What the dealing needs of the rule document. @typedef {ReturnType<typeof readRules>} Rules */
+/** The rules of the games, which whoever begins a match has loaded. @typedef {typeof import('../rules/index.mjs')} Engine */
 
-/** The rules of the games (rules/index.mjs), where they are loaded. @typedef {typeof import('../rules/index.mjs')} Engine */
+/** @typedef {import('../rules/document.mjs').Rules} Rules */
 
 // The keys, anchors and box keys that the match has ever used, and whether the server brought them (C7).
 class Used {
@@ -54,65 +53,12 @@ class Used {
   }
 }
 
-const documentShape = tagged('rules', 'engine u, variant t, version u, pack [t], params array')
-const pairsShape = shape('pairs [array]')
-
-/** An array of [name, value] with every name once, ascending, as an object. @param {any} value @returns {any} */
-function namedValues(value) {
-  /** @type {[string, any][]} */
-  const pairs = pairsShape([value]).pairs
-  const names = pairs.map(([name]) => name)
-  const sound = pairs.every((pair) => pair.length === 2) && names.every((name) => typeof name === 'string')
-  if (!sound || !isAscending(names)) throw new Malformed('no named values')
-  return Object.fromEntries(pairs)
-}
-
-/** @param {any} value */
-const groupOf = (value) => value === null ? null : namedValues(value)
-
-/**
- * What the dealing needs of the rule document. Whether the other params are known and fit together (C5) needs the rules.
- *
- * @param {Uint8Array} document
- */
-function readRules(document) {
-  const { engine, version, pack, params: pairs } = documentShape(decode(document))
-  const params = namedValues(pairs)
-  const sound = engine === 1 && version >= 1 && new Set(pack).size === pack.length &&
-    ['hand', 'match'].includes(params.reveal) && ['play', 'concede'].includes(params.absent) &&
-    Array.isArray(params.players) && params.match % 2 === 1 &&
-    [params.short_deal, params.blind].every((value) => typeof value === 'boolean') && params.turnup !== undefined
-  if (!sound) throw new Malformed('no rules of engine 1')
-  return {
-    /** @type {number} */
-    deck: pack.length,
-    /** @type {'hand' | 'match'} */
-    reveal: params.reveal,
-    /** @type {'play' | 'concede'} */
-    absent: params.absent,
-    /** @type {number[]} */
-    players: params.players,
-    gamesToWin: (params.match + 1) / 2,
-    /** @type {boolean} */
-    shortDeal: params.short_deal,
-    /** @type {boolean} */
-    blind: params.blind,
-    up: params.turnup === null ? 0 : 1,
-    /** @type {number} */
-    target: namedValues(params.scoring).target,
-    redeal: groupOf(params.redeal),
-    orders: groupOf(params.signals)?.orders,
-    hasFlor: params.flor != null
-  }
-}
-
 /** The records before the first of the match: give each to `attest`, then `take`, until it is `done`. */
 export class Setup {
-  /** @param {Uint8Array} document the rules @param {Engine | null} [engine] that plays them, null if nobody does */
-  constructor(document, engine = null) {
+  /** @param {Uint8Array} document the rules @param {Engine} engine that plays them */
+  constructor(document, engine) {
     this.document = document
     this.engine = engine
-    this.game = /** @type {import('../rules/document.mjs').Rules | null} */ (null)     // what the engine reads
     this.used = new Used()
     /** @type {TypedRecord[]} */
     this.records = []
@@ -159,10 +105,9 @@ export class Setup {
   table(f, record) {
     must(same(sha256(this.document), f.rules), 'C5', null)     // anybody could have put another document there
     try {
-      this.rules = readRules(this.document)
-      this.game = this.engine?.readRules(decode(this.document)) ?? null
+      this.rules = this.engine.readRules(decode(this.document))
     } catch (error) {
-      if (!(error instanceof Malformed || (this.engine && error instanceof this.engine.BadDocument))) throw error
+      if (!(error instanceof Malformed || error instanceof this.engine.BadDocument)) throw error
       must(false, 'C5', SERVER)
     }
     const { rules } = this

@@ -278,6 +278,7 @@ export function readRules(document) {
     name,
     /** @type {string[]} */
     pack,
+    deck: pack.length,
     ranks: [...new Set(/** @type {string[]} */ (pack).map(rankOf))],
     strengths: strengthsOf(pack, p.order),
     numbers: /** @type {string[]} */ (pack).map(numberOf),

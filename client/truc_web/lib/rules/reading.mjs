@@ -70,6 +70,11 @@ export class Reading {
     })
   }
 
+  /** Whether the rules allow a seat this, as far as cards are known. @param {number} seat @param {string} kind @param {any} args */
+  allows(seat, kind, args) {
+    return after(this.state, { seat, kind, args, isRuled: false }) !== null
+  }
+
   /** A seat acts: whether the rules allow it, as far as cards are known. @param {number} seat @param {string} kind @param {any} args */
   act(seat, kind, args) {
     return this.tell({ seat, kind, args, isRuled: false })
