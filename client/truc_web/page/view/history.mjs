@@ -15,9 +15,9 @@ export function screen(ui) {
   const { kept, played } = state.answers
   if (state.server !== null && 'matches' in state.server.caps) ui.once('played', '', () => more(ui))
   const rows = matchesOf(kept ?? [], played?.matches ?? [])
-  return room(ui, 'history', speech.say('history.title'), h('section', { class: 'card' },
-    rows.length === 0 ? h('p', { class: 'dim' }, speech.say(kept === undefined ? 'page.connecting' : 'history.none')) : h('ul', { class: 'rows past' }, rows.map((row) => line(ui, row))),
-    played?.more && h('p', { class: 'more' }, h('button', { class: 'b', onclick: () => more(ui) }, h('b', null, speech.say('history.more'))))))
+  return room(ui, 'history', speech.say('history_page.title'), h('section', { class: 'card' },
+    rows.length === 0 ? h('p', { class: 'dim' }, speech.say(kept === undefined ? 'page.connecting' : 'history_page.none')) : h('ul', { class: 'rows past' }, rows.map((row) => line(ui, row))),
+    played?.more && h('p', { class: 'more' }, h('button', { class: 'b', onclick: () => more(ui) }, h('b', null, speech.say('history_page.more'))))))
 }
 
 /** What is kept here. @param {Ui} ui */
@@ -52,7 +52,7 @@ function line(ui, row) {
 function check(ui, row) {
   const { speech } = ui
   const isBusy = ui.state.screen.busy === row.match
-  return h('button', { class: 'b yes', disabled: isBusy, onclick: () => fetched(ui, row) }, h('b', null, speech.say(isBusy ? 'history.checking' : 'history.check')))
+  return h('button', { class: 'b yes', disabled: isBusy, onclick: () => fetched(ui, row) }, h('b', null, speech.say(isBusy ? 'history_page.checking' : 'history_page.check')))
 }
 
 /** @param {Ui} ui @param {Row} row */
@@ -65,8 +65,8 @@ async function fetched(ui, { match, names, seat, when }) {
 
 /** Who won, and whether every check has passed. @param {Ui} ui @param {Row} row */
 function verdict({ speech }, { kept, isOver, seat }) {
-  if (kept === null) return h('span', { class: 'dim' }, speech.say(isOver ? 'history.unchecked' : 'history.open'))
+  if (kept === null) return h('span', { class: 'dim' }, speech.say(isOver ? 'history_page.unchecked' : 'history_page.open'))
   if (kept.failed !== null) return h('b', { class: 'cross' }, `✗ ${speech.catalogue.wrong[kept.failed] ?? kept.failed}`)
-  const how = !kept.isOver ? 'history.open' : seat === null ? 'history.watched' : `lobby.${endOf(kept)}`
+  const how = !kept.isOver ? 'history_page.open' : seat === null ? 'history_page.watched' : `lobby.${endOf(kept)}`
   return h('b', { class: 'tick' }, `✓ ${speech.say(how)}`)
 }
