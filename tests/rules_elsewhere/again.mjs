@@ -4,7 +4,7 @@
 
 import { createInterface } from 'node:readline'
 import {
-  begin, deal, deciders, legal, moveLine, nextHand, openSlots, owedShares, owedShows, play, readMove,
+  BadDocument, begin, deal, deciders, legal, moveLine, nextHand, openSlots, owedShares, owedShows, play, readMove,
   readRules, refusal, ruled, signs
 } from '../../client/truc_web/lib/rules/index.mjs'
 
@@ -219,11 +219,25 @@ const ANSWERS = {
   counts
 }
 
+// Whether a document says rules that can be played.
+function reads(document) {
+  try {
+    return readRules(document) !== null
+  } catch (error) {
+    if (error instanceof BadDocument) return false
+    throw error
+  }
+}
+
 const rulesOf = new Map()
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { ask, document, ...task } = JSON.parse(line)
+function answer({ ask, document, ...task }) {
+  if (ask === 'reads') return reads(document)
   const name = JSON.stringify(document)
   if (!rulesOf.has(name)) rulesOf.set(name, readRules(document))
-  process.stdout.write(JSON.stringify(ANSWERS[ask]({ ...task, rules: rulesOf.get(name) })) + '\n')
+  return ANSWERS[ask]({ ...task, rules: rulesOf.get(name) })
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  process.stdout.write(JSON.stringify(answer(JSON.parse(line))) + '\n')
 }

@@ -1,6 +1,8 @@
 """The rules in JavaScript (client/truc_web/lib/rules), which were written from docs/rules, come to what ours do."""
 
+import json
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -9,9 +11,12 @@ from perft.pinned import CARDS_ALONE, POSITIONS, ROWS
 from perft.test_perft_counts import fixed
 from protocol.test_house_mixes import mixes
 from rules.chance import TABLES, optioned
-from rules_elsewhere.told import difference, rules_in_javascript, table_of, told
+from rules_elsewhere.told import difference, document_of, rules_in_javascript, table_of, told
 
-from truc_rules import preset, with_options
+from truc_protocol.checks import CheckError
+from truc_protocol.codec import enc
+from truc_protocol.documents import read_document
+from truc_rules import preset, presets, with_options
 from truc_rules.scenario.setup import set_up
 from truc_rules.scenario.text import scenarios
 
@@ -22,6 +27,8 @@ TIMES = int(os.environ.get("TRUC_EXAMPLES", "1"))
 HANDS = 12 * TIMES
 HANDS_WITH_OPTION = 2 * TIMES
 MIXES = 60 * TIMES
+DOCUMENTS = 40 * TIMES
+"""Of each game, with something else in one place."""
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +75,34 @@ def test_what_can_follow_is_counted_alike(rules, name, seats):
         "positions": [*positions],
         "cards": [*cards],
     }
+
+
+def changed(value, other, chance):
+    """Return a document with one value of it left out, doubled, or in place of it another, or what a game like it has there."""
+    if not isinstance(value, list) or not value or chance.random() < 0.25:
+        return chance.choice([other, value, None, True, False, 0, 1, 2, 9, 33, "", "said", "2", [], [3, 5]])
+    at = chance.randrange(len(value))
+    if chance.random() < 0.1:
+        return value[:at] + value[at + 1 :]
+    twin = other[at] if isinstance(other, list) and at < len(other) else None
+    return [*value[:at], changed(value[at], twin, chance), *value[at + 1 :]]
+
+
+def is_read(document):
+    try:
+        read_document(enc(document))
+    except CheckError:
+        return False
+    return True
+
+
+def test_a_document_is_taken_where_ours_takes_it(rules):
+    chance, judged = random.Random(5), []
+    for name in presets():
+        whole = json.loads(json.dumps(document_of(preset(name))))
+        for _ in range(DOCUMENTS):
+            other = document_of(preset(chance.choice(presets())))
+            document = json.loads(json.dumps(changed(whole, other, chance)))
+            judged.append((is_read(document), rules.reads(document), document))
+    assert [document for ours, theirs, document in judged if ours != theirs] == []
+    assert {ours for ours, _, _ in judged} == {True, False}

@@ -55,12 +55,22 @@ class Rules:
 
     def asked(self, what: str, variant: Variant, task: Mapping[str, Any]) -> Any:
         """Return the answer to one question."""
+        return self._answer({"ask": what, "document": document_of(variant), **task})
+
+    def reads(self, document: Any) -> bool:
+        """Tell whether a document is taken for rules."""
+        return bool(self._answer({"ask": "reads", "document": document}))
+
+    def _answer(self, question: Mapping[str, Any]) -> Any:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        document = dec(rule_document(variant), MAX_DOCUMENT)
-        self._process.stdin.write(json.dumps({"ask": what, "document": document, **task}) + "\n")
+        self._process.stdin.write(json.dumps(question) + "\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())
+
+
+def document_of(variant: Variant) -> Any:
+    return dec(rule_document(variant), MAX_DOCUMENT)
 
 
 @contextmanager
