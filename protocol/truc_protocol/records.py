@@ -6,6 +6,7 @@ phases of a match it may stand; the ledger, the documentation and the tests read
 
 import hashlib
 import reprlib
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -106,12 +107,7 @@ _ACT: Final = write("truc/1/act")
 _RELEASE: Final = write("truc/1/release")
 _WORDS: Final = frozenset(map(str, Kind))
 _BY_TAG: Final = {tag_of(kind.body): kind for kind in KINDS}
-_BY_CLASS: Final = {kind.body: kind for kind in KINDS}
-
-
-def kind_of(body: AnyBody) -> RecordKind:
-    """Return the row of a body's kind."""
-    return _BY_CLASS[type(body)]
+KIND_OF: Final[Mapping[type[AnyBody], RecordKind]] = {kind.body: kind for kind in KINDS}
 
 
 def encode(body: Body) -> bytes:
@@ -208,7 +204,7 @@ def place_of(body: bytes) -> tuple[object, ...]:
 
 def signer_of(body: AnyBody) -> int:
     """Return the role that signs this body: 0 the server, i + 1 seat i."""
-    return _signer(kind_of(body), body)
+    return _signer(KIND_OF[type(body)], body)
 
 
 def _signer(kind: RecordKind, body: AnyBody) -> int:

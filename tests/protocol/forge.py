@@ -19,7 +19,7 @@ from truc_protocol.codec import MAX_BODY
 from truc_protocol.crypto.curve import ORDER
 from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.dealing import DealtCards, Opening
-from truc_protocol.records import Record, encode, kind_of, parse, signer_of
+from truc_protocol.records import KIND_OF, Record, encode, parse, signer_of
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import Variant, deciders, preset, with_options
@@ -131,7 +131,7 @@ def altered(table: Table, record: Record, **fields: Any) -> Record:
 
 def place(table: Table, body: Any) -> Any:
     """Bind a body to the next position."""
-    parallel = kind_of(body).binding == "Q"
+    parallel = KIND_OF[type(body)].binding == "Q"
     k, head = table.ledger.parallel if parallel else (table.ledger.k, table.ledger.head)
     return msgspec.structs.replace(body, mid=table.setup.mid, k=k, head=head)
 

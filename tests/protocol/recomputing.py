@@ -12,7 +12,7 @@ from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.evidence_file import read_evidence
 from truc_protocol.messages import KeyLogin, ServerHello
 from truc_protocol.messages.wire import Direction, decode
-from truc_protocol.records import Binding, Record, kind_of, link, parse, signer_of
+from truc_protocol.records import KIND_OF, Binding, Record, link, parse, signer_of
 from truc_protocol.transcript import Transcript, unpack_record, write_transcript
 from truc_protocol.wire.handshake import (
     Challenge,
@@ -60,7 +60,7 @@ def heads(_group: Fields, test: Fields) -> bool:
     for k, (signer, body, sig) in enumerate(test["records"]):
         record = Record(signer, h(body), h(sig))
         head = link(head, record)
-        at_once = kind_of(parse(record)).binding is Binding.PARALLEL
+        at_once = KIND_OF[type(parse(record))].binding is Binding.PARALLEL
         found.append(head)
         parallel.append(parallel[-1] if at_once else k + 1)
     return ([each.hex() for each in found], parallel) == (test["heads"], test["parallel"])

@@ -11,7 +11,7 @@ from protocol.peers import Table
 
 from truc_protocol.bodies import AnyBody
 from truc_protocol.ledger import start
-from truc_protocol.records import Binding, Record, body_hash, kind_of, link, parse
+from truc_protocol.records import KIND_OF, Binding, Record, body_hash, link, parse
 from truc_protocol.setup import MatchSetup
 from truc_protocol.transcript import Transcript
 
@@ -40,13 +40,13 @@ class Place(NamedTuple):
     parallel: tuple[int, bytes]
 
     def bind(self, body: AnyBody) -> AnyBody:
-        at_once = kind_of(body).binding is Binding.PARALLEL
+        at_once = KIND_OF[type(body)].binding is Binding.PARALLEL
         k, head = self.parallel if at_once else (self.k, self.head)
         return msgspec.structs.replace(body, mid=self.mid, k=k, head=head)
 
     def after(self, record: Record) -> "Place":
         k, head = self.k + 1, link(self.head, record)
-        at_once = kind_of(parse(record)).binding is Binding.PARALLEL
+        at_once = KIND_OF[type(parse(record))].binding is Binding.PARALLEL
         return self._replace(k=k, head=head, parallel=self.parallel if at_once else (k, head))
 
 

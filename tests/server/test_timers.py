@@ -7,8 +7,9 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from truc_protocol.codec import write
 from truc_protocol.records import Record
-from truc_server.spectating.sent_records import Item, Tail, packed_facts, record_frame
+from truc_server.spectating.sent_records import MEANS, Item, Tail, record_frame
 from truc_server.storage import AddRecord
 from truc_server.timing.timers import FEW, Alarm, Timers
 
@@ -116,7 +117,7 @@ async def test_calls_still_come_after_cancelled_ones_were_swept(timers, mock_clo
 
 
 def item(k: int, gate: int = 0) -> Item:
-    row = AddRecord(bytes(32), k, 0, bytes([k]), b"", packed_facts(()), 0, b"")
+    row = AddRecord(bytes(32), k, 0, bytes([k]), b"", MEANS + write(()), 0, b"")
     return Item(k, record_frame("AYN3B", row), gate)
 
 

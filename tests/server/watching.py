@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.records import Record, link
-from truc_server.net.outbox import Flusher, Outbox
+from truc_server.net.outbox import Outbox
 
 if TYPE_CHECKING:
     from server.rawclient import RawClient
@@ -111,17 +111,18 @@ class Held:
 
     def __init__(self, monkeypatch) -> None:
         self._ports: set[int] = set()
-        self._waiting: dict[int, list[tuple[Flusher, Outbox]]] = {}
-        flush = Flusher._flush
+        self._waiting: dict[int, list[Outbox]] = {}
+        flush = Outbox.flush
 
-        def flush_or_hold(flusher, outbox) -> None:
+        def flush_or_hold(outbox, durable) -> bytes:
             port = _peer_port(outbox)
-            if port in self._ports:
-                self._waiting.setdefault(port, []).append((flusher, outbox))
-            else:
-                flush(flusher, outbox)
+            if port not in self._ports:
+                return flush(outbox, durable)
+            outbox.is_draining = True
+            self._waiting.setdefault(port, []).append(outbox)
+            return b""
 
-        monkeypatch.setattr(Flusher, "_flush", flush_or_hold)
+        monkeypatch.setattr(Outbox, "flush", flush_or_hold)
 
     def hold(self, follower) -> None:
         """Write nothing to a follower."""
@@ -129,14 +130,15 @@ class Held:
 
     def leave_no_room(self, follower) -> None:
         """Let what waits for a follower be all that may."""
-        for _, outbox in self._waiting[_port(follower)]:
+        for outbox in self._waiting[_port(follower)]:
             outbox.limit = outbox.size
 
     def release(self, follower) -> None:
         """Write again."""
         self._ports.discard(_port(follower))
-        for flusher, outbox in self._waiting.pop(_port(follower), []):
-            flusher.touch(outbox)
+        for outbox in self._waiting.pop(_port(follower), []):
+            outbox.is_draining = False
+            outbox._flusher.touch(outbox)
 
 
 def _peer_port(outbox: Outbox) -> int:

@@ -17,7 +17,7 @@ from vectors.transcripts.make import FOLDER, SCRIPTS
 from truc_protocol.bodies import Proxy
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import dec, enc
-from truc_protocol.records import KINDS, Record, kind_of, parse, signer_of
+from truc_protocol.records import KIND_OF, KINDS, Record, parse, signer_of
 from truc_protocol.transcript import read_transcript
 
 FILE = Path(__file__).with_name("records.json")
@@ -57,7 +57,7 @@ def _wrong(value: Any) -> Iterator[tuple[str, Any]]:
 def _broken_fields(record: Record) -> Iterator[Test]:
     """Yield the record with one field of another type, for every field where nothing else admits it."""
     tag, *values = dec(record.body)
-    names = re.findall(r"\w+", " ".join(kind_of(parse(record)).body.__struct_fields__))
+    names = re.findall(r"\w+", " ".join(KIND_OF[type(parse(record))].body.__struct_fields__))
     for at, (name, value) in enumerate(zip(names, values, strict=True)):
         for word, wrong in _wrong(value):
             body = enc([tag, *values[:at], wrong, *values[at + 1 :]])

@@ -287,8 +287,11 @@ def _due_between(ledger: Ledger) -> Due:
         return Due.CONSEQUENCE
     if ledger.pause.active or (ledger.match is not None and deciders(ledger.match)):
         return Due.PLAYERS
-    for role in roles(ledger):
-        if is_exhausted(ledger, role):
+    spent = ledger.deal_index - ledger.setup.terms.table.links
+    for (
+        contributor
+    ) in ledger.contributors:  # each as `is_exhausted` has it, but once a record and without a call
+        if contributor is not None and contributor.first <= spent:
             return Due.REKEY
     return Due.CALL
 

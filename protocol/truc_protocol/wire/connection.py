@@ -179,7 +179,7 @@ class Connection:
         """
         found: list[AnyMessage | Failure] = []
         if not self._deaf:
-            self._splitter.feed(received)
+            self._splitter.rest += received
         while self._splitter.rest and not self._deaf:
             try:
                 frame = self._splitter.next_frame()
@@ -205,7 +205,8 @@ class Connection:
         if state is None:
             raise LocalError(f"{self.role} cannot send {tag} in state {self.state}")
         encoded = self._to_bytes(message)
-        frame = to_frame(encoded, self._limit_out)
+        length = len(encoded)
+        frame = HEADERS[length] + encoded if length < SHORT else to_frame(encoded, self._limit_out)
         try:
             self._track(message, tag)
         except RemoteError as error:

@@ -19,7 +19,7 @@ from truc_protocol.dealer import proxy
 from truc_protocol.errors import LATE, Code
 from truc_protocol.ledger import InPlace, check_place
 from truc_protocol.messages import GuestAct, Refusal
-from truc_protocol.records import Binding, Record, kind_of, parse, unsigned
+from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.matches.choices import args_of
 from truc_server.matches.game import Game, Turn
@@ -233,7 +233,7 @@ def _in_place(game: Game, record: Record, body: AnyBody) -> InPlace:
         return check_place(ledger, record, body)
     except CheckError as error:
         k = getattr(body, "k", None)
-        here = ledger.parallel[0] if kind_of(body).binding is Binding.PARALLEL else ledger.k
+        here = ledger.parallel[0] if KIND_OF[type(body)].binding is Binding.PARALLEL else ledger.k
         if error.check != "C10" or k is None or k >= here:
             raise RefusedBodyError(code_of(error), str(error)) from error
         code = Code.VOID_BET if _window_is_closed(game, body) else Code.STALE_POSITION

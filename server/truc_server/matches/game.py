@@ -28,7 +28,7 @@ from truc_server.net.peer import Player
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.spectating.audience import Answerers
-from truc_server.spectating.sent_records import Item, Tail, packed_facts, record_frame
+from truc_server.spectating.sent_records import MEANS, Item, Tail, record_frame
 from truc_server.storage import AddRecord, Write
 from truc_server.table_data.seats import Blueprint, Lineup
 from truc_server.timing.clock import now_ms
@@ -114,6 +114,7 @@ class Game:
         self.asking = Asking(made.code, dealer, self.sealer)
         self._guests = lineup.guests
         self._guest_ids = frozenset(lineup.guests.values())
+        self._clock = trio.lowlevel.current_clock()  # asked itself: `trio.current_time` is two calls more
         self._no_streaks = (0,) * self.ledger.seats
         self._settings = settings
         self._at_rest = at_rest
@@ -157,7 +158,9 @@ class Game:
             CheckError: It does not follow.
         """
         before, record, body = placed.ledger, placed.record, placed.body
-        now, at_ms = (trio.current_time(), now_ms()) if after is None else (after.taken_at, after.at_ms)
+        now, at_ms = (
+            (self._clock.current_time(), now_ms()) if after is None else (after.taken_at, after.at_ms)
+        )
         folded = take(placed)
         opened: DealtCards | None = None
         rows: tuple[Write, ...] = ()
@@ -182,7 +185,7 @@ class Game:
         told = shown or folded
         in_view = here.in_view if shown is None and here.deciding is not None else None
         facts = means(body, told.ledger, untold + told.events, opened, in_view)
-        row = AddRecord(self.mid, before.k, *record, packed_facts(facts), at_ms, write(clocks))
+        row = AddRecord(self.mid, before.k, *record, MEANS + write(facts), at_ms, write(clocks))
         return Turn(
             k=before.k,
             body=body,

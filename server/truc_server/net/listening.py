@@ -6,7 +6,6 @@ Invariant: while nobody can be accepted, for whatever reason, those who are conn
 
 import errno
 import ipaddress
-import os
 import socket
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, NoReturn
@@ -107,22 +106,6 @@ async def _attend(serve: Serve, stream: trio.SocketStream) -> None:
         await serve(stream)
     finally:
         stream.socket.close()
-
-
-async def read_some(descriptor: int) -> bytes:
-    """Return what comes next; empty at the end. `SocketStream.receive_some` takes 15 function calls more, and a system call.
-
-    Whoever reads is also who closes the socket afterwards: its descriptor is never another's meanwhile.
-
-    Raises:
-        OSError: The connection is lost.
-    """
-    while True:
-        await trio.lowlevel.wait_readable(descriptor)  # first: as a rule nothing has come yet
-        try:
-            return os.read(descriptor, CHUNK)
-        except BlockingIOError:
-            continue  # nothing was there after all
 
 
 async def read_out(stream: trio.SocketStream) -> None:

@@ -74,6 +74,7 @@ class Outbox:
         wire: the socket they leave by.
         sealer: what seals the frames; None if they travel as they are.
         farewell: the code of the last bye, once nothing follows.
+        newest: the frames that wait behind all others and may not be dropped, joined; they wait for the batch `newest_gate`.
         on_low: called once, when little is left to send; None while nobody wants to know.
     """
 
@@ -82,14 +83,14 @@ class Outbox:
         "_drained",
         "_flusher",
         "_frames",
-        "_gate",
-        "_newest",
         "_on_broken",
         "farewell",
         "finishing",
         "is_broken",
         "is_draining",
         "limit",
+        "newest",
+        "newest_gate",
         "on_low",
         "sealer",
         "size",
@@ -120,8 +121,7 @@ class Outbox:
         self.limit = limit
         self._flusher = flusher
         self._frames: list[Waiting] = []
-        # what waits behind those, joined: frames that may not be dropped, and the batch that the newest waits for
-        self._newest, self._gate = b"", 0
+        self.newest, self.newest_gate = b"", 0
         self._drained: trio.Event | None = None  # while somebody waits for room
 
     @property
@@ -129,7 +129,7 @@ class Outbox:
         """The batch that the oldest frame waits for; 0, which waits for nothing, if there is none."""
         if self._frames:
             return self._frames[0][0]
-        return self._gate if self._newest else 0
+        return self.newest_gate if self.newest else 0
 
     def push(self, frame: bytes, gate: int, *, is_loose: bool = False) -> bool:
         """Queue a frame, which may be dropped if it is loose; False if the outbox is full and did not take it."""
@@ -140,10 +140,10 @@ class Outbox:
         if after > self.limit:
             return False
         self.size = after
-        if gate <= self._gate and frame and not is_loose:
-            self._newest += frame
-        elif frame and not (is_loose or self._newest):
-            self._newest, self._gate = frame, gate
+        if gate <= self.newest_gate and frame and not is_loose:
+            self.newest += frame
+        elif frame and not (is_loose or self.newest):
+            self.newest, self.newest_gate = frame, gate
         else:
             self._queue(gate, frame, is_loose=is_loose)
         if not before:  # one that holds something is known to the flusher
@@ -152,18 +152,18 @@ class Outbox:
 
     def _queue(self, gate: int, frame: bytes, *, is_loose: bool) -> None:
         """Queue a frame that does not wait together with the one before it; an empty one lets out what a sealer owes."""
-        if self._newest:
-            self._frames.append((self._gate, self._newest, False))
-            self._newest = b""
+        if self.newest:
+            self._frames.append((self.newest_gate, self.newest, False))
+            self.newest = b""
         if is_loose or not frame:
             self._frames.append((gate, frame, is_loose))
         else:
-            self._newest, self._gate = frame, gate
+            self.newest, self.newest_gate = frame, gate
 
     def put(self, frame: bytes) -> None:
         """Put a frame that waits for nothing into an empty outbox, which is flushed next."""
         if frame:
-            self._newest, self._gate = frame, 0
+            self.newest, self.newest_gate = frame, 0
         else:
             self._frames.append((0, frame, False))
         self.size = len(frame)
@@ -171,7 +171,7 @@ class Outbox:
     def forget(self) -> None:
         """Drop what waits; a write that has begun goes on."""
         self._frames.clear()
-        self._newest, self._gate = b"", 0
+        self.newest, self.newest_gate = b"", 0
         self.size = 0
 
     def room(self) -> int:
@@ -182,7 +182,7 @@ class Outbox:
         """Drop what waits and may be dropped; return how many frames that was."""
         before = len(self._frames)
         self._frames = [waiting for waiting in self._frames if not waiting[2]]
-        self.size = sum(len(frame) for _, frame, _ in self._frames) + len(self._newest)
+        self.size = sum(len(frame) for _, frame, _ in self._frames) + len(self.newest)
         return before - len(self._frames)
 
     def keep_all(self) -> None:
@@ -197,8 +197,8 @@ class Outbox:
         before = self.size
         if self._frames:
             joined = self._leaving(durable)
-        elif self._newest and self._gate <= durable:
-            joined, self._newest, self.size = self._newest, b"", 0
+        elif self.newest and self.newest_gate <= durable:
+            joined, self.newest, self.size = self.newest, b"", 0
         else:
             joined = None
         if joined is not None:
@@ -224,9 +224,9 @@ class Outbox:
         if not frames:
             return None
         del self._frames[: len(frames)]
-        if not self._frames and self._gate <= durable:
-            frames.append(self._newest)
-            self._newest = b""
+        if not self._frames and self.newest_gate <= durable:
+            frames.append(self.newest)
+            self.newest = b""
         joined = b"".join(frames)
         self.size -= len(joined)
         return joined
@@ -239,7 +239,7 @@ class Outbox:
             on_low, self.on_low = self.on_low, None
             if on_low is not None:
                 on_low()
-        if self.finishing and not (self._frames or self._newest or self.is_draining):
+        if self.finishing and not (self._frames or self.newest or self.is_draining):
             self._end()
 
     def _end(self) -> None:
@@ -322,7 +322,8 @@ class Flusher:
         if gate > self._durable or outbox.size or outbox.finishing or len(frame) > outbox.limit:
             return False
         outbox.put(frame)
-        self._flush(outbox)
+        self._ready.add(outbox)
+        self._flush_all()
         return True
 
     def release(self, durable: int) -> None:
@@ -348,15 +349,18 @@ class Flusher:
     def _flush_all(self) -> None:
         ready, self._ready = self._ready, set()
         for outbox in ready:
-            self._flush(outbox)
+            if self._is_over or outbox.is_draining or outbox.is_broken:
+                continue  # what drains is looked at again when it is done
+            rest = outbox.flush(self._durable)
+            if rest or outbox.size:
+                self._go_on(outbox, rest)
 
-    def _flush(self, outbox: Outbox) -> None:
-        if self._is_over or outbox.is_draining or outbox.is_broken:
-            return  # what drains is looked at again when it is done
-        if rest := outbox.flush(self._durable):
+    def _go_on(self, outbox: Outbox, rest: bytes) -> None:
+        """Write what the kernel has not taken of what an outbox held, or look at it again when more may leave."""
+        if rest:
             outbox.is_draining = True
             self._tasks.start_soon(self._drain, outbox, rest)
-        elif outbox.size:
+        else:
             self.touch(outbox)
 
     async def _drain(self, outbox: Outbox, rest: bytes) -> None:

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from truc_protocol.crypto import keys
 from truc_protocol.errors import Code
-from truc_protocol.ledger import InPlace
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Phase, Record
 from truc_server.lobby.lobby import Lobby
@@ -98,13 +97,14 @@ async def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> 
     if place.game.hold.unheard:
         place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
         return trio.current_time()
-    looked = _look(place, player, message)
+    record = Record(place.seat + 1, message.body, message.sig)
+    looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
     match looked:  # a pattern, as `isinstance` is a call
         case Repeated():
             _answer_again(peer, message, looked)
             return None
         case _:
-            record = looked.record
+            pass
     # a thread of its own: meanwhile the loop serves others, and the match may go on without this record
     is_sound = await _SIGNATURES.run(keys.verify, player.id, record.body, record.sig)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
@@ -125,19 +125,14 @@ def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid
         RefusedError: It is not taken.
     """
     place = _place(lobby, peer, player, message, mid)
-    looked = _look(place, player, message)
+    record = Record(place.seat + 1, message.body, message.sig)
+    looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
     if isinstance(looked, Repeated):
         _answer_again(peer, message, looked)
         return None
     is_sound = keys.verify(player.id, looked.record.body, looked.record.sig)
     signed = verified(player.id, looked, is_sound=is_sound)
     return _take(lobby, peer, player, message, place=place, signed=signed)
-
-
-def _look(place: Place, player: Player, message: SignedAct) -> InPlace | Repeated:
-    """Make the cheap comparisons, or tell where the record already stands."""
-    record = Record(place.seat + 1, message.body, message.sig)
-    return look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
 
 
 def _take(

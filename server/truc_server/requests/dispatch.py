@@ -78,7 +78,7 @@ from truc_server.requests import (
 from truc_server.requests.means import Means
 from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
-from truc_server.storage.journal import JournalStoppedError
+from truc_server.storage.journal import MAX_FILLED, JournalStoppedError
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import played
 from truc_server.timing.clock import now_ms
@@ -126,7 +126,7 @@ class Dispatch:
                 await self._handle_other(peer, item)
                 return
         try:
-            if self._means.journal.is_full:
+            if self._means.journal.waiting >= MAX_FILLED:
                 _refuse_for_now(peer, message, _BEHIND_MS)
                 return
             if (player := peer.player) is None:

@@ -24,8 +24,8 @@ from truc_server.storage import AddRecord, PlayerKind
 from truc_server.table_data.seats import Lineup
 from truc_server.timing.clock import now_ms
 
-_MEANS: Final = write({"means": ()})[:-1]  # the map that is stored, without its list of facts
-_FACTS_AT: Final = len(_MEANS)
+MEANS: Final = write({"means": ()})[:-1]  # the map that is stored, without its list of facts
+_FACTS_AT: Final = len(MEANS)
 
 
 class Item(Struct, frozen=True):
@@ -103,11 +103,6 @@ def record_of(frame: bytes) -> Record:
     """Return the record in a frame."""
     sent = unpack(frame[LENGTH_BYTES:])
     return Record(sent["signer"], sent["body"], sent["sig"])
-
-
-def packed_facts(facts: Sequence[Fact]) -> bytes:
-    """Return what is stored of what a record means."""
-    return _MEANS + write(facts)
 
 
 def record_frame(table: str, row: AddRecord) -> bytes:

@@ -41,6 +41,7 @@ class Journal:
         durable: the number of the newest durable batch; 0 before the first.
         commits_s: how many seconds each commit took.
         sizes: how many writes each had.
+        waiting: how many writes wait for a commit, without those of the one under way.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Journal:
         self._room = 0  # for how many more writes there is room in the last of these
         self._newest = 0  # the number of that one
         self.gate = 0
-        self._waiting = 0
+        self.waiting = 0
         self._taken = 0
         self.durable = 0
         self._stopped: str | None = None
@@ -68,11 +69,6 @@ class Journal:
         self._more = trio.lowlevel.ParkingLot()
         self._progress = trio.lowlevel.ParkingLot()
         self._calls: list[tuple[int, Callable[[float], object]]] = []
-
-    @property
-    def waiting(self) -> int:
-        """How many writes wait for a commit, without those of the one under way."""
-        return self._waiting
 
     @property
     def is_closed(self) -> bool:
@@ -86,7 +82,7 @@ class Journal:
     @property
     def is_behind(self) -> bool:
         """Whether so much waits for the store that no new work should be taken on."""
-        return self._waiting >= MAX_WAITING
+        return self.waiting >= MAX_WAITING
 
     @property
     def is_idle(self) -> bool:
@@ -96,7 +92,7 @@ class Journal:
     @property
     def is_full(self) -> bool:
         """Whether so much waits that not even a match can go on."""
-        return self._waiting >= MAX_FILLED
+        return self.waiting >= MAX_FILLED
 
     def write(self, *writes: Write) -> int:
         """Put `writes` into one batch, to be committed together, and return its number.
@@ -115,7 +111,7 @@ class Journal:
             self._room, self._newest = MAX_BATCH, self._taken + len(self._batches)
         self._batches[-1] += writes
         self._room -= size
-        self._waiting += size
+        self.waiting += size
         self.gate = self._newest
         return self._newest
 
@@ -163,11 +159,11 @@ class Journal:
             took = self.commit_s(trio.current_time())
             if took >= SLOW_S and told < self._taken:
                 told = self._taken
-                log.warning("store_is_slow", seconds=round(took, 1), waiting=self._waiting)
+                log.warning("store_is_slow", seconds=round(took, 1), waiting=self.waiting)
 
     async def _commit(self, batch: list[Write]) -> None:
         """Commit a batch, and let out what has waited for it; or stop."""
-        self._waiting -= len(batch)
+        self.waiting -= len(batch)
         self._taken += 1
         self._began = trio.current_time()
         try:
@@ -216,12 +212,12 @@ class Journal:
         self.commits_s.add(took)
         self.sizes.add(writes)
         if took > SLOW_S:
-            log.warning("store_was_slow", seconds=round(took, 1), waiting=self._waiting)
+            log.warning("store_was_slow", seconds=round(took, 1), waiting=self.waiting)
 
     def _fail(self, error: StoreError) -> None:
         self._stopped = f"the journal has stopped: {error}"
         self._batches.clear()
-        self._waiting = 0
+        self.waiting = 0
         self._taken = self.durable
         self._progress.unpark_all()
         self._on_failure(error)
