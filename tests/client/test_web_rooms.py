@@ -2,10 +2,17 @@
 
 import json
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from chaos.servers import free_port
+from client.browser import Page, browser, needs_browser
+from client.running import Process
+from client.serving import RealServer
 from clients_elsewhere.programs import NODE, needs_node
 
+from truc_client.home.home import export_seed, import_seed
 from truc_protocol.documents import rule_document
 from truc_rules import preset, presets, with_options
 from truc_rules.variants.options import TABLE_OPTIONS
@@ -60,3 +67,161 @@ def test_every_option_that_is_offered_for_a_game_is_possible_in_it():
                 )
     missing = {"order"}  # each has a game of its own
     assert {name for name, _ in offered} == set(TABLE_OPTIONS) - missing
+
+
+SOON_MS = 30_000
+SCREENS = ("/", "/play", "/best", "/history", "/settings")
+UNNAMED = """[...document.querySelectorAll('button, a[href], input, select, textarea')]
+    .filter((each) => each.getClientRects().length && !each.closest('[aria-hidden=true]'))
+    .filter((each) => !(each.getAttribute('aria-label') || each.textContent || [...each.labels ?? []].map((label) => label.textContent).join('')).trim())
+    .map((each) => each.outerHTML)"""
+SMALL = """[...document.querySelectorAll('button, a[href], select, textarea, label:has(input)')]
+    .filter((each) => each.getClientRects().length && !each.closest('[aria-hidden=true], .lang'))
+    .map((each) => [each.getBoundingClientRect(), each.outerHTML.slice(0, 90)])
+    .filter(([{ height, width }]) => height < 44 || width < 44).map(([{ height, width }, what]) => `${width}x${height} ${what}`)"""
+
+
+class Rooms:
+    """Somebody who goes through the screens around the table."""
+
+    def __init__(self, page: Page, origin: str) -> None:
+        self.page, self.origin = page, origin
+
+    def go(self, path: str) -> None:
+        self.page.visit(self.origin + path)
+        self.until(
+            "document.querySelector('main h1, header h1') && !document.querySelector('.wait, .trouble')"
+        )
+
+    def until(self, condition: str) -> None:
+        """Wait until something holds in the page."""
+        self.page.wait_for(
+            f"""new Promise((done, fail) => {{
+                const end = Date.now() + {SOON_MS};
+                (function look() {{
+                    if ({condition}) done(true);
+                    else if (Date.now() > end) fail(new Error(document.body.innerText));
+                    else setTimeout(look, 20);
+                }})()
+            }})"""
+        )
+
+    def press(self, text: str, within: str = "body") -> None:
+        """Press the first control in it with this text, as soon as it is there."""
+        found = f"[...document.querySelectorAll('{within} :is(button, a, summary)')].find((each) => each.textContent.includes({json.dumps(text)}))"
+        self.until(found)
+        self.page.look(f"{found}.click()")
+
+    def says(self, text: str) -> None:
+        self.until(f"document.body.innerText.includes({json.dumps(text)})")
+
+    def name(self, name: str) -> None:
+        self.page.look(
+            f"(() => {{ const field = document.querySelector('input[name=name]'); field.value = {json.dumps(name)};"
+            " field.dispatchEvent(new Event('input', { bubbles: true })); field.form.requestSubmit() })()"
+        )
+        self.until(f"document.querySelector('.me')?.textContent === {json.dumps(name)}")
+
+
+@contextmanager
+def rooms(tmp_path: Path) -> Iterator[tuple[Rooms, RealServer]]:
+    web = free_port()
+    server = RealServer(tmp_path / "server", {"TRUC_WEB_LISTEN": f"127.0.0.1:{web}"}).start()
+    try:
+        with browser(tmp_path / "browser") as page:
+            yield Rooms(page, f"http://localhost:{web}"), server
+            assert page.complaints == []
+    finally:
+        server.stop()
+
+
+@needs_browser
+def test_a_player_in_the_screens_around_the_table(tmp_path):
+    with (
+        rooms(tmp_path) as (player, server),
+        Process(
+            tmp_path / "bot", "bot", server.url, "--name", "North", "--create", "truc-french", "--seats", "2"
+        ),
+    ):
+        player.go("/")
+        player.name("South")
+        player.says("1 waiting")
+        look_at_every_screen(player)
+        open_a_table(player)
+        text = keep_the_key(player)
+        assert export_seed(import_seed(text)) == text
+        lose_a_match(player)
+        find_it_again(player)
+
+
+def look_at_every_screen(player: Rooms) -> None:
+    """On a phone every screen has one heading, names for its controls, room for a finger, and nothing beside it."""
+    page = player.page
+    page.ask("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    page.ask("Emulation.setTouchEmulationEnabled", enabled=True)
+    player.go("/")
+    assert page.look("matchMedia('(pointer: coarse)').matches")
+    for path in SCREENS:
+        player.go(path)
+        found = {
+            "headings": page.look("document.querySelectorAll('h1').length"),
+            "unnamed": page.look(UNNAMED),
+            "small": page.look(SMALL),
+            "wide": page.look("document.documentElement.scrollWidth"),
+        }
+        assert (path, found) == (path, {"headings": 1, "unnamed": [], "small": [], "wide": 390})
+    page.ask("Emulation.clearDeviceMetricsOverride")
+
+
+def open_a_table(player: Rooms) -> None:
+    player.go("/play")
+    player.press("Among friends")
+    player.until("document.querySelector('[name=private]').checked")
+    player.press("Open the table")
+    player.until("document.querySelector('.url') && document.querySelector('svg.qr')")
+    assert len(player.page.look("document.querySelector('.url').textContent").rpartition("/")[2]) == 16
+    player.go("/")
+    player.press("Back to it")
+    player.until("/^.t.[A-Z2-7]{16}$/.test(location.pathname)")
+
+
+def keep_the_key(player: Rooms) -> str:
+    """Return the text of the key, which can be had until it is locked."""
+    player.go("/settings")
+    tag = player.page.look("document.querySelector('.tag').textContent")
+    player.press("Show it")
+    player.until("document.querySelector('.key pre')")
+    text = player.page.look("document.querySelector('.key pre').textContent")
+    player.press("I have saved it")
+    player.press("Lock it here")
+    player.press("Press once more", ".key")
+    player.says("The key is locked in this browser")
+    player.go("/settings")
+    player.says("The key is locked in this browser")
+    assert player.page.look("document.querySelector('.tag').textContent") == tag
+    return text
+
+
+def lose_a_match(player: Rooms) -> None:
+    player.go("/")
+    player.press("Sit", ".rows")
+    player.until("document.querySelector('.hand .k')")
+    player.page.look("document.querySelector('.bar .ic:last-child').click()")
+    player.press("Resign the match", ".sheet")
+    player.press("Really? Press once more", ".sheet")
+    player.says("resigned")
+
+
+def find_it_again(player: Rooms) -> None:
+    """The match is kept with a verdict; where it was lost, it is fetched and judged again."""
+    player.go("/history")
+    player.says("✓ lost")
+    player.page.wait_for(
+        """new Promise((done) => { indexedDB.open('truc').onsuccess = ({ target: { result } }) => {
+            result.transaction('matches', 'readwrite').objectStore('matches').clear().onsuccess = () => done(null)
+        } })"""
+    )
+    player.go("/history")
+    player.says("not checked here")
+    player.press("Fetch and check")
+    player.says("✓ lost")

@@ -13,6 +13,7 @@ import { nameForm } from './sit.mjs'
 
 const FEW = 4     // families that are shown at first
 const MINUTE_MS = 60000
+const AGAIN_MS = 3000
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../games.mjs').Way} Way */
@@ -22,11 +23,17 @@ const MINUTE_MS = 60000
 export function screen(ui) {
   const { state, speech } = ui
   if (state.server === null || state.me === null) return h('main', { class: 'page', key: 'lobby' }, h('h1', { class: 'wait' }, speech.say('page.connecting')))
-  ui.once('lobby', '', () => ui.ask('lobby'))
+  ui.once('lobby', '', () => follow(ui))
   return h('div', { class: 'lobby', key: 'lobby' }, bar(ui),
     h('main', { class: 'page' }, trouble(ui), own(ui), keepPart(ui), welcome(ui), quick(ui),
       h('div', { class: 'cols' }, tables(ui), h('aside', null, lobbySide(ui)))),
     sheet(ui))
+}
+
+/** The tables and the talk; whoever comes too often in a short time is told when they may ask again. @param {Ui} ui */
+async function follow(ui) {
+  const answer = await ui.ask('lobby', {}, { isQuiet: true })
+  if (answer.t === 'error') setTimeout(() => follow(ui), answer.retry_after_ms ?? AGAIN_MS)
 }
 
 /** @param {Ui} ui */
