@@ -1,9 +1,17 @@
-"""A browser without a screen, for tests of pages: Chromium, spoken to over the pipe that it has for that."""
+"""A browser without a screen, for tests of pages: Chromium, spoken to over the pipe that it has for that.
 
+One process serves many pages; those of different people have contexts of their own, which share neither storage nor
+cache. What a page or one of its workers does wrong is a complaint: an error of a script, a line of the console's above
+the level of information, whatever the policy of the page has refused. Invariant: nothing waits for ever.
+"""
+
+import base64
 import json
 import os
+import select
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -19,79 +27,80 @@ FLAGS = (
     # It asks nobody outside for anything.
     *("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
     "--disable-sync",
+    # Pages of several people are seen at once.
+    *("--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows"),
+    *("--disable-renderer-backgrounding", "--disable-features=CalculateNativeWinOcclusion"),
 )
+PATIENCE_S = 60
+MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+KEYS = {
+    "Enter": ("Enter", 13, "\r"),
+    "Tab": ("Tab", 9, ""),
+    "Escape": ("Escape", 27, ""),
+    " ": ("Space", 32, " "),
+}
 
 
-class Page:
-    """A page that is open; `complaints` are the errors of its scripts, and what it was refused."""
+class RefusedError(Exception):
+    """The browser has refused a command."""
 
-    def __init__(self, reader: Any, writer: Any) -> None:
-        self._reader, self._writer, self._numbers, self._session = reader, writer, count(1), None
-        self.complaints: list[Any] = []
-        self._buffer = b""
-        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
-            self.ask(f"{domain}.enable")
-        self.ask("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
 
-    def ask(self, method: str, **params: Any) -> Any:
+class Browser:
+    """A running browser, and its pages."""
+
+    def __init__(self, reader: Any, writer: Any, downloads: Path) -> None:
+        self._reader, self._writer, self._numbers, self._buffer = reader, writer, count(1), b""
+        self._heard: dict[str, Page] = {}  # by their sessions, those of their workers among them
+        self._answers: dict[int, Any] = {}
+        self.downloads = downloads
+
+    def page(self, context: str | None = None, *, size: tuple[int, int] = (1280, 800)) -> "Page":
+        """Open an empty page: somebody's first, or a further one of theirs in their context."""
+        if context is None:
+            context = self.ask("Target.createBrowserContext")["browserContextId"]
+            allowed = {"behavior": "allowAndName", "downloadPath": str(self.downloads)}
+            self.ask("Browser.setDownloadBehavior", browserContextId=context, eventsEnabled=True, **allowed)
+        opened = self.ask("Target.createTarget", url="about:blank", browserContextId=context, newWindow=True)
+        return Page(self, context, opened["targetId"], size)
+
+    def ask(self, method: str, session: str | None = None, **params: Any) -> Any:
         """Send a command and return its result."""
+        number = self.send(method, session, **params)
+        self.until(lambda: number in self._answers)
+        answer = self._answers.pop(number)
+        if "error" in answer:
+            raise RefusedError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def send(self, method: str, session: str | None = None, **params: Any) -> int:
+        """Send a command; returns the number of its answer."""
         number = next(self._numbers)
         command = {"id": number, "method": method, "params": params}
-        self._writer.write(
-            json.dumps(command | ({"sessionId": self._session} if self._session else {})).encode()
-        )
-        self._writer.write(b"\0")
+        self._writer.write(json.dumps(command | ({"sessionId": session} if session else {})).encode() + b"\0")
         self._writer.flush()
-        return self._until(lambda it: it.get("id") == number)["result"]
+        return number
 
-    def open(self, path: Path) -> None:
-        """Open a file, and wait until it is there with its scripts."""
-        self.visit(path.as_uri())
+    def attend(self, session: str, page: "Page") -> None:
+        """From now on a page hears what is told in a session."""
+        self._heard[session] = page
 
-    def visit(self, url: str) -> None:
-        """Open an address, and wait until it is there."""
-        self.ask("Page.navigate", url=url)
-        self._until(lambda it: it.get("method") == "Page.loadEventFired")
+    def until(self, is_so: Any, seconds: float = PATIENCE_S) -> None:
+        """Listen until something is so."""
+        end = time.monotonic() + seconds
+        while not is_so():
+            message = json.loads(self._message(end))
+            if "id" in message:
+                self._answers[message["id"]] = message
+            elif (page := self._heard.get(message.get("sessionId", ""))) is not None:
+                page.hear(message["method"], message["params"])
+            elif message["method"] == "Browser.downloadProgress":
+                for page in self._heard.values():
+                    page.hear(message["method"], message["params"])
 
-    def wait_for(self, expression: str) -> Any:
-        """Return what a promise of the page comes to."""
-        told = self.ask("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in told, told["exceptionDetails"]
-        return told["result"].get("value")
-
-    def look(self, expression: str) -> Any:
-        """Return what an expression comes to in the page."""
-        result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"]
-        return result.get("value")
-
-    def press(self, key: str) -> None:
-        """Press a key and let it go."""
-        for what in ("keyDown", "keyUp"):
-            self.ask("Input.dispatchKeyEvent", type=what, key=key)
-
-    def _listen(self, session: str) -> None:
-        """Hear of the mistakes of a worker."""
-        for domain in ("Runtime", "Log"):
-            command = {"id": next(self._numbers), "method": f"{domain}.enable", "sessionId": session}
-            self._writer.write(json.dumps(command).encode() + b"\0")
-        self._writer.flush()
-
-    def _until(self, is_it: Any) -> Any:
-        while True:
-            message = json.loads(self._message())
-            if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
-                self.complaints.append(message["params"])
-            elif message.get("method") == "Target.attachedToTarget":
-                self._listen(message["params"]["sessionId"])
-            elif message.get("method") == "Runtime.consoleAPICalled" and message["params"]["type"] == "error":
-                self.complaints.append(message["params"])
-            if is_it(message):
-                return message
-
-    def _message(self) -> bytes:
+    def _message(self, end: float) -> bytes:
         while b"\0" not in self._buffer:
+            if not select.select([self._reader], [], [], max(0.0, end - time.monotonic()))[0]:
+                raise TimeoutError("what was waited for did not happen in the browser")
             came = self._reader.read1()
             if not came:
                 raise EOFError("the browser has gone")
@@ -100,9 +109,162 @@ class Page:
         return message
 
 
+class Page:
+    """A page that is open; `complaints` are the errors of its scripts and workers, and what it was refused."""
+
+    def __init__(self, browser: Browser, context: str, target: str, size: tuple[int, int]) -> None:
+        self.browser, self.context, self.target = browser, context, target
+        self.complaints: list[Any] = []
+        self.requests: dict[str, dict[str, Any]] = {}
+        self._events: list[str] = []
+        self._saved: list[str] = []
+        self._session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        browser.attend(self._session, self)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.ask(f"{domain}.enable")
+        self.ask("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+        self.ask("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.resize(*size)
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """Send a command and return its result."""
+        return self.browser.ask(method, self._session, **params)
+
+    def close(self) -> None:
+        """Close it, as its reader would."""
+        self.browser.ask("Target.closeTarget", targetId=self.target)
+
+    def before(self, script: str) -> None:
+        """Run a script in each document before its own ones."""
+        self.ask("Page.addScriptToEvaluateOnNewDocument", source=script)
+
+    def open(self, path: Path) -> None:
+        """Open a file, and wait until it is there with its scripts."""
+        self.visit(path.as_uri())
+
+    def visit(self, url: str) -> None:
+        """Open an address, and wait until it is there."""
+        self._loaded(lambda: self.ask("Page.navigate", url=url))
+
+    def reload(self) -> None:
+        """Load the page again, and wait until it is there."""
+        self._loaded(lambda: self.ask("Page.reload"))
+
+    def _loaded(self, step: Any) -> None:
+        self._events.clear()
+        step()
+        self.browser.until(lambda: "Page.loadEventFired" in self._events)
+
+    def wait_for(self, expression: str) -> Any:
+        """Return what a promise of the page comes to."""
+        told = self.ask("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in told, told["exceptionDetails"]
+        return told["result"].get("value")
+
+    def wait_until(self, expression: str) -> Any:
+        """Wait until an expression comes to something true, and return it; looked at whenever the page is drawn."""
+        return self.wait_for(
+            f"new Promise((found) => {{ const look = () => {{ const it = ({expression}); if (it) found(it); else setTimeout(look, 20) }}; look() }})"
+        )
+
+    def look(self, expression: str) -> Any:
+        """Return what an expression comes to in the page."""
+        result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"]
+        return result.get("value")
+
+    def press(self, key: str, *held: str) -> None:
+        """Press a key and let it go, with others held."""
+        code, number, text = KEYS.get(key, (key, 0, key if len(key) == 1 and not held else ""))
+        about: dict[str, Any] = {"key": key, "code": code, "modifiers": sum(MODIFIERS[each] for each in held)}
+        if number:
+            about["windowsVirtualKeyCode"] = number
+        self.ask("Input.dispatchKeyEvent", type="keyDown", **about, **({"text": text} if text else {}))
+        self.ask("Input.dispatchKeyEvent", type="keyUp", **about)
+
+    def type(self, text: str) -> None:
+        """Write where the focus is."""
+        self.ask("Input.insertText", text=text)
+
+    def click(self, selector: str) -> None:
+        """Press with the mouse in the middle of an element, whatever lies there."""
+        place = self.wait_until(
+            f"(() => {{ const it = document.querySelector({json.dumps(selector)}); if (!it) return null; it.scrollIntoView({{ block: 'nearest' }});"
+            " const { x, y, width, height } = it.getBoundingClientRect(); return [x + width / 2, y + height / 2] })()"
+        )
+        for what in ("mousePressed", "mouseReleased"):
+            self.ask(
+                "Input.dispatchMouseEvent", type=what, x=place[0], y=place[1], button="left", clickCount=1
+            )
+
+    def resize(self, width: int, height: int, *, is_phone: bool = False) -> None:
+        """Give it another size."""
+        self.ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=is_phone,
+        )
+
+    def prefer(self, **features: str) -> None:
+        """Have a reader with wishes, such as `prefers_reduced_motion="reduce"`."""
+        told = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self.ask("Emulation.setEmulatedMedia", features=told)
+
+    def network(self, *, is_there: bool) -> None:
+        """Take the network away, or give it back."""
+        self.ask(
+            "Network.emulateNetworkConditions",
+            offline=not is_there,
+            latency=0,
+            downloadThroughput=-1,
+            uploadThroughput=-1,
+        )
+
+    def freeze(self, *, is_frozen: bool) -> None:
+        """Freeze it as a phone does with what is not seen, or thaw it."""
+        self.ask("Page.setWebLifecycleState", state="frozen" if is_frozen else "active")
+
+    def picture(self) -> bytes:
+        """Return what is seen, as a PNG."""
+        return base64.b64decode(self.ask("Page.captureScreenshot")["data"])
+
+    def saved(self, step: Any) -> bytes:
+        """Return the file that is downloaded when something is done."""
+        before = len(self._saved)
+        step()
+        self.browser.until(lambda: len(self._saved) > before)
+        return (self.browser.downloads / self._saved[before]).read_bytes()
+
+    def hear(self, method: str, params: Any) -> None:
+        """Take what the browser tells of it."""
+        self._events.append(method)
+        match method:
+            case "Runtime.exceptionThrown" | "Log.entryAdded":
+                self.complaints.append(params)
+            case "Runtime.consoleAPICalled" if params["type"] in ("error", "warning", "assert"):
+                self.complaints.append(params)
+            case "Target.attachedToTarget":
+                self._listen(params["sessionId"])
+            case "Browser.downloadProgress" if params["state"] == "completed":
+                self._saved.append(params["guid"])
+            case "Network.requestWillBeSent":
+                self.requests[params["requestId"]] = {"url": params["request"]["url"]}
+            case "Network.responseReceived":
+                self.requests.setdefault(params["requestId"], {})["response"] = params["response"]
+            case "Network.loadingFinished":
+                self.requests.setdefault(params["requestId"], {})["bytes"] = params["encodedDataLength"]
+
+    def _listen(self, session: str) -> None:
+        """Hear of the mistakes of a worker, and of what it asks for."""
+        self.browser.attend(session, self)
+        for domain in ("Runtime", "Log", "Network"):
+            self.browser.send(f"{domain}.enable", session)
+
+
 @contextmanager
-def browser(home: Path) -> Iterator[Page]:
-    """Run a browser whose profile is in a folder of its own, with an empty page."""
+def chromium(home: Path) -> Iterator[Browser]:
+    """Run a browser whose profile is in a folder of its own."""
     (theirs, to_them), (from_them, ours) = os.pipe(), os.pipe()
     # it reads from descriptor 3 and writes to 4
     script = f'exec "$0" "$@" 3<&{theirs} 4>&{ours}'
@@ -112,7 +274,14 @@ def browser(home: Path) -> Iterator[Page]:
     os.close(ours)
     try:
         with open(from_them, "rb") as reader, open(to_them, "wb") as writer:
-            yield Page(reader, writer)
+            yield Browser(reader, writer, home / "downloads")
     finally:
         process.terminate()
         process.wait()
+
+
+@contextmanager
+def browser(home: Path) -> Iterator[Page]:
+    """Run a browser with one empty page."""
+    with chromium(home) as running:
+        yield running.page()

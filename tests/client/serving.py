@@ -3,10 +3,11 @@
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chaos.servers import QUICK, command_line, free_port
+from chaos.servers import QUICK, SERVER, command_line, free_port
 
 from truc_client import Address, parse_address
 
@@ -19,10 +20,11 @@ class RealServer:
     environment: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
     address: Address = field(default_factory=lambda: Address("nowhere"))
+    program: Sequence[str] = SERVER
 
     def start(self) -> "RealServer":
         self.process = subprocess.Popen(
-            command_line(self.data, self.port, "error"),
+            command_line(self.data, self.port, "error", self.program),
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, **QUICK, **self.environment},

@@ -36,7 +36,7 @@ ui.outside = (/** @type {import('./effects.mjs').Effect} */ effect) => outside.b
 
 addEventListener('popstate', () => ui.go(location.pathname, true))
 addEventListener('keydown', (event) => keyPressed(ui, event))
-addEventListener('online', () => worker.postMessage({ do: 'awake' }))
-document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && worker.postMessage({ do: 'awake' }))
+addEventListener('online', () => ui.post({ do: 'awake' }))
+document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && ui.post({ do: 'awake' }))
 
 ui.drawNow()

@@ -38,21 +38,32 @@ export class Ui {
     this.drawn = []
     this.isDue = false
     this.wishes = 0
+    this.isUp = false
+    /** @type {any[]} */
+    this.early = []
     /** @type {Map<number, (message: any) => void>} */
     this.waiting = new Map()
     worker.onmessage = ({ data }) => this.take(data)
     setInterval(() => this.tick(), TICK_MS)
   }
 
+  /** To the worker, once it hears: what is said to it before that is lost. @param {any} wish */
+  post(wish) {
+    if (this.isUp) this.worker.postMessage(wish)
+    else this.early.push(wish)
+  }
+
   /** @param {any} event */
   take(event) {
-    if (event.what === 'up') {
-      const early = [{ do: 'begin', invite: /[#&]invite=([\w-]+)/.exec(location.hash)?.[1] ?? null }, ...this.early ?? []]
-      this.early = null
-      return early.forEach((wish) => this.worker.postMessage(wish))
-    }
+    if (event.what === 'up') return this.begin()
     if (event.what === 'reply') return this.settle(event)
     this.happen({ ...event, now: performance.now() })
+  }
+
+  begin() {
+    this.isUp = true
+    const invite = /[#&]invite=([\w-]+)/.exec(location.hash)?.[1] ?? null
+    for (const wish of [{ do: 'begin', invite }, ...this.early.splice(0)]) this.post(wish)
   }
 
   /** @param {any} event */
@@ -133,9 +144,7 @@ export class Ui {
   /** @param {string} what @param {object} [more] @param {{ isQuiet?: boolean }} [how] @returns {Promise<any>} */
   wish(what, more = {}, { isQuiet = false } = {}) {
     const n = this.wishes++
-    const wish = { do: what, n, ...more }
-    if (this.early !== null) this.early.push(wish)
-    else this.worker.postMessage(wish)
+    this.post({ do: what, n, ...more })
     return new Promise((resolve) => this.waiting.set(n, (message) => {
       if (message.t === 'error' && !isQuiet) this.toast(this.speech.refused(message.code))
       resolve(message.t === 'error' ? (isQuiet ? message : null) : message)
@@ -171,8 +180,6 @@ export class Ui {
   /** @type {Map<string, string>} */
   asked = new Map()
 
-  /** What was wished before the worker listened; null once it does. @type {any[] | null} */
-  early = []
 
   /** What a screen has open or typed. @param {string} name @param {any} value */
   put(name, value) {
@@ -206,23 +213,24 @@ export class Ui {
   }
 
   /** The name of a game, in its own tongue. @param {string} variant */
-  gameName(variant) {
-    return this.own.games[variant] ?? variant
-  }
+  gameName = (variant) => this.own.games[variant] ?? variant
 
   /** Kept once the server can be asked. @returns {Promise<void>} */
   async ready() {
     while (this.state.line.state !== 'ready') await new Promise((resolve) => setTimeout(resolve, READY_MS))
   }
 
-  /** @param {Table} table @param {any} option */
-  async choose(table, option) {
-    const { options } = table
-    if (options === null || table.chosen !== null) return
+  /** What was drawn may be older than the state: a choice is one of the options on offer now, and only one is made. */
+  /** @param {Table} drawn @param {any} option */
+  async choose(drawn, option) {
+    const table = this.state.tables[drawn.code]
+    const { options = null } = table ?? {}
+    if (options === null || table.chosen !== null || options.at !== drawn.options?.at) return
     this.happen({ what: 'chose', table: table.code, at: options.at, key: option.key })
     this.happen({ what: 'screen', name: 'chooser', value: null })
     this.happen({ what: 'screen', name: 'armed', value: null })
     const answer = await this.wish('choose', { table: table.code, at: options.at, key: option.key }, { isQuiet: true })
+    if (answer?.t === 'error') this.happen({ what: 'chose', table: table.code, at: options.at, key: null })
     if (answer?.code === 'stale_position') this.toast(this.speech.say('screen.overtaken'))
   }
 
@@ -258,7 +266,7 @@ export class Ui {
   /** @param {Table} table @param {'pause' | 'resume' | 'resign'} kind */
   interrupt(table, kind) {
     this.put('sheet', null)
-    this.worker.postMessage({ do: 'interrupt', table: table.code, kind })
+    this.post({ do: 'interrupt', table: table.code, kind })
   }
 
   /** @param {Table} table @param {string} word */
@@ -266,7 +274,7 @@ export class Ui {
     const n = table.shown?.n ?? 4
     const partners = Array.from({ length: n }, (_, seat) => seat).filter((seat) => seat !== table.seat && sideOf(table, seat) === 'us')
     this.put('sheet', null)
-    this.worker.postMessage({ do: 'sign', table: table.code, word, to: partners[0] })
+    this.post({ do: 'sign', table: table.code, word, to: partners[0] })
   }
 
   /** @param {Table} table @param {string} phrase */

@@ -16,6 +16,7 @@ const page = /** @type {any} */ (globalThis)
 let session = null
 /** @type {Vault | null} */
 let vault = null
+const opened = openVault().catch(() => null)     // null where the browser keeps nothing
 let release = () => {}
 /** @type {string | null} */
 let invite = null     // of the link that led here
@@ -34,15 +35,6 @@ async function whyGuest() {
     return 'old_browser'
   }
   return vault === null ? 'keeps_nothing' : null
-}
-
-/** @type {Promise<Vault | null> | null} */
-let opening = null
-
-/** The vault is there, where the browser has one. */
-async function opened() {
-  opening ??= openVault().catch(() => null)
-  vault = await opening
 }
 
 /** @param {boolean} isTaking whether the other tab's session is to end */
@@ -95,9 +87,8 @@ const WISHES = {
   async name({ n, name }) {
     await vault?.rename(name)
     tell({ what: 'line', state: 'opening' })
-    session?.line?.connection.close()     // to log in by it
+    session?.comeBack()     // to log in by it
     tell({ what: 'reply', n, message: { t: 'ok' } })
-    session?.wake()
   },
   async matches({ n }) {
     const kept = await vault?.matches() ?? []
@@ -131,7 +122,7 @@ const WISHES = {
   async import({ n, text }) {
     const isOne = await vault?.take(text) ?? false
     tell({ what: 'reply', n, message: isOne ? { t: 'ok' } : { t: 'error', code: 'no_key_text', msg: '' } })
-    if (isOne) session?.line?.connection.close()
+    if (isOne) session?.comeBack()
   },
   async forget({ n }) {
     session?.end()
@@ -148,11 +139,10 @@ page.onunhandledrejection = (/** @type {any} */ { reason }) => {
 }
 
 page.onmessage = async (/** @type {{ data: any }} */ { data: wish }) => {
+  vault ??= await opened
   const own = WISHES[wish.do]
-  if (own !== undefined) {
-    await opened()
-    await own(wish)
-  } else if (session !== null) await session.grant(wish)
+  if (own !== undefined) await own(wish)
+  else if (session !== null) await session.grant(wish)
   else if (wish.n !== undefined) tell({ what: 'reply', n: wish.n, message: { t: 'error', code: 'no_line', msg: '' } })
 }
 

@@ -42,6 +42,22 @@ export class Attended {
     this.handsProved = 0
     /** @type {[k: number, means: any[]][]} */
     this.story = []     // of the match: what its records mean, to show it again
+    /** @type {Promise<unknown>} */
+    this.last = Promise.resolve()
+  }
+
+  /**
+   * One step after the other, those that the player wishes among those that the server's messages bring: two at the same
+   * time could sign two acts for one position.
+   *
+   * @template T
+   * @param {() => Promise<T>} step
+   * @returns {Promise<T>}
+   */
+  inTurn(step) {
+    const done = this.last.then(step)
+    this.last = done.catch(() => {})
+    return done
   }
 
   freshSeat() {
@@ -75,7 +91,12 @@ export class Attended {
   }
 
   /** @param {any} message */
-  async take(message) {
+  take(message) {
+    return this.inTurn(() => this.takeNow(message))
+  }
+
+  /** @param {any} message */
+  async takeNow(message) {
     const isSealed = message.box !== undefined
     if (message.t === 'cards') await this.tellCards(plain(message))
     else if (!isSealed) this.tell(plain(message))
@@ -207,7 +228,14 @@ export class Attended {
 
   /** The server has sent everything that was asked for, up to k. @param {number} k */
   async reached(k) {
-    if (this.talk !== null && this.failure === null) await this.checked(async () => this.talk?.reached(k))
+    await this.inTurn(async () => {
+      if (this.talk !== null && this.failure === null) await this.checked(async () => this.talk?.reached(k))
+    })
+  }
+
+  /** The server has refused an act. @param {any} error @param {any} fields */
+  async refused(error, fields) {
+    await this.inTurn(() => this.checked(async () => { await this.talk?.takeError(error, 'act', fields) }))
   }
 
   /**
@@ -217,8 +245,14 @@ export class Attended {
    * @param {string} key
    * @returns {Promise<string | null>}
    */
-  async choose(at, key) {
+  choose(at, key) {
+    return this.inTurn(() => this.chooseNow(at, key))
+  }
+
+  /** @param {number} at @param {string} key @returns {Promise<string | null>} */
+  async chooseNow(at, key) {
     const { talk } = this
+    if (this.failure !== null) return 'stale_position'
     const match = this.talk?.seat.mid ?? this.follower.mid
     if (talk === null) {
       this.means.now().line.ask('act', { table: this.table, match, at, choose: key })
@@ -234,7 +268,8 @@ export class Attended {
   /** @param {'pause' | 'resume' | 'resign'} kind */
   async interrupt(kind) {
     const { talk, follower } = this
-    if (talk !== null) return this.checked(() => talk.interrupt(kind))
+    if (this.failure !== null) return
+    if (talk !== null) return this.inTurn(() => this.checked(() => talk.interrupt(kind)))
     this.means.now().line.ask('act', { table: this.table, match: follower.mid, at: follower.next, choose: kind })
   }
 
@@ -243,7 +278,7 @@ export class Attended {
     const { line } = this.means.now()
     const { table, talk, follower } = this
     if (talk === null) line.ask('sign', { table, match: follower.mid, at: follower.next, word })
-    else line.ask('sign', { table, match: talk.seat.mid, ...await talk.seat.sealSign(word, to) })
+    else await this.inTurn(async () => line.ask('sign', { table, match: talk.seat.mid, ...await talk.seat.sealSign(word, to) }))
   }
 }
 

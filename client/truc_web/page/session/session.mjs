@@ -59,6 +59,7 @@ export class Session {
     this.followsLobby = false
     this.failures = 0
     this.isOver = false
+    this.isHurried = false
     this.wake = () => {}
     /** @type {import('../../lib/login.mjs').Met | null} */
     this.met = null
@@ -113,6 +114,10 @@ export class Session {
       this.isOver = true
       return this.tell({ what: 'line', state: 'stopped', code: why ?? fault.message })
     }
+    if (this.isHurried) {
+      this.isHurried = false
+      return
+    }
     this.failures += 1
     const most = Math.min(LEAST_PAUSE_MS * 2 ** (this.failures - 1), MOST_PAUSE_MS)
     const pause = Math.max(pauseMs, most * (0.5 + Math.random() / 2))
@@ -124,6 +129,13 @@ export class Session {
         resolve(undefined)
       }
     })
+  }
+
+  /** End this connection for another one at once. */
+  comeBack() {
+    this.isHurried = true
+    this.line?.connection.close()
+    this.wake()
   }
 
   /** The page is seen again, or the network is back. */
@@ -231,7 +243,7 @@ export class Session {
       this.token = null
       await this.vault?.keepToken(null)
     } else if (t === 'act' && attended?.talk != null) {
-      await attended.checked(async () => { await attended.talk?.takeError(error, t, fields) })
+      await attended.refused(error, fields)
     } else if (t === 'resume' && error.code === 'no_such_match') {
       this.line.ask('join', { table: fields.table })
     } else if (['watch', 'resume', 'join'].includes(t) && attended !== undefined) {

@@ -136,8 +136,9 @@ export function judgedTable(table, event) {
 const playersAfter = ({ players, ended, view }, shown) =>
   ended !== null || shown === null ? players : shown.seats.map((/** @type {any} */ { name = null }, /** @type {number} */ seat) => name ?? (view.phase === 'none' ? null : players[seat] ?? null))
 
-/** A choice stands as pressed until the record comes. @param {Table} table @param {number} at @param {string} key */
-export const chose = (table, at, key) => ({ ...table, chosen: { at, key } })
+/** A choice stands as pressed until the record comes, or it was of no use: then `key` is null. */
+/** @param {Table} table @param {number} at @param {string | null} key @returns {Table} */
+export const chose = (table, at, key) => table.options?.at === at ? { ...table, chosen: key === null ? null : { at, key } } : table
 
 /** @param {Table} table @param {number} at */
 const unchosen = (table, at) => ({ chosen: table.chosen?.at === at ? table.chosen : null })

@@ -1,0 +1,181 @@
+"""The page in real browsers, and who plays in it: a server with a door, people in contexts of their own, a robot."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chaos.servers import free_port
+from client.browser import Browser, Page
+from client.serving import RealServer
+from clients_elsewhere.programs import Place
+
+from truc_protocol.audit import Result
+from truc_protocol.audit import verify as audited
+from truc_words.catalogue import read_text
+
+TESTS = Path(__file__).parents[1]
+ROBOT = Path(__file__).with_name("robot.js").read_text("utf-8")
+HELD = "globalThis.Worker = class extends Worker { constructor(...given) { super(...given); globalThis.beside = this } }"
+"""Keeps the page's worker where a test can ask it for what no screen has a button for."""
+SHORT: Mapping[str, int | str] = {"match": 1, "target": 4}
+NAMES = ("Ada", "Blai", "Caterina", "Dolors", "Eloi", "Fina")
+
+
+def words(lang: str = "en") -> dict[str, Any]:
+    """Return the words of the page."""
+    return tomllib.loads(read_text(f"page/{lang}.toml"))
+
+
+SAID = words()["page"]
+
+
+class WebServer:
+    """A server with a door for browsers, as a process of its own; it can be killed and started again."""
+
+    def __init__(self, data: Path, **settings: str) -> None:
+        self.web_port = free_port()
+        self.origin = f"http://localhost:{settings.pop('origin_port', self.web_port)}"
+        environment = {
+            "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
+            "TRUC_WEB_LISTEN": f"127.0.0.1:{self.web_port}",
+            "TRUC_WEB_ORIGIN": self.origin,
+            **settings,
+        }
+        self.real = RealServer(data, environment, program=("page.wide_server", "run"))
+
+    def link(self, code: str = "") -> str:
+        return f"{self.origin}/t/{code}" if code else f"{self.origin}/"
+
+
+class Person:
+    """Somebody with a browser of their own at a server."""
+
+    def __init__(self, browser: Browser, server: WebServer, context: str | None = None) -> None:
+        self.page: Page = browser.page(context)
+        self.server = server
+        self.page.before(HELD)
+        self.page.before(ROBOT)
+
+    def sit(self, code: str, name: str) -> None:
+        """Open the link of a table, and sit down there as somebody new does."""
+        self.page.visit(self.server.link(code))
+        self.page.wait_until("document.querySelector('form input[name=name]')")
+        self.page.click("input[name=name]")
+        self.page.type(name)
+        self.page.press("Enter")
+
+    def create(self, name: str, variant: str, seats: int, options: Mapping[str, int | str] = SHORT) -> str:
+        """Open a table, and sit there; returns its code."""
+        self.page.visit(self.server.link())
+        self.page.wait_until("document.querySelector('form input[name=name]')")
+        self.page.click("input[name=name]")
+        self.page.type(name)
+        self.page.press("Enter")
+        self.page.wait_until(
+            f"document.querySelector('header a.chip')?.textContent.startsWith({json.dumps(name)})"
+        )
+        asked = {"variant": variant, "seats": seats, "options": options, "private": True}
+        code: str = self.ask("create", asked)["table"]
+        self.page.look(
+            f"history.pushState(null, '', '/t/{code}'); dispatchEvent(new PopStateEvent('popstate'))"
+        )
+        self.ask("ready", {"table": code})
+        return code
+
+    def seen(self) -> str:
+        """Return what the page shows and what it complains of, for whoever looks for a mistake."""
+        return f"{self.page.look('document.body.innerText')}\n{json.dumps(self.page.complaints)[:2000]}"
+
+    def ask(self, t: str, fields: Mapping[str, Any]) -> Any:
+        """Ask the server for something by the page's worker; returns its answer."""
+        wish = json.dumps({"do": "ask", "n": 1_000_000, "t": t, "fields": fields})
+        return self.page.wait_for(
+            "new Promise((resolve) => { const heard = ({ data }) => { if (data.what !== 'reply' || data.n !== 1000000) return;"
+            f" beside.removeEventListener('message', heard); resolve(data.message) }}; beside.addEventListener('message', heard); beside.postMessage({wish}) }})"
+        )
+
+    def begin(self, seed: int, *, is_first: bool = False, most: int = 100_000) -> None:
+        """Let the robot play on, while others are looked at."""
+        given = {"seed": seed, "isFirst": is_first, "saveWord": SAID["save_file"], "most": most}
+        self.page.look(f"globalThis.playing = robot({json.dumps(given)}); playing.catch(() => {{}}); null")
+
+    def play(self) -> dict[str, Any]:
+        """Wait until the robot has come to the end."""
+        return self.page.wait_for("playing")
+
+    def saved(self) -> bytes:
+        """Return the file that the page saves by its own button."""
+        button = f"[...document.querySelectorAll('.dock button')].find((it) => it.textContent === {json.dumps(SAID['save_file'])})"
+        return self.page.saved(lambda: self.page.look(f"{button}.click()"))
+
+
+def is_proven(file: bytes) -> bool:
+    return audited(file).result is Result.PROVEN
+
+
+@contextmanager
+def people(browser: Browser, server: WebServer, n: int) -> Iterator[list[Person]]:
+    """Let so many people come, each with a browser of their own; none of their pages may have a complaint."""
+    came = [Person(browser, server) for _ in range(n)]
+    try:
+        yield came
+        assert [person.page.complaints for person in came] == [[] for _ in came]
+    except BaseException as error:
+        for person in came:
+            error.add_note(person.seen())
+        raise
+    finally:
+        for person in came:
+            person.page.close()
+
+
+@contextmanager
+def bots(server: WebServer, code: str, n: int, home: Path) -> Iterator[None]:
+    """Let so many bots sit down at a table."""
+    link = str(Place(server.real.port, code, str(server.real.address.fingerprint)))
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "truc_terminal", "bot", link, "--name", f"bot{i}", "--seed", str(i)],
+            env={**os.environ, "TRUC_HOME": str(home / f"bot{i}")},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for i in range(n)
+    ]
+    try:
+        yield
+        assert [bot.wait(30) for bot in running] == [0] * n
+    finally:
+        for bot in running:
+            bot.kill()
+            bot.communicate()
+
+
+class Match(NamedTuple):
+    """What is played: so many of the seats have pages, bots the others."""
+
+    variant: str
+    seats: int = 2
+    pages: int = 1
+    options: Mapping[str, int | str] = {}
+
+
+def play_match(browser: Browser, server: WebServer, home: Path, match: Match) -> set[str]:
+    """Play a match; returns the kinds of what was pressed. Every page saves a proven file, by its own button."""
+    variant, seats, pages, options = match
+    with people(browser, server, pages) as players:
+        code = players[0].create(NAMES[0], variant, seats, options)
+        for player, name in zip(players[1:], NAMES[1:], strict=False):
+            player.sit(code, name)
+        with bots(server, code, seats - pages, home):
+            for seed, player in enumerate(players):
+                player.begin(seed + 1, is_first=seed == 1)
+            told = [player.play() for player in players]
+        assert all(is_proven(player.saved()) for player in players)
+    return {kind for each in told for kind in each["kinds"]}
