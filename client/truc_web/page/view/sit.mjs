@@ -77,7 +77,17 @@ async function look(ui, code) {
   if (`look ${code}` in ui.state.answers) return
   ui.state.answers[`look ${code}`] = true
   const answer = await fetch(`/t/${code}.json`).catch(() => null)
-  ui.happen({ what: 'answered', name: `table ${code}`, answer: answer?.ok ? await answer.json() : null })
+  const found = answer?.ok ? await answer.json() : await seen(ui, code)
+  ui.happen({ what: 'answered', name: `table ${code}`, answer: found })
+}
+
+/** The same where `truc web` serves the page, which knows of no table: by watching it for a moment. @param {Ui} ui @param {string} code */
+async function seen(ui, code) {
+  await ui.ready()
+  if (await ui.wish('watch', { table: code }, { isQuiet: true }) === null) return null
+  const shown = ui.state.tables[code]?.shown ?? null
+  await ui.wish('unwatch', { table: code }, { isQuiet: true })
+  return shown
 }
 
 /** @param {string} variant @param {Ui} ui */
