@@ -24,6 +24,6 @@ export function keepPart(ui) {
     ui.set('isKeyAsked', true)
     ui.go('/settings')
   }
-  return h('section', { class: 'card back', key: 'keep' }, h('span', null, h('b', null, speech.say('key.keep')), ' ', speech.say('key.keep_more')),
+  return h('section', { class: 'card back keep', key: 'keep' }, h('span', null, h('b', null, speech.say('key.keep')), ' ', speech.say('key.keep_more')),
     h('div', { class: 'go' }, h('button', { class: 'b yes', onclick: keep }, h('b', null, speech.say('key.keep_button'))), h('button', { class: 'b', onclick: () => ui.set('isKeyAsked', true) }, h('b', null, speech.say('key.later')))))
 }
