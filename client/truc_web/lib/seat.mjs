@@ -442,6 +442,11 @@ export class Seat {
     return options
   }
 
+  // Whether an act was signed for the position of the options on offer.
+  get hasChosen() {
+    return `act ${this.offered.at}` in this.match.own.signed
+  }
+
   // Whether one of the options on offer says that the hand waits for this seat, which nobody else can tell.
   get isAwaited() {
     return this.offered.options.some(([, , , hints]) => hints.some(([name]) => name === 'waits'))

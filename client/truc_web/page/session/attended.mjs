@@ -42,6 +42,8 @@ export class Attended {
     this.handsProved = 0
     /** @type {[k: number, means: any[]][]} */
     this.story = []     // of the match: what its records mean, to show it again
+    /** @type {{ at: number, key: string, line: Line } | null} */
+    this.chosen = null     // the newest choice, and the connection that it went over
     /** @type {Promise<unknown>} */
     this.last = Promise.resolve()
   }
@@ -154,7 +156,9 @@ export class Attended {
 
   /** Without a key. @param {any} message */
   async check(message) {
-    const { follower } = this
+    const { follower, chosen } = this
+    const { line } = this.means.now()
+    if (message.t === 'options' && chosen !== null && chosen.at === message.at && chosen.line !== line) await this.chooseNow(chosen.at, chosen.key)
     if (message.t === 'setup') {
       this.begun()
       await follower.begin(message)
@@ -181,6 +185,11 @@ export class Attended {
       const { at, options } = seat.offered
       const list = options.map(([kind, , key, hints]) => ({ kind, key, hints: Object.fromEntries(hints) }))
       if (message.at === at) this.tell({ ...plain(message), list })
+      const { line } = this.means.now()
+      if (seat.hasChosen && this.chosen?.line !== line) {
+        this.chosen = { at, key: '', line }
+        await talk.choose()     // the bytes that were signed before
+      }
     } else if (message.t === 'sign' && message.box !== undefined) {
       this.tell({ ...plain(message), word: await seat.openSign(message) })
     }
@@ -253,6 +262,7 @@ export class Attended {
   async chooseNow(at, key) {
     const { talk } = this
     if (this.failure !== null) return 'stale_position'
+    this.chosen = { at, key, line: this.means.now().line }
     const match = this.talk?.seat.mid ?? this.follower.mid
     if (talk === null) {
       this.means.now().line.ask('act', { table: this.table, match, at, choose: key })

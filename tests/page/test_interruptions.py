@@ -1,0 +1,70 @@
+"""What comes between: a page loaded anew, a cut line, a killed server, a second tab; the match goes on to a proven end."""
+
+import pytest
+from client.browser import needs_browser
+from page.playing import NAMES, Person, WebServer, is_proven, people
+
+pytestmark = [pytest.mark.slow, needs_browser]
+
+TERMS = {"match": 1, "target": 8}
+FEW = 3  # presses between two interruptions
+SECOND = "document.querySelector('[role=alert] button')"
+
+
+@pytest.fixture
+def own_server(tmp_path):
+    """Return a server of the test's own, which may be killed."""
+    server = WebServer(tmp_path / "server")
+    server.real.start()
+    yield server
+    server.real.stop()
+
+
+def some_moves(players: list[Person], seed: int) -> bool:
+    """Let each press a few times; tell whether the match has come to its end."""
+    for each, player in enumerate(players):
+        player.begin(seed + each, is_first=True, most=FEW)
+    over = [player.play()["isOver"] for player in players]
+    return any(over)
+
+
+def test_a_match_outlives_what_comes_between(chrome, own_server) -> None:
+    with people(chrome, own_server, 2) as players:
+        first, second = players
+        code = first.create(NAMES[0], "truc-french", 2, TERMS)
+        second.sit(code, NAMES[1])
+        assert not some_moves(players, 1)
+        first.page.reload()
+        assert not some_moves(players, 3)
+        second.page.network(is_there=False)
+        second.page.network(is_there=True)
+        own_server.real.kill()
+        own_server.real.start()
+        for player in players:
+            player.begin(5, is_first=True)
+        assert all(player.play()["isOver"] for player in players)
+        assert all(is_proven(player.saved()) for player in players)
+        for player in players:  # a server that is gone is no mistake of the page
+            player.page.complaints[:] = [
+                each
+                for each in player.page.complaints
+                if "WebSocket" not in str(each) and "ERR_" not in str(each)
+            ]
+
+
+def test_one_tab_plays_and_another_can_take_over(chrome, web_server) -> None:
+    with people(chrome, web_server, 2) as players:
+        first, second = players
+        code = first.create(NAMES[0], "truc-french", 2, TERMS)
+        second.sit(code, NAMES[1])
+        assert not some_moves(players, 1)
+        beside = Person(chrome, web_server, first.page.context)
+        beside.page.visit(web_server.link(code))
+        beside.page.wait_until(SECOND)
+        beside.page.look(f"{SECOND}.click()")
+        first.page.wait_until(SECOND)
+        for player in (beside, second):
+            player.begin(2, is_first=True)
+        assert all(player.play()["isOver"] for player in (beside, second))
+        assert is_proven(beside.saved())
+        beside.page.close()
