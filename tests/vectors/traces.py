@@ -61,6 +61,18 @@ HANDS: Final[Mapping[str, tuple[str, Script]]] = {
     ),
     "paulista": ("A card is turned up; truco is accepted, six declined", Script("truco-paulista", 1, _TRUCO)),
     "mineiro": ("Truco is accepted, six declined", Script("truco-mineiro", 1, _TRUCO)),
+    "uruguayan": (
+        "Envido with pieces is accepted, truco declined",
+        Script("truco-uruguayo", 1, ("* envido", "* accept", "* raise 2", "* decline")),
+    ),
+    "venezuelan": (
+        "Envido is accepted, truco declined",
+        Script("truco-venezolano", 1, ("* envido", "* accept", "* raise 3", "* decline")),
+    ),
+    "valencian": (
+        "Envit is accepted and settled at the end of the hand, truc declined",
+        Script("truc-valencia", 1, ("* envido", "* accept", "* raise 2", "* decline")),
+    ),
     "put": (
         "A card is played, then put is said and declined",
         Script("put", 1, ("* play", "* raise rest", "* decline")),
