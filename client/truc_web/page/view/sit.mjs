@@ -81,13 +81,14 @@ async function look(ui, code) {
   ui.happen({ what: 'answered', name: `table ${code}`, answer: found })
 }
 
-/** The same where `truc web` serves the page, which knows of no table: by watching it for a moment. @param {Ui} ui @param {string} code */
+/** The same where `truc web` serves the page, which knows of no table: by watching it; null if there is none. @param {Ui} ui @param {string} code */
 async function seen(ui, code) {
   await ui.ready()
-  if (await ui.wish('watch', { table: code }, { isQuiet: true }) === null) return null
-  const shown = ui.state.tables[code]?.shown ?? null
-  await ui.wish('unwatch', { table: code }, { isQuiet: true })
-  return shown
+  const told = await ui.ask('watch', { table: code }, { isQuiet: true })
+  if (told?.t !== 'ok') return null
+  await ui.ask('unwatch', { table: code }, { isQuiet: true })
+  await ui.wish('watch', { table: code })     // the table is shown when it comes
+  return undefined
 }
 
 /** @param {string} variant @param {Ui} ui */
