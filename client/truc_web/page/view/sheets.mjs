@@ -32,7 +32,7 @@ function proof(ui, table, speech) {
   return [speech.say('page.how_checked'),
     h('p', null, speech.say(how === 'none' && table.seat !== null && !isKeyed ? 'proof.guest_means' : how === 'none' ? 'proof.partly_means' : 'proof.means')),
     proofLines(table, speech, proved !== null),
-    h('p', null, speech.say('proof.page_from_host')), h('p', null, speech.say('proof.points_compared')),
+    h('p', null, speech.say('proof.page_from_host')),
     kept !== null && h('button', { class: 'b', onclick: () => ui.download(kept) }, h('b', null, speech.say('page.save_file')))]
 }
 
