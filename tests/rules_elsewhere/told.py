@@ -160,7 +160,7 @@ def difference(rules: Rules, variant: Variant, match: Told) -> str | None:
     return f"{variant.name} step {at} {match.task['steps'][at]}\n{match.standings[at]}\n{found['standing']}"
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Play hands of every game named, or of all; return 1 if there is a difference."""
     parser = argparse.ArgumentParser(prog="python -m rules_elsewhere.told")
     parser.add_argument("--hands", type=int, default=1000)

@@ -17,7 +17,6 @@ from structlog.testing import capture_logs
 from truc_protocol.audit import Result
 from truc_server.main import main
 from truc_server.storage import StoreError
-from truc_server.storage.journal import Journal
 from truc_server.storage.sql import Store, open_store
 
 pytestmark = pytest.mark.slow
@@ -225,7 +224,7 @@ async def test_acts_are_refused_as_well_when_far_too_much_waits_for_the_store(da
     async with running(data) as server:
         holder, _ = holder_of(await in_hand(server))
         with monkeypatch.context() as patched:
-            patched.setattr(Journal, "is_full", True)
+            patched.setattr("truc_server.requests.dispatch.MAX_FILLED", 0)
             refused = await holder.client.ask(holder.act_message(holder.options, holder.offered[0]))
         taken = await holder.ask(holder.act_message(holder.options, holder.offered[0]))
     assert (refused["code"], refused["retry_after_ms"], taken["t"]) == ("rate_limited", 1_000, "ok")
