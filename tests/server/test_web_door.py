@@ -414,6 +414,19 @@ async def test_whoever_waits_longest_makes_room_when_all_places_are_taken(tmp_pa
             await trio.aclose_forcefully(stream)
 
 
+async def test_whoever_comes_from_a_crowded_network_gets_the_place_of_one_that_waits_there(tmp_path):
+    async with door(tmp_path / "data") as web:
+        elsewhere = await web.connect()
+        crowd = [await web.connect("127.0.0.2") for _ in range(listen.NETWORK_CONNECTIONS)]
+        assert (await answer(crowd[-1], web.request("/door")))[0] == 200  # all have been accepted
+        another = await web.connect("127.0.0.2")
+        assert (await answer(another, web.request("/")))[0] == 200
+        assert await crowd[0].receive_some(10) == b""
+        assert (await answer(elsewhere, web.request("/door")))[0] == 200
+        for stream in (*crowd, another, elsewhere):
+            await trio.aclose_forcefully(stream)
+
+
 async def test_requests_of_one_network_have_a_pace(tmp_path, monkeypatch):
     monkeypatch.setattr(listen, "REQUESTS_PER_MIN", 3)
     async with door(tmp_path / "data") as web:

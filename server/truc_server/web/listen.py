@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from truc_server.identity.certificate import Tls
 
 CONNECTIONS: Final = 64
-NETWORK_CONNECTIONS: Final = 12
-REQUESTS_PER_MIN: Final = 600
+NETWORK_CONNECTIONS: Final = 24
+REQUESTS_PER_MIN: Final = 2_400
 _HSTS: Final = ("Strict-Transport-Security", "max-age=31536000")
 _STATUSES: Final = {
     Code.BANNED: HTTPStatus.FORBIDDEN,
@@ -105,7 +105,7 @@ class WebDoor:
         self._admission = admission
         self.tls = tls
         self._meter = Meter[str](REQUESTS_PER_MIN)
-        self._lines: dict[Line, None] = {}  # the one that has waited longest first
+        self._lines: dict[Line, str] = {}  # with its network; the one that has waited longest first
         self._networks: Counter[str] = Counter()
 
     async def run(self, port: int, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -142,10 +142,10 @@ class WebDoor:
 
     async def _let_in(self, stream: trio.SocketStream, address: str) -> None:
         began, network = trio.current_time(), network_of(address)
-        if self._networks[network] >= NETWORK_CONNECTIONS and not is_proxy(address, self._proxies):
-            self._house.figures.web_refused["busy"] += 1
-            return
-        if len(self._lines) >= CONNECTIONS and not self._make_room():
+        is_crowded = self._networks[network] >= NETWORK_CONNECTIONS and not is_proxy(address, self._proxies)
+        # a house full of players opens one link at once: who waits for nothing yields
+        is_full = is_crowded or len(self._lines) >= CONNECTIONS
+        if is_full and not self._make_room(network if is_crowded else None):
             self._house.figures.web_refused["busy"] += 1
             return
         tls = None if self.tls is None else Encrypted(self.tls)
@@ -164,7 +164,7 @@ class WebDoor:
 
     @contextmanager
     def _counted(self, line: Line, network: str) -> "Iterator[None]":
-        self._lines[line] = None
+        self._lines[line] = network
         self._networks[network] += 1
         self._house.figures.web_connections += 1
         try:
@@ -176,10 +176,10 @@ class WebDoor:
             if not self._networks[network]:
                 del self._networks[network]
 
-    def _make_room(self) -> bool:
-        """End the connection that has waited longest for a request, if one does."""
-        for line in self._lines:
-            if line.is_waiting:
+    def _make_room(self, network: str | None) -> bool:
+        """End the connection that has waited longest for a request, if one does: of this network, if it is given."""
+        for line, its in self._lines.items():
+            if line.is_waiting and network in (None, its):
                 line.cut()
                 del self._lines[line]
                 return True
