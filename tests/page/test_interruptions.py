@@ -68,3 +68,28 @@ def test_one_tab_plays_and_another_can_take_over(chrome, web_server) -> None:
         assert all(player.play()["isOver"] for player in (beside, second))
         assert is_proven(beside.saved())
         beside.page.close()
+
+
+HEAR = """beside.addEventListener('message', ({ data }) => {
+  if (data.what === 'told' && data.message.t === 'options' && data.message.must) globalThis.offered = data.message
+  if (data.what === 'failed') globalThis.failed = data
+})"""
+TWICE = """for (const { key } of offered.list.slice(0, 2)) {
+  beside.postMessage({ do: 'choose', table: offered.table, at: offered.at, key })
+}"""
+
+
+def test_two_wishes_at_once_sign_one_act(chrome, web_server) -> None:
+    with people(chrome, web_server, 2) as players:
+        first, second = players
+        code = first.create(NAMES[0], "truc-french", 2, {**TERMS, "target": 3})
+        first.page.look(HEAR)
+        second.sit(code, NAMES[1])
+        second.page.wait_until("document.querySelector('.hand')")
+        second.begin(1, is_first=True)
+        first.page.wait_until("globalThis.offered?.list.length > 1")
+        first.page.look(TWICE)
+        first.begin(2, is_first=True)
+        assert all(player.play()["isOver"] for player in players)
+        assert first.page.look("globalThis.failed ?? null") is None
+        assert all(is_proven(player.saved()) for player in players)

@@ -28,6 +28,7 @@ from server.asking import figures, telling
 from server.browsers import UPGRADE, answer, door
 from server.conftest import QUICK, changed
 from server.rawclient import RawClient
+from wsproto.connection import Connection, ConnectionType
 from wsproto.frame_protocol import FrameProtocol
 
 from truc_conform import websocket
@@ -43,6 +44,7 @@ from truc_server.web import listen
 from truc_server.web import status as reception
 from truc_server.web.origins import client_of
 from truc_web.serving import line
+from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree, tree_of, without_comments
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -425,6 +427,15 @@ async def test_whoever_comes_from_a_crowded_network_gets_the_place_of_one_that_w
         assert (await answer(elsewhere, web.request("/door")))[0] == 200
         for stream in (*crowd, another, elsewhere):
             await trio.aclose_forcefully(stream)
+
+
+def test_nothing_is_sent_behind_the_answer_to_a_close_frame():
+    sealer = WebSocketSealer(b"", None, Connection(ConnectionType.SERVER))
+    frame = (5).to_bytes(4) + b"hello"
+    assert sealer.seal(frame) == b"\x82\x05hello"
+    sealer.feed(masked(0x8, (1000).to_bytes(2)))
+    assert sealer.read() == b""
+    assert [sealer.seal(frame), sealer.seal(frame)] == [b"\x88\x02\x03\xe8", b""]
 
 
 async def test_requests_of_one_network_have_a_pace(tmp_path, monkeypatch):

@@ -31,6 +31,7 @@ class WebSocketSealer:
     """
 
     __slots__ = (
+        "_is_answered",
         "_is_over",
         "_own",
         "_pieces",
@@ -52,6 +53,7 @@ class WebSocketSealer:
         self._own = b""  # answers to control frames
         self._status: int | None = None
         self._is_over = False
+        self._is_answered = False  # the close frame of the client
 
     @property
     def owes_words(self) -> bool:
@@ -118,6 +120,7 @@ class WebSocketSealer:
         self._is_over = True
         if self._socket.state in _OPEN:
             self._own += self._socket.send(event.response())
+            self._is_answered = True
         return b""
 
     def _broken(self, code: Code, text: str, status: int | None = None) -> RemoteError:
@@ -130,7 +133,8 @@ class WebSocketSealer:
         Raises:
             ssl.SSLError: The encryption is broken.
         """
-        messages = to_messages(frames)
+        # behind an answer to a close frame nothing may come (RFC 6455, 5.5.1)
+        messages = b"" if self._is_answered else to_messages(frames)
         if self._own:
             messages, self._own = self._own + messages, b""
         return messages if self._tls is None else self._tls.seal(messages)
