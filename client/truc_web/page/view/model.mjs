@@ -168,12 +168,19 @@ export function askOf(table, speech) {
   if (hand.asked !== null && options !== null && isAwaited(options)) {
     return { strong: `${capital(speech.tell(hand.asked, names) ?? '')}.`, more: declined ? sentence(speech.move(declined, '', names).cost) : '' }
   }
-  if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: hand.tricks.at(-1)?.laid.length ? '' : speech.say('page.you_lead') }
+  if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: isLeading(table) ? speech.say('page.you_lead') : '' }
   if (table.chosen !== null) return { strong: speech.say('page.sent'), more: '' }
   const others = awaited(table).filter((each) => each !== seat)
   if (others.length > 0) return { strong: '', more: speech.say('page.waits_for', { names: speech.joined(others.map((each) => names[each])) }) }
   const last = table.closed?.facts.findLast((/** @type {any} */ { what }) => ['hand_won', 'hand_drawn'].includes(what))
   return last && view.phase !== 'hand' ? { strong: `${capital(speech.tell(last, names) ?? '')}.`, more: '' } : { strong: '', more: '' }
+}
+
+// Whether a card of one's own would be the first of its trick.
+/** @param {Table} table */
+function isLeading({ hand, options }) {
+  const last = hand.tricks.at(-1)
+  return (last === undefined || last.side !== undefined || last.laid.length === 0) && options?.list.some(({ kind }) => kind === 'play') === true
 }
 
 /** @param {Table} table @param {Speech} speech @param {string[]} names */
