@@ -1,12 +1,14 @@
 """What comes between: a page loaded anew, a cut line, a killed server, a second tab; the match goes on to a proven end."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
-from client.browser import needs_browser
+from client.browser import Browser, needs_browser
 from page.playing import NAMES, Person, WebServer, is_proven, people
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
-TERMS = {"match": 1, "target": 8}
 FEW = 3  # presses between two interruptions
 SECOND = "document.querySelector('[role=alert] button')"
 
@@ -20,6 +22,18 @@ def own_server(tmp_path):
     server.real.stop()
 
 
+@contextmanager
+def two_at_a_table(
+    browser: Browser, server: WebServer, target: int = 8, listens: str = "null"
+) -> Iterator[tuple[Person, Person, str]]:
+    """Let two sit down at a table with this code; the first of their pages runs a script before the second comes."""
+    with people(browser, server, 2) as (first, second):
+        code = first.create(NAMES[0], "truc-french", 2, {"match": 1, "target": target})
+        first.page.look(listens)
+        second.sit(code, NAMES[1])
+        yield first, second, code
+
+
 def some_moves(players: list[Person], seed: int) -> bool:
     """Let each press a few times; tell whether the match has come to its end."""
     for each, player in enumerate(players):
@@ -29,10 +43,8 @@ def some_moves(players: list[Person], seed: int) -> bool:
 
 
 def test_a_match_outlives_what_comes_between(chrome, own_server) -> None:
-    with people(chrome, own_server, 2) as players:
-        first, second = players
-        code = first.create(NAMES[0], "truc-french", 2, TERMS)
-        second.sit(code, NAMES[1])
+    with two_at_a_table(chrome, own_server) as (first, second, _):
+        players = [first, second]
         assert not some_moves(players, 1)
         first.page.reload()
         assert not some_moves(players, 3)
@@ -53,11 +65,8 @@ def test_a_match_outlives_what_comes_between(chrome, own_server) -> None:
 
 
 def test_one_tab_plays_and_another_can_take_over(chrome, web_server) -> None:
-    with people(chrome, web_server, 2) as players:
-        first, second = players
-        code = first.create(NAMES[0], "truc-french", 2, TERMS)
-        second.sit(code, NAMES[1])
-        assert not some_moves(players, 1)
+    with two_at_a_table(chrome, web_server) as (first, second, code):
+        assert not some_moves([first, second], 1)
         beside = Person(chrome, web_server, first.page.context)
         beside.page.visit(web_server.link(code))
         beside.page.wait_until(SECOND)
@@ -80,16 +89,12 @@ TWICE = """for (const { key } of offered.list.slice(0, 2)) {
 
 
 def test_two_wishes_at_once_sign_one_act(chrome, web_server) -> None:
-    with people(chrome, web_server, 2) as players:
-        first, second = players
-        code = first.create(NAMES[0], "truc-french", 2, {**TERMS, "target": 3})
-        first.page.look(HEAR)
-        second.sit(code, NAMES[1])
+    with two_at_a_table(chrome, web_server, 3, HEAR) as (first, second, _):
         second.page.wait_until("document.querySelector('.hand')")
         second.begin(1, is_first=True)
         first.page.wait_until("globalThis.offered?.list.length > 1")
         first.page.look(TWICE)
         first.begin(2, is_first=True)
-        assert all(player.play()["isOver"] for player in players)
+        assert all(player.play()["isOver"] for player in (first, second))
         assert first.page.look("globalThis.failed ?? null") is None
-        assert all(is_proven(player.saved()) for player in players)
+        assert all(is_proven(player.saved()) for player in (first, second))

@@ -16,8 +16,6 @@ from truc_rules.errors import Rule
 from truc_rules.variants.vocabulary import SIGNS
 from truc_words import LANGUAGES, LanguageError, catalogue, chosen_language, local_sets, local_words
 from truc_words.catalogue import read_spoken
-from truc_words.moves import own_label
-from truc_words.speech import Speech
 
 SHOWN_OTHERWISE = {
     "called",
@@ -301,23 +299,6 @@ def test_names_are_of_presets() -> None:
 def test_local_names_are_those_of_the_sources(words, variant, names) -> None:
     # rules.md 13b.17
     assert local_words(words).names[variant] == names
-
-
-@pytest.mark.parametrize(
-    ("words", "line", "answering", "said"),
-    [
-        ("valencian", "raise rest", "", "joc fora"),
-        ("valencian", "envido", "", "envide"),
-        ("valencian", "envido", "envido", "torne"),
-        ("venezuelan", "raise 9", "", "vale nueve"),
-        ("venezuelan", "raise rest", "", "vale juego"),
-        ("venezuelan", "envido", "envido", "quiero y envido"),
-        ("uruguayan", "envido", "envido", "envido"),
-    ],
-)
-def test_the_words_of_the_cousins_are_those_of_the_sources(words, line, answering, said) -> None:
-    # rules.md 18.10, 19.10
-    assert own_label(line, Speech("en", words), answering=answering) == said
 
 
 def test_a_set_that_is_like_another_has_its_words_but_not_its_names() -> None:

@@ -84,6 +84,14 @@ def test_move_is_labelled(line, hints, label) -> None:
         ("mineiro", "raise 9", "", "nove"),
         ("mineiro", "raise 12", "", "doze"),
         ("mineiro", "raise 4", "", "truco"),
+        # rules.md 18.10, 19.10
+        ("valencian", "raise rest", "", "joc fora"),
+        ("valencian", "envido", "", "envide"),
+        ("valencian", "envido", "envido", "torne"),
+        ("venezuelan", "raise 9", "", "vale nueve"),
+        ("venezuelan", "raise rest", "", "vale juego"),
+        ("venezuelan", "envido", "envido", "quiero y envido"),
+        ("uruguayan", "envido", "envido", "envido"),
     ],
 )
 def test_game_calls_its_move_by_its_own_word(words, line, answering, own) -> None:

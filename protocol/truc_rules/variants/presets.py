@@ -212,17 +212,9 @@ _PUT = replace(
     words="put",
 )
 
-_ARGENTINE_SIGNS = (
-    "ace-swords",
-    "ace-clubs",
-    "seven-swords",
-    "seven-gold",
-    "three",
-    "two",
-    "false-ace",
-    "high-envido",
-    "low-envido",
-)
+_PLATE_SIGNS = ("ace-swords", "ace-clubs", "seven-swords", "seven-gold", "three", "two", "false-ace")
+"""Of the cards of the Río de la Plata."""
+_ARGENTINE_SIGNS = (*_PLATE_SIGNS, "high-envido", "low-envido")
 _ARGENTINE_PHRASES = ("come", "come-here", "go-there", "dry", "loaded")
 
 # rules.md, sections 8, 12 and 14
@@ -262,13 +254,7 @@ _URUGUAYAN_SIGNS = (
     "piece-five",
     "piece-eleven",
     "piece-ten",
-    "ace-swords",
-    "ace-clubs",
-    "seven-swords",
-    "seven-gold",
-    "three",
-    "two",
-    "false-ace",
+    *_PLATE_SIGNS,
     "nothing",
 )
 
