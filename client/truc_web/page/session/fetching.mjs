@@ -1,12 +1,13 @@
 // A match that the server still has: fetched page by page, and judged here as any other program judges the file.
 
 import { verify } from '../../lib/proof/audit.mjs'
+import { decode } from '../../lib/proof/encoding.mjs'
 import { fileBy } from '../../lib/seat_talk.mjs'
 import { plain, rulesOf } from './plain.mjs'
 
 const PAGE = 64
 
-/** What the page knows of it already. @typedef {{ match: string, names: string[], seat: number | null, ended: number }} Known */
+/** What the page knows of it already. @typedef {{ match: string, names: string[] | null, seat: number | null, ended: number }} Known */
 
 /**
  * The match as the vault keeps it, with the verdict; the code of an error where the server does not give it out.
@@ -33,7 +34,11 @@ export async function fetchMatch(ask, { match, names, seat, ended }) {
   const story = past.map(({ means = [] }, k) => /** @type {[number, any[]]} */ ([k, plain({ means }).means]))
   const isBad = result === 'refuted' || result === 'unreadable'
   return {
-    match, variant: rules.variant, names, seat, ended, rules, story, file, known: null,
+    match, variant: rules.variant, names: names ?? setup.slice(1, -1).map((/** @type {any[]} */ [, body]) => nameIn(body)), seat, ended, rules, story, file, known: null,
     winner: ledger?.result?.winner ?? null, isOver: ledger?.phase === 'ended', failed: isBad ? check : null
   }
 }
+
+// The last field of a seat's record and of a guest's.
+/** @param {Uint8Array} body @returns {string} */
+const nameIn = (body) => new TextDecoder().decode(/** @type {any[]} */ (decode(body)).at(-1))

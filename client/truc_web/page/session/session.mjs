@@ -16,7 +16,7 @@ import { fromHex } from '../../lib/bytes.mjs'
 import { Goodbye, Line, Stopped } from '../../lib/line.mjs'
 import { Greeting } from '../../lib/login.mjs'
 import { CheckFailed } from '../../lib/proof/records.mjs'
-import { Malformed, decode } from '../../lib/proof/encoding.mjs'
+import { Malformed } from '../../lib/proof/encoding.mjs'
 import { Attended } from './attended.mjs'
 import { fetchMatch } from './fetching.mjs'
 import { plain } from './plain.mjs'
@@ -176,7 +176,7 @@ export class Session {
     else if (SIT.includes(t)) this.sitDown(reply.table ?? fields.table, reply.seat)
     else if (t === 'resume') await this.attended.get(fields.table)?.reached(reply.k)
     else if (t === 'leave' || t === 'unwatch') this.leave(fields.table)
-    if (n !== undefined) this.tell({ what: 'reply', n, message: replyOf(reply) })
+    if (n !== undefined) this.tell({ what: 'reply', n, message: plain(reply) })
   }
 
   /** @param {any} reply @param {Uint8Array} payload */
@@ -270,7 +270,6 @@ export class Session {
       case 'sign': return attended?.sign(wish.word, wish.to)
       case 'claim': return this.ask({ n, t: 'claim_match', fields: { table, match: this.matchOf(table) } })
       case 'fetch': return this.fetch(wish)
-      case 'history': return this.ask({ n, t: 'history', fields: { match: fromHex(wish.match), from: wish.from, limit: wish.limit } })
     }
   }
 
@@ -311,14 +310,3 @@ export class Session {
 
 /** @param {Error} fault */
 const isCheck = (fault) => fault instanceof CheckFailed || fault instanceof Malformed
-
-/** @param {any} reply */
-function replyOf(reply) {
-  const { setup, past } = reply
-  const names = setup && { names: setup.slice(1, -1).map((/** @type {any[]} */ [, body]) => nameIn(body)) }
-  return { ...plain({ ...reply, setup: null }), ...names, ...(past && { past: past.map(plain) }) }
-}
-
-// The last field of a seat's record and of a guest's.
-/** @param {Uint8Array} body @returns {string} */
-const nameIn = (body) => new TextDecoder().decode(/** @type {any[]} */ (decode(body)).at(-1))

@@ -9,7 +9,6 @@ import { score } from './score.mjs'
 import { side } from './side.mjs'
 
 const PLAY_MS = 1100
-const PAGE = 64
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/story.mjs').Story} Story */
@@ -34,28 +33,22 @@ function none({ speech, link }) {
     h('p', null, h('a', { class: 'b yes', href: '/', onclick: link }, h('b', null, speech.say('page.lobby'))))))
 }
 
+// What is not kept here is fetched from the server first, and judged and kept like one's own.
 /** @param {Ui} ui @param {string} match @returns {Promise<Story | null>} */
 async function found(ui, match) {
-  const { kept } = await ui.wish('story', { match }, { isQuiet: true })
-  if (kept) {
-    ui.wish('verify', { match }, { isQuiet: true }).then((answer) => ui.happen({ what: 'answered', name: `verdict ${match}`, answer }))
-    return storyOf({ ...kept, means: kept.story.map((/** @type {[number, any[]]} */ [, means]) => means) })
-  }
+  const story = await kept(ui, match)
+  if (story !== null) return story
   await ui.ready()
-  return fromServer(ui, match)
+  const answer = await ui.wish('fetch', { match, names: null, seat: null, ended: Date.now() }, { isQuiet: true })
+  return answer.t === 'error' ? null : kept(ui, match)
 }
 
 /** @param {Ui} ui @param {string} match @returns {Promise<Story | null>} */
-async function fromServer(ui, match) {
-  const first = await ui.wish('history', { match, from: -1, limit: PAGE }, { isQuiet: true })
-  if (first.t === 'error') return null
-  const past = [...first.past]
-  for (let answer = first; answer.more;) {
-    answer = await ui.wish('history', { match, from: answer.k, limit: PAGE }, { isQuiet: true })
-    if (answer.t === 'error') return null
-    past.push(...answer.past)
-  }
-  return storyOf({ match, rules: first.rules, names: first.names, seat: null, means: past.map(({ means }) => means ?? []) })
+async function kept(ui, match) {
+  const { kept: found } = await ui.wish('story', { match }, { isQuiet: true })
+  if (!found) return null
+  ui.wish('verify', { match }, { isQuiet: true }).then((answer) => ui.happen({ what: 'answered', name: `verdict ${match}`, answer }))
+  return storyOf({ ...found, means: found.story.map((/** @type {[number, any[]]} */ [, means]) => means) })
 }
 
 /** Where one is: at the end of the address, so that a moment can be sent to others. @param {Story} story */
