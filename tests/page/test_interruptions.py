@@ -1,4 +1,7 @@
-"""What comes between: a page loaded anew, a cut line, a killed server, a second tab; the match goes on to a proven end."""
+"""What comes between: a page loaded anew, a cut line, a killed server, a second tab; the match goes on to a proven end.
+
+And a stranger may see it again where the table allows that.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +31,7 @@ def two_at_a_table(
 ) -> Iterator[tuple[Person, Person, str]]:
     """Let two sit down at a table with this code; the first of their pages runs a script before the second comes."""
     with people(browser, server, 2) as (first, second):
-        code = first.create(NAMES[0], "truc-french", 2, {"match": 1, "target": target})
+        code = first.create(NAMES[0], "truc-french", 2, {"match": 1, "target": target, "transcript": "all"})
         first.page.look(listens)
         second.sit(code, NAMES[1])
         yield first, second, code
@@ -79,6 +82,13 @@ def test_one_tab_plays_and_another_can_take_over(chrome, web_server) -> None:
         beside.page.close()
 
 
+KEPT = """new Promise((resolve) => {
+  const open = indexedDB.open('truc')
+  open.onsuccess = () => {
+    const keys = open.result.transaction('matches').objectStore('matches').getAllKeys()
+    keys.onsuccess = () => resolve(keys.result[0])
+  }
+})"""
 HEAR = """beside.addEventListener('message', ({ data }) => {
   if (data.what === 'told' && data.message.t === 'options' && data.message.must) globalThis.offered = data.message
   if (data.what === 'failed') globalThis.failed = data
@@ -98,3 +108,9 @@ def test_two_wishes_at_once_sign_one_act(chrome, web_server) -> None:
         assert all(player.play()["isOver"] for player in (first, second))
         assert first.page.look("globalThis.failed ?? null") is None
         assert all(is_proven(player.saved()) for player in (first, second))
+        match = first.page.wait_for(KEPT)
+        with people(chrome, web_server, 1) as (stranger,):
+            stranger.page.visit(f"{web_server.origin}/m/{match}")
+            stranger.page.wait_until("document.querySelector('.replay .badge.ok')")
+            stranger.page.press("ArrowRight")
+            stranger.page.wait_until("location.hash.length > 1")
