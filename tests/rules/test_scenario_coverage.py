@@ -45,8 +45,8 @@ PARAGRAPHS = (
 
 ELSEWHERE = {
     "13b.17": "protocol/test_word_catalogues.py::test_local_names_are_those_of_the_sources",
-    "18.10": "protocol/test_word_catalogues.py::test_the_words_of_the_cousins_are_those_of_the_sources",
-    "19.10": "protocol/test_word_catalogues.py::test_the_words_of_the_cousins_are_those_of_the_sources",
+    "18.10": "protocol/test_words.py::test_game_calls_its_move_by_its_own_word",
+    "19.10": "protocol/test_words.py::test_game_calls_its_move_by_its_own_word",
     "17.9": "protocol/test_word_catalogues.py::test_a_set_that_is_like_another_has_its_words_but_not_its_names",
     "13b.18": "rules/test_seat_counts.py::test_no_truc_is_offered_for_other_seats_than_the_sources_describe",
 }
