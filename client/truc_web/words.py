@@ -8,7 +8,9 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from truc_words.catalogue import LANGUAGES, read_files, read_text
+import msgspec
+
+from truc_words.catalogue import LANGUAGES, local_sets, read_files, read_text
 
 SHOWN: Final = (
     *("singular", "moves", "facts", "ranks", "letters", "signs", "gestures", "phrases", "reasons", "terms"),
@@ -17,8 +19,8 @@ SHOWN: Final = (
 """The parts of a catalogue that a page shows."""
 
 
-_OWN: Final = {"sets": "local", "games": "page/games"}
-"""What is the same for every reader: the games' own words, and their names."""
+_NOT_SHOWN: Final = ("like", "leaders", "names")
+"""What a page does not need of a game's own words."""
 
 
 def word_files() -> Iterator[tuple[str, bytes]]:
@@ -28,8 +30,14 @@ def word_files() -> Iterator[tuple[str, bytes]]:
         said = game | around
         page = tomllib.loads(read_text(f"page/{lang}.toml"))
         yield f"words/{lang}.json", _json({"lang": lang} | {part: said[part] for part in SHOWN} | page)
-    own = {name: tomllib.loads(read_text(f"{path}.toml")) for name, path in _OWN.items()}
-    yield "words/own.json", _json(own)
+    games = tomllib.loads(read_text("page/games.toml"))
+    yield "words/own.json", _json({"sets": dict(_own_words()), "games": games})
+
+
+def _own_words() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each game's own words, with those of the game it is like; what it says nothing of is left out."""
+    for name, words in msgspec.to_builtins(local_sets()).items():
+        yield name, {part: said for part, said in words.items() if said and part not in _NOT_SHOWN}
 
 
 def _json(words: dict[str, Any]) -> bytes:

@@ -45,6 +45,12 @@ export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) =
 /** @param {string} text */
 const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
+/** What is asked with a card, else the move itself. @param {string} key */
+const askedBy = (key) => key.startsWith('play ') && key.includes(' raise ') ? key.slice(key.indexOf(' raise ') + 1) : key
+
+/** Whether a move takes the remainder that was asked for: then nothing is left to decline. @param {string} line @param {Record<string, any>} hints */
+const isTaken = (line, hints) => line === 'raise rest' && 'stake' in hints && !('declined' in hints)
+
 /**
  * What replaces whole words of a text: what the players of a game say instead.
  *
@@ -117,11 +123,13 @@ export class Speech {
    */
   ownWord(line, hints, answering) {
     const moves = this.local.moves ?? {}
+    const [kind] = line.split(' ')
     const general = this.moveKey(line, answering)
-    const isAnswer = ANSWERS.some((kind) => general.startsWith(kind)) && !ANSWERS.includes(general)
+    // a word for accepting a stake is not one for accepting new cards
+    const isAnswer = ANSWERS.some((each) => general.startsWith(each)) && !ANSWERS.includes(general)
     const { stake, declined } = hints
-    const isStep = line.startsWith('raise ') && typeof stake === 'number' && typeof declined === 'number'
-    const keys = isAnswer ? [general] : [line, isStep ? `raise +${stake - declined}` : '', general, line.split(' ')[0]]
+    const isStep = kind === 'raise' && typeof stake === 'number' && typeof declined === 'number'
+    const keys = isAnswer ? [general] : [...(general === kind ? [] : [general]), line, isStep ? `raise +${stake - declined}` : '', kind]
     const found = keys.find((key) => key in moves)
     return found === undefined ? null : fill(moves[found], { stake: line.split(' ').slice(1).join(' ') })
   }
@@ -139,7 +147,7 @@ export class Speech {
     if (words === undefined) return line
     let value = rest.join(' ')
     if (kind === 'order') value = this.catalogue.ranks[value] ?? value
-    if (kind === 'claim') value = names[Number(value)] ?? value
+    if (kind === 'claim') value = names[Number(value)] ?? this.say('said.seat', { n: value })
     return fill(this.swap(words.label), { card: rest.map((card) => this.card(card)).join(' '), stake: this.stake(value), value })
   }
 
@@ -152,11 +160,10 @@ export class Speech {
    * @returns {{ word: string, isOwn: boolean, gloss: string, cost: string }}
    */
   move({ key, hints }, answering, names) {
-    const at = key.indexOf(' raise ')
-    const line = at < 0 || !key.startsWith('play ') ? key : key.slice(at + 1)
-    const isTaken = line === 'raise rest' && 'stake' in hints && !('declined' in hints)
-    const plain = this.plainWord(line, isTaken ? 'rest' : answering, names)
-    const own = this.ownWord(line, hints, isTaken ? 'rest' : answering)
+    const line = askedBy(key)
+    const answered = isTaken(line, hints) ? 'rest' : answering
+    const plain = this.plainWord(line, answered, names)
+    const own = this.ownWord(line, hints, answered)
     return { word: own ?? plain, isOwn: own !== null, gloss: own === null || own === plain ? '' : plain, cost: this.cost(line, hints) }
   }
 
@@ -168,16 +175,19 @@ export class Speech {
     return stake !== undefined && /^(accept|play)/.test(line) ? this.say('said.hand_worth', { stake: this.stake(stake) }) : ''
   }
 
-  /** @param {string} kind @param {string} [answering] */
-  meaning(kind, answering = '') {
-    return this.swap(this.catalogue.moves[this.moveKey(kind, answering)]?.meaning ?? '')
+  /** A sentence that explains a move, or a kind of move. @param {string} key @param {string} [answering] @param {Record<string, any>} [hints] */
+  meaning(key, answering = '', hints = {}) {
+    const line = askedBy(key)
+    const found = this.moveKey(line, isTaken(line, hints) ? 'rest' : answering)
+    const isSame = found === 'raise-rest' && 'accept-rest' in (this.local.moves ?? {})     // only the same words take it
+    return this.swap(this.catalogue.moves[isSame ? `${found}-same` : found]?.meaning ?? '')
   }
 
-  /** A card as it is written, such as `V♠` in French. @param {string} name */
+  /** A card as it is written, such as `Vs` in French. @param {string} name */
   card(name) {
     const suit = name.slice(-1)
     const rank = name.slice(0, -1)
-    return `${this.catalogue.letters[rank] ?? rank}${this.catalogue.page_signs?.[suit] ?? suit}`
+    return `${this.catalogue.letters[rank] ?? rank}${suit}`
   }
 
   /** A card as it is spoken. @param {string} name @param {boolean} isFrench whose suits they are */
@@ -202,9 +212,10 @@ export class Speech {
     if (key === undefined) return null
     const across = names[(fact.seat + names.length / 2) % names.length]
     const values = Object.fromEntries(Object.entries(fact).map(([name, value]) => [name, this.filled(name, value, names)]))
-    const sentence = fill(this.swap(facts[key]), { unit: this.counted('unit', 1), partner: across, ...values })
+    const plain = this.swap(facts[key])
+    const sentence = fill(plain, { unit: this.counted('unit', 1), partner: across, ...values })
     const own = this.local.facts?.[fact.what] ?? this.said(fact)
-    return own === null || own === undefined || facts[key].includes(own)
+    return own === null || own === undefined || plain.includes(own)
       ? sentence : `${sentence} (${this.say('said.quote', { words: own })})`
   }
 

@@ -134,7 +134,7 @@ export function buttonsOf(table, speech, armed) {
       word: isChoice || (first === undefined && speech.ownWord(keyOf(slot.id, table), {}, '') === null) ? slotWord(slot.id, said.word, speech) : said.word,
       isOwn: said.isOwn && !isChoice, gloss: isChoice ? '' : said.cost || said.gloss, letter: speech.say(`keys.${slot.id}`),
       isPressed: options.some(({ key }) => key === table.chosen?.key),
-      title: speech.meaning(first?.kind ?? slot.kinds[0], answering)
+      title: speech.meaning(first?.key ?? keyOf(slot.id, table), answering, first?.hints)
     }
   })
 }
