@@ -51,6 +51,16 @@ CHECKS: Final[dict[str, str]] = {
     "C40": "a revoked key is never accepted",
     "C41": "the file is a transcript",
     "C42": "the transcript ends in end",
+    "C43": "in mode blind: the step is the one that is due, and has its shape",
+    "C44": "in mode blind: points are of prime order, on the curve",
+    "C45": "in mode blind: no point comes twice",
+    "C46": "in mode blind: keys fit their locks, and boxes hold them",
+    "C47": "in mode blind: the deal repeats the places as they are locked",
+    "C48": "in mode blind: a garbled hand is claimed in its place, and truly",
+    "C49": "in mode blind: no seat opens its link before the hand is over",
+    "C50": "in mode blind: a seat did as its link says",
+    "C51": "in mode blind: each secret of a seat is used once",
+    "C52": "in mode blind: an exposed seat loses",
 }
 
 

@@ -233,6 +233,46 @@ def _exchange(private: X25519PrivateKey, peer: bytes) -> bytes:
     return shared
 
 
+@dataclass(frozen=True, slots=True)
+class Multiplier:
+    """X25519 with one scalar, made ready once for many points; nothing of it shows.
+
+    The scalar must be one that clamping leaves as it is, so that a point is multiplied by exactly this number.
+    """
+
+    _private: X25519PrivateKey = field(repr=False, compare=False)
+
+    def times(self, point: bytes) -> bytes:
+        """Return the scalar times a point, given and returned by its u; the base point in half the time.
+
+        Raises:
+            WeakKeyError: The result is the identity, as of a point of small order.
+        """
+        return self.times_base() if point == _BASE else _exchange(self._private, point)
+
+    def times_base(self) -> bytes:
+        """Return the scalar times the base point."""
+        return self._private.public_key().public_bytes_raw()
+
+
+def multiplier(scalar: bytes) -> Multiplier:
+    """Return X25519 with these 32 bytes as its scalar."""
+    return Multiplier(X25519PrivateKey.from_private_bytes(scalar))
+
+
+def in_prime_subgroup(u: bytes) -> bool:
+    """Tell whether this is the u of a point of prime order on the curve itself, in its only encoding.
+
+    Points of small and of mixed order, points of the twist and numbers beyond the field are none (see `curve`).
+    """
+    if len(u) != KEY_BYTES or int.from_bytes(u, "little") >= curve.FIELD:
+        return False
+    try:
+        return _exchange(_NEGATION, u) == u
+    except WeakKeyError:
+        return False
+
+
 def generate_box_key() -> BoxKey:
     """Make a fresh X25519 key."""
     return _box_key(X25519PrivateKey.generate())
@@ -247,6 +287,7 @@ def _box_key(private: X25519PrivateKey) -> BoxKey:
     return BoxKey(private.public_key().public_bytes_raw(), private.private_bytes_raw())
 
 
+_BASE: Final = (9).to_bytes(KEY_BYTES, "little")
 _PROBE: Final = X25519PrivateKey.from_private_bytes(bytes(KEY_BYTES))
 _NEGATION: Final = X25519PrivateKey.from_private_bytes(curve.NEGATION)
 

@@ -1,0 +1,98 @@
+"""What keys and lent cards are sealed in, from seat to seat: the server passes it on and cannot read it.
+
+The key of a box comes from an exchange of the giver's e_d, which follows from its link, with the receiver's X25519 key.
+So once the link is open everybody makes the box again, and nobody's X25519 secret is needed for that. The same values
+give the same bytes.
+"""
+
+from collections.abc import Sequence
+
+from truc_protocol.blind_mode.points import SCALAR_BYTES, is_scalar
+from truc_protocol.codec import EncodingError, dec, enc, write
+from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
+
+_ONE_MESSAGE = bytes(NONCE_BYTES)  # the key of a box only ever seals one message
+_BIN8_HEAD = 2
+
+
+class KeyBoxError(ValueError):
+    """A box does not open onto what it should hold; the text never says what it holds."""
+
+
+def key_box_bytes(scalars: int) -> int:
+    """Return how long a box with so many scalars is."""
+    return 1 + scalars * (_BIN8_HEAD + SCALAR_BYTES) + TAG_BYTES
+
+
+def seal_keys(
+    shared: bytes, mid: bytes, *, j: int, d: int, giver: int, receiver: int, scalars: Sequence[bytes]
+) -> bytes:
+    """Seal the giver's keys of the receiver's places, by slot; `shared` is e_d times the receiver's X25519 key."""
+    key = derive(shared, mid, write(["truc/1/keybox", j, d, giver, receiver]))
+    return seal(key, _ONE_MESSAGE, write(list(scalars)))
+
+
+def open_keys(
+    shared: bytes, mid: bytes, *, j: int, d: int, giver: int, receiver: int, count: int, box: bytes
+) -> tuple[bytes, ...]:
+    """Return the keys in a box, by slot: `count` scalars, each in its only encoding.
+
+    Raises:
+        KeyBoxError: The box was not made for this place, or holds something else.
+    """
+    key = derive(shared, mid, write(["truc/1/keybox", j, d, giver, receiver]))
+    items = _opened(f"the keys of seat {giver}", key, box)
+    keys = _scalars(items)
+    if keys is None or len(keys) != count:
+        raise KeyBoxError(f"the keys of seat {giver}: expected {count} scalars, got something else")
+    return keys
+
+
+def _scalars(items: Sequence[object]) -> tuple[bytes, ...] | None:
+    keys = tuple(item for item in items if isinstance(item, bytes) and is_scalar(item))
+    return keys if len(keys) == len(items) else None
+
+
+Lent = tuple[int, tuple[bytes, ...]]
+"""A card of the giver's and the keys of its place, by seat."""
+
+
+def seal_lent(
+    shared: bytes, mid: bytes, *, j: int, d: int, giver: int, receiver: int, cards: Sequence[Lent]
+) -> bytes:
+    """Seal the giver's cards, by slot, each with the keys that open its place."""
+    key = derive(shared, mid, write(["truc/1/lendbox", j, d, giver, receiver]))
+    return seal(key, _ONE_MESSAGE, enc([[card, list(keys)] for card, keys in cards]))
+
+
+def open_lent(
+    shared: bytes, mid: bytes, *, j: int, d: int, giver: int, receiver: int, seats: int, box: bytes
+) -> tuple[Lent, ...]:
+    """Return the cards in a box with their keys, by slot; whether they open its places is not known here.
+
+    Raises:
+        KeyBoxError: The box was not made for this place, or holds something else.
+    """
+    key = derive(shared, mid, write(["truc/1/lendbox", j, d, giver, receiver]))
+    return tuple(_lent(giver, seats, item) for item in _opened(f"the cards of seat {giver}", key, box))
+
+
+def _lent(giver: int, seats: int, item: object) -> Lent:
+    match item:
+        case [int(card), [*items]] if type(card) is int and len(items) == seats:
+            keys = _scalars(items)
+            if keys is not None:
+                return card, keys
+    raise KeyBoxError(f"the cards of seat {giver}: expected a card and {seats} scalars for each slot")
+
+
+def _opened(what: str, key: bytes, box: bytes) -> list[object]:
+    try:
+        items = dec(unseal(key, _ONE_MESSAGE, box))
+    except (SealError, EncodingError) as error:
+        raise KeyBoxError(
+            f"{what}: expected a box sealed for this place, got one that does not open"
+        ) from error
+    if not isinstance(items, list):
+        raise KeyBoxError(f"{what}: expected an array, got something else")
+    return items

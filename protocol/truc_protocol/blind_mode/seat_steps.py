@@ -1,0 +1,191 @@
+"""What one seat makes of its secrets and the public state of an index, and what it reads with its keys.
+
+The same secrets and the same state give the same bytes: the seat makes its steps with these functions, and once its link
+is open everybody else makes them again.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from truc_protocol.blind_mode.key_boxes import KeyBoxError, Lent, open_keys, open_lent, seal_keys, seal_lent
+from truc_protocol.blind_mode.points import BASE, encoded, inverse, times
+from truc_protocol.blind_mode.sealed_pack import (
+    Keys,
+    Lend,
+    Lock,
+    Mask,
+    Place,
+    SealedPack,
+    due_to_all,
+    final_order,
+    find_card,
+    fits_lock,
+    opens,
+    seals_keys,
+    turn_places,
+    turned_up,
+)
+from truc_protocol.blind_mode.seat_secrets import SeatSecrets
+from truc_protocol.checks import CheckError, role_name
+from truc_protocol.crypto.keys import BoxKey, Multiplier, WeakKeyError, multiplier
+
+
+class GarbledError(Exception):
+    """A place gives no card of the pack, or a card that lies elsewhere too; whose doing it is the links will show."""
+
+
+class OpenedCard(NamedTuple):
+    """A card and what opens its place: one key of each seat. It is secret until it is played, so its repr hides it."""
+
+    card: int
+    keys: tuple[bytes, ...]
+
+    def __repr__(self) -> str:
+        return "OpenedCard(hidden)"
+
+
+def make_mask(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Mask:
+    """Mask the pack: another order, and every pair made new."""
+    mask, points = secrets.mask(), []
+    for k, source in enumerate(secrets.order()):
+        first, second = pack.pairs[source]
+        blind = secrets.blind(k)
+        points += [times(blind).times(first), times(blind * mask).times(second)]
+    return Mask(seat, tuple(points))
+
+
+def make_lock(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Lock:
+    """Lock the places whose turn it is, and take the own mask off them."""
+    nonce = secrets.nonce() if pack.d == 0 and pack.turn == 0 else None
+    pairs = pack.pairs
+    if nonce is not None:  # the places are known only now
+        pack = pack._replace(order=final_order(pack.plan, nonce))
+    unmask, points = inverse(secrets.mask()), []
+    for p in turn_places(pack):
+        key = secrets.lock(p)
+        is_first = nonce is not None
+        locked = pairs[pack.order[p]][1] if is_first else pack.places[p].locked
+        commitment = BASE if is_first else pack.places[p].commitment
+        points += [times(key * unmask).times(locked), times(key).times(commitment)]
+    return Lock(pack.d, seat, nonce, tuple(points))
+
+
+def make_keys(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Keys:
+    """Give the keys that are due: in clear to all, in boxes to the owners of the places."""
+    plan, d = pack.plan, pack.d
+    opened = tuple(encoded(secrets.lock(p)) for p in due_to_all(pack))
+    if not seals_keys(pack):
+        return Keys(d, seat, None, opened, ())
+    sealing = times(secrets.box(d))
+    boxes = [
+        b"" if receiver == seat else _sealed(pack, secrets, sealing, seat, receiver)
+        for receiver in range(plan.seats)
+    ]
+    return Keys(d, seat, sealing.times_base(), opened, tuple(boxes))
+
+
+def _sealed(pack: SealedPack, secrets: SeatSecrets, sealing: Multiplier, seat: int, receiver: int) -> bytes:
+    plan, d = pack.plan, pack.d
+    keys = [encoded(secrets.lock(plan.place(d, receiver, slot))) for slot in range(plan.ncards)]
+    shared = sealing.times(plan.xs[receiver])
+    return seal_keys(shared, plan.mid, j=plan.j, d=d, giver=seat, receiver=receiver, scalars=keys)
+
+
+def make_lend(
+    pack: SealedPack, secrets: SeatSecrets, *, seat: int, receiver: int, hand: Sequence[OpenedCard]
+) -> Lend:
+    """Show the cards of the newest sub-deal to a partner."""
+    plan, d = pack.plan, pack.d
+    shared = times(secrets.box(d)).times(plan.xs[receiver])
+    box = seal_lent(shared, plan.mid, j=plan.j, d=d, giver=seat, receiver=receiver, cards=hand)
+    return Lend(d, seat, receiver, box)
+
+
+def read_hand(pack: SealedPack, secrets: SeatSecrets, seat: int, x: BoxKey) -> tuple[OpenedCard, ...]:
+    """Open the own cards of the newest sub-deal, by slot, once all keys are in.
+
+    Raises:
+        CheckError: C46, the culprit is the seat whose box does not open, or whose keys do not fit its locks.
+        GarbledError: The keys fit, and yet a place is no card, or a card is there twice.
+    """
+    given = [
+        _given(pack, secrets, keys, seat, x)
+        for keys in sorted(pack.dealt[pack.d], key=lambda keys: keys.seat)
+    ]
+    hand = []
+    for place, *keys in zip(pack.hand(pack.d, seat), *given, strict=True):
+        card = find_card(place, keys, pack.plan.deck)
+        if card is None:
+            raise GarbledError("a place of the own gives no card of the pack")
+        hand.append(OpenedCard(card, tuple(keys)))
+    seen = [opened.card for opened in hand] + list(turned_up(pack))
+    if None in seen or len(set(seen)) != len(seen):
+        raise GarbledError("a card turned up is none, or a card is there twice")
+    return tuple(hand)
+
+
+def _given(pack: SealedPack, secrets: SeatSecrets, keys: Keys, seat: int, x: BoxKey) -> tuple[bytes, ...]:
+    """Return what one seat has given for the own places, by slot."""
+    plan, d, giver = pack.plan, pack.d, keys.seat
+    if giver == seat:
+        return tuple(encoded(secrets.lock(plan.place(d, seat, slot))) for slot in range(plan.ncards))
+    try:
+        shared = x.exchange(keys.box or b"")
+        found = open_keys(
+            shared,
+            plan.mid,
+            j=plan.j,
+            d=d,
+            giver=giver,
+            receiver=seat,
+            count=plan.ncards,
+            box=keys.boxes[seat],
+        )
+    except (KeyBoxError, WeakKeyError) as error:
+        raise CheckError(
+            "C46", f"the box of seat {giver} does not open: {error}", role_name(giver + 1)
+        ) from error
+    for place, key in zip(pack.hand(d, seat), found, strict=True):
+        if not fits_lock(place, giver, key):
+            message = f"the key of seat {giver} for slot {place.slot} does not fit its lock"
+            raise CheckError("C46", message, role_name(giver + 1))
+    return found
+
+
+def read_lend(pack: SealedPack, lend: Lend, x: BoxKey) -> tuple[OpenedCard, ...]:
+    """Open the cards that a partner shows, by slot.
+
+    Raises:
+        CheckError: C19, the culprit is the giver.
+    """
+    giver = next(keys for keys in pack.dealt[lend.d] if keys.seat == lend.seat)
+    return opened_lend(pack, lend, x.exchange(giver.box or b""))
+
+
+def lend_secret(pack: SealedPack, secrets: SeatSecrets, lend: Lend) -> bytes:
+    """Return what the box of a lend is sealed with, from the giver's side."""
+    return multiplier(encoded(secrets.box(lend.d))).times(pack.plan.xs[lend.receiver])
+
+
+def opened_lend(pack: SealedPack, lend: Lend, shared: bytes) -> tuple[OpenedCard, ...]:
+    """Return the cards in a lend by the secret it is sealed with.
+
+    Raises:
+        CheckError: C19, the culprit is the giver.
+    """
+    plan, author = pack.plan, role_name(lend.seat + 1)
+    place = {"j": plan.j, "d": lend.d, "giver": lend.seat, "receiver": lend.receiver}
+    try:
+        cards: tuple[Lent, ...] = open_lent(shared, plan.mid, seats=plan.seats, box=lend.box, **place)
+    except KeyBoxError as error:
+        raise CheckError(
+            "C19", f"the cards lent to seat {lend.receiver} do not open: {error}", author
+        ) from error
+    hand = pack.hand(lend.d, lend.seat)
+    if len(cards) != len(hand) or not all(map(_fits, hand, cards)):
+        raise CheckError("C19", f"the cards lent to seat {lend.receiver} do not open their places", author)
+    return tuple(OpenedCard(*card) for card in cards)
+
+
+def _fits(place: Place, card: Lent) -> bool:
+    return opens(place, card[0], card[1])
