@@ -5,15 +5,22 @@ import { Speech } from '../../client/truc_web/page/words.mjs'
 
 const { catalogues, sets, games, numbers } = JSON.parse(readFileSync(0, 'utf8'))
 
+/** A terminal has no room for the names of cards. */
+class Terse extends Speech {
+  /** @param {string[]} names */
+  cards(names) {
+    return names.map((name) => `${this.catalogue.letters[name.slice(0, -1)] ?? name.slice(0, -1)}${name.slice(-1)}`).join(' ')
+  }
+}
+
 /** @param {any} local @param {string} part */
 const named = (local, part) => Object.keys(local[part] ?? {})
 
 const told = Object.fromEntries(catalogues.map((catalogue) => [catalogue.lang, games.map(({ words, names, cards, moves, facts }) => {
-  const speech = new Speech(catalogue, sets).of(words)
+  const speech = new Terse(catalogue, sets, words, cards)
   return {
     moves: moves.map(([key, hints, answering]) => ({ ...speech.move({ key, kind: key.split(' ')[0], hints }, answering, names), meaning: speech.meaning(key, answering, hints) })),
     facts: facts.map((fact) => speech.tell(fact, names)),
-    cards: cards.map((card) => speech.card(card)),
     stakes: ['rest', 'game', 'trut', 4].map((stake) => speech.stake(stake)),
     reasons: Object.keys(catalogue.reasons).map((reason) => speech.reason(reason)),
     counted: Object.keys(catalogue.counts).flatMap((what) => numbers.map((n) => speech.counted(what, n))),

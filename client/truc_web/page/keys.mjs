@@ -15,7 +15,7 @@ export function keyPressed(ui, event) {
   if (table === null) return stepped(ui, event)
   if (key === '?') return ui.put('sheet', 'keys')
   if (ui.dialog !== null) return
-  const speech = ui.speech.of(table.rules?.params.words ?? '')
+  const speech = ui.speech.of(table.rules)
   const armed = ui.state.screen.armed ?? null
   const option = /^[1-3]$/.test(key) ? ownCards(table, armed)[Number(key) - 1]?.option : null
   if (option) return ui.choose(table, option)

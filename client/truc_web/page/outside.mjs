@@ -1,6 +1,7 @@
 // What reaches a player beside the picture: the title, a tone, a notification, and one sentence for screen readers.
 
-import { capital, namesOf } from './view/model.mjs'
+import { namesOf } from './view/model.mjs'
+import { capital } from './words.mjs'
 
 /** The tones: frequency in Hz and length in ms. @type {Record<string, [number, number][]>} */
 const TONES = {
@@ -34,7 +35,7 @@ export class Outside {
       case 'sound': return settings.isLoud ? this.play(TONES[effect.name]) : undefined
       case 'announce': {
         const table = state.tables[effect.table]
-        const text = speech.of(table.rules?.params.words ?? '').tell(effect.fact, namesOf(table, speech))
+        const text = speech.of(table.rules).tell(effect.fact, namesOf(table, speech))
         if (text !== null) this.polite.textContent = `${capital(text)}.`
         return
       }

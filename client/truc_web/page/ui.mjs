@@ -16,6 +16,7 @@ const TICK_MS = 250
 const LATE_S = 5
 const READY_MS = 20
 const MINUTE_S = 60
+const READ_MS = 6000
 
 /** @typedef {import('./state/table.mjs').Table} Table */
 /** @typedef {import('./settings.mjs').Settings} Settings */
@@ -90,12 +91,29 @@ export class Ui {
     const before = document.activeElement
     this.drawn = show(this.root, this.drawn, sprite(), screenOf(this), toasts(this))
     this.keepFocus(before)
-    for (const log of this.root.querySelectorAll('[data-follow=end]')) log.scrollTop = log.scrollHeight
+    for (const list of this.root.querySelectorAll('[data-follow=end]')) this.follow(list)
   }
 
-  // Into a dialog that has opened, and back to where it was.
+  // Only where lines were added: to ask for a height is to have the whole page laid out.
+  /** @param {Element} list */
+  follow(list) {
+    const end = `${list.childElementCount} ${list.lastElementChild?.textContent}`
+    if (this.ends.get(list) === end) return
+    this.ends.set(list, end)
+    list.scrollTop = list.scrollHeight
+  }
+
+  /** How each list ended when it was last drawn. @type {WeakMap<Element, string>} */
+  ends = new WeakMap()
+
+  // Into a dialog that has opened, and back to where it was. A screen may ask for the focus when it is first drawn.
   /** @param {Element | null} before */
   keepFocus(before) {
+    const wanted = /** @type {HTMLElement | null} */ (this.root.querySelector('[data-focus]'))
+    if (wanted !== this.wanted) {
+      this.wanted = wanted
+      wanted?.focus()
+    }
     const dialog = /** @type {HTMLElement | null} */ (this.root.querySelector('[data-dialog]'))
     const name = dialog?.dataset.dialog ?? null
     if (name === this.dialog) return
@@ -105,6 +123,8 @@ export class Ui {
     else if (this.returnTo?.isConnected) /** @type {HTMLElement} */ (this.returnTo).focus()
   }
 
+  /** @type {HTMLElement | null} */
+  wanted = null
   /** @type {string | null} */
   dialog = null
   /** @type {Element | null} */
@@ -114,7 +134,17 @@ export class Ui {
   tick() {
     const now = performance.now()
     for (const { id } of this.state.toasts) if (now - id > TOAST_MS) this.happen({ what: 'untoast', id })
-    if (this.clockedTable !== null) this.draw()
+    const table = this.tableHere
+    if (this.clockedTable !== null || (table !== null && this.isEndOpen(table))) this.draw()
+  }
+
+  // The next hand may be dealt at once, and the time of whoever leads it runs: the sheet of the one before lies over it only
+  // as long as it takes to read, a third of that time at most.
+  /** Whether the end of the newest hand is shown. @param {Table} table */
+  isEndOpen({ closed, closedAt, view, shown }) {
+    if (closed === null || this.state.screen.ended === closed.j) return false
+    const [decision = 0] = shown?.opts ?? []
+    return view.phase !== 'hand' || performance.now() - closedAt < (decision === 0 ? READ_MS : Math.min(READ_MS, decision / 3))
   }
 
   /** The table that is shown, if a clock runs at it. @returns {Table | null} */
@@ -240,6 +270,7 @@ export class Ui {
     if (ARMED.includes(id)) return this.put('armed', this.state.screen.armed === id ? null : id)
     if (options.length > 1) return this.put('chooser', id)
     if (id === 'concede' && this.state.screen.sure !== id && !this.isSureToConcede(table)) return this.askSure(id)
+    this.put('sure', null)
     if (options.length === 1) this.choose(table, options[0])
   }
 
@@ -252,7 +283,7 @@ export class Ui {
   /** @param {string} what */
   askSure(what) {
     this.put('sure', what)
-    this.toast(this.speech.say('page.sure'))
+    this.happen({ what: 'toast', about: 'sure', text: this.speech.say('page.sure'), now: performance.now() })
     setTimeout(() => this.state.screen.sure === what && this.put('sure', null), HOLD_SURE_MS)
   }
 

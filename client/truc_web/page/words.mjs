@@ -42,8 +42,11 @@ export const SAID = {
 /** Fill in the {names} of a text. @param {string} text @param {Record<string, any>} values */
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => name in values ? String(values[name]) : whole)
 
+/** Whether a pack has French suits. @param {string[]} pack */
+export const isFrench = (pack) => pack.some((card) => card.endsWith('h'))
+
 /** @param {string} text */
-const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1)
+export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /** What is asked with a card, else the move itself. @param {string} key */
 const askedBy = (key) => key.startsWith('play ') && key.includes(' raise ') ? key.slice(key.indexOf(' raise ') + 1) : key
@@ -68,17 +71,18 @@ function swap(instead) {
 
 /** A player's language and a game's own words. */
 export class Speech {
-  /** @param {Catalogue} catalogue of the player's language @param {Record<string, any>} sets of local words, by name @param {string} [words] the game's set */
-  constructor(catalogue, sets, words = '') {
+  /** @param {Catalogue} catalogue of the player's language @param {Record<string, any>} sets of local words, by name @param {string} [words] the game's set @param {string[]} [pack] of the game */
+  constructor(catalogue, sets, words = '', pack = []) {
     this.catalogue = catalogue
     this.sets = sets
+    this.isFrench = isFrench(pack)
     this.local = sets[words] ?? {}
     this.swap = swap(this.local.instead?.[catalogue.lang] ?? {})
   }
 
-  /** The same language with the words of a game. @param {string} words */
-  of(words) {
-    return new Speech(this.catalogue, this.sets, words)
+  /** The same language with the words of a game, and for its cards. @param {{ params: any, pack: string[] } | null} rules */
+  of(rules) {
+    return new Speech(this.catalogue, this.sets, rules?.params.words ?? '', rules?.pack)
   }
 
   /** @param {string} path such as `page.sit_down` @param {Record<string, any>} [values] */
@@ -148,7 +152,7 @@ export class Speech {
     let value = rest.join(' ')
     if (kind === 'order') value = this.catalogue.ranks[value] ?? value
     if (kind === 'claim') value = names[Number(value)] ?? this.say('said.seat', { n: value })
-    return fill(this.swap(words.label), { card: rest.map((card) => this.card(card)).join(' '), stake: this.stake(value), value })
+    return fill(this.swap(words.label), { card: this.cards(rest), stake: this.stake(value), value })
   }
 
   /**
@@ -169,9 +173,9 @@ export class Speech {
 
   /** @param {string} line @param {Record<string, any>} hints */
   cost(line, { points, declined, loses, stake }) {
-    if (declined !== undefined) return this.say('said.if_declined', { declined })
     if (loses !== undefined) return this.say('said.they_score', { loses: this.stake(loses) })
     if (points !== undefined) return this.say('said.bet_worth', { points })
+    if (declined !== undefined) return stake === undefined ? this.say('said.if_declined', { declined }) : this.say('said.bet_worth', { points: this.stake(stake) })
     return stake !== undefined && /^(accept|play)/.test(line) ? this.say('said.hand_worth', { stake: this.stake(stake) }) : ''
   }
 
@@ -183,18 +187,22 @@ export class Speech {
     return this.swap(this.catalogue.moves[isSame ? `${found}-same` : found]?.meaning ?? '')
   }
 
-  /** A card as it is written, such as `Vs` in French. @param {string} name */
-  card(name) {
-    const suit = name.slice(-1)
-    const rank = name.slice(0, -1)
-    return `${this.catalogue.letters[rank] ?? rank}${suit}`
+  /** Cards in a sentence. @param {string[]} names */
+  cards(names) {
+    return this.joined(names.map((name) => this.theCard(name)))
   }
 
-  /** A card as it is spoken. @param {string} name @param {boolean} isFrench whose suits they are */
-  cardName(name, isFrench) {
+  /** A card as it is spoken. @param {string} name */
+  cardName(name) {
     const [rank, suit] = [name.slice(0, -1), name.slice(-1)]
     const page = this.catalogue.cards
-    return fill(page.card, { rank: page[`rank_${rank}`] ?? rank, suit: page[`suit_${isFrench ? 'f' : ''}${suit}`] ?? suit })
+    return fill(page.card, { rank: page[`rank_${rank}`] ?? rank, suit: page[`suit_${this.isFrench ? 'f' : ''}${suit}`] ?? suit })
+  }
+
+  /** With its article. @param {string} name */
+  theCard(name) {
+    const page = this.catalogue.cards
+    return fill(page[`the_${name.slice(0, -1)}`] ?? page.the, { card: this.cardName(name) })
   }
 
   /**
@@ -243,8 +251,8 @@ export class Speech {
     if (name === 'role') return value === 0 ? this.say('said.the_server') : names[value - 1]
     if (PEOPLE.includes(name)) return value === null ? this.say('said.everybody') : names[value]
     if (name === 'stake') return this.stake(value)
-    if (name === 'card') return this.card(value)
-    if (name === 'cards') return value.map((/** @type {string} */ card) => this.card(card)).join(' ')
+    if (name === 'card') return this.cards([value])
+    if (name === 'cards') return this.cards(value)
     if (name === 'each') return this.counted('card', value)
     if (name === 'points' || name === 'kept') return this.counted('point', value)
     if (name === 'order') return this.catalogue.ranks[value] ?? value

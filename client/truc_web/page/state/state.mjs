@@ -68,9 +68,9 @@ export function reduce(state, event) {
     case 'chose': return changed(state, event.table, (table) => chose(table, event.at, event.key))
     case 'read': return changed(state, event.table, (table) => table.unread === 0 ? table : { ...table, unread: 0 })
     case 'answered': return { ...state, answers: { ...state.answers, [event.name]: event.answer } }
-    case 'screen': return { ...state, screen: { ...state.screen, [event.name]: event.value } }
+    case 'screen': return { ...state, screen: { ...state.screen, [event.name]: event.value }, toasts: event.name === 'sure' ? state.toasts.filter(({ what }) => what !== 'sure') : state.toasts }
     case 'path': return { ...state, path: event.path, screen: {} }
-    case 'toast': return toasted(state, event.text, event.now)
+    case 'toast': return toasted(state, event.text, event.now, event.about)
     case 'untoast': return { ...state, toasts: state.toasts.filter(({ id }) => id !== event.id) }
     default: return state
   }
@@ -82,8 +82,8 @@ const withTable = (state, code, table) => ({ ...state, tables: { ...state.tables
 /** @param {State} state @param {string} code @param {(table: Table) => Table} change */
 const changed = (state, code, change) => state.tables[code] === undefined ? state : withTable(state, code, change(state.tables[code]))
 
-/** @param {State} state @param {string} text @param {number} now */
-const toasted = (state, text, now) => ({ ...state, toasts: [...state.toasts.slice(1 - MOST_TOASTS), { id: now, text }] })
+/** @param {State} state @param {string} text @param {number} now @param {string} [what] which question it asks */
+const toasted = (state, text, now, what) => ({ ...state, toasts: [...state.toasts.slice(1 - MOST_TOASTS), { id: now, text, what }] })
 
 /** @param {State} state @param {any} message @param {number} now @returns {State} */
 function told(state, message, now) {

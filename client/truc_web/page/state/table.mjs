@@ -62,6 +62,7 @@ export const freshTable = (code, seat) => ({
   hand: freshHand(),
   /** @type {Hand | null} */
   closed: null,     // the newest that is over
+  closedAt: 0,      // when that came
   next: 0,
   /** @type {{ at: number, must: boolean, list: any[], until: number | null } | null} */
   options: null,
@@ -100,7 +101,7 @@ export function toldTable(table, message, now) {
       ...freshTable(table.code, table.seat), shown: table.shown, log: table.log, match: message.match, rules: message.rules,
       players: playersAfter({ ...table, ended: null }, table.shown)
     }
-    case 'record': return message.k < table.next ? table : toldRecord(table, message)
+    case 'record': return message.k < table.next ? table : toldRecord(table, message, now)
     case 'cards': return toldCards(table, message)
     case 'options':
       if (message.at < table.next) return table
@@ -156,15 +157,15 @@ function awayNow(away, { seat, online, missed, claim_in_ms: claim }) {
 const heard = (table, seat, words) =>
   logged({ ...table, hand: { ...table.hand, said: { ...table.hand.said, [seat]: words } } }, { heard: words, j: table.hand.j })
 
-/** @param {Table} table @param {any} message @returns {Table} */
-function toldRecord(table, { k, means }) {
+/** @param {Table} table @param {any} message @param {number} now @returns {Table} */
+function toldRecord(table, { k, means }, now) {
   const facts = means.filter((/** @type {any} */ { what }) => what !== 'state')
   const view = means.find((/** @type {any} */ { what }) => what === 'state') ?? table.view
   /** @type {Table} */
   let after = { ...table, next: k + 1, view, options: null, waiting: null, chosen: null }
   const isLast = facts.some((/** @type {any} */ { what }) => LAST_OF_HAND.includes(what))
   for (const fact of facts) after = happened(after, isLast && 'leader' in fact ? { ...fact, leader: null } : fact)
-  return after
+  return after.closed?.j === table.closed?.j ? after : { ...after, closedAt: now }
 }
 
 /** @param {Table} table @param {any} message @returns {Table} */

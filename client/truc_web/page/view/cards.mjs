@@ -144,9 +144,6 @@ const sign = (suit, x, y, size, ink, isUpsideDown = false) => h('use', {
  * @typedef {{ isFrench: boolean, isFour: boolean, letters: Record<string, string>, nameOf: (card: string) => string }} Pack
  */
 
-/** Whether a pack has French suits. @param {string[]} pack */
-export const isFrench = (pack) => pack.some((card) => card.endsWith('h'))
-
 /**
  * A card; null for one that lies face down.
  *
@@ -160,11 +157,23 @@ export function card(name, pack, { class: look = '', label, key } = {}) {
   return h('span', about, h('svg', box, name === null ? h('use', { href: '#back' }) : front(name, pack)))
 }
 
+/** @param {string} suit @param {boolean} isFour whether French suits have four colours */
+const inkOf = (suit, isFour) => isFour ? FOUR[suit] ?? INKS[suit] : INKS[suit]
+
+/** A card as it stands in a line: its rank and the sign of its suit. @param {string} name @param {Pack} pack */
+export function inLine(name, { isFrench: isIt, isFour, letters, nameOf }) {
+  const [rank, bare] = [name.slice(0, -1), name.slice(-1)]
+  const suit = isIt ? `f${bare}` : bare
+  const ink = inkOf(suit, isFour)
+  return h('span', { class: 'in-line', role: 'img', 'aria-label': nameOf(name) }, letters[rank] ?? rank,
+    h('svg', { viewBox: '-11 -11 22 22', 'aria-hidden': 'true' }, h('use', { href: `#suit-${suit}`, fill: ink, color: ink })))
+}
+
 /** @param {string} name @param {Pack} pack */
 function front(name, { isFrench: isIt, isFour, letters }) {
   const [rank, bare] = [name.slice(0, -1), name.slice(-1)]
   const suit = isIt ? `f${bare}` : bare
-  const ink = isIt && isFour ? FOUR[suit] ?? INKS[suit] : INKS[suit]
+  const ink = inkOf(suit, isFour)
   const figure = (isIt ? FRENCH_FIGURES : SPANISH_FIGURES)[rank]
   const pips = PIPS[Number(rank)]
   const middle = figure !== undefined

@@ -3,7 +3,12 @@
 import { h } from '../h.mjs'
 import { askOf, awaited, buttonsOf } from './model.mjs'
 
+const COLUMNS = 12
+const MOST_IN_A_ROW = 4
 const TONES = { yes: 'yes', no: 'no', raise: 'ra', plain: '' }
+
+/** They come first, side by side. */
+const ANSWERS = ['accept', 'decline']
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/table.mjs').Table} Table */
@@ -28,12 +33,13 @@ function before(ui, table, speech) {
   const isOver = table.ended !== null
   const fields = { table: table.code }
   const isReady = seat?.ready === true
+  const width = isOver ? widthsOf(2 + Number(table.proof.kept !== null))[0] : 'w12'
   return h('div', { class: 'acts' },
-    isFull && !isReady && h('button', { class: 'b yes w6', onclick: () => ui.ask('ready', fields) }, h('b', null, speech.say(isOver ? 'page.again' : 'page.ready_button'))),
-    !isFull && h('button', { class: 'b yes w6', onclick: () => ui.invite(table) }, h('b', null, speech.say('page.invite')), h('small', null, speech.say('page.invite_how'))),
-    isOver && h('button', { class: 'b w3', onclick: () => ui.go(`/m/${table.match}`) }, h('b', null, speech.say('page.see_again'))),
-    isOver && table.proof.kept !== null && h('button', { class: 'b w3', onclick: () => ui.download(/** @type {string} */ (table.proof.kept)) }, h('b', null, speech.say('page.save_file'))),
-    h('button', { class: 'b w3', onclick: () => ui.leave(table) }, h('b', null, speech.say('page.leave'))))
+    isFull && !isReady && h('button', { class: 'b yes w12', onclick: () => ui.ask('ready', fields) }, h('b', null, speech.say(isOver ? 'page.again' : 'page.ready_button'))),
+    !isFull && h('button', { class: 'b yes w12', onclick: () => ui.invite(table) }, h('b', null, speech.say('page.invite')), h('small', null, speech.say('page.invite_how'))),
+    isOver && h('button', { class: `b ${width}`, onclick: () => ui.go(`/m/${table.match}`) }, h('b', null, speech.say('page.see_again'))),
+    isOver && table.proof.kept !== null && h('button', { class: `b ${width}`, onclick: () => ui.download(/** @type {string} */ (table.proof.kept)) }, h('b', null, speech.say('page.save_file'))),
+    h('button', { class: `b ${width}`, onclick: () => ui.leave(table) }, h('b', null, speech.say('page.leave'))))
 }
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
@@ -42,15 +48,24 @@ function bids(ui, table, speech) {
   const buttons = buttonsOf(table, speech, armed)
   const signs = (table.shown?.n ?? 2) > 2 && table.rules?.params.signals
   const phrases = table.rules?.params.phrases ?? []
+  const hasMore = Boolean(signs) || phrases.length > 0
+  const widths = widthsOf(buttons.length - ANSWERS.length + Number(hasMore))
   return h('div', { class: 'acts' },
-    buttons.map((each) => h('button', {
+    buttons.map((each, i) => h('button', {
       key: each.id, 'data-slot': each.id, disabled: !each.isPossible, title: each.title,
-      class: `b ${TONES[each.tone]}${each.isPossible ? '' : ' low'}${each.isPressed ? ' pressed' : ''}${each.isArmed ? ' armed' : ''}`,
+      class: `b ${TONES[each.tone]} ${ANSWERS.includes(each.id) ? 'w6' : widths[i - ANSWERS.length]}${each.isPossible ? '' : ' low'}${each.isPressed ? ' pressed' : ''}${each.isArmed ? ' armed' : ''}`,
       'aria-pressed': each.isArming ? String(each.isArmed) : null, 'aria-keyshortcuts': each.letter,
       onclick: () => ui.press(table, each)
     }, h('kbd', { 'aria-hidden': 'true' }, each.letter), h('b', { lang: each.isOwn ? speech.tongue : null }, each.word), each.isPossible && each.gloss !== '' && h('small', null, each.gloss))),
-    (signs || phrases.length > 0) && h('button', { key: 'signs', class: 'b', 'data-slot': 'signs', onclick: () => ui.put('sheet', 'signs') },
+    hasMore && h('button', { key: 'signs', class: `b ${widths.at(-1)}`, 'data-slot': 'signs', onclick: () => ui.put('sheet', 'signs') },
       h('kbd', { 'aria-hidden': 'true' }, speech.say('keys.signs')), h('b', null, speech.say(signs ? 'page.signs' : 'page.phrases'))))
+}
+
+/** How wide so many slots are on a phone, in twelfths: rows of four at most, each of them full. @param {number} n */
+function widthsOf(n) {
+  const rows = Math.ceil(n / MOST_IN_A_ROW)
+  return Array.from({ length: rows }, (_, row) => Math.floor(n / rows) + Number(row < n % rows))
+    .flatMap((each) => Array.from({ length: each }, () => `w${COLUMNS / each}`))
 }
 
 /** A slot with several moves in it: which one? @param {Ui} ui @param {Table} table @param {Speech} speech */

@@ -1,6 +1,7 @@
 // The felt: who sits where, what they say, the tricks, the own cards.
 
 import { h } from '../h.mjs'
+import { capital } from '../words.mjs'
 import { card } from './cards.mjs'
 import { awaited, bottomOf, bubblesOf, effectOf, heldBy, namesOf, ownCards, packOf, placeOf, sideOf } from './model.mjs'
 
@@ -27,7 +28,7 @@ function marks(table, speech) {
   const won = (table.view.tricks ?? []).map((/** @type {number | null} */ side) => side === null ? 'tied' : sideOf(table, side))
   const words = won.map((look) => look === 'tied' ? speech.say('screen.tied') : speech.say(look === 'us' ? 'page.us' : 'page.them'))
   return h('div', { class: 'marks', role: 'img', 'aria-label': `${speech.say('screen.tricks')}: ${words.join(', ') || '–'}` },
-    speech.say('screen.tricks'), [0, 1, 2].map((i) => h('i', { class: won[i] ?? '' })))
+    capital(speech.say('screen.tricks')), [0, 1, 2].map((i) => h('i', { class: won[i] ?? '' })))
 }
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech @param {import('./cards.mjs').Pack} pack @param {number} seat */

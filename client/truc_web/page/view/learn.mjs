@@ -3,7 +3,7 @@
 
 import { h } from '../h.mjs'
 import { familiesOf, familyOf } from '../games.mjs'
-import { card, isFrench } from './cards.mjs'
+import { card } from './cards.mjs'
 import { choice, part, room } from './room.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
@@ -25,7 +25,7 @@ export function screen(ui) {
   const rules = state.answers[`rules ${game}`]?.rules
   return room(ui, 'learn', speech.say('learn.title'),
     choice(speech.say('lobby.form'), families.map(({ name }) => ({ value: name, text: ui.gameName(name) })), wanted, (name) => ui.put('game', name)),
-    rules === undefined ? h('p', { class: 'dim' }, speech.say('page.connecting')) : lessons(ui, rules, speech.of(rules.params.words)),
+    rules === undefined ? h('p', { class: 'dim' }, speech.say('page.connecting')) : lessons(ui, rules, speech.of(rules)),
     h('p', { class: 'go' }, h('button', { class: 'b yes', onclick: () => practise(ui, game) }, h('b', null, speech.say('learn.practise')), h('small', null, speech.say('learn.practise_how')))))
 }
 
@@ -41,9 +41,8 @@ async function practise(ui, variant) {
 
 /** @param {Ui} ui @param {import('../session/plain.mjs').Rules} rules @param {Speech} speech */
 function lessons(ui, { pack: names, params }, speech) {
-  const isIt = isFrench(names)
   /** @type {Pack} */
-  const pack = { isFrench: isIt, isFour: ui.settings.isFour, letters: speech.catalogue.letters, nameOf: (name) => name === '' ? speech.say('cards.face_down') : speech.cardName(name, isIt) }
+  const pack = { isFrench: speech.isFrench, isFour: ui.settings.isFour, letters: speech.catalogue.letters, nameOf: (name) => name === '' ? speech.say('cards.face_down') : speech.cardName(name) }
   return [hand, order, raising, envido, flor, signs, fair].map((lesson) => lesson(names, params, speech, pack)).filter(Boolean)
 }
 

@@ -2,7 +2,7 @@
 // sees it from seat 0.
 
 import { ARMED, bySlot, optionOfCard, slotsOf } from '../state/slots.mjs'
-import { isFrench } from './cards.mjs'
+import { capital } from '../words.mjs'
 
 const SHORT_NAME = 18
 
@@ -35,10 +35,10 @@ export const sideOf = (table, seat) => (seat - bottomOf(table)) % 2 === 0 ? 'us'
 
 /** How cards are drawn and named. @param {Table} table @param {Speech} speech @param {boolean} isFour */
 export function packOf(table, speech, isFour) {
-  const isIt = isFrench(table.rules?.pack ?? [])
+  const { isFrench } = speech
   const { letters } = speech.catalogue
-  const nameOf = (/** @type {string} */ card) => card === '' ? speech.say('cards.face_down') : speech.cardName(card, isIt)
-  return { isFrench: isIt, isFour, letters, nameOf }
+  const nameOf = (/** @type {string} */ card) => card === '' ? speech.say('cards.face_down') : speech.cardName(card)
+  return { isFrench, isFour, letters, nameOf }
 }
 
 /** How the match is scored. @param {Table} table */
@@ -129,9 +129,10 @@ export function buttonsOf(table, speech, armed) {
     const [first] = options
     const said = first !== undefined ? speech.move(first, answering, names) : { ...speech.move({ key: keyOf(slot.id, table), kind: slot.id, hints: {} }, '', names), cost: '' }
     const isChoice = options.length > 1
+    const isPlain = !said.isOwn && speech.moveKey(first?.key ?? keyOf(slot.id, table), first === undefined ? '' : answering) === slot.id
     return {
       ...slot, options, isPossible: options.length > 0 && table.chosen === null, isArmed: armed === slot.id, isArming: ARMED.includes(slot.id),
-      word: isChoice || (first === undefined && speech.ownWord(keyOf(slot.id, table), {}, '') === null) ? slotWord(slot.id, said.word, speech) : said.word,
+      word: isChoice || isPlain || (first === undefined && !said.isOwn) ? slotWord(slot.id, said.word, speech) : said.word,
       isOwn: said.isOwn && !isChoice, gloss: isChoice ? '' : said.cost || said.gloss, letter: speech.say(`keys.${slot.id}`),
       isPressed: options.some(({ key }) => key === table.chosen?.key),
       title: speech.meaning(first?.key ?? keyOf(slot.id, table), answering, first?.hints)
@@ -166,7 +167,7 @@ export function askOf(table, speech) {
   if (view.paused) return { strong: speech.say('page.resting'), more: '' }
   const declined = options?.list.find(({ kind }) => kind === 'decline')
   if (hand.asked !== null && options !== null && isAwaited(options)) {
-    return { strong: `${capital(speech.tell(hand.asked, names) ?? '')}.`, more: declined ? sentence(speech.move(declined, '', names).cost) : '' }
+    return { strong: `${capital(speech.tell(hand.asked, names) ?? '')}.`, more: declined && 'loses' in declined.hints ? speech.say('page.if_declined', { they_score: speech.move(declined, '', names).cost }) : '' }
   }
   if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: isLeading(table) ? speech.say('page.you_lead') : '' }
   if (table.chosen !== null) return { strong: speech.say('page.sent'), more: '' }
@@ -193,10 +194,6 @@ function beforeMatch({ shown, seat }, speech, names) {
   return { strong: '', more: missing.length > 0 ? speech.say('page.waits_for', { names: speech.joined(missing) }) : speech.say('page.begins') }
 }
 
-/** @param {string} text */
-export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1)
-/** @param {string} text */
-const sentence = (text) => text === '' ? '' : `${capital(text)}.`
 
 /**
  * What is said in a bubble over each seat, by seat.

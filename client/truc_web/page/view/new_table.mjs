@@ -3,7 +3,7 @@
 import { h } from '../h.mjs'
 import { familyOf } from '../games.mjs'
 import { CLOCKS, choicesOf, chosen, clockOf, presetOf, presetsOf, withClock } from '../options.mjs'
-import { capital } from './model.mjs'
+import { capital } from '../words.mjs'
 import { ownWay } from './lobby_side.mjs'
 import { qr } from './qr_code.mjs'
 import { nameForm } from './sit.mjs'

@@ -4,7 +4,8 @@ import { h } from '../h.mjs'
 import { handFrom, stepFrom, storyOf, tableAfter } from '../state/story.mjs'
 import { icon } from './cards.mjs'
 import { felt } from './felt.mjs'
-import { capital, namesOf } from './model.mjs'
+import { capital } from '../words.mjs'
+import { namesOf } from './model.mjs'
 import { score } from './score.mjs'
 import { side } from './side.mjs'
 
@@ -24,7 +25,7 @@ export function screen(ui, match) {
     return h('main', { class: 'page', key: 'replay' }, h('h1', { class: 'wait' }, speech.say('page.connecting')))
   }
   if (story === null) return none(ui)
-  return shown(ui, story, speech.of(story.rules.params.words ?? ''))
+  return shown(ui, story, speech.of(story.rules))
 }
 
 /** @param {Ui} ui */

@@ -1,8 +1,9 @@
 // Beside the felt: both scores out of the target, what the hand is worth, and the order of the cards.
 
 import { h } from '../h.mjs'
-import { sticks } from './cards.mjs'
-import { bottomOf, namesOf, orderOf, scoreOf } from './model.mjs'
+import { capital } from '../words.mjs'
+import { inLine, sticks } from './cards.mjs'
+import { bottomOf, namesOf, orderOf, packOf, scoreOf } from './model.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/table.mjs').Table} Table */
@@ -12,7 +13,7 @@ import { bottomOf, namesOf, orderOf, scoreOf } from './model.mjs'
 export function score(ui, table, speech) {
   const own = bottomOf(table) % 2
   return h('section', { class: 'score', 'aria-label': speech.say('screen.score') },
-    team(table, speech, own, 'us'), worth(table, speech), team(table, speech, 1 - own, 'them'), ranks(table, speech))
+    team(table, speech, own, 'us'), worth(table, speech), team(table, speech, 1 - own, 'them'), ranks(ui, table, speech))
 }
 
 /** @param {Table} table @param {Speech} speech @param {number} side @param {string} look */
@@ -22,7 +23,7 @@ function team(table, speech, side, look) {
   const who = sideName(table, side, names, speech)
   const share = target > 0 ? Math.min(100, Math.round(100 * points / target)) : 0
   return h('div', { class: `team ${look}` },
-    h('h2', null, h('span', null, who), h('b', null, points, h('small', null, ` / ${target}`))),
+    h('h2', null, h('span', null, who), h('b', null, points, target > 0 && h('small', null, ` / ${target}`))),
     target > 0 && sticks(points, Math.min(target, 60), half),
     h('div', { class: 'tiny', 'aria-hidden': 'true' }, h('i', { style: { width: `${share}%` } })),
     notes.length > 0 && h('p', { class: 'half' }, notes.join(' · ')))
@@ -41,15 +42,16 @@ function sideName({ seat }, side, names, speech) {
 function worth({ view, hand }, speech) {
   const stake = view.stake === undefined ? '–' : speech.stake(view.stake)
   const isNumber = typeof view.stake === 'number' || view.stake === undefined
-  const asked = hand.asked !== null && 'stake' in hand.asked ? speech.say('page.asked', { stake: speech.stake(hand.asked.stake) }) : ''
+  const asked = hand.asked !== null && 'stake' in hand.asked ? capital(speech.say('page.asked', { stake: speech.stake(hand.asked.stake) })) : ''
   return h('div', { class: 'worth' }, h('b', { 'aria-hidden': 'true' }, isNumber ? stake : '★'),
     h('p', null, h('strong', null, speech.say('page.hand_worth', { stake })), asked))
 }
 
-/** @param {Table} table @param {Speech} speech */
-function ranks(table, speech) {
+/** The cards by their strength. @param {Ui} ui @param {Table} table @param {Speech} speech */
+export function ranks(ui, table, speech) {
   const order = orderOf(table)
+  const pack = packOf(table, speech, ui.settings.isFour)
   return order.length > 0 && h('div', { class: 'ranks' }, h('h2', null, speech.say('page.strong_to_weak')),
     h('ol', null, order.map(({ name, isHeld }) => h('li', { class: isHeld ? 'held' : '' },
-      name.split(' ').map((each) => /[a-z]$/.test(each) ? speech.card(each) : speech.catalogue.letters[each] ?? each).join(' ')))))
+      name.split(' ').map((each) => /[a-z]$/.test(each) ? inLine(each, pack) : speech.catalogue.letters[each] ?? each)))))
 }

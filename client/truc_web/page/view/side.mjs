@@ -3,6 +3,7 @@
 import { h } from '../h.mjs'
 import { card } from './cards.mjs'
 import { namesOf, packOf, sideOf } from './model.mjs'
+import { ranks } from './score.mjs'
 
 const TABS = ['table', 'hands', 'rules']
 const MOST_SHOWN = 120
@@ -66,11 +67,8 @@ function hands(ui, table, speech) {
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
 function rules(ui, table, speech) {
-  const { scoring, order } = table.rules?.params ?? { scoring: {}, order: [] }
-  const said = [
-    speech.say('lessons.hand'), speech.say('lessons.goal', { target: scoring.target }),
-    speech.say('lessons.order', { order: order.map((/** @type {string} */ each) => /[a-z]$/.test(each) ? speech.card(each) : each).join(' ') }),
-    table.rules?.params.envido && speech.say('lessons.envido')
-  ]
-  return h('div', { class: 'log' }, said.filter(Boolean).map((text) => h('p', null, text)))
+  if (table.rules === null) return h('p', { class: 'empty' }, speech.say('page.no_hand_yet'))
+  const { scoring, envido } = table.rules.params
+  const said = [speech.say('lessons.hand'), speech.say('lessons.goal', { target: scoring.target }), envido && speech.say('lessons.envido')]
+  return h('div', { class: 'log' }, said.filter(Boolean).map((text) => h('p', null, text)), ranks(ui, table, speech))
 }

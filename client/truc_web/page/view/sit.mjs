@@ -1,7 +1,8 @@
 // The way to a seat: who waits, which game, a name, one button.
 
 import { h } from '../h.mjs'
-import { card, isFrench } from './cards.mjs'
+import { isFrench } from '../words.mjs'
+import { card } from './cards.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 
@@ -22,7 +23,7 @@ export function sitScreen(ui, code) {
   const title = waiting.length > 0 ? speech.say(speech.catalogue.singular.includes(waiting.length) ? 'page.waits_for_you' : 'page.wait_for_you', { names: speech.joined(waiting) }) : speech.say('page.free_table')
   return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, hero(found.variant, ui),
     h('h1', null, isFull ? speech.say('page.table_full') : title), h('p', null, ui.gameName(found.variant), ', ', speech.say('page.for_players', { n: seats.length })),
-    isFull ? null : nameForm(ui, speech.say('page.sit_down'), () => sit(ui, code)),
+    isFull ? null : nameForm(ui, speech.say('page.sit_down'), () => sit(ui, code), true),
     h('p', { class: 'facts' }, chips(found, ui).map((/** @type {string} */ text) => h('span', { class: 'chip' }, text))),
     h('p', null, h('button', { class: 'link', onclick: () => watch(ui, code) }, speech.say('page.just_watch')), ' · ',
       h('a', { href: '/learn', onclick: ui.link }, speech.say('page.never_played'))),
@@ -37,8 +38,8 @@ function goneScreen(ui) {
     h('p', null, h('a', { class: 'b yes', href: '/', onclick: ui.link }, h('b', null, speech.say('page.lobby'))))))
 }
 
-/** The field for a name, asked once. @param {Ui} ui @param {string} button @param {() => void} then */
-export function nameForm(ui, button, then) {
+/** The field for a name, asked once. @param {Ui} ui @param {string} button @param {() => void} then @param {boolean} [isFirst] whether it has the focus when it comes */
+export function nameForm(ui, button, then, isFirst = false) {
   const { speech, state } = ui
   const known = state.vault?.name ?? ''
   return h('form', {
@@ -48,7 +49,7 @@ export function nameForm(ui, button, then) {
       if (name !== '' && name !== known) await rename(ui, name)
       then()
     }
-  }, h('input', { name: 'name', class: 'name', maxlength: NAME_LETTERS, autocomplete: 'nickname', required: true, 'aria-label': speech.say('page.nickname'), placeholder: speech.say('page.nickname'), 'data-first': known, value: state.screen.name ?? known, oninput: (/** @type {any} */ event) => ui.put('name', event.currentTarget.value) }),
+  }, h('input', { name: 'name', class: 'name', maxlength: NAME_LETTERS, autocomplete: 'nickname', required: true, 'aria-label': speech.say('page.nickname'), placeholder: speech.say('page.nickname'), 'data-focus': isFirst, value: state.screen.name ?? known, oninput: (/** @type {any} */ event) => ui.put('name', event.currentTarget.value) }),
   h('button', { class: 'b yes' }, h('b', null, button)), h('p', { class: 'dim' }, h('small', null, speech.say('page.no_account'))))
 }
 

@@ -12,6 +12,7 @@ import { side } from './side.mjs'
 
 const SPECTATORS = 8     // the place of this term in `opts`: above 3 it is by how many seconds watchers see it later
 const LIVE = 3
+const SPOKEN_CODE = 8     // those of private tables are too long to be told by mouth
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/table.mjs').Table} Table */
@@ -19,11 +20,10 @@ const LIVE = 3
 
 /** @param {Ui} ui @param {Table} table */
 export function tableScreen(ui, table) {
-  const speech = ui.speech.of(table.rules?.params.words ?? '')
-  const isEndOpen = table.closed !== null && ui.state.screen.ended !== table.closed.j && table.view.phase !== 'hand'
+  const speech = ui.speech.of(table.rules)
   return h('div', { class: 'app', key: `table-${table.code}` },
     bar(ui, table, speech), score(ui, table, speech), felt(ui, table, speech), dock(ui, table, speech), side(ui, table, speech),
-    band(ui, table, speech), table.proof.failed !== null ? stopped(ui, table, speech) : sheet(ui, table, speech) ?? (isEndOpen ? handEnd(ui, table, speech) : null))
+    band(ui, table, speech), table.proof.failed !== null ? stopped(ui, table, speech) : sheet(ui, table, speech) ?? (ui.isEndOpen(table) ? handEnd(ui, table, speech) : null))
 }
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
@@ -32,7 +32,7 @@ function bar(ui, table, speech) {
   const variant = table.shown?.variant ?? table.rules?.variant ?? ''
   const { how, text } = badgeOf(table, ui.state.me?.isKeyed ?? false, speech)
   const delay = table.seat === null ? (table.shown?.opts[SPECTATORS] ?? 0) - LIVE : 0
-  const about = [delay > 0 ? speech.say('page.late', { n: delay }) : '', target > 0 ? speech.say('screen.to_target', { target }) : '', speech.say('page.table_code', { code: table.code })].filter(Boolean)
+  const about = [delay > 0 ? speech.say('page.late', { n: delay }) : '', target > 0 ? speech.say('screen.to_target', { target }) : '', table.code.length <= SPOKEN_CODE && speech.say('page.table_code', { code: table.code })].filter(Boolean)
   return h('header', { class: 'bar' },
     h('a', { class: 'brand', href: '/', onclick: ui.link }, 'truc'), h('h1', null, ui.gameName(variant), h('small', null, about.join(' · '))), h('span', { class: 'sp' }),
     table.view.phase !== 'none' && h('button', { class: `badge ${how}`, onclick: () => ui.put('sheet', 'proof'), 'aria-label': text }, shield(how), h('span', null, text)),
