@@ -103,12 +103,12 @@ def cards_for(match, chance):
     up, pool = pool[:ups], pool[ups:]
     hands = []
     for _ in range(match.seats):
+        given = pool[:each]
         if variant.flor is not None and chance.random() < _SUITED:
             suit = variant.suits[pool[0]]
-            pool.sort(key=lambda card, suit=suit: variant.suits[card] != suit)
-        hands.append(tuple(pool[:each]))
-        pool = pool[each:]
-        chance.shuffle(pool)
+            given = sorted(pool, key=lambda card, suit=suit: variant.suits[card] != suit)[:each]
+        hands.append(tuple(given))
+        pool = [card for card in pool if card not in given]
     return hands, up
 
 
@@ -125,13 +125,17 @@ def random_match(variant, seats, chance):
     return new_match(variant, seats=seats, dealer=dealer, score=score, games=games)
 
 
-def choice(match, chance):
-    """Choose an action that somebody may take: first its kind, seldom to give up; None if there is none."""
-    options = [each for seat in range(match.seats) for each in legal(match, Seat(seat))]
+def options_of(match):
+    """Return all that anybody may do."""
+    return [each for seat in range(match.seats) for each in legal(match, Seat(seat))]
+
+
+def choice(match, options, chance):
+    """Choose one of the actions that somebody may take: first its kind, seldom to give up; None if there is none."""
     kinds = list(dict.fromkeys(each.kind for each in options))
-    lasting = [kind for kind in kinds if kind not in _GIVING_UP]
     if not kinds or (is_hand_over(match) and chance.random() > _SHOWING):
         return None
+    lasting = [kind for kind in kinds if kind not in _GIVING_UP]
     kind = chance.choice(lasting if lasting and chance.random() < _PATIENCE else kinds)
     return chance.choice([each for each in options if each.kind is kind])
 
@@ -141,7 +145,7 @@ def random_steps(match, chance):
     for _ in range(_LONGEST):
         if awaits_deal(match):
             action, (after, told) = None, deal(match, *cards_for(match, chance))
-        elif (action := choice(match, chance)) is not None:
+        elif (action := choice(match, options_of(match), chance)) is not None:
             after, told = apply(match, action)
         elif match.winner is None:
             match = next_hand(match)

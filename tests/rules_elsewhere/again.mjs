@@ -2,71 +2,67 @@
 //
 // A match that was played elsewhere, once more; the lines of a scenario; counts of what can follow a match.
 
+import { createHash } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import {
   BadDocument, begin, deal, deciders, legal, moveLine, nextHand, openSlots, owedShares, owedShows, play, readMove,
   readRules, refusal, ruled, signs
 } from '../../client/truc_web/lib/rules/index.mjs'
+import { take } from '../../client/truc_web/lib/rules/match.mjs'
 
-const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let sum = byte
-  for (let i = 0; i < 8; i++) sum = sum & 1 ? 0xedb88320 ^ (sum >>> 1) : sum >>> 1
-  return sum
-})
-
-function crc32(text) {
-  let sum = 0xffffffff
-  for (let i = 0; i < text.length; i++) sum = CRC[(sum ^ text.charCodeAt(i)) & 0xff] ^ (sum >>> 8)
-  return (sum ^ 0xffffffff) >>> 0
-}
-
-const seatsOf = (state) => [...Array(state.seats).keys()]
-const written = ({ seat, kind, cards, value }) => `${seat},${kind},${[...cards].sort((a, b) => a - b).join('.')},${value ?? ''}`
+const seatsOf = (state) => Array.from({ length: state.seats }, (_, seat) => seat)
+const dotted = (numbers) => numbers.map((number) => number ?? '').join('.')
+const written = ({ seat, kind, cards, value }) =>
+  `${seat},${kind},${cards.length > 1 ? [...cards].sort((a, b) => a - b).join('.') : cards[0] ?? ''},${value ?? ''}`
 
 // All that both programs must agree on; told.py writes the same.
 function standing(state) {
-  const { hand, score } = state
+  const { hand, score: [ours, theirs], games } = state
   const move = ruled(state)
+  const seats = seatsOf(state)
+  const { leader, table, tricks } = hand.row
   return [
     hand.phase,
     state.dealer,
-    score.map(({ upper, points }) => `${upper}.${points}`).join(' '),
-    state.games.join(' '),
+    `${ours.upper}.${ours.points} ${theirs.upper}.${theirs.points}`,
+    `${games[0]} ${games[1]}`,
     hand.bets.locked ?? hand.bets.stake,
     state.gameWinner,
     state.winner,
     deciders(state).join(' '),
-    owedShows(state).map(([seat, slots]) => `${seat}:${slots.join('.')}`).join(' '),
+    `${leader} ${dotted(table)} ${dotted(tricks.map(({ side }) => side))}`,
+    owedShows(state).map(([seat, slots]) => `${seat}:${dotted(slots)}`).join(' '),
     owedShares(state).map(([giver, receiver]) => `${giver}>${receiver}`).join(' '),
     move === null ? '' : written(move),
-    seatsOf(state).map((seat) => `${seat}:${signs(state, seat).join('.')}`).join(' '),
-    seatsOf(state).flatMap((seat) => legal(state, seat).map(written)).sort().join(' ')
+    seats.map((seat) => `${seat}:${signs(state, seat).join('.')}`).join(' '),
+    seats.flatMap((seat) => legal(state, seat).map(written)).sort().join(' ')
   ].map((part) => part ?? '').join('|')
 }
 
 const dealt = (state, hands, up) => deal(state, hands, up.length > 0 ? up : undefined)
 
+// What is played stands among the options that were compared before: it is not looked for there again.
 function stepOf(state, [what, ...args]) {
   switch (what) {
     case 'deal': return dealt(state, ...args)
     case 'next': return nextHand(state)
-    default: return play(state, args[0])
+    default: return take(state, args[0])
   }
 }
 
-// The first step after which the match stands otherwise, and how; null if there is none.
-function difference({ rules, table, steps }) {
+// How the match stands at first and after each step; null if it is as the digest says. Where a step throws, that is last.
+function parting(rules, { table, steps, digest }) {
   let state = begin(rules, table)
-  for (const [step, told] of steps.entries()) {
-    try {
-      state = stepOf(state, told)
-    } catch (error) {
-      return { step, standing: error.stack }
+  const standings = [standing(state)]
+  try {
+    for (const step of steps) {
+      state = stepOf(state, step)
+      standings.push(standing(state))
     }
-    const now = standing(state)
-    if (crc32(now) !== told.at(-1)) return { step, standing: now }
+  } catch (error) {
+    return [...standings, error.stack]
   }
-  return null
+  return createHash('sha256').update(standings.join('\n')).digest('hex') === digest ? null : standings
 }
 
 // The lines of a scenario (docs/rules/scenarios.md), its set-up done: the first that does not hold, and why; else null.
@@ -214,7 +210,7 @@ function counts({ rules, table, steps, rows, positions, cards }) {
 }
 
 const ANSWERS = {
-  match: difference,
+  matches: ({ rules, matches }) => matches.map((match) => parting(rules, match)),
   scenario: (task) => new Scenario(task).failure(),
   counts
 }

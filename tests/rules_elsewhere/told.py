@@ -1,26 +1,29 @@
 """What the rules in JavaScript are asked: matches played here at random, scenarios, counts; one process of Node for all.
 
-A line of JSON goes to again.mjs, and one comes back. Of a match that is the document, the table, the steps, and after
-each a sum of how the match stands then, as `standing` writes it: Node says where its own is another.
+A line of JSON goes to again.mjs, and one comes back. Of each match that is the table, the steps, and the SHA-256 of how
+the match stands at first and after each step, as `standing` writes it: where Node comes to another, it says all of its own.
 
     python -m rules_elsewhere.told --hands 1000 --seed 1 [GAME...]
 
-plays so many hands of each game and seat count, and tells every difference.
+plays so many hands of each game, as many at each of its tables, and tells every difference. Another seed plays others:
+so a long run is many short ones.
 """
 
 import argparse
 import json
 import random
+from hashlib import sha256
+from itertools import zip_longest
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
-from zlib import crc32
 
 from clients_elsewhere.programs import NODE
-from rules.chance import TABLES, cards_for, choice, random_match
+from rules.chance import cards_for, choice, options_of, random_match
 
 from truc_protocol.codec import dec
 from truc_protocol.documents import MAX_DOCUMENT, rule_document
@@ -33,7 +36,6 @@ from truc_rules import (
     awaits_deal,
     deal,
     deciders,
-    legal,
     next_hand,
     owed_shares,
     owed_shows,
@@ -45,6 +47,7 @@ from truc_rules import (
 
 PROGRAM = Path(__file__).parent / "again.mjs"
 SHOWN_DIFFERENCES = 5
+MATCHES_AT_ONCE = 50
 
 
 class Rules:
@@ -87,35 +90,41 @@ def table_of(match: Match) -> dict[str, Any]:
     return {"seats": match.seats, "dealer": match.dealer, "score": score, "games": match.games}
 
 
-def seats_of(match: Match) -> Iterator[Seat]:
-    return (Seat(seat) for seat in range(match.seats))
-
-
-def standing(match: Match) -> str:
+def standing(match: Match, options: Sequence[Action]) -> str:
     """Write all that both programs must agree on; again.mjs writes the same."""
-    bets, move = match.hand.bets, ruled(match)
-    options = [written(each) for seat in seats_of(match) for each in legal(match, seat)]
+    hand, score, move = match.hand, match.score, ruled(match)
+    bets, row = hand.bets, hand.row
     parts = (
-        match.hand.phase.name.lower(),
+        hand.phase.name.lower(),
         match.dealer,
-        " ".join(f"{side.upper}.{side.points}" for side in match.score),
-        " ".join(map(str, match.games)),
+        f"{score[0].upper}.{score[0].points} {score[1].upper}.{score[1].points}",
+        f"{match.games[0]} {match.games[1]}",
         bets.locked or bets.stake,
         match.game_winner,
         match.winner,
         " ".join(map(str, sorted(deciders(match)))),
-        " ".join(f"{seat}:{'.'.join(map(str, slots))}" for seat, slots in owed_shows(match)),
-        " ".join(f"{giver}>{receiver}" for giver, receiver in owed_shares(match)),
+        f"{row.leader} {dotted(row.table)} {dotted([trick.side for trick in row.tricks])}",
+        " ".join([f"{seat}:{dotted(slots)}" for seat, slots in owed_shows(match)]),
+        " ".join([f"{giver}>{receiver}" for giver, receiver in owed_shares(match)]),
         None if move is None else written(move),
-        " ".join(f"{seat}:{'.'.join(signs(match, seat))}" for seat in seats_of(match)),
-        " ".join(sorted(options)),
+        " ".join([f"{seat}:{joined(signs(match, Seat(seat)))}" for seat in range(match.seats)]),
+        " ".join(sorted(map(written, options))),
     )
-    return "|".join("" if part is None else str(part) for part in parts)
+    return "|".join(["" if part is None else str(part) for part in parts])
 
 
+def dotted(numbers: Sequence[int | None]) -> str:
+    return ".".join(["" if number is None else str(number) for number in numbers])
+
+
+@cache
+def joined(words: tuple[str, ...]) -> str:
+    return ".".join(words)
+
+
+@cache
 def written(action: Action) -> str:
-    cards = ".".join(map(str, sorted(action.cards)))
-    return f"{action.seat},{action.kind},{cards},{'' if action.value is None else action.value}"
+    return f"{action.seat},{action.kind},{dotted(sorted(action.cards))},{'' if action.value is None else action.value}"
 
 
 def step_of(action: Action) -> list[Any]:
@@ -123,7 +132,7 @@ def step_of(action: Action) -> list[Any]:
 
 
 class Told(NamedTuple):
-    """A match as it is told, how it stood after each step, and how many hands it had."""
+    """A match as it is told, how it stood at first and after each step, and how many hands it had."""
 
     task: Mapping[str, Any]
     standings: tuple[str, ...]
@@ -136,28 +145,49 @@ def told(variant: Variant, seats: int, *, hands: int, seed: str) -> Told:
     match = random_match(variant, seats, chance)
     table, steps, standings, played = table_of(match), [], [], 0
     while True:
+        options = options_of(match)
+        standings.append(standing(match, options))
         step: list[Any]
         if awaits_deal(match):
             given, up = cards_for(match, chance)
             step, match = ["deal", given, up], deal(match, given, up)[0]
-        elif (action := choice(match, chance)) is not None:
+        elif (action := choice(match, options, chance)) is not None:
             step, match = step_of(action), apply(match, action)[0]
         elif (played := played + 1) < hands and match.winner is None:
             step, match = ["next"], next_hand(match)
         else:
             break
-        standings.append(standing(match))
-        steps.append([*step, crc32(standings[-1].encode())])
-    return Told({"table": table, "steps": steps}, tuple(standings), played)
+        steps.append(step)
+    digest = sha256("\n".join(standings).encode()).hexdigest()
+    return Told({"table": table, "steps": steps, "digest": digest}, tuple(standings), played)
 
 
-def difference(rules: Rules, variant: Variant, match: Told) -> str | None:
-    """Return where the match goes on otherwise in JavaScript: the step, how it stands here and there."""
-    found = rules.asked("match", variant, match.task)
-    if found is None:
-        return None
-    at = found["step"]
-    return f"{variant.name} step {at} {match.task['steps'][at]}\n{match.standings[at]}\n{found['standing']}"
+def differences(rules: Rules, variant: Variant, matches: Sequence[Told]) -> list[str]:
+    """Return of each match that goes on otherwise in JavaScript where that is: the step, how it stands here and there."""
+    answers = rules.asked("matches", variant, {"matches": [match.task for match in matches]})
+    return [
+        _parting(variant, match, found)
+        for match, found in zip(matches, answers, strict=True)
+        if found is not None
+    ]
+
+
+def _parting(variant: Variant, match: Told, found: Sequence[str]) -> str:
+    pairs = zip_longest(match.standings, found, fillvalue="nothing")
+    at, (here, there) = next((at, pair) for at, pair in enumerate(pairs) if pair[0] != pair[1])
+    before = match.task["steps"][at - 1] if at else "at first"
+    return f"{variant.name} {match.task['table']} {before}\n{here}\n{there}"
+
+
+def batches(variant: Variant, seats: int, *, hands: int, seed: str) -> Iterator[list[Told]]:
+    """Yield matches with so many hands in all, some at a time."""
+    left, number = hands, 0
+    while left > 0:
+        batch: list[Told] = []
+        while left > 0 and len(batch) < MATCHES_AT_ONCE:
+            batch.append(told(variant, seats, hands=left, seed=f"{seed}.{number}"))
+            left, number = left - batch[-1].hands, number + 1
+        yield batch
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -169,17 +199,17 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     wrong = 0
     with rules_in_javascript() as rules:
-        for name, seats in TABLES:
-            if name not in options.games:
-                continue
-            found, played, matches = [], 0, 0
-            while played < options.hands:
-                seed = f"{options.seed}.{matches}"
-                match = told(preset(name), seats, hands=options.hands - played, seed=seed)
-                played, matches = played + match.hands, matches + 1
-                found += [each for each in [difference(rules, preset(name), match)] if each is not None]
+        for name in options.games:
+            tables = preset(name).players
+            found, played = [], 0
+            for seats in tables:
+                for matches in batches(
+                    preset(name), seats, hands=-(-options.hands // len(tables)), seed=options.seed
+                ):
+                    played += sum(match.hands for match in matches)
+                    found += differences(rules, preset(name), matches)
             wrong += len(found)
-            sys.stdout.write(f"{name} {seats}: {played} hands, {len(found)} differences\n")
+            sys.stdout.write(f"{name}: {played} hands, {len(found)} differences\n")
             sys.stdout.write("".join(f"{each}\n" for each in found[:SHOWN_DIFFERENCES]))
             sys.stdout.flush()
     return int(wrong > 0)

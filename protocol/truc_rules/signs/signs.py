@@ -4,6 +4,8 @@ A sign is not an action: it changes nothing, and is void once the hand is over. 
 card that its seat holds unplayed; it does not say how many it holds. A card unknown here may be any card.
 """
 
+from functools import cache
+
 from truc_rules.cards.packs import rank_of
 from truc_rules.cards.seats import Seat, side_of
 from truc_rules.errors import IllegalActionError
@@ -20,12 +22,18 @@ def sign_receivers(match: Match, seat: Seat) -> tuple[Seat, ...]:
     signals = match.variant.signals or _NO_SIGNS
     if not signals.vocabulary or not 0 <= seat < match.seats:
         return ()
-    others = tuple(Seat(other) for other in range(match.seats) if other != seat)
+    # rules.md 6.4: to the governor only, and the roles may not be reversed
+    governed_by = governor(match, side_of(seat)) if match.variant.is_governed else None
+    return _receivers(seat, match.seats, governed_by, signals.visible_to)
+
+
+@cache
+def _receivers(seat: Seat, seats: int, governed_by: Seat | None, visible_to: str) -> tuple[Seat, ...]:
+    others = tuple(Seat(other) for other in range(seats) if other != seat)
     partners = tuple(other for other in others if side_of(other) == side_of(seat))
-    if match.variant.is_governed:
-        # rules.md 6.4: to the governor only, and the roles may not be reversed
-        partners = tuple(other for other in partners if other == governor(match, side_of(seat)))
-    return others if partners and signals.visible_to == "table" else partners
+    if governed_by is not None:
+        partners = tuple(other for other in partners if other == governed_by)
+    return others if partners and visible_to == "table" else partners
 
 
 def signs(match: Match, seat: Seat) -> tuple[str, ...]:
@@ -33,7 +41,9 @@ def signs(match: Match, seat: Seat) -> tuple[str, ...]:
     signals = match.variant.signals or _NO_SIGNS
     if _objection(match, seat, signals) is not None:
         return ()
-    return tuple(word for word in signals.vocabulary if _may_be_said(match, seat, word, signals))
+    if signals.truth == "free":
+        return signals.vocabulary
+    return tuple(word for word in signals.vocabulary if _is_held(match, seat, word))
 
 
 def check_sign(match: Match, seat: Seat, word: str) -> None:
@@ -48,7 +58,7 @@ def check_sign(match: Match, seat: Seat, word: str) -> None:
         raise _refusal(seat, "sign", reason)
     if word not in signals.vocabulary:
         raise _refusal(seat, "sign that", f"expected {' or '.join(signals.vocabulary)}")
-    if not _may_be_said(match, seat, word, signals):
+    if signals.truth != "free" and not _is_held(match, seat, word):
         raise _refusal(
             seat, f"sign {word}", "signs are true in this game, and it holds no such card unplayed"
         )
@@ -74,10 +84,8 @@ def _objection(match: Match, seat: Seat, signals: Signals) -> str | None:
     return "the governor gives orders, its partner signs" if governed else "it has no partner"
 
 
-def _may_be_said(match: Match, seat: Seat, word: str, signals: Signals) -> bool:
-    """Tell whether the cards allow `word`: a card that is claimed is held unplayed, or may be as far as known here."""
-    if signals.truth == "free":
-        return True
+def _is_held(match: Match, seat: Seat, word: str) -> bool:
+    """Tell whether a card that `word` claims is held unplayed, or may be as far as known here."""
     pack, held, claimed = match.variant.pack, match.hand.dealt.cards[seat], SIGNS[word]
     cards = [held[slot] for slot in match.hand.row.left[seat]]
     return any(card is None or pack[card] in claimed or rank_of(pack[card]) in claimed for card in cards)

@@ -72,7 +72,7 @@ export function answerEnvido(state, { side, calls }, { kind }) {
   if (kind === 'decline') return award(closed, side, sumOf(calls.slice(0, -1)) || 1)
   const points = calls.includes('falta-envido') ? faltas(state) : [sumOf(calls), sumOf(calls)]
   if (state.rules.envido?.settle === 'hand_end') return withContests(closed, { owed: points })
-  return say(closed, 'envido', points, playersOf(state))
+  return say(closed, 'envido', points, [...playersOf(state)])
 }
 
 /** What falta envido is worth now, by the side that wins it. @param {State} state @returns {number[]} */

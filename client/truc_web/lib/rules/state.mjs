@@ -117,9 +117,18 @@ export const openOffer = ({ hand: { offers } }) => offers[offers.length - 1]
 /** @param {State} state @param {...Offer} offers that stand in place of the newest */
 export const answered = (state, ...offers) => withHand(state, { offers: [...state.hand.offers.slice(0, -1), ...offers] })
 
-/** All seats from one on, in order of play. @param {number} first @param {number} seats @param {number} [stride] */
-export const seatsFrom = (first, seats, stride = 1) =>
-  Array.from({ length: seats / stride }, (_, i) => (first + i * stride) % seats)
+/** @type {Map<number, readonly number[]>} */
+const rows = new Map()
+
+/** All seats from one on, in order of play: asked for over and over, so each row is made once. @param {number} first @param {number} seats @param {number} [stride] @returns {readonly number[]} */
+export function seatsFrom(first, seats, stride = 1) {
+  const name = (stride * 16 + seats) * 16 + first
+  const found = rows.get(name)
+  if (found !== undefined) return found
+  const made = Object.freeze(Array.from({ length: seats / stride }, (_, i) => (first + i * stride) % seats))
+  rows.set(name, made)
+  return made
+}
 
 /** The seats that play these tricks, eldest first. @param {State} state */
 export const playersOf = ({ hand: { row }, seats }) => seatsFrom(row.eldest, seats, row.stride)
