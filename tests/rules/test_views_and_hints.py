@@ -44,6 +44,14 @@ def test_the_redealt_cards_of_others_are_nowhere_in_a_view():
     )
 
 
+def test_who_kept_a_flor_quiet_is_nowhere_in_a_view():
+    flor, plain = (
+        played(dealt("truco-argentino-flor", hand, "3c 6c 7c"), "0 play 4e", "1 flor")
+        for hand in ("4e 5e 11e", "4e 5e 11o")
+    )
+    assert view(flor, Seat(1)) == view(plain, Seat(1))
+
+
 CUT = {"before": ["0 cut"]}
 SPANISH = ("3o 7e 4b", "2o 1e 5c")
 

@@ -12,13 +12,13 @@ so a long run is many short ones.
 import argparse
 import json
 import random
-from hashlib import sha256
-from itertools import zip_longest
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 

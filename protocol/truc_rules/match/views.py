@@ -46,6 +46,7 @@ class View(NamedTuple):
     offers: tuple[Offer, ...]
     """Of the seats that are still to speak in a flor contest, only the next is named."""
     contests: Contests
+    """Without those who have kept a flor quiet."""
     orders: Orders
     """By side, the order that is in force."""
     hand_winner: Side | None
@@ -74,7 +75,7 @@ def view(match: Match, seat: Seat | None) -> View:
         row=hand.row,
         bets=hand.bets,
         offers=tuple(_public(offer) for offer in hand.offers),
-        contests=hand.contests,
+        contests=hand.contests._replace(quiet=()),
         orders=hand.orders,
         hand_winner=hand.winner,
         game_winner=match.game_winner,
