@@ -17,26 +17,22 @@ const written = ({ seat, kind, cards, value }) =>
 
 // All that both programs must agree on; told.py writes the same.
 function standing(state) {
-  const { hand, score: [ours, theirs], games } = state
-  const move = ruled(state)
-  const seats = seatsOf(state)
+  const { dealer, seats, hand, score: [ours, theirs], games } = state
   const { leader, table, tricks } = hand.row
-  return [
-    hand.phase,
-    state.dealer,
-    `${ours.upper}.${ours.points} ${theirs.upper}.${theirs.points}`,
-    `${games[0]} ${games[1]}`,
-    hand.bets.locked ?? hand.bets.stake,
-    state.gameWinner,
-    state.winner,
-    deciders(state).join(' '),
-    `${leader} ${dotted(table)} ${dotted(tricks.map(({ side }) => side))}`,
-    owedShows(state).map(([seat, slots]) => `${seat}:${dotted(slots)}`).join(' '),
-    owedShares(state).map(([giver, receiver]) => `${giver}>${receiver}`).join(' '),
-    move === null ? '' : written(move),
-    seats.map((seat) => `${seat}:${signs(state, seat).join('.')}`).join(' '),
-    seats.flatMap((seat) => legal(state, seat).map(written)).sort().join(' ')
-  ].map((part) => part ?? '').join('|')
+  const move = ruled(state)
+  const shows = owedShows(state).map(([seat, slots]) => `${seat}:${dotted(slots)}`).join(' ')
+  const shares = owedShares(state).map(dotted).join(' ')
+  let said = ''
+  const options = []
+  for (let seat = 0; seat < seats; seat++) {
+    said += (seat > 0 ? ' ' : '') + signs(state, seat).join('.')
+    for (const action of legal(state, seat)) options.push(written(action))
+  }
+  return `${hand.phase}|${dealer}|${ours.upper}.${ours.points}|${theirs.upper}.${theirs.points}|${dotted(games)}` +
+    `|${hand.bets.locked ?? hand.bets.stake}|${dotted([state.gameWinner, state.winner])}|${dotted(deciders(state))}` +
+    `|${leader}|${dotted(table)}|${dotted(tricks.map(({ side }) => side))}` +
+    `|${shows}|${shares}|${move === null ? '' : written(move)}` +
+    `|${said}|${options.sort().join(' ')}`
 }
 
 const dealt = (state, hands, up) => deal(state, hands, up.length > 0 ? up : undefined)

@@ -92,29 +92,22 @@ def table_of(match: Match) -> dict[str, Any]:
 
 def standing(match: Match, options: Sequence[Action]) -> str:
     """Write all that both programs must agree on; again.mjs writes the same."""
-    hand, score, move = match.hand, match.score, ruled(match)
+    hand, move = match.hand, ruled(match)
+    (our_upper, ours), (their_upper, theirs) = match.score
     bets, row = hand.bets, hand.row
-    parts = (
-        hand.phase.name.lower(),
-        match.dealer,
-        f"{score[0].upper}.{score[0].points} {score[1].upper}.{score[1].points}",
-        f"{match.games[0]} {match.games[1]}",
-        bets.locked or bets.stake,
-        match.game_winner,
-        match.winner,
-        " ".join(map(str, sorted(deciders(match)))),
-        f"{row.leader} {dotted(row.table)} {dotted([trick.side for trick in row.tricks])}",
-        " ".join([f"{seat}:{dotted(slots)}" for seat, slots in owed_shows(match)]),
-        " ".join([f"{giver}>{receiver}" for giver, receiver in owed_shares(match)]),
-        None if move is None else written(move),
-        " ".join([f"{seat}:{joined(signs(match, Seat(seat)))}" for seat in range(match.seats)]),
-        " ".join(sorted(map(written, options))),
+    shows = " ".join([f"{seat}:{dotted(slots)}" for seat, slots in owed_shows(match)])
+    said = " ".join([joined(signs(match, Seat(seat))) for seat in range(match.seats)])
+    return (
+        f"{hand.phase.name.lower()}|{match.dealer}|{our_upper}.{ours}|{their_upper}.{theirs}|{dotted(match.games)}"
+        f"|{bets.locked or bets.stake}|{dotted((match.game_winner, match.winner))}|{dotted(sorted(deciders(match)))}"
+        f"|{row.leader}|{dotted(row.table)}|{dotted([trick.side for trick in row.tricks])}"
+        f"|{shows}|{' '.join(map(dotted, owed_shares(match)))}|{'' if move is None else written(move)}"
+        f"|{said}|{' '.join(sorted(map(written, options)))}"
     )
-    return "|".join(["" if part is None else str(part) for part in parts])
 
 
 def dotted(numbers: Sequence[int | None]) -> str:
-    return ".".join(["" if number is None else str(number) for number in numbers])
+    return ".".join(["" if number is None else str(number) for number in numbers]) if numbers else ""
 
 
 @cache
@@ -124,7 +117,8 @@ def joined(words: tuple[str, ...]) -> str:
 
 @cache
 def written(action: Action) -> str:
-    return f"{action.seat},{action.kind},{dotted(sorted(action.cards))},{'' if action.value is None else action.value}"
+    value = "" if action.value is None else action.value
+    return f"{action.seat},{action.kind},{dotted(sorted(action.cards))},{value}"
 
 
 def step_of(action: Action) -> list[Any]:
