@@ -65,7 +65,7 @@ def test_cards_of_a_hand_played_blind_open_one_by_one():
         place = deal.pack.places[deal.play_unseen(seat, slot)]
         keys = [step.opened[0] for step in sorted(deal.pack.keyed, key=lambda step: step.seat)]
         seen.append(find_card(place, keys, 40))
-        assert opens(place, seen[-1], keys)
+        assert opens(deal.pack, deal.plan.place(0, seat, slot), seen[-1], keys)
     assert None not in seen
     assert len(set(seen)) == 4
     assert not deal.exposed()
@@ -104,6 +104,6 @@ def test_exchanges_of_a_deal_are_two_for_each_point_made_and_one_for_each_checke
     places = 3 * seats + 1
     assert told == {
         Stage.MASK: (80 * seats - 40, 80 * seats),
-        Stage.LOCK: (places * (2 * seats - 1), 2 * seats * places),
-        Stage.KEYS: (seats * (seats - 1), 2 * seats - 1),
+        Stage.LOCK: (seats * places, seats * places),
+        Stage.KEYS: (seats * (seats - 1), seats),
     }

@@ -16,6 +16,7 @@ from truc_protocol.blind_mode.sealed_pack import (
     Plan,
     PlayedUnseen,
     Redeal,
+    SealedPack,
     begin,
     find_card,
     leaves,
@@ -129,11 +130,17 @@ def blind_deal(_group, test):
     )
 
 
-def blind_opening(group, test):
+def one_place(group) -> SealedPack:
+    """An index of which one place is known."""
     commitments = tuple((seat, h(commitment)) for seat, commitment in group["commitments"])
     place = Place(0, 0, h(group["point"]), h(group["locked"]), commitments)
-    keys = [h(key) for key in test["keys"]]
-    return opens(place, test["card"], keys)
+    xs = (bytes(32),) * len(commitments)
+    plan = Plan(h(group["mid"]), group["j"], group["deck"], len(commitments), 1, 3, 0, 0, False, xs)
+    return begin(plan)._replace(places=(place,) * (group["place"] + 1))
+
+
+def blind_opening(group, test):
+    return opens(one_place(group), group["place"], test["card"], [h(key) for key in test["keys"]])
 
 
 RECOMPUTED = {
@@ -167,10 +174,7 @@ def test_the_keys_of_a_card_have_one_product_by_which_it_opens():
     keys = [h(key) for key in group["tests"][0]["keys"]]
     product = points.encoded(points.product([points.decoded(key) for key in keys]))
     assert product.hex() == "d0f2eca7b54540b41a3785a59c03af4195a53ac2dbef890b3702912f87dab77b"
-    commitments = tuple((seat, h(commitment)) for seat, commitment in group["commitments"])
-    place = Place(0, 0, h(group["point"]), h(group["locked"]), commitments)
-    assert points.multiplier(product).times_base() == place.commitment
-    assert find_card(place, keys, group["deck"]) == 23
+    assert find_card(one_place(group).places[group["place"]], keys, group["deck"]) == 23
 
 
 @pytest.mark.parametrize("number", [8, 2**120, points.ORDER - 8])

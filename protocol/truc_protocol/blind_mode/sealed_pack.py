@@ -30,7 +30,7 @@ from truc_protocol.blind_mode.points import (
 )
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.codec import digest
-from truc_protocol.crypto.keys import in_prime_subgroup, multiplier
+from truc_protocol.crypto.keys import in_prime_subgroup
 from truc_protocol.crypto.shuffle import shuffle
 
 
@@ -87,7 +87,7 @@ class Place(NamedTuple):
         slot: which of the owner's cards it is.
         point: P, which never changes.
         locked: Q, as of the newest lock.
-        commitments: (seat, C) after each lock so far.
+        commitments: (seat, digest of its key) of each lock so far.
     """
 
     seat: int | None
@@ -95,11 +95,6 @@ class Place(NamedTuple):
     point: bytes
     locked: bytes
     commitments: tuple[tuple[int, bytes], ...] = ()
-
-    @property
-    def commitment(self) -> bytes:
-        """C as of the newest lock."""
-        return self.commitments[-1][1] if self.commitments else BASE
 
 
 class Mask(NamedTuple):
@@ -110,12 +105,13 @@ class Mask(NamedTuple):
 
 
 class Lock(NamedTuple):
-    """A seat locks its trays: Q and C of each place, ascending; with z in the eldest's very first one."""
+    """A seat locks its trays: Q of each place, ascending, and the digest of its key; with z in the eldest's very first one."""
 
     d: int
     seat: int
     nonce: bytes | None
     points: tuple[bytes, ...]
+    commitments: tuple[bytes, ...]
 
 
 class Keys(NamedTuple):
@@ -324,7 +320,7 @@ def _is_due_lock(pack: SealedPack, step: Lock) -> bool:
     opens = pack.d == 0 and pack.turn == 0
     if step.d != pack.d or (step.nonce is not None) != opens:
         return False
-    return len(step.points) == 2 * len(turn_places(pack))
+    return len(step.points) == len(step.commitments) == len(turn_places(pack))
 
 
 def _is_due_keys(pack: SealedPack, step: Keys) -> bool:
@@ -348,7 +344,7 @@ def _check_sound(points: Sequence[bytes], author: str) -> None:
 
 def _check_keys(pack: SealedPack, step: Keys, author: str) -> None:
     for p, key in zip(due_to_all(pack), step.opened, strict=True):
-        if not fits_lock(pack.places[p], step.seat, key):
+        if not fits_lock(pack, p, step.seat, key):
             raise CheckError("C46", f"the key of place {p} does not fit its lock", author)
     length = key_box_bytes(pack.plan.ncards)
     expected = [0 if seat == step.seat else length for seat in range(len(step.boxes))]
@@ -356,16 +352,15 @@ def _check_keys(pack: SealedPack, step: Keys, author: str) -> None:
         raise CheckError("C46", f"expected a box of {length} bytes for each other seat", author)
 
 
-def fits_lock(place: Place, seat: int, key: bytes) -> bool:
-    """Tell whether a key is the one with which a seat has locked a place, in its only encoding."""
-    if not is_scalar(key):
-        return False
-    before = BASE
-    for author, commitment in place.commitments:
-        if author == seat:
-            return multiplier(key).times(before) == commitment
-        before = commitment
-    return False
+def key_digest(plan: Plan, *, p: int, seat: int, key: bytes) -> bytes:
+    """Return what a seat shows of its key of a place when it locks it, before it knows anybody else's."""
+    return digest("key", plan.mid, plan.j, p, seat, key)
+
+
+def fits_lock(pack: SealedPack, p: int, seat: int, key: bytes) -> bool:
+    """Tell whether a key, in its only encoding, is the one that a seat has locked a place with."""
+    shown = (seat, key_digest(pack.plan, p=p, seat=seat, key=key))
+    return is_scalar(key) and shown in pack.places[p].commitments
 
 
 def take_step(pack: SealedPack, step: Step) -> SealedPack:
@@ -405,9 +400,9 @@ def _locked(pack: SealedPack, step: Lock) -> SealedPack:
     if step.nonce is not None:
         pack = _with_places(pack._replace(order=final_order(pack.plan, step.nonce)))
     places = list(pack.places)
-    for p, (locked, commitment) in zip(turn_places(pack), _paired(step.points), strict=True):
+    for p, locked, shown in zip(turn_places(pack), step.points, step.commitments, strict=True):
         at = places[p]
-        places[p] = at._replace(locked=locked, commitments=(*at.commitments, (step.seat, commitment)))
+        places[p] = at._replace(locked=locked, commitments=(*at.commitments, (step.seat, shown)))
     return pack._replace(places=tuple(places), turn=pack.turn + 1, points=pack.points.union(step.points))
 
 
@@ -441,7 +436,7 @@ def leaves(pack: SealedPack, d: int) -> tuple[tuple[bytes, ...], ...]:
     mid, j = pack.plan.mid, pack.plan.j
     return tuple(
         tuple(
-            digest("place", mid, j, d, seat, slot, place.point, place.locked, place.commitment)
+            digest("place", mid, j, d, seat, slot, place.point, place.locked, place.commitments)
             for slot, place in enumerate(pack.hand(d, seat))
         )
         for seat in range(pack.plan.seats)
@@ -457,15 +452,16 @@ def find_card(place: Place, keys: Sequence[bytes], deck: int) -> int | None:
     return next((card for card in range(deck) if card_times(card).times(place.point) == shown), None)
 
 
-def opens(place: Place, card: int, keys: Sequence[bytes]) -> bool:
+def opens(pack: SealedPack, p: int, card: int, keys: Sequence[bytes]) -> bool:
     """Tell whether a card and one key of each seat open a place, whose locks are all on.
 
-    Each key must fit its own lock, not only their product the last commitment: whoever locks last could else replace the
-    card by one of its choice, with a key made up for all locks together.
+    Each key must be the one its seat showed a digest of. Were only their product bound, whoever locks a place last, and is
+    told the others' keys afterwards, could replace the card in it by one of its choice.
     """
+    place = pack.places[p]
     if len(keys) != len(place.commitments):
         return False
-    if not all(fits_lock(place, seat, key) for seat, key in enumerate(keys)):
+    if not all(fits_lock(pack, p, seat, key) for seat, key in enumerate(keys)):
         return False
     try:
         number = product([card_scalar(card), *map(decoded, keys)])

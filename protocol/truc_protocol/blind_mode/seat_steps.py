@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from truc_protocol.blind_mode.key_boxes import KeyBoxError, Lent, open_keys, open_lent, seal_keys, seal_lent
-from truc_protocol.blind_mode.points import BASE, encoded, inverse, times
+from truc_protocol.blind_mode.points import encoded, inverse, times
 from truc_protocol.blind_mode.sealed_pack import (
     Keys,
     Lend,
     Lock,
     Mask,
-    Place,
     SealedPack,
     due_to_all,
     final_order,
     find_card,
     fits_lock,
+    key_digest,
     opens,
     seals_keys,
     turn_places,
@@ -57,17 +57,15 @@ def make_mask(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Mask:
 def make_lock(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Lock:
     """Lock the places whose turn it is, and take the own mask off them."""
     nonce = secrets.nonce() if pack.d == 0 and pack.turn == 0 else None
-    pairs = pack.pairs
     if nonce is not None:  # the places are known only now
         pack = pack._replace(order=final_order(pack.plan, nonce))
-    unmask, points = inverse(secrets.mask()), []
+    unmask, points, shown = inverse(secrets.mask()), [], []
     for p in turn_places(pack):
         key = secrets.lock(p)
-        is_first = nonce is not None
-        locked = pairs[pack.order[p]][1] if is_first else pack.places[p].locked
-        commitment = BASE if is_first else pack.places[p].commitment
-        points += [times(key * unmask).times(locked), times(key).times(commitment)]
-    return Lock(pack.d, seat, nonce, tuple(points))
+        locked = pack.places[p].locked if nonce is None else pack.pairs[pack.order[p]][1]
+        points.append(times(key * unmask).times(locked))
+        shown.append(key_digest(pack.plan, p=p, seat=seat, key=encoded(key)))
+    return Lock(pack.d, seat, nonce, tuple(points), tuple(shown))
 
 
 def make_keys(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Keys:
@@ -145,9 +143,9 @@ def _given(pack: SealedPack, secrets: SeatSecrets, keys: Keys, seat: int, x: Box
         raise CheckError(
             "C46", f"the box of seat {giver} does not open: {error}", role_name(giver + 1)
         ) from error
-    for place, key in zip(pack.hand(d, seat), found, strict=True):
-        if not fits_lock(place, giver, key):
-            message = f"the key of seat {giver} for slot {place.slot} does not fit its lock"
+    for slot, key in enumerate(found):
+        if not fits_lock(pack, plan.place(d, seat, slot), giver, key):
+            message = f"the key of seat {giver} for slot {slot} does not fit its lock"
             raise CheckError("C46", message, role_name(giver + 1))
     return found
 
@@ -181,11 +179,11 @@ def opened_lend(pack: SealedPack, lend: Lend, shared: bytes) -> tuple[OpenedCard
         raise CheckError(
             "C19", f"the cards lent to seat {lend.receiver} do not open: {error}", author
         ) from error
-    hand = pack.hand(lend.d, lend.seat)
-    if len(cards) != len(hand) or not all(map(_fits, hand, cards)):
-        raise CheckError("C19", f"the cards lent to seat {lend.receiver} do not open their places", author)
+    places = [plan.place(lend.d, lend.seat, slot) for slot in range(plan.ncards)]
+    is_true = len(cards) == len(places) and all(
+        opens(pack, p, card, keys) for p, (card, keys) in zip(places, cards, strict=True)
+    )
+    if not is_true:
+        message = f"the cards lent to seat {lend.receiver} do not open their places"
+        raise CheckError("C19", message, author)
     return tuple(OpenedCard(*card) for card in cards)
-
-
-def _fits(place: Place, card: Lent) -> bool:
-    return opens(place, card[0], card[1])
