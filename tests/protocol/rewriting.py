@@ -50,6 +50,13 @@ class Place(NamedTuple):
         return self._replace(k=k, head=head, parallel=self.parallel if at_once else (k, head))
 
 
+def covered(table: Table, record: Record) -> list[Record]:
+    """Return the match with one more record, and behind it one of the server's, whether or not they pass."""
+    place = Place(table.setup.mid, table.ledger.k, table.ledger.head, table.ledger.parallel).after(record)
+    behind = resigned(table, place.bind(parse(table.dealer.move(table.ledger))))
+    return [*table.records, record, behind]
+
+
 def start_of(setup: MatchSetup) -> Place:
     return Place(setup.mid, 0, setup.mid, (0, setup.mid))
 

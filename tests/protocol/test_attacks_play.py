@@ -18,12 +18,15 @@ from protocol.forge import (
     until,
 )
 from protocol.peers import Puppet, Table
+from protocol.rewriting import covered
 from protocol.shared import sharing_table
 
+from truc_protocol.audit import verify
 from truc_protocol.bodies import Ack, Close, Proxy, Release
 from truc_protocol.dealer import proxy
 from truc_protocol.records import parse, unsigned
 from truc_protocol.setup import Opts
+from truc_protocol.transcript import write_transcript
 
 
 def card_not_held():
@@ -222,3 +225,12 @@ def share_of_another_sub_deal():
 )
 def test_forged_act_is_refused(case: Case) -> None:
     check_refused(case)
+
+
+def test_act_against_the_rules_is_its_seats_also_where_the_server_has_signed_behind_it() -> None:
+    table = standing()
+    seat, at = turn(table), table.ledger.k
+    records = covered(table, table.act(seat, "raise", (7,)))
+    found = verify(write_transcript(table.document, records)).refutation
+    assert found is not None
+    assert (found.check, found.culprit, found.k) == ("C20", f"seat {seat}", at)

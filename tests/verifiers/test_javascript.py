@@ -14,12 +14,13 @@ import pytest
 from clients_elsewhere.programs import NODE, needs_node
 from protocol.forge import altered, place, resigned
 from protocol.peers import Table
+from protocol.rewriting import covered
 
 from truc_protocol.audit import verify
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
-from truc_rules import Variant, preset, with_options
+from truc_rules import Variant, deciders, preset, with_options
 
 ROOT = Path(__file__).resolve().parents[2]
 VERIFIERS = ROOT / "docs" / "verifiers"
@@ -315,6 +316,14 @@ def test_forged_records(tmp_path):
         "C24",
         "C27",
     }
+
+
+def test_act_against_the_rules_that_the_server_has_signed_behind(tmp_path):
+    table = Table().to("hand")
+    seat = deciders(table.ledger.match)[0]
+    file = write_transcript(table.document, covered(table, table.act(seat, "envido")))
+    [(verdict, _)] = check_agreement([("covered", file)], tmp_path)
+    assert (verdict.check, verdict.culprit) == ("C20", f"seat {seat}")
 
 
 def written(folder: Path, name: str, file: bytes) -> str:
