@@ -5,7 +5,7 @@ likelier the better it did (softmax): the same cards are not always played alike
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import exp
 from random import Random
 from statistics import fmean
@@ -19,6 +19,8 @@ from truc_rules import Action, Kind, Match, MoveError, Seat, Side, apply, legal,
 _MIXING: Final = 0.1
 """A difference that hardly matters to it, in chance of winning the game, times its target; less plays better, and is
 easier to read."""
+_DEALS: Final = 100
+"""How many deals are imagined for one in which its options are open."""
 _COMPARED: Final = 2
 """How many options are compared to the end."""
 
@@ -84,7 +86,7 @@ class Sharp:
     def compare(self, match: Match, seat: int, lines: Sequence[str]) -> dict[int, Tried]:
         """Return what became of the options that were compared to the end, by their places, the best first.
 
-        It is empty if it can judge fewer than two. Nothing is looked at that `choose` would not look at.
+        It is empty if it can judge fewer than two, or imagine no deal in which they are open to it. Nothing is looked at that `choose` would not look at.
         """
         seen = as_seen(match, Seat(seat))
         places = _places(seen, Seat(seat), lines)
@@ -105,17 +107,26 @@ class Sharp:
             for _ in range(max(1, self._effort.rollouts // stages // len(alive))):
                 if tries[alive[0]] and self._clock() > until:
                     break
-                for option, end in zip(alive, self._ends(seen, alive), strict=True):
+                whole = self._imagined(seen, options)
+                if whole is None:
+                    break
+                for option in alive:
+                    end = played_out(apply(whole, option)[0], self._dice)
                     tries[option].append(_try(seen, end, side_of(seat)))
             alive.sort(key=lambda option: -sum(each.chance for each in tries[option]))
             alive = alive[: max(_COMPARED, (len(alive) + 1) // 2)]
-        return {option: _summed(tries[option]) for option in alive}
+        return {option: _summed(tries[option]) for option in alive if tries[option]}
 
-    def _ends(self, seen: Match, options: Iterable[Action]) -> Iterator[Match]:
-        """Yield how a hand ends after each option, in one deal."""
-        whole = world(seen, self._dice)
-        for option in options:
-            yield played_out(apply(whole, option)[0], self._dice)
+    def _imagined(self, seen: Match, options: Sequence[Action]) -> Match | None:
+        """Return a deal in which all options are open to their seat; None if none was found.
+
+        In others somebody else would have a flor to declare first.
+        """
+        for _ in range(_DEALS):
+            whole = world(seen, self._dice)
+            if seen.variant.flor is None or {*options} <= {*legal(whole, options[0].seat)}:
+                return whole
+        return None
 
 
 def _places(seen: Match, seat: Seat, lines: Sequence[str]) -> dict[Action, int]:

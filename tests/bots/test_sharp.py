@@ -68,6 +68,20 @@ def test_worlds_agree_with_a_flor_that_was_declared():
         assert is_flor(match.variant, cards)
 
 
+UNKNOWN = "? ? ?"
+
+
+def test_worlds_have_no_flor_that_would_have_to_be_declared_first():
+    partner = ("5o 7o 4c", "1b 2b 4b")
+    for cards, line in zip(partner, ("accept", "flor"), strict=True):
+        match = dealt("truco-argentino-flor", UNKNOWN, UNKNOWN, cards, UNKNOWN, dealer=2)
+        match = played(match, "3 raise 2", "0 flor")
+        lines = options(match, 2)
+        assert line in lines
+        for seed in range(5):
+            assert Sharp(seed, Effort(64, inf)).choose(match, 2, lines) in range(len(lines))
+
+
 def test_ask_is_accepted_or_raised_with_the_best_cards_and_declined_with_the_worst():
     best = played(dealt("truco-argentino", "4o 4c 5b", "1e 1b 7e"), "0 raise 2")
     worst = played(dealt("truco-argentino", "1e 1b 7e", "4o 4c 5b"), "0 play 7e", "1 play 5b", "0 raise 2")
