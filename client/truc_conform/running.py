@@ -49,6 +49,10 @@ class Order(NamedTuple):
     jobs: int = 1
 
 
+Visit = Callable[[ClientHarness, Path], Awaitable[Exit | str]]
+"""Lets a client visit the server once, with a folder of its own that is not there yet; returns how it ended."""
+
+
 def filled(command: Sequence[str], server: ClientHarness, home: Path) -> list[str]:
     """Put the address and the like into a command."""
     port, pin = server.doors[0], fingerprint(server.key.public)
@@ -70,15 +74,15 @@ def _filled(word: str, places: dict[str, str]) -> str:
     return word
 
 
-async def perform(scene: Scene, order: Order) -> list[CaseResult]:
-    """Run one scene and judge its cases."""
+async def perform(scene: Scene, order: Order, visit: Visit | None = None) -> list[CaseResult]:
+    """Run one scene and judge its cases; `visit` is what a client does that is no program with a command."""
     began = time.monotonic()
     server = ClientHarness(scene.game, seed=order.seed)
     server.takes_revocations = any(_REVOCATION in word for word in order.command)
     scene.arrange(server)
     with tempfile.TemporaryDirectory(prefix="truc-conform-") as folder:
         (Path(folder) / _REVOCATION_FILE).write_text(revocation_text(revoke(server.revoked)))
-        end = await _play(server, scene, order, Path(folder))
+        end = await _play(server, scene, visit or partial(_run, order), Path(folder))
         trace = _trace(server, end, Path(folder))
     seconds = time.monotonic() - began
     return [CaseResult(case, _judged(judge, server, end), seconds, trace) for case, judge in scene.judged]
@@ -88,7 +92,7 @@ def _judged(judge: Judge, server: ClientHarness, end: Exit | str) -> CaseOutcome
     return failed(end) if isinstance(end, str) else judge(server, end) or PASSED
 
 
-async def _play(server: ClientHarness, scene: Scene, order: Order, folder: Path) -> Exit | str:
+async def _play(server: ClientHarness, scene: Scene, visit: Visit, folder: Path) -> Exit | str:
     async with trio.open_nursery() as nursery:
         server.nursery = nursery
         for door in range(_DOORS):
@@ -97,7 +101,8 @@ async def _play(server: ClientHarness, scene: Scene, order: Order, folder: Path)
             nursery.start_soon(partial(trio.serve_listeners, partial(_admit, server, door), [listener]))
         end: Exit | str = "it was not started"
         for run in range(scene.runs):
-            end = await _run(server, order, folder / str(run))
+            server.done, server.is_over = trio.Event(), False
+            end = await visit(server, folder / str(run))
             if isinstance(end, str):
                 break
         nursery.cancel_scope.cancel()
@@ -130,10 +135,9 @@ async def _admit(server: ClientHarness, door: int, stream: trio.SocketStream) ->
     await server.serve(stream)
 
 
-async def _run(server: ClientHarness, order: Order, home: Path) -> Exit | str:
+async def _run(order: Order, server: ClientHarness, home: Path) -> Exit | str:
     """Run the client once; return how it ended, or why it could not be started."""
     began = trio.current_time()
-    server.done, server.is_over = trio.Event(), False
     await trio.Path(home).mkdir()
     with home.with_suffix(".stdout").open("wb") as stdout, home.with_suffix(".stderr").open("wb") as stderr:
         try:

@@ -1,13 +1,14 @@
 """The table in a browser on the player's own machine: the installed page over HTTP, and frames carried to a server.
 
 The page does what a client does; of what it says nothing is read here but where a frame ends. It is told, in
-`/local.json`, which server it speaks with and which certificate that shows, as no page can see one, so that it checks the
-signed hello against it (C37). Invariant: nobody gets in but the browser that has opened a link of this program's: a link
+`/local.json`, what no page can know: which server it speaks with, by the key that this has shown here, which certificate it
+shows, so that the page checks the signed hello against both (C37), and which keys the player treats as revoked (C40).
+Invariant: nobody gets in but the browser that has opened a link of this program's: a link
 is good once, and gives a pass that no other site's page can use.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hmac import compare_digest
 from http import HTTPStatus
@@ -53,12 +54,22 @@ class WebCarrier:
         link: what opens the page, once; another takes its place then.
     """
 
-    def __init__(self, met: Met, origin: str, tree: Tree, goal: str, on_stranger: Callable[[], None]) -> None:
-        """Serve the page of one server; `goal` is where its links lead.
+    def __init__(
+        self,
+        met: Met,
+        origin: str,
+        tree: Tree,
+        goal: str,
+        on_stranger: Callable[[], None],
+        *,
+        revoked: Iterable[bytes] = (),
+    ) -> None:
+        """Serve the page of one server; `goal` is where its links lead, `revoked` has keys that are never accepted.
 
         `on_stranger` is called when somebody without a pass asks for the page.
         """
         self._met = met
+        self._revoked = sorted(key.hex() for key in revoked)
         self._origin = origin
         self._goal = goal
         self._on_stranger = on_stranger
@@ -67,8 +78,8 @@ class WebCarrier:
         self._cookie = f"truc_{origin.rpartition(':')[2]}"  # cookies know no ports
         self._pass = token_urlsafe()
         self._open = 0
-        pin = Fingerprint(fingerprint(met.server.spk))
-        address = str(met.address._replace(table=None, invite=None, fingerprint=pin))
+        self._fingerprint = Fingerprint(fingerprint(met.server.spk))
+        address = str(met.address._replace(table=None, invite=None, fingerprint=self._fingerprint))
         self._pages = Pages(tree, origin, {"SERVER": met.server.info.name, "ADDRESS": address})
         self._renew_link()
 
@@ -112,6 +123,8 @@ class WebCarrier:
                 return data(json.dumps(told).encode())
             case _ if path == PATH:
                 return await self._upgrade(asked)
+            case _ if path.startswith("/t/") and path.endswith(".json"):
+                return data(b"null")  # of a table nothing is known here; the page asks the server
             case _:
                 return self._pages.find(path, asked.headers)
 
@@ -131,7 +144,12 @@ class WebCarrier:
 
     def _tell_server(self) -> Answer:
         self._told = self._certificate
-        told = {"server": str(self._met.address.server), "binding": self._told and self._told.hex()}
+        told = {
+            "server": str(self._met.address.server),
+            "fingerprint": self._fingerprint,
+            "binding": self._told and self._told.hex(),
+            "revoked": self._revoked,
+        }
         return data(json.dumps(told).encode())
 
     async def _upgrade(self, request: h11.Request) -> Answer | _Carried:

@@ -94,7 +94,7 @@ class Browser:
             elif (page := self._heard.get(message.get("sessionId", ""))) is not None:
                 page.hear(message["method"], message["params"])
             elif message["method"] == "Browser.downloadProgress":
-                for page in self._heard.values():
+                for page in set(self._heard.values()):
                     page.hear(message["method"], message["params"])
 
     def _message(self, end: float) -> bytes:
@@ -144,13 +144,14 @@ class Page:
 
     def visit(self, url: str) -> None:
         """Open an address, and wait until it is there."""
-        self._loaded(lambda: self.ask("Page.navigate", url=url))
+        self.loaded(lambda: self.ask("Page.navigate", url=url))
 
     def reload(self) -> None:
         """Load the page again, and wait until it is there."""
-        self._loaded(lambda: self.ask("Page.reload"))
+        self.loaded(lambda: self.ask("Page.reload"))
 
-    def _loaded(self, step: Any) -> None:
+    def loaded(self, step: Any) -> None:
+        """Wait until what is done has brought another document."""
         self._events.clear()
         step()
         self.browser.until(lambda: "Page.loadEventFired" in self._events)
@@ -221,6 +222,11 @@ class Page:
             uploadThroughput=-1,
         )
 
+    def room(self, origin: str, quota: int | None) -> None:
+        """Let a site store no more than so many bytes, or as much as it likes again."""
+        limit = {} if quota is None else {"quotaSize": quota}
+        self.ask("Storage.overrideQuotaForOrigin", origin=origin, **limit)
+
     def freeze(self, *, is_frozen: bool) -> None:
         """Freeze it as a phone does with what is not seen, or thaw it."""
         self.ask("Page.setWebLifecycleState", state="frozen" if is_frozen else "active")
@@ -231,10 +237,14 @@ class Page:
 
     def saved(self, step: Any) -> bytes:
         """Return the file that is downloaded when something is done."""
+        return self.all_saved(step, 1)[0]
+
+    def all_saved(self, step: Any, n: int) -> tuple[bytes, ...]:
+        """Return so many files that are downloaded when something is done."""
         before = len(self._saved)
         step()
-        self.browser.until(lambda: len(self._saved) > before)
-        return (self.browser.downloads / self._saved[before]).read_bytes()
+        self.browser.until(lambda: len(self._saved) >= before + n)
+        return tuple((self.browser.downloads / name).read_bytes() for name in self._saved[before:])
 
     def hear(self, method: str, params: Any) -> None:
         """Take what the browser tells of it."""

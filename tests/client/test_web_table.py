@@ -227,7 +227,9 @@ def test_a_browser_is_opened_at_the_page_and_may_speak_with_the_server(real_serv
                 page.visit(link)
                 assert page.look("location.pathname") == "/"
                 told = page.wait_for("fetch('/local.json').then((answer) => answer.json())")
-                assert told == {"server": f"127.0.0.1:{real_server.port}", "binding": None}
+                key = str(real_server.address.fingerprint)
+                where = {"server": f"127.0.0.1:{real_server.port}", "fingerprint": key}
+                assert told == {**where, "binding": None, "revoked": []}
                 opened = "const it = new WebSocket('ws://' + location.host + '/ws', 'truc.1'); it.onopen = () => done(it.protocol)"
                 assert page.wait_for(f"new Promise((done) => {{ {opened} }})") == "truc.1"
                 page.visit(link)

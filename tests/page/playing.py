@@ -56,7 +56,7 @@ class WebServer:
 class Person:
     """Somebody with a browser of their own at a server."""
 
-    def __init__(self, browser: Browser, server: WebServer, context: str | None = None) -> None:
+    def __init__(self, browser: Browser, server: WebServer | None, context: str | None = None) -> None:
         self.page: Page = browser.page(context)
         self.server = server
         self.page.before(HELD)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 from client.browser import Browser, needs_browser
-from page.playing import NAMES, Person, WebServer, is_proven, people
+from page.playing import NAMES, SAID, Person, WebServer, is_proven, people
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
@@ -114,3 +114,49 @@ def test_two_wishes_at_once_sign_one_act(chrome, web_server) -> None:
             stranger.page.wait_until("document.querySelector('.replay .badge.ok')")
             stranger.page.press("ArrowRight")
             stranger.page.wait_until("location.hash.length > 1")
+
+
+SIGNED = """new Promise((resolve) => {
+  const open = indexedDB.open('truc')
+  open.onsuccess = () => {
+    const tables = open.result.transaction('tables').objectStore('tables').getAll()
+    tables.onsuccess = () => resolve(Object.keys(tables.result[0].signed))
+  }
+})"""
+FILL = """new Promise((resolve) => {
+  const open = indexedDB.open('filling')
+  open.onupgradeneeded = () => open.result.createObjectStore('all', { autoIncrement: true })
+  open.onsuccess = async () => {
+    for (const size of [16384, 1024, 64]) for (;;) {
+      const writing = open.result.transaction('all', 'readwrite')
+      writing.objectStore('all').put(crypto.getRandomValues(new Uint8Array(size)))
+      if (!await new Promise((done) => { writing.oncomplete = () => done(true); writing.onabort = () => done(false) })) break
+    }
+    resolve(true)
+  }
+})"""
+STOPPED = "document.querySelector('main > [role=alert]')"
+
+
+def test_an_act_for_which_there_is_no_room_is_not_sent_and_the_match_goes_on_once_there_is(
+    chrome, web_server
+) -> None:
+    with people(chrome, web_server, 2) as (first, second):
+        first.page.room(web_server.origin, 300_000)
+        code = first.create(NAMES[0], "truc-french", 2, {"match": 1, "target": 3})
+        first.page.look(HEAR)
+        second.sit(code, NAMES[1])
+        second.page.wait_until("document.querySelector('.hand')")
+        second.begin(1, is_first=True)
+        first.page.wait_until("globalThis.offered?.list.length > 1")
+        first.page.wait_for(FILL)
+        first.begin(2, is_first=True)
+        first.page.wait_until(STOPPED)
+        assert SAID["no_room_more"] in first.page.look(f"{STOPPED}.innerText")
+        assert f"act {first.page.look('offered.at')}" not in first.page.wait_for(SIGNED)
+        first.page.room(web_server.origin, None)
+        first.page.loaded(lambda: first.page.look(f"{STOPPED}.querySelector('button').click()"))
+        first.page.wait_until("document.querySelector('.dock')")
+        first.begin(2, is_first=True)
+        assert all(player.play()["isOver"] for player in (first, second))
+        assert all(is_proven(player.saved()) for player in (first, second))

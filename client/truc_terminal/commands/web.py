@@ -12,6 +12,7 @@ import trio
 
 from truc_client.address import Address
 from truc_client.connecting import meet
+from truc_client.home.home import revoked_keys
 from truc_protocol.wire.websocket import web_link
 from truc_terminal.commands.language import lang_option
 from truc_terminal.commands.output import FailedError, tell
@@ -56,7 +57,8 @@ async def _serve(where: Address, port: int, *, opens: bool) -> None:
     from truc_terminal.web_carrier import WebCarrier
     from truc_web.tree import read_tree
 
-    met = await meet(where, own_player())
+    player = own_player()
+    met = await meet(where, player)
     listeners = await _listen(port)
     origin = f"http://localhost:{listeners[0].socket.getsockname()[1]}"
     told = ""
@@ -68,7 +70,7 @@ async def _serve(where: Address, port: int, *, opens: bool) -> None:
             tell(Sentence("commands.web_stranger", link=told))
 
     goal = web_link("", where.table, where.invite)
-    carrier = WebCarrier(met, origin, read_tree(), goal, on_stranger)
+    carrier = WebCarrier(met, origin, read_tree(), goal, on_stranger, revoked=revoked_keys(player.home))
     told = carrier.link
     tell(Sentence("commands.web_page", server=met.address.server))
     tell(Sentence("commands.web_open", link=told))

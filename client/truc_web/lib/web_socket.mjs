@@ -31,7 +31,7 @@ export function connectWeb(url, binding = webBinding(new URL(url).origin.replace
     isOfTruc: true,
     send(payload) {
       if (socket.readyState === WebSocket.CONNECTING) unsent.push(payload)
-      else socket.send(payload)
+      else if (socket.readyState === WebSocket.OPEN) socket.send(payload)     // else it is lost, as on any line that breaks
     },
     close() {
       silence.stop()

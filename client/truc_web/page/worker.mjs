@@ -5,7 +5,7 @@ import { verify } from '../lib/proof/audit.mjs'
 import { connectWeb } from '../lib/web_socket.mjs'
 import { fromHex } from '../lib/bytes.mjs'
 import { Session } from './session/session.mjs'
-import { openVault } from './session/vault.mjs'
+import { NotKept, openVault } from './session/vault.mjs'
 
 const LOCK = 'truc-key'     // only one tab at a time signs with the key
 const page = /** @type {any} */ (globalThis)
@@ -65,7 +65,9 @@ async function visit(why) {
     const { binding } = await beside() ?? local     // the server may show another certificate by now
     return connectWeb(url, binding && fromHex(binding))
   }
-  session = new Session({ connect, server, invite, vault, whyGuest: why, tell })
+  /** @type {{ fingerprint?: string | null, revoked?: string[] }} */
+  const { fingerprint = null, revoked = [] } = local ?? {}
+  session = new Session({ connect, server, invite, fingerprint, revoked: revoked.map((key) => fromHex(key)), vault, whyGuest: why, tell })
   tell({ what: 'vault', name: vault?.name ?? null, isNew: !vault?.hasKey })
   await session.run()
 }
@@ -132,10 +134,16 @@ const WISHES = {
   }
 }
 
-// A mistake of this program: the page says so, and does not wait for ever.
-page.onunhandledrejection = (/** @type {any} */ { reason }) => {
-  console.error(reason)
-  tell({ what: 'line', state: 'stopped', code: 'internal' })
+// What was wished for could not be stored; or a mistake of this program: the page says so, and does not wait for ever.
+page.onunhandledrejection = (/** @type {any} */ event) => {
+  const isNotKept = event.reason instanceof NotKept
+  if (isNotKept) {
+    event.preventDefault()
+    session?.end()
+  } else {
+    console.error(event.reason)
+  }
+  tell({ what: 'line', state: 'stopped', code: isNotKept ? 'no_room' : 'internal' })
 }
 
 page.onmessage = async (/** @type {{ data: any }} */ { data: wish }) => {

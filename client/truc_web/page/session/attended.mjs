@@ -137,14 +137,16 @@ export class Attended {
     try {
       await step()
     } catch (error) {
+      let kind = 'unsound'
       if (error instanceof Stopped) {
+        kind = error.isFailure ? 'stopped_before' : 'elsewhere'
         this.failure = { check: null, culprit: null, k: 0, why: error.message, file: null, known: null }
       } else {
         this.failure = await (this.talk?.fail(error) ?? this.failed(error))
         await this.keep(this.failure.file, this.failure)
       }
       const { check, culprit, k, why } = this.failure
-      this.means.tell({ what: 'failed', table: this.table, check, culprit, k, why, isEvidence: this.failure.file !== null })
+      this.means.tell({ what: 'failed', table: this.table, check, kind, culprit, k, why, isEvidence: this.failure.file !== null })
     }
   }
 
@@ -231,7 +233,7 @@ export class Attended {
     const rules = rulesOf(setup.document)
     const winner = ledger?.result?.winner ?? null
     const kept = { match, variant: rules.variant, names, seat: this.number, rules, story: this.story, ended: Date.now(), winner, isOver: ledger?.phase === 'ended' }
-    await this.means.vault.keep({ ...kept, failed: failure?.why ?? null, file, known: failure?.known ?? null })
+    await this.means.vault.keep({ ...kept, failed: failure === null ? null : failure.check ?? 'unsound', file, known: failure?.known ?? null })
     this.means.tell({ what: 'kept', table: this.table, match })
   }
 

@@ -2,7 +2,7 @@
 // sent. Whatever a seat with a key has opened is told in it too, so that the page does not know which it is.
 
 import { isBytes, toHex } from '../../lib/bytes.mjs'
-import { decode } from '../../lib/proof/encoding.mjs'
+import { Malformed, decode } from '../../lib/proof/encoding.mjs'
 
 const UNSHOWN = ['body', 'sig', 'box', 'records', 'record', 'doc', 'refuse', 'head']
 
@@ -17,7 +17,17 @@ function plainValue(value) {
 /** A message without what is only there to be checked; of a setup with its rules. @param {any} message @returns {any} */
 export function plain(message) {
   const shown = Object.fromEntries(Object.entries(message).filter(([name]) => !UNSHOWN.includes(name)))
-  return { ...plainValue(shown), ...(message.doc && { rules: rulesOf(message.doc) }) }
+  return { ...plainValue(shown), ...(message.doc && rulesIn(message.doc)) }
+}
+
+/** A document that cannot be read has none to show; what that means, the checks will say. @param {Uint8Array} doc */
+function rulesIn(doc) {
+  try {
+    return { rules: rulesOf(doc) }
+  } catch (error) {
+    if (error instanceof Malformed) return {}
+    throw error
+  }
 }
 
 /**

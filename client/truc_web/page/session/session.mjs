@@ -9,17 +9,19 @@
 //   { what: 'checked', table, k, phase }        this record has passed every check
 //   { what: 'proved', table, j, hands, secrets, cards, isSigned }     this hand was dealt again
 //   { what: 'kept', table, match }              its transcript is stored
-//   { what: 'failed', table, check, culprit, k, why, isEvidence }     nothing is signed there any more
+//   { what: 'failed', table, check, kind, culprit, k, why, isEvidence }     nothing is signed there any more; `kind` is
+//                                               unsound, stopped_before or elsewhere where no check has a number for it
 //   { what: 'reply', n, message }               to the wish n: ok or error
 
 import { fromHex } from '../../lib/bytes.mjs'
 import { Goodbye, Line, Stopped } from '../../lib/line.mjs'
-import { Greeting } from '../../lib/login.mjs'
+import { Greeting, knownBy } from '../../lib/login.mjs'
 import { CheckFailed } from '../../lib/proof/records.mjs'
 import { Malformed } from '../../lib/proof/encoding.mjs'
 import { Attended } from './attended.mjs'
 import { fetchMatch } from './fetching.mjs'
 import { plain } from './plain.mjs'
+import { NotKept } from './vault.mjs'
 
 const REPLIES = ['hello', 'welcome', 'ok', 'error']
 const SIT = ['join', 'seek', 'create']
@@ -36,6 +38,8 @@ const WANT = ['history']
  * @property {() => Promise<import('../../lib/line.mjs').Connection>} connect
  * @property {string} server the name that its key is pinned by
  * @property {string | null} invite to a closed server
+ * @property {string | null} fingerprint of the server's key, where the way here has named it
+ * @property {Uint8Array[]} revoked keys of servers that are accepted nowhere any more
  * @property {import('./vault.mjs').Vault | null} vault null where the browser keeps nothing: then one is a guest
  * @property {string | null} whyGuest why this browser cannot have a key; null if it can
  * @property {(event: any) => void} tell
@@ -43,10 +47,12 @@ const WANT = ['history']
 
 export class Session {
   /** @param {Given} given */
-  constructor({ connect, server, invite, vault, whyGuest, tell }) {
+  constructor({ connect, server, invite, fingerprint, revoked, vault, whyGuest, tell }) {
     this.connect = connect
     this.server = server
     this.invite = invite
+    this.fingerprint = fingerprint
+    this.revoked = revoked
     this.vault = vault
     this.whyGuest = whyGuest
     this.tell = tell
@@ -108,8 +114,8 @@ export class Session {
   /** @param {Error & Partial<Goodbye>} fault */
   async rest(fault) {
     const { code = null, retryable = true, pauseMs = 0 } = fault
-    const isFinal = fault instanceof Stopped || !retryable || isCheck(fault) || fault.name === 'QuotaExceededError'
-    const why = isCheck(fault) ? 'server_not_proved' : fault.name === 'QuotaExceededError' ? 'no_room' : code
+    const isFinal = fault instanceof Stopped || fault instanceof NotKept || !retryable || isCheck(fault)
+    const why = isCheck(fault) ? 'server_not_proved' : fault instanceof NotKept ? 'no_room' : code
     if (isFinal) {
       this.isOver = true
       return this.tell({ what: 'line', state: 'stopped', code: why ?? fault.message })
@@ -181,8 +187,8 @@ export class Session {
 
   /** @param {any} reply @param {Uint8Array} payload */
   async logIn(reply, payload) {
-    const known = this.vault?.kept.pins[this.server] ?? null
-    const met = this.met = this.greeting.meet(reply, payload, { known, revoked: [] })
+    const known = knownBy(this.vault?.kept.pins[this.server] ?? this.met?.pin ?? null, this.fingerprint)
+    const met = this.met = this.greeting.meet(reply, payload, { known, revoked: this.revoked })
     await this.vault?.pin(this.server, met.pin)
     this.tell({ what: 'server', info: plain(met.info) })
     this.tell({ what: 'line', state: 'greeting' })

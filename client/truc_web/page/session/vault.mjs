@@ -30,10 +30,13 @@ const SEED = 32
  * @property {boolean} isOver whether its end is there
  * @property {import('./plain.mjs').Rules} rules
  * @property {[k: number, means: any[]][]} story what the records mean
- * @property {string | null} failed why a check failed
+ * @property {string | null} failed the check that has failed; `unsound` where none has a number for it
  * @property {Uint8Array} file the transcript
  * @property {Uint8Array | null} known the other history, where the server has shown two
  */
+
+/** Something could not be stored: nothing that rests on it may be sent. */
+export class NotKept extends Error {}
 
 /** Open the database; throws where the browser has none, or keeps nothing. @returns {Promise<Vault>} */
 export async function openVault() {
@@ -208,7 +211,7 @@ const done = (request) => new Promise((resolve, reject) => {
 /** @param {IDBTransaction} transaction @returns {Promise<void>} */
 const finished = (transaction) => new Promise((resolve, reject) => {
   transaction.oncomplete = () => resolve()
-  transaction.onabort = transaction.onerror = () => reject(transaction.error)
+  transaction.onabort = transaction.onerror = () => reject(new NotKept(transaction.error?.message))
 })
 
 /** @param {IDBObjectStore} store @returns {Promise<Record<string, any>>} */

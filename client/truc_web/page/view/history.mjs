@@ -2,7 +2,7 @@
 
 import { h } from '../h.mjs'
 import { fromHex } from '../../lib/bytes.mjs'
-import { endOf, matchesOf, othersOf } from './lobby_model.mjs'
+import { endOf, matchesOf, othersOf, whyFailed } from './lobby_model.mjs'
 import { room } from './room.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
@@ -66,7 +66,7 @@ async function fetched(ui, { match, names, seat, when }) {
 /** Who won, and whether every check has passed. @param {Ui} ui @param {Row} row */
 function verdict({ speech }, { kept, isOver, seat }) {
   if (kept === null) return h('span', { class: 'dim' }, speech.say(isOver ? 'history_page.unchecked' : 'history_page.open'))
-  if (kept.failed !== null) return h('b', { class: 'cross' }, `✗ ${speech.catalogue.wrong[kept.failed] ?? kept.failed}`)
+  if (kept.failed !== null) return h('b', { class: 'cross' }, `✗ ${whyFailed(kept, speech)}`)
   const how = !kept.isOver ? 'history_page.open' : seat === null ? 'history_page.watched' : `lobby.${endOf(kept)}`
   return h('b', { class: 'tick' }, `✓ ${speech.say(how)}`)
 }

@@ -84,6 +84,9 @@ export const overOf = (kept, most) => kept.filter(({ isOver, seat }) => isOver &
 /** How a match that is kept has ended, from one's own seat. @param {any} kept @returns {'won' | 'lost' | 'none'} */
 export const endOf = ({ winner, seat }) => winner === null || seat === null ? 'none' : winner === seat % 2 ? 'won' : 'lost'
 
+/** Why a match that is kept was stopped. @param {{ failed: string }} kept @param {import('../words.mjs').Speech} speech */
+export const whyFailed = ({ failed }, speech) => speech.catalogue.wrong[failed] ?? speech.say('proof.unsound')
+
 /** The others at a table that is kept. @param {{ names: string[], seat: number | null }} kept */
 export const othersOf = ({ names, seat }) => names.filter((_, each) => each !== seat)
 

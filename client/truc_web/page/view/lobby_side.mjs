@@ -2,7 +2,7 @@
 
 import { h } from '../h.mjs'
 import { wayOf, familiesOf } from '../games.mjs'
-import { endOf, othersOf, overOf } from './lobby_model.mjs'
+import { endOf, othersOf, overOf, whyFailed } from './lobby_model.mjs'
 import { part } from './room.mjs'
 
 const MOST_LINES = 50
@@ -52,7 +52,7 @@ function matches(ui) {
 /** What the checks here have said of a match, and who won. @param {Ui} ui @param {any} kept */
 export function verdict({ speech }, kept) {
   const how = speech.say(`lobby.${endOf(kept)}`)
-  return kept.failed === null ? h('b', { class: 'tick' }, `✓ ${how}`) : h('b', { class: 'cross', title: kept.failed }, `✗ ${speech.say('proof.stopped')}`)
+  return kept.failed === null ? h('b', { class: 'tick' }, `✓ ${how}`) : h('b', { class: 'cross', title: whyFailed(kept, speech) }, `✗ ${speech.say('proof.stopped')}`)
 }
 
 /** @param {Ui} ui */

@@ -5,6 +5,8 @@ import { h } from '../h.mjs'
 /** @typedef {import('../ui.mjs').Ui} Ui */
 
 const FINAL = ['forgotten']
+/** What more there is to say of a reason. @type {Record<string, string>} */
+const MORE = { server_not_proved: 'page.not_proved_more', no_room: 'page.no_room_more' }
 
 /** @param {Ui} ui */
 export function noticeScreen({ state, speech, worker }) {
@@ -14,8 +16,8 @@ export function noticeScreen({ state, speech, worker }) {
   }
   if (line.state !== 'stopped') return null
   const text = speech.refused(line.code ?? '')
-  const more = line.code === 'server_not_proved' ? speech.say('page.not_proved_more') : ''
-  return notice(text, more, FINAL.includes(line.code ?? '') ? null : speech.say('page.try_again'), () => location.reload())
+  const more = MORE[line.code ?? '']
+  return notice(text, more === undefined ? '' : speech.say(more), FINAL.includes(line.code ?? '') ? null : speech.say('page.try_again'), () => location.reload())
 }
 
 /** @param {string} title @param {string} more @param {string | null} button @param {() => void} press */

@@ -78,7 +78,7 @@ async function look(ui, code) {
   if (`look ${code}` in ui.state.answers) return
   ui.state.answers[`look ${code}`] = true
   const answer = await fetch(`/t/${code}.json`).catch(() => null)
-  const found = answer?.ok ? await answer.json() : await seen(ui, code)
+  const found = (answer?.ok ? await answer.json() : null) ?? await seen(ui, code)
   ui.happen({ what: 'answered', name: `table ${code}`, answer: found })
 }
 

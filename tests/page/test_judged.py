@@ -1,0 +1,29 @@
+"""The page at servers of the conformance kit, honest ones and some that cheat; `python -m page.judged` plays all cases."""
+
+import pytest
+from client.browser import needs_browser
+from page.judged import perform_in_page, shortcomings
+
+from truc_conform.client_cases import chosen
+
+pytestmark = [pytest.mark.slow, needs_browser]
+
+CASES = [
+    "C3.plays",
+    "C2.plays",
+    "C3.hello-key",
+    "C3.cheat-signature",
+    "C3.cheat-seat",
+    "C3.cheat-box",
+    "C3.cheat-score",
+    "C3.cheat-shuffle",
+    "C3.cheat-options-line",
+    "C3.cheat-second-call",
+    "C4.revoked-rotation",
+]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_page_plays_on_with_the_honest_and_stops_at_a_cheat(chrome, name) -> None:
+    (scene,) = chosen(None, [name])
+    assert shortcomings(*perform_in_page(chrome, scene)) == []
