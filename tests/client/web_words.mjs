@@ -13,9 +13,6 @@ class Terse extends Speech {
   }
 }
 
-/** @param {any} local @param {string} part */
-const named = (local, part) => Object.keys(local[part] ?? {})
-
 const told = Object.fromEntries(catalogues.map((catalogue) => [catalogue.lang, games.map(({ words, names, cards, moves, facts }) => {
   const speech = new Terse(catalogue, sets, words, cards)
   return {

@@ -8,6 +8,7 @@ import { sprite } from './view/cards.mjs'
 import { awaited, sideOf, untilOf } from './view/model.mjs'
 import { FIRST, reduce } from './state/state.mjs'
 import { ARMED } from './state/slots.mjs'
+import { askedIn } from './state/table.mjs'
 import { Speech } from './words.mjs'
 
 const HOLD_SURE_MS = 4000
@@ -277,7 +278,7 @@ export class Ui {
   // Where giving up is an answer like any other nobody has to be asked twice.
   /** @param {Table} table */
   isSureToConcede(table) {
-    return table.hand.asked !== null
+    return askedIn(table.hand) !== null
   }
 
   /** @param {string} what */

@@ -57,7 +57,7 @@ export function reduce(state, event) {
     case 'told': return told(state, event.message, event.now)
     case 'seated': {
       const known = state.tables[event.table]
-      const table = known === undefined || known.seat !== event.seat ? { ...freshTable(event.table, event.seat), shown: known?.shown ?? state.listed[event.table] ?? null, log: known?.log ?? [] } : known
+      const table = known === undefined || known.seat !== event.seat ? { ...freshTable(event.table, event.seat), shown: known?.shown ?? state.listed[event.table] ?? null, log: known?.log ?? [] } : { ...known, gone: null }
       return withTable(state, event.table, table)
     }
     case 'left': {

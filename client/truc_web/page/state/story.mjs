@@ -39,7 +39,7 @@ export function tableAfter({ match, rules, names, seat, means, cards }, count) {
   let table = toldTable(freshTable('', seat), { t: 'table', variant: rules.variant, seats, n: names.length, state: 'playing', opts: [] }, 0)
   table = toldTable(table, { t: 'setup', match, rules }, 0)
   for (let k = 0; k < count; k++) {
-    table = toldTable(table, { t: 'record', k, means: means[k] }, 0)
+    table = toldTable(table, { t: 'record', match, k, means: means[k] }, 0)
     const dealt = means[k].some(({ what }) => what === 'dealt') ? cards.get(table.hand.j) : undefined
     if (dealt !== undefined) table = withCards(table, dealt)
   }

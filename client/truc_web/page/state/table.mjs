@@ -1,6 +1,8 @@
 // A table as it stands, from the messages about it: a reducer without a clock, a socket or a rule. What is told changes
 // the picture at once; what the checks say is kept beside it.
 
+import { SAID } from '../words.mjs'
+
 const MOST_LINES = 300     // of what has happened
 const LAST_OF_HAND = ['hand_won', 'hand_drawn']
 /** What is open to be answered, by the fact that asks. @type {Record<string, string>} */
@@ -8,10 +10,15 @@ const ASKS = {
   stake_asked: 'stake', envido_called: 'envido', contraflor_called: 'flor', flor_declared: 'flor',
   redeal_proposed: 'redeal', last_point_asked: 'last-point'
 }
-const ANSWERS = [
-  'stake_accepted', 'stake_declined', 'envido_accepted', 'envido_declined', 'contraflor_accepted', 'flor_folded',
-  'redeal_granted', 'redeal_refused', 'last_point_taken', 'last_point_declined', 'conceded'
-]
+/** What is answered, by the fact that says so. @type {Record<string, string>} */
+const ANSWERS = {
+  stake_accepted: 'stake', stake_declined: 'stake', envido_accepted: 'envido', envido_declined: 'envido',
+  contraflor_accepted: 'flor', flor_folded: 'flor', redeal_granted: 'redeal', redeal_refused: 'redeal',
+  last_point_taken: 'last-point', last_point_declined: 'last-point'
+}
+const NOTHING_ASKED = [...LAST_OF_HAND, 'conceded', 'duel_begun']     // after these nothing waits for an answer
+const LAID = ['card_played', 'card_covered']
+const COVER = 'cover '     // how the choice of a card that is laid face down begins
 
 /**
  * A card that lies in a trick; null for one that is covered.
@@ -34,14 +41,14 @@ const ANSWERS = [
  * @property {Trick[]} tricks
  * @property {Record<number, any>} said the newest words of each seat, as facts
  * @property {Record<number, string[]>} opened by seat
- * @property {any} asked the fact that waits for an answer
+ * @property {any[]} asks the facts that wait for an answer, the newest last: it is answered first
  * @property {any[]} facts all of the hand
  */
 
 /** @returns {Hand} */
 const freshHand = (j = 0) => ({
   j, each: 0, own: [], gone: [], worth: null, partners: null, up: null, tricks: [{ laid: [], side: undefined }], said: {}, opened: {},
-  asked: null, facts: []
+  asks: [], facts: []
 })
 
 /** @typedef {ReturnType<typeof freshTable>} Table */
@@ -86,7 +93,8 @@ export const freshTable = (code, seat) => ({
 })
 
 /**
- * The table after a message about it; `now` is when it came, in milliseconds of whatever clock.
+ * The table after a message about it. What is known is not told again, and what comes behind a gap changes nothing before
+ * the missing records are there: whoever follows the match asks for them, and then for all that holds now. `now` is when it came, in milliseconds of whatever clock.
  *
  * @param {Table} table
  * @param {any} message
@@ -98,15 +106,16 @@ export function toldTable(table, message, now) {
   switch (message.t) {
     case 'table': return { ...table, shown: message, players: playersAfter(table, message) }
     case 'setup': return {
-      ...freshTable(table.code, table.seat), shown: table.shown, log: table.log, match: message.match, rules: message.rules,
+      ...freshTable(table.code, table.seat), shown: table.shown, log: logBefore(table, message), match: message.match, rules: message.rules,
       players: playersAfter({ ...table, ended: null }, table.shown)
     }
-    case 'record': return message.k < table.next ? table : toldRecord(table, message, now)
-    case 'cards': return toldCards(table, message)
+    case 'record': return message.k === table.next && message.match === table.match ? toldRecord(table, message, now) : table
+    case 'cards': return message.k < table.next ? toldCards(table, message) : table
     case 'options':
-      if (message.at < table.next) return table
+      if (message.at !== table.next) return table
       return { ...table, options: { at: message.at, must: message.must, list: message.list, until }, ...unchosen(table, message.at) }
     case 'waiting': {
+      if (message.at !== table.next) return table
       const { seats, what = 'decision' } = message
       return { ...table, waiting: { seats, what, until } }
     }
@@ -153,6 +162,10 @@ function awayNow(away, { seat, online, missed, claim_in_ms: claim }) {
   return online && missed === undefined ? others : { ...others, [seat]: { online, missed, claim } }
 }
 
+// A match that is sent again from its setup on is told once: of what was logged remains what no record says.
+/** @param {Table} table @param {any} setup */
+const logBefore = ({ log, match }, setup) => match === setup.match ? log.filter(({ fact }) => fact === undefined) : log
+
 /** @param {Table} table @param {number} seat @param {any} words */
 const heard = (table, seat, words) =>
   logged({ ...table, hand: { ...table.hand, said: { ...table.hand.said, [seat]: words } } }, { heard: words, j: table.hand.j })
@@ -164,6 +177,8 @@ function toldRecord(table, { k, means }, now) {
   /** @type {Table} */
   let after = { ...table, next: k + 1, view, options: null, waiting: null, chosen: null }
   const isLast = facts.some((/** @type {any} */ { what }) => LAST_OF_HAND.includes(what))
+  const covered = table.chosen?.key.startsWith(COVER) ? table.chosen.key.slice(COVER.length) : null     // what only its owner knows
+  if (covered !== null && facts.some((/** @type {any} */ { what, seat }) => what === 'card_covered' && seat === table.seat)) after = withHand(after, { gone: [...after.hand.gone, covered] })
   for (const fact of facts) after = happened(after, isLast && 'leader' in fact ? { ...fact, leader: null } : fact)
   return after.closed?.j === table.closed?.j ? after : { ...after, closedAt: now }
 }
@@ -171,9 +186,14 @@ function toldRecord(table, { k, means }, now) {
 /** @param {Table} table @param {any} message @returns {Table} */
 function toldCards(table, { of, cards, worth = null }) {
   const { hand } = table
-  if (of !== undefined && of !== table.seat) return { ...table, hand: { ...hand, partners: { of, cards } } }
-  return { ...table, hand: { ...hand, own: [...hand.own.filter((card) => hand.gone.includes(card)), ...cards], worth } }
+  if (of !== undefined && of !== table.seat) return withHand(table, { partners: { of, cards } })
+  const laid = hand.tricks.flatMap((trick) => trick.laid.filter(({ seat }) => seat === table.seat).map(({ card }) => card))
+  const gone = cards.filter((/** @type {string} */ card) => laid.includes(card) || hand.gone.includes(card))
+  return withHand(table, { own: cards, gone, worth })
 }
+
+/** @param {Table} table @param {Partial<Hand>} change @returns {Table} */
+const withHand = (table, change) => ({ ...table, hand: { ...table.hand, ...change } })
 
 /** @param {Table} table @param {any} fact @returns {Table} */
 function happened(table, fact) {
@@ -197,11 +217,7 @@ function withFact(table, fact) {
 
 /** @param {Hand} hand @param {any} fact @returns {Hand} */
 function inHand(hand, fact) {
-  const facts = [...hand.facts, fact]
-  const asked = fact.what in ASKS ? { ...fact, answering: ASKS[fact.what] } : ANSWERS.includes(fact.what) ? null : hand.asked
-  const said = fact.what === 'dealt' || fact.what === 'trick_won' || fact.what === 'trick_tied'
-    ? {} : 'seat' in fact && fact.what !== 'released' ? { ...hand.said, [fact.seat]: fact } : hand.said
-  const told = { ...hand, facts, asked, said }
+  const told = { ...hand, facts: [...hand.facts, fact], asks: asksAfter(hand.asks, fact), said: saidAfter(hand.said, fact) }
   switch (fact.what) {
     case 'dealt': return { ...told, each: fact.each, own: [], gone: [], tricks: [{ laid: [], side: undefined }] }
     case 'turned_up': return { ...told, up: fact.card }
@@ -210,10 +226,33 @@ function inHand(hand, fact) {
     case 'trick_won': return tricksDone(told, fact.side)
     case 'trick_tied': return tricksDone(told, null)
     case 'cards_opened': case 'cards_shown': return { ...told, opened: { ...told.opened, [fact.seat]: fact.cards } }
-    case 'hand_won': case 'hand_drawn': return { ...told, asked: null }
     default: return told
   }
 }
+
+// Flor comes before envido, and envido before an ask for the stake: that waits below until the bet is settled.
+/** @param {any[]} asks @param {any} fact @returns {any[]} */
+function asksAfter(asks, fact) {
+  const { what, reason } = fact
+  if (NOTHING_ASKED.includes(what)) return []
+  const opened = ASKS[what]
+  const ended = opened ?? ANSWERS[what] ?? (what === 'points_scored' ? reason : null)
+  const left = asks.filter(({ answering }) => answering !== ended && !(what === 'flor_declared' && answering === 'envido'))
+  return opened === undefined ? left : [...left, { ...fact, answering: opened }]
+}
+
+// What a seat has said stands until it lays a card, or the trick is over.
+/** @param {Record<number, any>} said @param {any} fact @returns {Record<number, any>} */
+function saidAfter(said, fact) {
+  if (['dealt', 'trick_won', 'trick_tied'].includes(fact.what)) return {}
+  if (fact.what in SAID || fact.what === 'value_said') return { ...said, [fact.seat]: fact }
+  if (!LAID.includes(fact.what)) return said
+  const { [fact.seat]: _, ...others } = said
+  return others
+}
+
+/** The newest question that waits for an answer, null if there is none. @param {Hand} hand @returns {any} */
+export const askedIn = ({ asks }) => asks.at(-1) ?? null
 
 /** @param {Hand} hand @param {number} seat @param {string | null} card @returns {Hand} */
 function played(hand, seat, card) {

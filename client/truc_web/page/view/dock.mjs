@@ -1,7 +1,7 @@
 // Below the felt: what is asked, and the bids in their slots.
 
 import { h } from '../h.mjs'
-import { askOf, awaited, buttonsOf } from './model.mjs'
+import { answeringOf, askOf, awaited, buttonsOf } from './model.mjs'
 
 const COLUMNS = 12
 const MOST_IN_A_ROW = 4
@@ -77,7 +77,7 @@ function chooser(ui, table, speech) {
   return h('div', { class: 'veil', onclick: (/** @type {any} */ event) => event.target === event.currentTarget && ui.put('chooser', null) },
     h('section', { class: 'sheet small', role: 'dialog', 'aria-label': slot.word, 'data-dialog': 'chooser' }, h('h2', null, slot.word),
       h('div', { class: 'choices' }, slot.options.map((/** @type {any} */ option) => {
-        const { word, cost } = speech.move(option, table.hand.asked?.answering ?? '', names)
+        const { word, cost } = speech.move(option, answeringOf(table), names)
         return h('button', { class: 'b', key: option.key, onclick: () => ui.choose(table, option) }, h('b', null, word), cost !== '' && h('small', null, cost))
       })), h('button', { class: 'b', onclick: () => ui.put('chooser', null) }, h('b', null, speech.say('page.back')))))
 }

@@ -2,6 +2,7 @@
 // sees it from seat 0.
 
 import { ARMED, bySlot, optionOfCard, slotsOf } from '../state/slots.mjs'
+import { askedIn } from '../state/table.mjs'
 import { capital } from '../words.mjs'
 
 const SHORT_NAME = 18
@@ -26,7 +27,7 @@ export function namesOf({ shown, players }, speech) {
 /** @param {Table} table @param {number} seat @param {Speech} speech */
 export function placeOf(table, seat, speech) {
   const n = table.shown?.n ?? 2
-  const place = PLACES[n][(seat - bottomOf(table) + n) % n]
+  const place = PLACES[n][((seat - bottomOf(table)) % n + n) % n]     // while the table is not known the own seat may be beyond it
   return speech.local.next_sits === 'left' ? MIRRORED[place] ?? place : place
 }
 
@@ -106,7 +107,7 @@ export function ownCards(table, armed) {
 
 /** What the newest question is about: what accept and decline answer. @param {Table} table */
 export function answeringOf({ hand, options }) {
-  const asked = hand.asked
+  const asked = askedIn(hand)
   if (asked === null) return ''
   const isTake = options?.list.some(({ key, hints }) => key === 'raise rest' && 'stake' in hints && !('declined' in hints))
   return asked.answering === 'stake' && asked.stake === 'rest' && isTake ? 'rest' : asked.answering
@@ -166,8 +167,9 @@ export function askOf(table, speech) {
   if (shown === null || view.phase === 'none') return beforeMatch(table, speech, names)
   if (view.paused) return { strong: speech.say('page.resting'), more: '' }
   const declined = options?.list.find(({ kind }) => kind === 'decline')
-  if (hand.asked !== null && options !== null && isAwaited(options)) {
-    return { strong: `${capital(speech.tell(hand.asked, names) ?? '')}.`, more: declined && 'loses' in declined.hints ? speech.say('page.if_declined', { they_score: speech.move(declined, '', names).cost }) : '' }
+  const asked = askedIn(hand)
+  if (asked !== null && options !== null && isAwaited(options)) {
+    return { strong: `${capital(speech.tell(asked, names) ?? '')}.`, more: declined && 'loses' in declined.hints ? speech.say('page.if_declined', { they_score: speech.move(declined, '', names).cost }) : '' }
   }
   if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: isLeading(table) ? speech.say('page.you_lead') : '' }
   if (table.chosen !== null) return { strong: speech.say('page.sent'), more: '' }
@@ -203,7 +205,9 @@ function beforeMatch({ shown, seat }, speech, names) {
  */
 export function bubblesOf(table, speech) {
   const names = namesOf(table, speech)
-  return Object.entries(table.hand.said).map(([seat, fact]) => ({ seat: Number(seat), ...bubbleOf(fact, speech, names, table.hand.asked) }))
+  const asked = askedIn(table.hand)
+  const said = asked !== null && 'seat' in asked ? { ...table.hand.said, [asked.seat]: asked } : table.hand.said
+  return Object.entries(said).map(([seat, fact]) => ({ seat: Number(seat), ...bubbleOf(fact, speech, names, asked) }))
     .filter(({ word }) => word !== '')
 }
 

@@ -42,7 +42,8 @@ function sideName({ seat }, side, names, speech) {
 function worth({ view, hand }, speech) {
   const stake = view.stake === undefined ? '–' : speech.stake(view.stake)
   const isNumber = typeof view.stake === 'number' || view.stake === undefined
-  const asked = hand.asked !== null && 'stake' in hand.asked ? capital(speech.say('page.asked', { stake: speech.stake(hand.asked.stake) })) : ''
+  const open = hand.asks.findLast((each) => each.answering === 'stake')
+  const asked = open !== undefined ? capital(speech.say('page.asked', { stake: speech.stake(open.stake) })) : ''
   return h('div', { class: 'worth' }, h('b', { 'aria-hidden': 'true' }, isNumber ? stake : '★'),
     h('p', null, h('strong', null, speech.say('page.hand_worth', { stake })), asked))
 }

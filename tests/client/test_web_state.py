@@ -1,0 +1,133 @@
+"""What the page makes of what it is told: over every trace of the protocol, and over hands of every game at random.
+
+One process of Node for all of it: web_state.mjs has the tests.
+"""
+
+import json
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clients_elsewhere.programs import NODE, needs_node
+from rules.chance import TABLES, optioned, random_hand
+
+from truc_protocol.documents import rule_document
+from truc_protocol.facts import event_fact
+from truc_protocol.ledger.state import side_scores
+from truc_rules import (
+    REST,
+    ContraflorAsk,
+    EnvidoAsk,
+    LastPointAsk,
+    Match,
+    RedealAsk,
+    Seat,
+    StakeAsk,
+    Variant,
+    awaits_deal,
+    deciders,
+    legal,
+    move_line,
+    preset,
+    with_options,
+)
+from truc_rules.match.moves import described
+from truc_web.words import word_files
+
+pytestmark = [pytest.mark.slow, needs_node]
+
+PROGRAM = Path(__file__).with_name("web_state.mjs")
+ANSWERING = {
+    StakeAsk: "stake",
+    EnvidoAsk: "envido",
+    ContraflorAsk: "flor",
+    RedealAsk: "redeal",
+    LastPointAsk: "last-point",
+}
+
+
+def games() -> Iterator[tuple[Variant, int]]:
+    for name, seats in TABLES:
+        yield preset(name), seats
+    for (option, value), name in {each[1:]: each[0] for each in optioned()}.items():
+        variant = with_options(preset(name), {option: value})
+        yield variant, variant.players[-1]
+
+
+def told(variant: Variant, seats: int, seed: str) -> dict[str, Any]:
+    """Play a hand at random, and tell it record by record, with what each seat is sent."""
+    steps, index = [], 0
+    for step in random_hand(variant, seats, random.Random(f"{variant.name} {seats} {seed}")):
+        match = step.after
+        facts = [event_fact(event, variant.pack) for event in step.events]
+        called = []
+        if step.action is None and not step.before.hand.dealt.redeals:
+            index += 1
+            called = [
+                {"what": "called", "index": index, "dealer": match.dealer, "cards": match.hand.dealt.each}
+            ]
+        options = [options_of(match, Seat(seat)) for seat in range(seats)]
+        steps.append(
+            {
+                "means": [*called, *facts, state_of(match)],
+                "cards": cards_of(match) if step.action is None else None,
+                "options": options,
+                "answers": answered_in(match, options),
+                "chosen": step.action and {"seat": step.action.seat, "key": move_line(variant, step.action)},
+            }
+        )
+    return {"document": rule_document(variant).hex(), "seats": seats, "steps": steps}
+
+
+def options_of(match: Match, seat: Seat) -> list[dict[str, Any]]:
+    return [
+        {"key": line, "kind": line.split()[0], "hints": dict(hints)}
+        for line, hints in described(match, legal(match, seat))
+    ]
+
+
+def cards_of(match: Match) -> list[list[str] | None]:
+    """Return the cards of each seat that may see its own."""
+    hands = match.hand.dealt.cards
+    return [[match.variant.pack[card] for card in hand] for hand in hands]
+
+
+def answered_in(match: Match, options: list[list[dict[str, Any]]]) -> str:
+    """Return what an answer would be to, as the catalogues call it."""
+    if not match.hand.offers:
+        return ""
+    offer = match.hand.offers[-1]
+    takes = [each for mine in options for each in mine if each["key"] == "raise rest"]
+    if (
+        isinstance(offer, StakeAsk)
+        and offer.stake == REST
+        and any("declined" not in each["hints"] for each in takes)
+    ):
+        return "rest"
+    return ANSWERING.get(type(offer), "")
+
+
+def state_of(match: Match) -> dict[str, Any]:
+    bets = match.hand.bets
+    return {
+        "what": "state",
+        "phase": "between" if awaits_deal(match) else "hand",
+        "score": side_scores(match),
+        "dealer": match.dealer,
+        "stake": bets.stake if bets.locked is None else "game" if bets.locked == REST else bets.locked,
+        "tricks": [trick.side for trick in match.hand.row.tricks],
+        "waiting": sorted(deciders(match)),
+    }
+
+
+def test_state_and_screens_in_node() -> None:
+    files = {path: json.loads(text) for path, text in word_files()}
+    catalogues = {path[6:8]: words for path, words in files.items() if path != "words/own.json"}
+    hands = [told(variant, seats, "state") for variant, seats in games()]
+    given = json.dumps({"catalogues": catalogues, "own": files["words/own.json"], "hands": hands})
+    done = subprocess.run([NODE, str(PROGRAM)], input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-3000:]}"
+    assert "\n# fail 0\n" in done.stdout

@@ -1,0 +1,372 @@
+// What the page makes of what it is told (state/, effects.mjs) and what it shows of it (view/): no browser, no clock, no
+// chance but a seed. In one line of JSON comes what only Python knows: the words, and hands of every game at random.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import test from 'node:test'
+
+import { fromHex } from '../../client/truc_web/lib/index.mjs'
+import { effects } from '../../client/truc_web/page/effects.mjs'
+import { screenOf } from '../../client/truc_web/page/route.mjs'
+import { rulesOf } from '../../client/truc_web/page/session/plain.mjs'
+import { slotOf } from '../../client/truc_web/page/state/slots.mjs'
+import { FIRST, reduce } from '../../client/truc_web/page/state/state.mjs'
+import { handFrom, stepFrom, storyOf, tableAfter } from '../../client/truc_web/page/state/story.mjs'
+import { Ui } from '../../client/truc_web/page/ui.mjs'
+import { answeringOf, bubblesOf, buttonsOf, heldBy, ownCards } from '../../client/truc_web/page/view/model.mjs'
+import { Speech } from '../../client/truc_web/page/words.mjs'
+import { visits } from './web_traces.mjs'
+
+const { catalogues, own, hands } = JSON.parse(readFileSync(0, 'utf8'))
+const LANGUAGES = Object.keys(catalogues)
+const SPEECHES = Object.fromEntries(LANGUAGES.map((lang) => [lang, new Speech(catalogues[lang], own.sets)]))
+const SETTINGS = { isLoud: true, isFour: false, isTaught: true }
+const TIMES = 3     // of each visit, in another order
+const SHEETS = ['proof', 'signs', 'menu', 'keys']
+
+Object.defineProperty(performance, 'now', { value: () => 0 })
+
+/** The same chances every time. @param {number} seed */
+function chanceOf(seed) {
+  let state = seed
+  const random = (n) => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff
+    return (state >> 8) % n
+  }
+  return { random, pick: (list) => list[random(list.length)] }
+}
+
+/** @template T @param {T} value @returns {T} */
+function frozen(value) {
+  if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(frozen)
+  return value
+}
+
+/** The state after an event, neither of which may be changed; what follows from it is asked for too. */
+function after(state, event) {
+  const next = frozen(reduce(state, frozen({ ...event, now: 0 })))
+  effects(state, next)
+  return next
+}
+const folded = (events, first = FIRST) => events.reduce(after, frozen(first))
+const at = (table) => frozen({ ...FIRST, path: `/t/${table}`, screen: { watch: true } })
+
+/** What stands on the screen of a state; whatever cannot be shown throws. */
+function screenAt(state, lang, screen = {}) {
+  const ui = Object.assign(Object.create(Ui.prototype), {
+    state: { ...state, screen: { ...state.screen, ...screen } }, speech: SPEECHES[lang], settings: SETTINGS, own, asked: new Map(), wishes: 0, waiting: new Map(), isUp: false, early: [],
+    gameName: (variant) => own.games[variant] ?? variant
+  })
+  return screenOf(ui)
+}
+const shown = (state, lang) => JSON.stringify(screenAt(state, lang))
+
+/** Every text and attribute that is shown. */
+function textsOf({ text, props = {}, children = [] }, found = []) {
+  for (const each of text === undefined ? Object.values(props) : [text]) if (typeof each === 'string') found.push(each)
+  for (const child of children) textsOf(child, found)
+  return found
+}
+
+/** Every text is one of the catalogue, and filled in. */
+function checkWords(state, lang, screen) {
+  const wrong = textsOf(screenAt(state, lang, screen)).filter((text) => /\{\w+\}|undefined|\bNaN\b|\[object|^(?:page|proof|said|screen|keys|slots|closed|cards)\.\w+$/.test(text))
+  assert.deepEqual(wrong, [], lang)
+}
+
+/** A table without what it happened to hear in which order. */
+const settled = (state) => Object.fromEntries(Object.entries(state.tables).map(([code, table]) => [code, { ...table, log: linesOf(table) }]))
+const linesOf = ({ log }) => log.filter(({ fact }) => fact !== undefined)
+
+const VISITS = await visits()
+const each = (run) => VISITS.forEach((visit, number) => {
+  try {
+    run(visit, chanceOf(number + 1))
+  } catch (error) {
+    error.message = `${visit.trace}, ${visit.name}: ${error.message}`
+    throw error
+  }
+})
+const isTold = (event, ...kinds) => event.what === 'told' && kinds.includes(event.message.t)
+const told = (message) => ({ what: 'told', message })
+
+test('no check of a trace fails, and whatever is shown on the way is said in every language', () => {
+  each(({ table, events }) => {
+    let state = at(table)
+    events.forEach((event, number) => {
+      assert.notEqual(event.what, 'failed')
+      state = after(state, event)
+      if (event.what === 'told') checkWords(state, LANGUAGES[number % LANGUAGES.length], { sheet: SHEETS[number % 7], chooser: number % 3 === 0 ? 'raise' : undefined })
+    })
+    for (const lang of LANGUAGES) checkWords(state, lang)
+  })
+})
+
+test('slots and cards never move', () => {
+  each(({ table, events }) => {
+    let state = at(table)
+    let [slots, cards, place] = [null, [], new Map()]
+    for (const event of events) {
+      state = after(state, event)
+      const it = state.tables[table]
+      if (it === undefined || it.rules === null) continue
+      const found = buttonsOf(it, SPEECHES.en, null).map(({ id }) => id)
+      slots ??= found
+      assert.deepEqual(found, slots)
+      if (isTold(event, 'record') && event.message.means.some(({ what }) => what === 'dealt')) [cards, place] = [[], new Map()]
+      const held = ownCards(it, null).filter(({ name }) => name !== null)
+      assert.deepEqual(held.map(({ name }) => name), cards.length === 0 ? held.map(({ name }) => name) : cards.filter((name) => held.some((card) => card.name === name)))
+      for (const card of held) assert.equal(place.get(card.name) ?? card.place, card.place)
+      cards = held.map(({ name }) => name)
+      held.forEach((card) => place.set(card.name, card.place))
+    }
+  })
+})
+
+// Messages of one kind, and about one seat, come in their order; so do those around a record, a setup and an end.
+const TALK = ['chat', 'said', 'sign']
+const FREE = ['table', 'waiting', 'away', 'options', 'cards', 'lobby', 'draining', 'host_says', ...TALK]
+const kindOf = ({ what, message }) => what !== 'told' ? what : TALK.includes(message.t) ? 'talk' : `${message.t} ${message.table} ${message.seat ?? message.of ?? ''}`
+const isFree = (event) => ['checked', 'proved', 'kept', 'line', 'me'].includes(event.what) || isTold(event, ...FREE)
+
+/** Windows in which the order is not promised. @param {any[]} events @returns {any[][]} */
+function windows(events) {
+  const found = [[]]
+  for (const event of events) {
+    if (isFree(event)) found.at(-1).push(event)
+    else found.push([event], [])
+  }
+  return found
+}
+
+/** In another order, each kind in its own. */
+function mixed(events, { random }) {
+  const kinds = [...new Set(events.map(kindOf))].map((kind) => events.filter((event) => kindOf(event) === kind))
+  const found = []
+  while (found.length < events.length) found.push(kinds.filter((left) => left.length > 0)[random(kinds.filter((left) => left.length > 0).length)].shift())
+  return found
+}
+
+/** What may come at any time beside a match. */
+const beside = (table, { pick, random }) => pick([
+  () => told({ t: 'lobby', online: random(9), tables: random(9), playing: 1 }),
+  () => told({ t: 'chat', name: 'Zoe', text: 'hello' }),
+  () => told({ t: 'chat', table, seat: 0, name: 'Ana', text: `${random(9)}` }),
+  () => told({ t: 'table', table: 'ELSE', variant: 'put', seats: [{ seat: 0, kind: 'empty' }, { seat: 1, kind: 'key', name: 'Zoe' }], n: 2, state: 'open', private: false, options: {}, opts: [] }),
+  () => told({ t: 'draining', left_ms: 1000 }),
+  () => told({ t: 'host_says', text: 'tea' }),
+  () => ({ what: 'line', state: pick(['waiting', 'opening']), code: 'timeout', retryMs: 500 }),
+  () => ({ what: 'line', state: 'ready' })
+])()
+
+test('any order of notices that the protocol allows ends in the same picture', () => {
+  each(({ table, events }, chance) => {
+    for (let time = 0; time < TIMES; time++) {
+      let [straight, other] = [at(table), at(table)]
+      for (const window of windows(events)) {
+        straight = folded(window, straight)
+        other = folded(mixed(window, chance), other)
+        if (window.length > 1) assert.deepEqual(settled(other), settled(straight))
+      }
+      assert.equal(shown(other, 'en'), shown(straight, 'en'))
+    }
+  })
+})
+
+test('what happens elsewhere changes nothing at a table', () => {
+  each(({ table, events }, chance) => {
+    const busy = folded(events.flatMap((event) => [event, beside(table, chance), beside(table, chance)]), at(table))
+    const chats = { ...busy.tables[table], unread: 0 }
+    assert.deepEqual({ ...chats, log: linesOf(chats) }, settled(folded(events, at(table)))[table])
+  })
+})
+
+test('two matches at once stand beside each other as they stand alone', () => {
+  VISITS.forEach((visit, number) => {
+    const { random } = chanceOf(number)
+    const other = VISITS[(number + 7) % VISITS.length]
+    const [left, right] = [[...visit.events], other.events.map((event) => renamed(event, other.table, 'OTHER'))]
+    const both = []
+    while (left.length + right.length > 0) both.push((random(left.length + right.length) < left.length ? left : right).shift())
+    const { tables } = folded(both)
+    assert.deepEqual(tables[visit.table], folded(visit.events).tables[visit.table])
+    assert.deepEqual(tables.OTHER, folded(other.events.map((event) => renamed(event, other.table, 'OTHER'))).tables.OTHER)
+  })
+})
+
+/** An event of a table as one of another. */
+const renamed = (event, from, to) => ({ ...event, ...(event.table === from && { table: to }), ...(event.message?.table === from && { message: { ...event.message, table: to } }) })
+
+test('what comes twice is there once', () => {
+  each(({ table, events }) => {
+    const once = folded(events, at(table))
+    const twice = folded(events.flatMap((event) => isTold(event, ...TALK) ? [event] : [event, event]), at(table))
+    assert.deepEqual(settled(twice), settled(once))
+  })
+})
+
+test('what is sent again after a connection was lost changes nothing, from whatever position', () => {
+  each(({ table, events }, { random }) => {
+    const records = events.flatMap((event, number) => isTold(event, 'record') ? [number] : [])
+    for (let time = 0; time < TIMES; time++) {
+      const from = random(records.length)
+      const until = from + random(records.length - from)
+      const again = events.slice(records[from], records[until] + 1).filter((event) => isTold(event, 'record'))
+      const [before, later] = [events.slice(0, records[until] + 1), events.slice(records[until] + 1)]
+      const cards = before.findLast((event) => isTold(event, 'cards') && event.message.k >= newestDeal(before))
+      const backlog = [{ what: 'line', state: 'opening' }, ...again, ...(cards ? [cards] : [])]
+      assert.deepEqual(settled(folded([...before, ...backlog, ...later], at(table))), settled(folded(events, at(table))))
+    }
+  })
+})
+
+/** Where the newest hand was dealt, or called. */
+const newestDeal = (events) => events.findLast((event) => isTold(event, 'record') && event.message.means.some(({ what, cards }) => what === 'dealt' || (what === 'called' && cards > 0)))?.message.k ?? 0
+
+test('a match that is sent again from its setup on, to whoever has got the seat back, is there once', () => {
+  each(({ table, events }) => {
+    const begun = events.findIndex((event) => isTold(event, 'setup'))
+    const { seat } = events.find(({ what }) => what === 'seated')
+    for (let cut = begun + 1; cut < events.length; cut += 5) {
+      const lost = [...events.slice(0, cut), told({ t: 'seat_taken_over', table, seat }), { what: 'seated', table, seat }]
+      assert.equal(folded(lost, at(table)).tables[table].gone, null)
+      const state = folded([...lost, ...events.slice(begun)], at(table))
+      assert.deepEqual(settled(state), settled(folded(events, at(table))))
+    }
+  })
+})
+
+test('a page that is loaded anew shows the hand as it was', () => {
+  each(({ table, events }) => {
+    const known = ({ hand, closed, ...others }) => ({ ...others, hand, closed: closed && { ...closed, own: [], gone: [], worth: null }, log: [], proof: null, chosen: null })
+    let before = at(table)
+    events.forEach((event, number) => {
+      before = after(before, event)
+      if (!isTold(event, 'record', 'options')) return
+      const past = events.slice(0, number + 1)
+      const newest = past.findLastIndex((each) => isTold(each, 'record'))
+      const cards = past.slice(0, newest).filter((each) => isTold(each, 'cards') && each.message.k >= newestDeal(past))
+      const backlog = past.filter((each, place) => each.what === 'seated' || isTold(each, 'table', 'setup', 'record', 'away') && place <= newest)
+      assert.deepEqual(known(folded([...backlog, ...cards, ...past.slice(newest + 1)], at(table)).tables[table]), known(before.tables[table]))
+    })
+  })
+})
+
+test('behind a gap nothing is shown before what is missing has come', () => {
+  each(({ table, events }, { random }) => {
+    const records = events.flatMap((event, number) => isTold(event, 'record') ? [number] : [])
+    for (let time = 0; time < TIMES; time++) {
+      const lost = random(records.length - 1)
+      const until = lost + 1 + random(records.length - lost - 1)
+      const before = folded(events.slice(0, records[lost]), at(table))
+      const behind = events.slice(records[lost] + 1, records[until] + 1).filter((event) => event.what === 'told')
+      const halted = folded(behind, before)
+      assert.equal(halted.tables[table].next, before.tables[table].next)
+      assert.deepEqual(halted.tables[table].hand, before.tables[table].hand)
+      assert.equal(halted.tables[table].options?.at ?? lost, lost)
+      assert.deepEqual(settled(folded(events.slice(records[lost]), halted)), settled(folded(events, at(table))))
+    }
+  })
+})
+
+const GREASE = { 'x-1f': 7, grease_2: ['y', { z: null }], 'x-deep': { seat: 0, cards: [] } }
+/** A value with what nobody knows in every map of it; facts that nobody knows beside others. */
+function greased(value, name = '') {
+  if (Array.isArray(value)) {
+    const all = value.map((one) => greased(one))
+    return name === 'means' ? [{ what: 'grease_first', seat: 0 }, ...all.slice(0, -1), { what: 'x-new', seat: 1, cards: ['7e'], side: 1, stake: 9 }, ...all.slice(-1)] : all
+  }
+  if (value === null || typeof value !== 'object') return value
+  return { ...GREASE, ...Object.fromEntries(Object.entries(value).map(([key, one]) => [key, ['rules', 'options'].includes(key) ? one : greased(one, key)])) }
+}
+
+test('what nobody knows yet changes nothing that is shown', () => {
+  each(({ name, table, events }) => {
+    if (!['Ana', 'everybody'].includes(name)) return
+    let [plain, other] = [at(table), at(table)]
+    events.forEach((event, number) => {
+      plain = after(plain, event)
+      other = after(other, event.what === 'told' ? told(greased(event.message)) : { ...event, ...GREASE })
+      for (const t of ['grease_9', 'x-news', 'snapshots']) other = after(other, told({ t, table, seat: 0, k: number, means: [] }))
+      other = after(other, { what: 'x-told', table })
+      const lang = LANGUAGES[number % LANGUAGES.length]
+      if (isTold(event, 'options') || number === events.length - 1) assert.equal(shown(other, lang), shown(plain, lang))
+    })
+  })
+})
+
+test('a match that is shown again shows after each record what was seen when it came', () => {
+  each(({ name, table, events }) => {
+    if (name !== 'everybody') return
+    const setup = events.find((event) => isTold(event, 'setup')).message
+    const means = events.filter((event) => isTold(event, 'record')).map(({ message }) => message.means)
+    const story = frozen(storyOf({ match: setup.match, rules: setup.rules, names: ['Ana', 'Ben', 'Cleo', 'Dora'], seat: null, means }))
+    let state = at(table)
+    const known = ({ view, next, ended, hand, paused }) => ({ view, next, ended, paused, hand: { ...hand, own: [], opened: {} } })
+    for (const event of events) {
+      state = after(state, event)
+      if (isTold(event, 'record')) assert.deepEqual(known(tableAfter(story, event.message.k + 1)), known(state.tables[table]))
+    }
+    for (const seat of [0, 1, null]) for (let count = 0; count <= means.length; count++) tableAfter(frozen({ ...story, seat }), count)
+    for (const step of [stepFrom, handFrom]) {
+      for (let count = 0; count <= means.length; count++) {
+        for (const way of [1, -1]) {
+          const to = step(story, count, way)
+          assert(to >= 0 && to <= means.length && (way > 0 ? to >= count : to <= count))
+        }
+      }
+    }
+  })
+})
+
+test('every option of every game can be pressed, says what it answers, and is called something', () => {
+  const answering = new Map()
+  for (const { document, seats, steps } of hands) {
+    const rules = rulesOf(fromHex(document))
+    const names = ['Ana', 'Ben', 'Cleo', 'Dora', 'Eva', 'Fran'].slice(0, seats)
+    const people = names.map((name, seat) => ({ seat, kind: 'key', name, ready: true, online: true }))
+    const begin = [
+      told({ t: 'table', table: 'T', variant: rules.variant, seats: people, n: seats, state: 'playing', opts: [], options: {}, private: true }),
+      told({ t: 'setup', table: 'T', match: '00', rules })
+    ]
+    let views = names.map((_, seat) => folded([{ what: 'seated', table: 'T', seat }, ...begin], at('T')))
+    steps.forEach(({ means, cards, options, answers, chosen }, k) => {
+      views = views.map((state, seat) => {
+        const ready = chosen?.seat === seat ? after(state, { what: 'chose', table: 'T', at: k, key: chosen.key }) : state
+        let next = after(ready, told({ t: 'record', table: 'T', match: '00', k, means }))
+        if (cards !== null && cards[seat] !== null) next = after(next, told({ t: 'cards', table: 'T', match: '00', k, j: 1, d: 0, cards: cards[seat] }))
+        if (options[seat].length > 0) next = after(next, told({ t: 'options', table: 'T', match: '00', at: k + 1, offer: k, must: true, list: options[seat] }))
+        return next
+      })
+      views.forEach((state, seat) => {
+        const lang = LANGUAGES[(k + seat) % LANGUAGES.length]
+        if (k % 3 === 0 && k % seats === seat) checkWords(state, lang)
+        if (state.tables.T.hand.own.length > 0) assert.equal(ownCards(state.tables.T, null).length, heldBy(state.tables.T, seat), `${rules.variant}: own cards`)
+        if (options[seat].length > 0) checkOptions(state.tables.T, lang, answers, answering)
+      })
+    })
+  }
+  assert.deepEqual([...answering.keys()].sort(), ['envido', 'flor', 'last-point', 'redeal', 'rest', 'stake'])
+})
+
+const ANSWERS = ['accept', 'decline']
+
+function checkOptions(table, lang, answers, answering) {
+  const speech = SPEECHES[lang].of(table.rules)
+  const buttons = buttonsOf(table, speech, null)
+  const pressed = buttons.flatMap(({ options }) => options)
+  const played = [null, 'play-raise', 'cover'].flatMap((armed) => ownCards(table, armed).map(({ option }) => option))
+  for (const option of table.options.list) {
+    const where = `${table.rules.variant} ${option.key}`
+    assert(slotOf(option) === null ? played.includes(option) : pressed.includes(option), `${where} cannot be pressed`)
+    const { word } = speech.move(option, answeringOf(table), ['Ana', 'Ben', 'Cleo', 'Dora', 'Eva', 'Fran'])
+    assert.notEqual(word, '', where)
+    assert.notEqual(speech.meaning(option.key, answeringOf(table), option.hints), '', where)
+  }
+  for (const { word, letter, title, id } of buttons) assert(word !== '' && letter.length === 1 && title !== '', `${table.rules.variant} ${id}`)
+  const isAsked = table.options.list.some(({ kind }) => ANSWERS.includes(kind))
+  if (!isAsked) return
+  assert.equal(answeringOf(table), answers, `${table.rules.variant}: ${JSON.stringify(table.hand.facts.slice(-6))}`)
+  answering.set(answers, true)
+  if (answers !== 'last-point') assert(bubblesOf(table, speech).some(({ isCall }) => isCall), `${table.rules.variant}: what is asked stands over nobody, ${JSON.stringify(table.hand.facts.slice(-9))}`)
+}
