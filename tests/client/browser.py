@@ -63,10 +63,10 @@ class Browser:
         opened = self.ask("Target.createTarget", url="about:blank", browserContextId=context, newWindow=True)
         return Page(self, context, opened["targetId"], size)
 
-    def ask(self, method: str, session: str | None = None, **params: Any) -> Any:
+    def ask(self, method: str, session: str | None = None, seconds: float = PATIENCE_S, **params: Any) -> Any:
         """Send a command and return its result."""
         number = self.send(method, session, **params)
-        self.until(lambda: number in self._answers)
+        self.until(lambda: number in self._answers, seconds)
         answer = self._answers.pop(number)
         if "error" in answer:
             raise RefusedError(f"{method}: {answer['error']}")
@@ -156,9 +156,10 @@ class Page:
         step()
         self.browser.until(lambda: "Page.loadEventFired" in self._events)
 
-    def wait_for(self, expression: str) -> Any:
+    def wait_for(self, expression: str, seconds: float = PATIENCE_S) -> Any:
         """Return what a promise of the page comes to."""
-        told = self.ask("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        given = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        told = self.ask("Runtime.evaluate", seconds=seconds, **given)
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
 

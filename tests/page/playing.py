@@ -24,6 +24,8 @@ ROBOT = Path(__file__).with_name("robot.js").read_text("utf-8")
 HELD = "globalThis.Worker = class extends Worker { constructor(...given) { super(...given); globalThis.beside = this } }"
 """Keeps the page's worker where a test can ask it for what no screen has a button for."""
 SHORT: Mapping[str, int | str] = {"match": 1, "target": 4}
+WHOLE_MATCH_S = 900
+"""The robot gives up where a match stands still."""
 NAMES = ("Ada", "Blai", "Caterina", "Dolors", "Eloi", "Fina")
 
 
@@ -107,7 +109,7 @@ class Person:
 
     def play(self) -> dict[str, Any]:
         """Wait until the robot has come to the end."""
-        return self.page.wait_for("playing")
+        return self.page.wait_for("playing", WHOLE_MATCH_S)
 
     def saved(self) -> bytes:
         """Return the file that the page saves by its own button."""

@@ -1,11 +1,13 @@
 // Plays at a table by the page's own controls: cards, bids and sheets are pressed as somebody would who sees them. What
-// cannot be pressed because something lies over it is not pressed; where that is so of everything, it is told.
+// cannot be pressed because something lies over it is not pressed; where that is so of everything, it is told. So is a
+// match in which nothing happens for a minute, however long it takes as a whole.
 
 globalThis.robot = ({ seed = 1, isFirst = false, saveWord, most = 100000 }) => new Promise((resolve, reject) => {
   let state = seed
   let pressed = 0
   const kinds = new Set()
   let since = performance.now()
+  let moved = since
   const random = (n) => {
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff
     return (state >> 8) % n
@@ -35,7 +37,10 @@ globalThis.robot = ({ seed = 1, isFirst = false, saveWord, most = 100000 }) => n
     return isFirst ? [...cards, ...meant] : [...cards, ...meant, ...signs]
   }
 
+  globalThis.beside.addEventListener('message', ({ data }) => { if (data.message?.t === 'record') moved = performance.now() })
+
   const step = () => {
+    if (performance.now() - moved > 60000) throw new Error('the match stands still')
     const save = all('.dock button').find((button) => button.textContent === saveWord)
     if (save !== undefined || pressed >= most) return resolve({ pressed, kinds: [...kinds].sort(), isOver: save !== undefined })
     const found = controls()
