@@ -123,7 +123,6 @@ class _Turns(trio.abc.Instrument):
 
         def run() -> None:
             self._seats.acquire()
-            _run._r.seed(SEED)  # by which Trio chooses which of the tasks that are ready goes first
             try:
                 play()
             finally:
@@ -242,9 +241,12 @@ class _TurnLoop(Loop):
         self._turns.connect(there)
         return here
 
+    def _poll(self) -> list[tuple[int, int]]:
+        return sorted(super()._poll())  # a set of outboxes is written in any order
+
     def _sleep(self) -> list[tuple[int, int]]:
         self._turns.give()
-        return sorted(self._epoll.poll(0))  # a set of outboxes is written in any order
+        return self._poll()
 
 
 class _NotedWire(Wire):
@@ -274,6 +276,7 @@ def _without_chance() -> Iterator[None]:
         first(*drawn)
         return 0
 
+    _run._r.seed(SEED)  # by which Trio chooses which of the tasks that are ready goes first
     gc.collect()
     gc.disable()
     with (

@@ -40,7 +40,7 @@ class Loop:
     def run(self, *, until: Callable[[], bool]) -> None:
         """Go on until something holds, which is looked at after every round."""
         while not until():
-            events = self._epoll.poll(0, _EVENTS) or self._sleep()
+            events = self._poll() or self._sleep()
             for number, event in events:
                 wire = self.wires.get(number)
                 if wire is not None:
@@ -54,11 +54,14 @@ class Loop:
         self.run(until=lambda: time.perf_counter() >= end)
         return time.perf_counter() - begun
 
+    def _poll(self) -> list[tuple[int, int]]:
+        return self._epoll.poll(0, _EVENTS)
+
     def _sleep(self) -> list[tuple[int, int]]:
         wait = self._calls[0][0] - time.perf_counter() if self._calls else _LONGEST_SLEEP_S
         if wait > 0:
             select.select([self._epoll], [], [], min(wait, _LONGEST_SLEEP_S))
-        return self._epoll.poll(0, _EVENTS)
+        return self._poll()
 
     def _make_calls(self) -> None:
         while self._calls and self._calls[0][0] <= time.perf_counter():
