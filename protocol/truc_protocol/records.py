@@ -179,7 +179,8 @@ def _of_seat(record: Record) -> AnyBody | None:
             case bodies.Act():
                 if body.kind not in _WORDS:
                     return None
-                check_items(body.args, MAX_BODY_DEPTH - 1)
+                if body.args:
+                    check_items(body.args, MAX_BODY_DEPTH - 1)
             case _:
                 pass
     except (ValueError, msgspec.MsgspecError, RecursionError):  # text that is not UTF-8, too

@@ -7,6 +7,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -104,7 +105,7 @@ async def _run(
     control: Control | None,
 ) -> None:
     """Run every task, shielded from the cancellation that asks for the end."""
-    with trio.CancelScope(shield=True):
+    with trio.CancelScope(shield=True), closing(house.signatures):
         async with trio.open_nursery() as tasks:
             await _start_inside(house, tasks)
             backing = house.backing()

@@ -2,7 +2,6 @@
 
 import threading
 
-import pytest
 import trio
 import trio.testing
 
@@ -50,11 +49,23 @@ async def test_call_is_waited_for_by_a_task_that_is_cancelled():
     assert ended.is_set()
 
 
-async def test_call_is_not_made_for_a_task_that_was_cancelled_before():
+async def test_call_is_made_for_a_task_that_was_cancelled_before_which_is_told_next():
     worker, made = Worker("test"), []
     with trio.CancelScope() as scope:
         scope.cancel()
         await worker.run(made.append, 1)
-    with pytest.raises(ZeroDivisionError):
-        await worker.run(divmod, 1, 0)
-    assert made == []
+        await trio.lowlevel.checkpoint()
+        made.append(2)
+    assert (made, scope.cancelled_caught) == ([1], True)
+
+
+async def test_thread_ends_behind_what_was_asked_of_it_when_the_worker_is_closed():
+    worker, threads, made = Worker("test"), [], []
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(worker.run, lambda: threads.append(threading.current_thread()))
+        tasks.start_soon(worker.run, made.append, 1)
+        await trio.testing.wait_all_tasks_blocked()
+        worker.close()
+    (thread,) = threads
+    thread.join(timeout=10)
+    assert (made, thread.is_alive()) == ([1], False)

@@ -17,9 +17,9 @@ from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, MatchSetup, commi
 from truc_rules import (
     Action,
     Event,
+    HandPhase,
     Match,
     Seat,
-    awaits_deal,
     deciders,
     is_blind,
     is_hand_over,
@@ -30,6 +30,7 @@ from truc_rules import (
 _NOBODY: Final[frozenset[int]] = frozenset()
 # looked up once: an Enum lookup is expensive
 _HAND, _BETWEEN, _CALLED, _OVER = Phase.HAND, Phase.BETWEEN, Phase.CALLED, Phase.OVER
+_HAND_OVER, _AWAITS_DEAL = HandPhase.OVER, HandPhase.DEAL
 Events = tuple[Event, ...]
 """What happened in the rules, in order."""
 Place = tuple[int, bytes]
@@ -302,9 +303,10 @@ def _due_in_hand(ledger: Ledger) -> Due:
         return Due.PLAYERS
     if hand.unseen is not None:
         return Due.OPEN
-    if is_hand_over(match):
+    stage = match.hand.phase
+    if stage is _HAND_OVER:
         return Due.CLOSE if next_open(ledger) is None else Due.OPEN
-    if awaits_deal(match):
+    if stage is _AWAITS_DEAL:
         return Due.DEAL
     # a share is owed only while the question to a side at its last point is open
     return Due.SHARE if match.hand.offers and next_share(ledger) is not None else Due.PLAYERS
@@ -330,10 +332,14 @@ def roles(ledger: Ledger) -> tuple[int, ...]:
 
 def missing(ledger: Ledger) -> tuple[int, ...]:
     """Return the seats whose release the open call waits for, ascending."""
+    found: tuple[int, ...] = ()
     if ledger.call is None or ledger.phase is not _CALLED:
-        return ()
+        return found
     there = dict(ledger.released)
-    return tuple([role - 1 for role in ledger.call.roles if role > 0 and role not in there])
+    for role in ledger.call.roles:
+        if role > 0 and role not in there:
+            found += (role - 1,)
+    return found
 
 
 def is_exhausted(ledger: Ledger, role: int) -> bool:

@@ -301,9 +301,12 @@ class Flusher:
         self.sent = self.stuck = 0
         self._durable = 0
         self._is_over = False
-        self._ready: set[Outbox] = set()
+        # in the order in which they were noted; a set takes a call to put something in
+        self._ready: dict[Outbox, None] = {}
         self._wake = trio.Event()
-        self._held: defaultdict[int, set[Outbox]] = defaultdict(set)  # by the batch that they wait for
+        self._held: defaultdict[int, dict[Outbox, None]] = defaultdict(
+            dict
+        )  # by the batch that they wait for
 
     def touch(self, outbox: Outbox) -> None:
         """Look at an outbox to which something has happened, even if it is empty."""
@@ -312,9 +315,9 @@ class Flusher:
     def note(self, outbox: Outbox, gate: int) -> None:
         """Look at an outbox, the oldest frame of which waits for a batch, as soon as that is durable."""
         if gate > self._durable:
-            self._held[gate].add(outbox)
+            self._held[gate][outbox] = None
         else:
-            self._ready.add(outbox)
+            self._ready[outbox] = None
             self._wake.set()
 
     def write_alone(self, outbox: Outbox, frame: bytes, gate: int) -> bool:
@@ -322,7 +325,7 @@ class Flusher:
         if gate > self._durable or outbox.size or outbox.finishing or len(frame) > outbox.limit:
             return False
         outbox.put(frame)
-        self._ready.add(outbox)
+        self._ready[outbox] = None
         self._flush_all()
         return True
 
@@ -347,7 +350,7 @@ class Flusher:
                 self._is_over = True
 
     def _flush_all(self) -> None:
-        ready, self._ready = self._ready, set()
+        ready, self._ready = self._ready, {}
         for outbox in ready:
             if self._is_over or outbox.is_draining or outbox.is_broken:
                 continue  # what drains is looked at again when it is done

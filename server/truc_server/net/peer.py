@@ -291,10 +291,11 @@ class Peer:
                 self._push_grease(self._grease)
                 frame = self._grease.frame(frame)
             outbox, gate = self.outbox, self._house.journal.gate
-            size = outbox.size + len(frame)
-            if (
-                outbox.newest and gate <= outbox.newest_gate and size <= outbox.limit
-            ):  # as `push`, but for its call
+            if (  # as `push`, but for its call
+                outbox.newest
+                and gate <= outbox.newest_gate
+                and (size := outbox.size + len(frame)) <= outbox.limit
+            ):
                 outbox.newest += frame
                 outbox.size = size
             elif not outbox.push(frame, gate):

@@ -7,6 +7,7 @@ from truc_server.net.floods import Pace
 from truc_server.net.grease import Grease
 from truc_server.net.sanctions import Sanctions
 from truc_server.operation.figures import Figures
+from truc_server.operation.worker import Worker
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.storage.guest_tokens import Tokens
@@ -20,6 +21,7 @@ class Means(NamedTuple):
     Attributes:
         pace: how fast pages of the store or the lobby go to one address.
         tokens: finds guests by their tokens.
+        signatures: checks the signatures of acts.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
     """
 
@@ -31,4 +33,5 @@ class Means(NamedTuple):
     tokens: Tokens
     pace: Pace
     figures: Figures
+    signatures: Worker
     grease: Grease | None
