@@ -72,7 +72,15 @@ class Person:
         self.page.type(name)
         self.page.press("Enter")
 
-    def create(self, name: str, variant: str, seats: int, options: Mapping[str, int | str] = SHORT) -> str:
+    def create(
+        self,
+        name: str,
+        variant: str,
+        seats: int,
+        options: Mapping[str, int | str] = SHORT,
+        *,
+        is_private: bool = True,
+    ) -> str:
         """Open a table, and sit there; returns its code."""
         self.page.visit(self.server.link())
         self.page.wait_until("document.querySelector('form input[name=name]')")
@@ -82,13 +90,15 @@ class Person:
         self.page.wait_until(
             f"document.querySelector('header a.chip')?.textContent.startsWith({json.dumps(name)})"
         )
-        asked = {"variant": variant, "seats": seats, "options": options, "private": True}
+        asked = {"variant": variant, "seats": seats, "options": options, "private": is_private}
         code: str = self.ask("create", asked)["table"]
-        self.page.look(
-            f"history.pushState(null, '', '/t/{code}'); dispatchEvent(new PopStateEvent('popstate'))"
-        )
+        self.go(f"/t/{code}")
         self.ask("ready", {"table": code})
         return code
+
+    def go(self, path: str) -> None:
+        """Go on to another screen, as a link of the page does."""
+        self.page.look(f"history.pushState(null, '', '{path}'); dispatchEvent(new PopStateEvent('popstate'))")
 
     def seen(self) -> str:
         """Return what the page shows and what it complains of, for whoever looks for a mistake."""

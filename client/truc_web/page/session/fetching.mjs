@@ -3,7 +3,7 @@
 import { verify } from '../../lib/proof/audit.mjs'
 import { decode } from '../../lib/proof/encoding.mjs'
 import { fileBy } from '../../lib/seat_talk.mjs'
-import { plain, rulesOf } from './plain.mjs'
+import { plain, readableName, rulesOf } from './plain.mjs'
 
 const PAGE = 64
 
@@ -41,4 +41,4 @@ export async function fetchMatch(ask, { match, names, seat, ended }) {
 
 // The last field of a seat's record and of a guest's.
 /** @param {Uint8Array} body @returns {string} */
-const nameIn = (body) => new TextDecoder().decode(/** @type {any[]} */ (decode(body)).at(-1))
+const nameIn = (body) => readableName(new TextDecoder().decode(/** @type {any[]} */ (decode(body)).at(-1)))

@@ -1,17 +1,37 @@
 // The server's messages as the page gets them: values without bytes, in the one dialect that a guest without a box is
 // sent. Whatever a seat with a key has opened is told in it too, so that the page does not know which it is.
+//
+// What people are called and what they say is as an honest server lets it through (docs/protocol/limits.md, "Names"):
+// nothing turns the writing around it, floods a line, or fills a screen.
 
 import { isBytes, toHex } from '../../lib/bytes.mjs'
 import { Malformed, decode } from '../../lib/proof/encoding.mjs'
 
 const UNSHOWN = ['body', 'sig', 'box', 'records', 'record', 'doc', 'refuse', 'head']
 
-/** Bytes as hex, wherever they stand. @param {any} value @returns {any} */
-function plainValue(value) {
+const NAMES = ['name', 'names']
+const LONGEST_NAME = 64
+const LONGEST_TEXT = 1000
+const ORDINARY = /^[ -~]*$/
+const UNSEEN = /[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g     // controls, turns of direction
+const FLOOD = /(\p{M}{4})\p{M}+/gu     // more marks than a letter has
+
+/** @param {string} text @param {number} most */
+function readable(text, most) {
+  if (ORDINARY.test(text) && text.length <= most) return text
+  return [...text.replace(UNSEEN, '').replace(FLOOD, '$1')].slice(0, most).join('')
+}
+
+/** A name that is written into a record. @param {string} name */
+export const readableName = (name) => readable(name, LONGEST_NAME)
+
+/** Bytes as hex, and texts readable, wherever they stand. @param {any} value @param {number} [most] @returns {any} */
+function plainValue(value, most = LONGEST_TEXT) {
+  if (typeof value === 'string') return readable(value, most)
   if (isBytes(value)) return toHex(value)
-  if (Array.isArray(value)) return value.map(plainValue)
+  if (Array.isArray(value)) return value.map((each) => plainValue(each, most))
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plainValue(each)]))
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plainValue(each, NAMES.includes(name) ? LONGEST_NAME : LONGEST_TEXT)]))
 }
 
 /** A message without what is only there to be checked; of a setup with its rules. @param {any} message @returns {any} */
