@@ -60,6 +60,14 @@ class Partners:
             self._slowest[seat] = max(now - self._since, self._slowest.get(seat, 0.0))
         self.waiting, self._since = state.get("waiting", ()), now
 
+    def share(self, own: int | None, others: Collection[int]) -> bool:
+        """Tell whether the decision of a seat is as much that of others.
+
+        While a flor may have to be declared, the record before tells of the first who might; who is asked is another.
+        """
+        is_meant = own is None or own in self.waiting
+        return is_meant and not set(others).isdisjoint(self.waiting)
+
     def wait_s(self, own: int, deadline_ms: int | None) -> float:
         """Return how long to wait for the partners of a seat now, at most half of the time left."""
         partners = {seat for seat in self.waiting if seat != own and seat % 2 == own % 2} - self._away
@@ -149,7 +157,7 @@ async def play_match(
         show(happening)
         partners.see(happening, trio.current_time())
         match happening:
-            case YourTurn(must=True) if set(leave_to).isdisjoint(partners.waiting):
+            case YourTurn(must=True) if not partners.share(table.seat, leave_to):
                 put_off = _put_off(happening, table.seat, partners)
                 if put_off is None:
                     await _decide(table, choose, happening)

@@ -213,6 +213,8 @@ class LocalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Roles and things of the game."""
     counts: Mapping[str, tuple[str, str]] = {}
     """What is counted: one, several."""
+    counted: Mapping[str, Mapping[str, tuple[str, str]]] = {}
+    """The same, by language."""
     halves: Mapping[Literal["low", "high"], tuple[str, str]] = {}
     """How points of the lower and of the upper half of a game are counted: one, several."""
     names: Mapping[str, tuple[str, ...]] = {}

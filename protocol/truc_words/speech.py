@@ -51,7 +51,8 @@ class Speech(NamedTuple):
 
     def counted(self, what: str, n: int) -> str:
         """Return a number with what it counts, such as `2 points`."""
-        one, several = self.local.counts.get(what) or self.catalogue.counts[what]
+        spoken = self.local.counted.get(self.lang, {})
+        one, several = spoken.get(what) or self.local.counts.get(what) or self.catalogue.counts[what]
         return (one if n in self.catalogue.singular else several).format(n=n)
 
     def stake(self, stake: object) -> str:
@@ -86,8 +87,10 @@ class Speech(NamedTuple):
         return self.catalogue.said["quote"].format(words=words)
 
     def term(self, name: str) -> str:
-        """Return a role or thing of the game, with the game's own word for it."""
+        """Return a role or thing of the game, with the game's own word for it; that alone to who speaks the game's tongue."""
         plain, own = self.catalogue.terms[name], self.local.terms.get(name)
+        if own is not None and self.local.tongue == self.lang:
+            return own
         return plain if own in (None, plain) else f"{plain} ({own})"
 
 

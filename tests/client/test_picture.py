@@ -65,9 +65,9 @@ def test_every_moment_of_a_match_fits_every_width(transcript) -> None:
             assert max(line.cell_len for line in lines) <= width
 
 
-@pytest.mark.parametrize(("width", "label"), [(80, "carta virada (vira)  3♠"), (60, "carta virada  3♠")])
+@pytest.mark.parametrize(("width", "label"), [(80, "carta vuelta (vira)  3♠"), (60, "carta vuelta  3♠")])
 def test_label_that_is_too_long_loses_what_is_in_brackets(width, label) -> None:
-    told = Setting(("north", "east"), FRENCH, Speech("pt", "paulista"), 12)
+    told = Setting(("north", "east"), FRENCH, Speech("es", "paulista"), 12)
     shown = drawn(Board(2, 0, held=(("2d", "Jc", "As"), ()), turned_up="3s"), told, width)
     assert label in shown
     assert "…" not in shown

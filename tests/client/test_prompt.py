@@ -248,6 +248,19 @@ def test_table_stands_while_others_think_and_no_longer_than_the_match() -> None:
     assert posed[-1].draw is None
 
 
+def marked(asked: Question) -> list[str]:
+    """Return who decides, as the table marks them."""
+    found = " ".join(line.plain for line in asked.draw(80, 24)).split("▸ ")[1:]
+    return [name.split()[0] for name in found]
+
+
+def test_those_are_marked_whom_the_server_says_it_waits_for() -> None:
+    screen, posed = standing(Waiting((1,), None), Waiting((), None))
+    screen.show(turn("play 3b"))
+    screen.offer(turn("play 3b"))
+    assert [marked(asked) for asked in posed[-3:]] == [["east"], [], ["north"]]
+
+
 def test_table_that_stands_is_not_drawn_above_itself_when_it_is_asked_about() -> None:
     screen, _ = standing()
     screen.explain_one("table", None, {})

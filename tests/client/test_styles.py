@@ -91,6 +91,13 @@ async def test_answer_is_left_to_who_may_give_it_too(leave_to, done):
     assert table.done[0] == done
 
 
+async def test_bot_that_is_asked_decides_where_the_record_before_named_another():
+    # while flores are declared the records cannot tell who is asked; only the server's word can
+    table = FakeTable(waiting_for(2, k=1), asked("play 3b", at=2))
+    await play_match(table, lambda turn: turn.options[0], leave_to=(2,))
+    assert table.done == ["play 3b"]
+
+
 async def pause_before_answer(*seen, patience_s: float = 10, deadline_ms: int | None = None) -> float:
     """Return how long a bot at seat 0 leaves an answer to its partner at seat 2, after what it has seen."""
     table, turn = FakeTable(*seen), asked("accept", at=9)._replace(deadline_ms=deadline_ms)

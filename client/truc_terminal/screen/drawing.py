@@ -216,7 +216,9 @@ def own_value(board: Board, setting: Setting) -> Iterator[TableRow]:
     if setting.rules is not None and known and len(known) == len(board.own):
         worth = Primer(setting.rules).worth(known, board.turned_up)
         if worth is not None:
-            yield plain_row(setting.speech.local.moves.get(worth[0], worth[0]), str(worth[1]))
+            words = setting.speech.local
+            label = words.reasons.get(worth[0], words.moves.get(worth[0], worth[0]))
+            yield plain_row(label, str(worth[1]))
 
 
 def _own(board: Board, setting: Setting) -> TableRow:

@@ -244,8 +244,14 @@ class Screen:
     def _await(self, waiting: Waiting) -> None:
         """Tell who is waited for; at the prompt, if there is one, until there is news."""
         before, self._awaited = self._awaited, awaited_text(waiting, self._setting)
+        if waiting.what == "decision":
+            self._mark(waiting.seats)
         if self.pose is None and self._awaited != before:
             self.say(self._awaited, "dim")
+
+    def _mark(self, seats: tuple[int, ...]) -> None:
+        """Mark who decides as the server says: while flores are declared the records leave it open."""
+        self._board = self._board._replace(acting=seats)
 
     def _note_line(self, happening: Happening) -> None:
         match happening:
@@ -402,6 +408,8 @@ class Screen:
             self.note("overtaken", "yellow")
         offered = tuple(choice.line for choice in turn.options)
         if turn.must:
+            if self._board.seat is not None and self._board.seat not in self._board.acting:
+                self._mark((self._board.seat,))
             self._ask_now(turn)
         elif offered and offered != self._offered:
             self.note("may_act", "dim", moves=named(turn.options, self._board, self._setting))

@@ -94,7 +94,8 @@ export class Speech {
 
   /** @param {string} what @param {number} n */
   counted(what, n) {
-    const forms = this.local.counts?.[what] ?? this.catalogue.counts[what]
+    const spoken = this.local.counted?.[this.catalogue.lang] ?? {}
+    const forms = spoken[what] ?? this.local.counts?.[what] ?? this.catalogue.counts[what]
     return fill(this.swap(forms[this.catalogue.singular.includes(n) ? 0 : 1]), { n })
   }
 
