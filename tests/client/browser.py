@@ -230,6 +230,7 @@ class Page:
 
     def freeze(self, *, is_frozen: bool) -> None:
         """Freeze it as a phone does with what is not seen, or thaw it."""
+        self.ask("Emulation.setFocusEmulationEnabled", enabled=not is_frozen)  # what is seen is never frozen
         self.ask("Page.setWebLifecycleState", state="frozen" if is_frozen else "active")
 
     def picture(self) -> bytes:

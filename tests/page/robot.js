@@ -37,7 +37,12 @@ globalThis.robot = ({ seed = 1, isFirst = false, saveWord, most = 100000 }) => n
     return isFirst ? [...cards, ...meant] : [...cards, ...meant, ...signs]
   }
 
-  globalThis.beside.addEventListener('message', ({ data }) => { if (data.message?.t === 'record') moved = performance.now() })
+  // a page that has just been loaded has no worker yet
+  const hear = () => {
+    if (globalThis.beside === undefined) return setTimeout(hear, 20)
+    beside.addEventListener('message', ({ data }) => { if (data.message?.t === 'record') moved = performance.now() })
+  }
+  hear()
 
   const step = () => {
     if (performance.now() - moved > 60000) throw new Error('the match stands still')

@@ -53,8 +53,13 @@ def test_a_match_outlives_what_comes_between(chrome, own_server) -> None:
         assert not some_moves(players, 3)
         second.page.network(is_there=False)
         second.page.network(is_there=True)
+        first.page.look("globalThis.ticks = 0; setInterval(() => { ticks += 1 }, 10); null")
+        first.page.freeze(is_frozen=True)
+        before = first.page.look("ticks")
         own_server.real.kill()
         own_server.real.start()
+        assert first.page.look("ticks") == before
+        first.page.freeze(is_frozen=False)
         for player in players:
             player.begin(5, is_first=True)
         assert all(player.play()["isOver"] for player in players)
