@@ -1,5 +1,7 @@
 """A browser without a screen, for tests of pages: Chromium, spoken to over the pipe that it has for that.
 
+What a reader does in a page, in whichever browser, is `ReadPage`; `client.firefox` has it for Firefox.
+
 One process serves many pages; those of different people have contexts of their own, which share neither storage nor
 cache. What a page or one of its workers does wrong is a complaint: an error of a script, a line of the console's above
 the level of information, whatever the policy of the page has refused. Invariant: nothing waits for ever.
@@ -12,11 +14,12 @@ import select
 import shutil
 import subprocess
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -43,6 +46,75 @@ KEYS = {
 
 class RefusedError(Exception):
     """The browser has refused a command."""
+
+
+class ReadPage(ABC):
+    """A page as its reader uses it, in whichever browser; `complaints` are what it does wrong, `context` is whose it is."""
+
+    context: str
+    complaints: list[Any]
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close it, as its reader would."""
+
+    @abstractmethod
+    def before(self, script: str) -> None:
+        """Run a script in each document before its own ones."""
+
+    @abstractmethod
+    def visit(self, url: str) -> None:
+        """Open an address, and wait until it is there."""
+
+    @abstractmethod
+    def wait_for(self, expression: str, seconds: float = PATIENCE_S) -> Any:
+        """Return what a promise of the page comes to."""
+
+    @abstractmethod
+    def look(self, expression: str) -> Any:
+        """Return what an expression comes to in the page."""
+
+    @abstractmethod
+    def press(self, key: str, *held: str) -> None:
+        """Press a key and let it go, with others held."""
+
+    @abstractmethod
+    def type(self, text: str) -> None:
+        """Write where the focus is."""
+
+    @abstractmethod
+    def click_at(self, x: float, y: float) -> None:
+        """Press with the mouse at a place."""
+
+    @abstractmethod
+    def saved(self, step: Any) -> bytes:
+        """Return the file that is downloaded when something is done."""
+
+    def open(self, path: Path) -> None:
+        """Open a file, and wait until it is there with its scripts."""
+        self.visit(path.as_uri())
+
+    def wait_until(self, expression: str) -> Any:
+        """Wait until an expression comes to something true, and return it; looked at whenever the page is drawn."""
+        return self.wait_for(
+            f"new Promise((found) => {{ const look = () => {{ const it = ({expression}); if (it) found(it); else setTimeout(look, 20) }}; look() }})"
+        )
+
+    def click(self, selector: str) -> None:
+        """Press with the mouse in the middle of an element, whatever lies there."""
+        x, y = self.wait_until(
+            f"(() => {{ const it = document.querySelector({json.dumps(selector)}); if (!it) return null; it.scrollIntoView({{ block: 'nearest' }});"
+            " const { x, y, width, height } = it.getBoundingClientRect(); return [x + width / 2, y + height / 2] })()"
+        )
+        self.click_at(x, y)
+
+
+class ReadBrowser(Protocol):
+    """A browser, whichever it is."""
+
+    def page(self, context: str | None = None) -> ReadPage:
+        """Open an empty page: somebody's first, or a further one of theirs in their context."""
+        ...
 
 
 class Browser:
@@ -109,12 +181,12 @@ class Browser:
         return message
 
 
-class Page:
+class Page(ReadPage):
     """A page that is open; `complaints` are the errors of its scripts and workers, and what it was refused."""
 
     def __init__(self, browser: Browser, context: str, target: str, size: tuple[int, int]) -> None:
         self.browser, self.context, self.target = browser, context, target
-        self.complaints: list[Any] = []
+        self.complaints = []
         self.requests: dict[str, dict[str, Any]] = {}
         self._events: list[str] = []
         self._saved: list[str] = []
@@ -131,19 +203,12 @@ class Page:
         return self.browser.ask(method, self._session, **params)
 
     def close(self) -> None:
-        """Close it, as its reader would."""
         self.browser.ask("Target.closeTarget", targetId=self.target)
 
     def before(self, script: str) -> None:
-        """Run a script in each document before its own ones."""
         self.ask("Page.addScriptToEvaluateOnNewDocument", source=script)
 
-    def open(self, path: Path) -> None:
-        """Open a file, and wait until it is there with its scripts."""
-        self.visit(path.as_uri())
-
     def visit(self, url: str) -> None:
-        """Open an address, and wait until it is there."""
         self.loaded(lambda: self.ask("Page.navigate", url=url))
 
     def reload(self) -> None:
@@ -157,25 +222,16 @@ class Page:
         self.browser.until(lambda: "Page.loadEventFired" in self._events)
 
     def wait_for(self, expression: str, seconds: float = PATIENCE_S) -> Any:
-        """Return what a promise of the page comes to."""
         given = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         told = self.ask("Runtime.evaluate", seconds=seconds, **given)
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
 
-    def wait_until(self, expression: str) -> Any:
-        """Wait until an expression comes to something true, and return it; looked at whenever the page is drawn."""
-        return self.wait_for(
-            f"new Promise((found) => {{ const look = () => {{ const it = ({expression}); if (it) found(it); else setTimeout(look, 20) }}; look() }})"
-        )
-
     def look(self, expression: str) -> Any:
-        """Return what an expression comes to in the page."""
         result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"]
         return result.get("value")
 
     def press(self, key: str, *held: str) -> None:
-        """Press a key and let it go, with others held."""
         code, number, text = KEYS.get(key, (key, 0, key if len(key) == 1 and not held else ""))
         about: dict[str, Any] = {"key": key, "code": code, "modifiers": sum(MODIFIERS[each] for each in held)}
         if number:
@@ -184,19 +240,11 @@ class Page:
         self.ask("Input.dispatchKeyEvent", type="keyUp", **about)
 
     def type(self, text: str) -> None:
-        """Write where the focus is."""
         self.ask("Input.insertText", text=text)
 
-    def click(self, selector: str) -> None:
-        """Press with the mouse in the middle of an element, whatever lies there."""
-        place = self.wait_until(
-            f"(() => {{ const it = document.querySelector({json.dumps(selector)}); if (!it) return null; it.scrollIntoView({{ block: 'nearest' }});"
-            " const { x, y, width, height } = it.getBoundingClientRect(); return [x + width / 2, y + height / 2] })()"
-        )
+    def click_at(self, x: float, y: float) -> None:
         for what in ("mousePressed", "mouseReleased"):
-            self.ask(
-                "Input.dispatchMouseEvent", type=what, x=place[0], y=place[1], button="left", clickCount=1
-            )
+            self.ask("Input.dispatchMouseEvent", type=what, x=x, y=y, button="left", clickCount=1)
 
     def resize(self, width: int, height: int, *, is_phone: bool = False) -> None:
         """Give it another size."""
@@ -238,7 +286,6 @@ class Page:
         return base64.b64decode(self.ask("Page.captureScreenshot")["data"])
 
     def saved(self, step: Any) -> bytes:
-        """Return the file that is downloaded when something is done."""
         return self.all_saved(step, 1)[0]
 
     def all_saved(self, step: Any, n: int) -> tuple[bytes, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chaos.servers import free_port
-from client.browser import Browser, Page
+from client.browser import ReadBrowser, ReadPage
 from client.serving import RealServer
 from clients_elsewhere.programs import Place
 
@@ -58,8 +58,8 @@ class WebServer:
 class Person:
     """Somebody with a browser of their own at a server."""
 
-    def __init__(self, browser: Browser, server: WebServer | None, context: str | None = None) -> None:
-        self.page: Page = browser.page(context)
+    def __init__(self, browser: ReadBrowser, server: WebServer | None, context: str | None = None) -> None:
+        self.page: ReadPage = browser.page(context)
         self.server = server
         self.page.before(HELD)
         self.page.before(ROBOT)
@@ -132,7 +132,7 @@ def is_proven(file: bytes) -> bool:
 
 
 @contextmanager
-def people(browser: Browser, server: WebServer, n: int) -> Iterator[list[Person]]:
+def people(browser: ReadBrowser, server: WebServer, n: int) -> Iterator[list[Person]]:
     """Let so many people come, each with a browser of their own; none of their pages may have a complaint."""
     came = [Person(browser, server) for _ in range(n)]
     try:
@@ -178,7 +178,7 @@ class Match(NamedTuple):
     options: Mapping[str, int | str] = {}
 
 
-def play_match(browser: Browser, server: WebServer, home: Path, match: Match) -> set[str]:
+def play_match(browser: ReadBrowser, server: WebServer, home: Path, match: Match) -> set[str]:
     """Play a match; returns the kinds of what was pressed. Every page saves a proven file, by its own button."""
     variant, seats, pages, options = match
     with people(browser, server, pages) as players:
