@@ -104,6 +104,8 @@ def _said(fact: Fact, speech: Speech) -> str | None:
     if said is None:
         return None
     line = f"{said.kind} {fact[said.field]}".strip() if said.field else said.kind
+    if f"{line}-{line}" in speech.local.moves:
+        return None  # the first and the second call have words of their own, and the fact does not tell which it is
     is_rest = fact["what"] == "stake_accepted" and fact["stake"] == _REST
     answering = _REST if is_rest and f"accept-{_REST}" in speech.local.moves else said.answering
     return local_label(line, fact, speech, answering=answering)

@@ -60,6 +60,13 @@ def test_fact_is_told_with_the_word_of_the_game(what, fields, sentence) -> None:
     assert told(what, words="argentine", **fields) == sentence
 
 
+@each_row("words, lang", [("valencian", "ca"), ("venezuelan", "es")])
+def test_call_that_has_another_word_the_second_time_is_told_without_either(words, lang) -> None:
+    assert told("envido_called", lang, words, seat=0, call="envido") == told(
+        "envido_called", lang, seat=0, call="envido"
+    )
+
+
 @each_row(
     "what, fields, sentence",
     [

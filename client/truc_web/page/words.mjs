@@ -233,6 +233,8 @@ export class Speech {
     const move = SAID[fact.what]
     if (move === undefined) return null
     const line = `${move.kind ?? ''} ${move.field ? fact[move.field] : ''}`.trim()
+    // the first and the second call have words of their own there, and the fact does not tell which it is
+    if (`${line}-${line}` in (this.local.moves ?? {})) return null
     const isRest = fact.what === 'stake_accepted' && fact.stake === 'rest' && 'accept-rest' in (this.local.moves ?? {})
     return this.ownWord(line, fact, isRest ? 'rest' : move.answering ?? '')
   }
