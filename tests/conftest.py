@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import preloaded
@@ -61,6 +62,22 @@ _FILES_IN_THE_LOOP = {
     "test_rules_docs.py",
 }
 
+_BEGIN_FIRST = (
+    "clients_elsewhere/test_conformance_elsewhere.py",
+    "conform/test_own_clients.py",
+    "conform/test_broken_verifiers.py",
+    "conform/test_server_conforms.py",
+    "client/test_docs_examples.py",
+    "system/test_own_bots.py",
+    "system/test_kills.py",
+    "conform/test_broken_clients.py",
+    "page/test_matches.py",
+    "page/test_interruptions.py",
+    "benchmarks/test_calls.py",
+    "benchmarks/test_benchmarks.py",
+)
+"""Files with tests that take ten seconds and more, or wait as long: begun last, one of them would run on alone."""
+
 _in_a_test_of_the_loop = False
 
 gc.disable()  # while tests are collected: of what is made then, nothing is garbage
@@ -83,13 +100,35 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs processes or sockets, by the place of its file."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark what needs processes or sockets, by the place of its file; put what takes long before what is left."""
     for item in items:
         if not _is_in_the_loop(item.path):
             item.add_marker("process")
+    yield
+    if (workers := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))) > 1:
+        items[:] = _long_ones_first(items, workers)
 
 
+def _long_ones_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Return tests in an order in which the share of every worker begins with files that take long.
+
+    xdist gives each worker an equal share of the tests, in their order; who has done theirs takes the end of another's.
+    """
+    files = [_HERE / name for name in _BEGIN_FIRST]
+    others = [item for item in items if item.path not in files]
+    order: list[pytest.Item] = []
+    for worker in range(workers):
+        share = (len(items) - len(order)) // (workers - worker)
+        begin = [item for file in files[worker::workers] for item in items if item.path == file]
+        left = max(0, share - len(begin))
+        order += begin + others[:left]
+        del others[:left]
+    return order + others
+
+
+@cache
 def _is_in_the_loop(file: Path) -> bool:
     place = file.relative_to(_HERE)
     return place.parts[0] in _IN_THE_LOOP or place.as_posix() in _FILES_IN_THE_LOOP

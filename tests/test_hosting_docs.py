@@ -18,6 +18,7 @@ from pathlib import Path
 
 import click
 import pytest
+from rows import each_row
 
 import truc_server
 from truc_protocol.errors import Code
@@ -79,7 +80,7 @@ def leaves(group: click.Group, words: tuple[str, ...]) -> Iterator[str]:
 
 
 class TestCommands:
-    @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+    @each_row("page", PAGES)
     def test_every_command_line_is_one_of_the_programs(self, page):
         text = page.read_text("utf-8")
         assert [found for line in commands_of(text) if (found := problem(line))] == []
@@ -89,7 +90,7 @@ class TestCommands:
         missing = [words for words in leaves(host, ("truc-server",)) if words not in text]
         assert [words for words in missing if not is_in_row(words)] == []
 
-    @pytest.mark.parametrize("line", [line for page in PAGES for line in lines_of(page.read_text("utf-8"))])
+    @each_row("line", lambda: (line for page in PAGES for line in lines_of(page.read_text("utf-8"))))
     def test_file_of_the_source_that_a_line_names_is_there(self, line):
         named = re.findall(r"(?<![\w/.])server/service/[\w.-]+", line)
         assert [name for name in named if not (ROOT / name).exists()] == []
@@ -143,16 +144,21 @@ def trees() -> list[ast.AST]:
     return [ast.parse(path.read_text("utf-8")) for path in SOURCE]
 
 
+@cache
+def said() -> list[str]:
+    """Return every text of the server."""
+    return [text for tree in trees() for text in texts(tree)]
+
+
 class TestTrouble:
     def test_every_warning_of_the_server_has_a_line_and_no_other(self):
         rows = [cell.strip("`") for cell in first_cells("Lines of the log")]
         assert rows == sorted({event for tree in trees() for event in warnings(tree)})
 
-    @pytest.mark.parametrize("cell", first_cells("It does not start"))
+    @each_row("cell", first_cells("It does not start"))
     def test_line_of_a_start_that_fails_is_one_of_the_servers(self, cell):
-        said = [text for tree in trees() for text in texts(tree)]
         line = re.sub(r"[;,.] \.\.\.$", "", cell.strip("`"))
-        assert any(line in text for text in said), f"expected a text of the server with {line!r}"
+        assert any(line in text for text in said()), f"expected a text of the server with {line!r}"
 
     def test_codes_that_players_report_are_codes(self):
         codes = re.findall(r"`(\w+)`", "\n".join(first_cells("What players report")))

@@ -18,6 +18,7 @@ from fuzz.running import Plan, run_mutations
 from fuzz.targets import FOUND, TARGETS, found, mutator, starts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.messages import Direction, MessageError, decode
@@ -25,6 +26,7 @@ from truc_protocol.wire.connection import Connection, Role, State
 
 FIRST = 8
 EVERY_TARGET = pytest.mark.parametrize("name", TARGETS)
+every_target = each_row("name", TARGETS)
 briefly = settings(
     max_examples=12,
     deadline=None,
@@ -35,7 +37,7 @@ briefly = settings(
 
 
 @pytest.mark.slow
-@EVERY_TARGET
+@every_target
 def test_target_takes_what_it_starts_from(name):
     begin = starts(name)
     assert begin
@@ -58,9 +60,7 @@ def test_target_takes_noise(name, noise):
     TARGETS[name].check(noise)
 
 
-@pytest.mark.parametrize(
-    "path", [path for name in TARGETS for path in found(name)], ids=lambda path: path.name
-)
+@each_row("path", lambda: (path for name in TARGETS for path in found(name)))
 def test_target_takes_what_it_has_failed_on(path):
     TARGETS[path.parent.name].check(path.read_bytes())
 
@@ -69,7 +69,7 @@ def test_everything_found_belongs_to_a_target():
     assert {folder.name for folder in FOUND.iterdir()} <= set(TARGETS)
 
 
-@EVERY_TARGET
+@every_target
 def test_same_seed_brings_the_same_changes(name):
     first, second = (
         [mutator(name)(chance, starts(name)[0], starts(name)) for _ in range(5)]

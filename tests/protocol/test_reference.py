@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from rows import each_row
 
 from truc_docs.protocol.pages import PAGES, write
 from truc_docs.protocol.typescript import types_file
@@ -13,12 +13,12 @@ from truc_words.variant_files import field_lines
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_row("name", PAGES)
 def test_page_is_fresh(name):
     assert (DOCS / name).read_text(encoding="utf-8") == PAGES[name]()
 
 
-@pytest.mark.parametrize("form", [form.message for row in MESSAGES for form in row.forms] + [Info, SeatState])
+@each_row("form", [form.message for row in MESSAGES for form in row.forms] + [Info, SeatState])
 def test_every_field_has_its_line(form):
     assert set(form.__struct_fields__) <= set(field_lines(form))
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from rows import each_row
 from vectors.transcripts.tampered import case_tables
 
 from truc_protocol.checks import CHECKS
@@ -45,7 +45,7 @@ def built() -> dict[str, set[str]]:
 CASES = written()
 BUILT = built()
 DEFINED = {*re.findall(r"\bdef (\w+)\(", SOURCES), *BUILT}
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.number} {case.what}")
+every_case = each_row("case", CASES)
 
 
 def test_cases_are_numbered_without_a_gap():

@@ -5,7 +5,7 @@ import json
 from contextlib import suppress
 from functools import cache
 
-import pytest
+from rows import each_row
 from vectors.shape import add
 from vectors.transcripts import tampered
 from vectors.transcripts.make import FOLDER
@@ -34,11 +34,11 @@ def groups(kind):
 def numbered(kind):
     for group in groups(kind):
         for test in group["tests"]:
-            yield pytest.param(group, test, id=f"{test['tcId']}-{test['comment']}")
+            yield group, test
 
 
-@pytest.mark.parametrize("group", groups("list"), ids=lambda group: f"from-{group['tests'][0]['tcId']}")
-@pytest.mark.parametrize("threads", [0, 2])
+@each_row("group", lambda: groups("list"))
+@each_row("threads", [0, 2])
 def test_every_list_of_a_group_is_refused_as_it_says(group, threads):
     assert [test["comment"] for test in group["tests"] if not is_refused_as_said(group, test, threads)] == []
 
@@ -77,7 +77,7 @@ def expected(test):
     return {name: test[name] for name in ("result", *FIELDS)}
 
 
-@pytest.mark.parametrize(("group", "test"), list(numbered("file")))
+@each_row("group, test", lambda: numbered("file"))
 def test_damaged_file_comes_to_what_it_says(group, test):
     file = (FOLDER / group["file"]).read_bytes()
     edited = file[: test["at"]] + h(test["insert"]) + file[test["at"] + test["remove"] :]

@@ -6,6 +6,7 @@ time: `TRUC_EXAMPLES=100 python -m pytest tests/rules` has a hundred times as ma
 
 import os
 import random
+from functools import cache
 from typing import NamedTuple
 
 from hypothesis import settings
@@ -66,6 +67,7 @@ def examples(count):
     return settings(max_examples=count * _TIMES, derandomize=_TIMES == 1, deadline=None, database=None)
 
 
+@cache
 def optioned():
     """Return every preset with every option it takes, once each: (preset, option, value)."""
     return [

@@ -129,7 +129,7 @@ def test_a_seat_sees_nothing_of_hidden_cards(name, seats, seed):
     assert_alike(preset(name), seats, seed)
 
 
-@each_row("name, option, value", optioned())
+@each_row("name, option, value", optioned)
 @examples(1)
 @given(seed=SEEDS)
 def test_a_seat_sees_nothing_of_hidden_cards_with_a_table_option(name, option, value, seed):

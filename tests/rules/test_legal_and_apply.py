@@ -42,7 +42,7 @@ def test_apply_takes_exactly_what_legal_yields(name, seats, seed):
     assert_exact(some_state(preset(name), seats, seed))
 
 
-@each_row("name, option, value", optioned())
+@each_row("name, option, value", optioned)
 @examples(1)
 @given(seed=SEEDS)
 def test_apply_takes_exactly_what_legal_yields_with_a_table_option(name, option, value, seed):

@@ -130,7 +130,7 @@ def test_who_knows_no_card_follows_every_hand(name, seats, seed):
     assert_followed(preset(name), seats, seed)
 
 
-@each_row("name, option, value", optioned())
+@each_row("name, option, value", optioned)
 @examples(1)
 @given(seed=SEEDS)
 def test_who_knows_no_card_follows_every_hand_with_a_table_option(name, option, value, seed):

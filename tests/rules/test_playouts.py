@@ -48,7 +48,7 @@ def test_every_match_ends_with_a_winner(name, seats, seed):
     assert last.games[last.winner] == preset(name).games_to_win
 
 
-@each_row("name, option, value", optioned())
+@each_row("name, option, value", optioned)
 @examples(1)
 @given(seed=SEEDS)
 def test_every_match_with_a_table_option_ends_with_a_winner(name, option, value, seed):

@@ -67,7 +67,7 @@ def test_own_options_are_those_of_who_sees_all_cards(name, seats, seed):
     assert_sure(preset(name), seats, seed)
 
 
-@each_row("name, option, value", optioned())
+@each_row("name, option, value", optioned)
 @examples(3)
 @given(seed=SEEDS)
 def test_own_options_are_the_same_with_a_table_option(name, option, value, seed):

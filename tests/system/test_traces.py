@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 from jsonschema import Draft202012Validator
+from rows import each_row
 from vectors import traces
 from vectors.traced import Script, merged, traced
 from vectors.traces import FOLDER, HANDS
@@ -22,7 +23,7 @@ from truc_rules import preset, presets
 
 pytestmark = pytest.mark.slow
 LONGEST = 100_000
-FAMILIES = pytest.mark.parametrize("family", HANDS)
+every_family = each_row("family", HANDS)
 
 
 @cache
@@ -69,7 +70,7 @@ def projected(value):
             return value
 
 
-@FAMILIES
+@every_family
 def test_trace_is_fresh(family):
     assert committed(family) == traces.page(family)
 
@@ -100,18 +101,18 @@ def test_every_set_of_words_has_a_trace():
     }
 
 
-@FAMILIES
+@every_family
 def test_length_stands_before_each_frame(family):
     assert all(int.from_bytes(raw[:4], "big") == len(raw) - 4 for _, raw in shown_frames(family))
 
 
-@FAMILIES
+@every_family
 def test_json_of_a_trace_is_what_its_bytes_say(family):
     told = [json.loads(block) for block in blocks(family, "json")]
     assert told == [traces.projected(unpack(raw[4:])) for _, raw in shown_frames(family)]
 
 
-@FAMILIES
+@every_family
 def test_every_frame_is_a_message_of_the_reference(family):
     odd = []
     for sender, raw in shown_frames(family):
@@ -122,7 +123,7 @@ def test_every_frame_is_a_message_of_the_reference(family):
     assert odd == []
 
 
-@FAMILIES
+@every_family
 def test_every_frame_fits_the_schema(family):
     unfit = []
     for sender, raw in shown_frames(family):
@@ -131,7 +132,7 @@ def test_every_frame_fits_the_schema(family):
     assert unfit == []
 
 
-@FAMILIES
+@every_family
 def test_hand_of_a_trace_passes_the_audit(family):
     (setup,) = [message for message in to_ana(family) if message["t"] == "setup"]
     secret, *_ = re.findall(r"X25519 secret of this match: `(\w+)`", committed(family))
@@ -143,13 +144,13 @@ def test_hand_of_a_trace_passes_the_audit(family):
     assert any(isinstance(parse(record), Close) for record in records)
 
 
-@FAMILIES
+@every_family
 def test_positions_of_a_trace_have_no_gap(family):
     positions = [message["k"] for message in to_ana(family) if message["t"] == "record"]
     assert positions == list(range(len(positions)))
 
 
-@FAMILIES
+@every_family
 def test_every_request_of_a_trace_has_one_reply(family):
     frames = [(sender.split(" to ")[0], unpack(raw[4:])) for sender, raw in shown_frames(family)]
     asked = [message["id"] for _, message in frames if "id" in message]
@@ -168,7 +169,7 @@ def test_keys_of_the_index_sign_what_the_traces_show():
     assert all(verify(*each) for each in signed)
 
 
-@FAMILIES
+@every_family
 def test_page_can_be_read_at_once(family):
     assert len(committed(family).encode()) < LONGEST
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from client.browser import browser, needs_browser
 from clients_elsewhere.programs import NODE, needs_node
+from rows import each_row
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "client" / "truc_web" / "lib"
@@ -80,7 +81,7 @@ def test_what_a_browser_lacks_computes_what_node_does():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+@each_row("path", MODULES)
 def test_module_imports_its_neighbours_only_and_the_platform_of_node_alone_imports_node(path):
     outside = [each for each in imports(path) if not each.startswith(".")]
     assert path.name == "platform_node.mjs" or outside == []

@@ -98,12 +98,14 @@ final class Keys {
         return new BigInteger(1, turned);
     }
 
-    // The sum of two points (x, y) of the curve.
+    // The sum of two points of the curve; (x, y, z) is the point (x/z, y/z): a division in each of hundreds of sums would be slow.
     static BigInteger[] add(BigInteger[] a, BigInteger[] b) {
-        BigInteger t = D.multiply(a[0]).multiply(b[0]).multiply(a[1]).multiply(b[1]).mod(P);
-        BigInteger x = a[0].multiply(b[1]).add(a[1].multiply(b[0])), y = a[1].multiply(b[1]).add(a[0].multiply(b[0]));
-        x = x.multiply(ONE.add(t).modInverse(P)).mod(P);
-        return new BigInteger[] {x, y.multiply(ONE.subtract(t).modInverse(P)).mod(P)};
+        BigInteger x = a[0].multiply(b[0]).mod(P), y = a[1].multiply(b[1]).mod(P), z = a[2].multiply(b[2]).mod(P);
+        BigInteger square = z.multiply(z), t = D.multiply(x).mod(P).multiply(y), less = square.subtract(t).mod(P), more = square.add(t).mod(P);
+        BigInteger crossed = a[0].add(a[1]).multiply(b[0].add(b[1])).subtract(x).subtract(y).mod(P);
+        return new BigInteger[] {
+            z.multiply(less).mod(P).multiply(crossed).mod(P), z.multiply(more).mod(P).multiply(x.add(y)).mod(P), less.multiply(more).mod(P)
+        };
     }
 
     /** C4: a point of the subgroup of prime order, canonically encoded, not the identity. */
@@ -114,12 +116,12 @@ final class Keys {
         BigInteger x = x2.modPow(P.add(BigInteger.valueOf(3)).shiftRight(3), P);
         if (!x.multiply(x).mod(P).equals(x2)) x = x.multiply(ROOT).mod(P);
         if (x.signum() == 0 || !x.multiply(x).mod(P).equals(x2)) return false;
-        BigInteger[] sum = {BigInteger.ZERO, ONE}, point = {x.testBit(0) == key[31] < 0 ? x : P.subtract(x), y};
+        BigInteger[] sum = {BigInteger.ZERO, ONE, ONE}, point = {x.testBit(0) == key[31] < 0 ? x : P.subtract(x), y, ONE};
         for (int i = L.bitLength() - 1; i >= 0; i--) {
             sum = add(sum, sum);
             if (L.testBit(i)) sum = add(sum, point);
         }
-        return sum[0].signum() == 0 && sum[1].equals(ONE);
+        return sum[0].signum() == 0 && sum[1].equals(sum[2]);
     }
 
     /** Null where it gives nothing. */
