@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _CONFORM = Path(__file__).with_name("conform")
+_GUEST = Path(__file__).parents[1] / "docs" / "clients" / "guest.py"
 _TERMINAL = ("truc_terminal.main", "truc_terminal.commands.bot", "truc_terminal.commands.play")
 PROGRAMS = {
     "truc_terminal": _TERMINAL,
@@ -33,6 +34,8 @@ PROGRAMS = {
     "benchmarks.floor": ("benchmarks.floor",),
     "benchmarks.generator": ("benchmarks.generator",),
     str(_CONFORM / "heeding_bot.py"): (*_TERMINAL, "truc_terminal.commands.keys"),
+    str(_CONFORM / "broken_client.py"): ("random", "socket", "msgpack"),
+    str(_GUEST): ("secrets", "socket", "urllib.parse", "msgpack"),
     str(_CONFORM / "believing_client.py"): ("truc_conform.playing", "truc_protocol.boxes"),
 }
 """What is imported of each program, a module or a file, before it is forked."""
