@@ -12,6 +12,7 @@ from benchmarks.seats import GuestSeat, Map, Seat
 
 FRAME: Final = packed({"t": "act", "id": 7, "table": "K7PQX", "k": 12, "choose": "play 7e", "p": 12345})
 """An act of the size that the floor was measured with."""
+PING: Final = packed({"t": "ping", "n": 7})
 READS_EVERY_S: Final = 0.5
 READS_BYTES: Final = 256
 KERNEL_BYTES: Final = 4_096
@@ -34,6 +35,28 @@ class Entrant:
         self.times += 1
         self.seat.drop()
         self.begin()
+
+
+class Pinger(Entrant):
+    """A guest who, once logged in, asks for a sign of life as soon as the one before has come; `times` counts them."""
+
+    def __init__(self, line: Line, number: int, tally: Tally) -> None:
+        super().__init__(line, number, tally, is_keyed=False)
+
+    def begin(self) -> None:
+        """Take the wire from the seat, and ask."""
+        self.seat.wire.taker = self
+        self.seat.wire.send(PING)
+
+    def take(self, frame: memoryview) -> None:
+        """Count an answer, and ask again."""
+        if tag_of(frame) == b"pong":
+            self.times += 1
+            self.seat.wire.send(PING)
+
+    def lose(self) -> None:
+        """The server has ended it."""
+        self.seat.lose()
 
 
 class Viewer(GuestSeat):

@@ -23,11 +23,12 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.boards import AN_ADDRESS, MIX, Board, Game, Play, Tally
-from benchmarks.crowds import Echo, Entrant, Viewer, Watcher
+from benchmarks.crowds import Echo, Entrant, Pinger, Viewer, Watcher
 from benchmarks.loop import Line, Loop, Wire
 from benchmarks.proc import Usage, cores, pin, raise_file_limit, rss_kib, usage
 from benchmarks.seats import Seat
 from benchmarks.secured import SecuredWire
+from benchmarks.web import WebWire, load_pages
 from chaos.attacks import BEGUN
 
 AT_ONCE: Final = 64  # who comes in, sits down or begins at the same time
@@ -43,7 +44,8 @@ class Plan(NamedTuple):
     """What the generator does to a server.
 
     Attributes:
-        kind: play, growing (matches that become long), idle (logged in, no more), logins (one after the other), echo (frames, no game).
+        kind: play, growing (matches that become long), idle (logged in, no more), logins (one after the other), pings (signs of
+            life, as fast as they are answered), pages (as browsers load them), echo (frames, no game).
         port, pid: where the server listens, and its process.
         clients: how many, where nobody plays.
         tables, games: how many tables, and what is played there, in turns.
@@ -52,7 +54,7 @@ class Plan(NamedTuple):
         viewers: who watches and reads everything, at tables in turns.
         lengths: of matches, in records; it is measured from each to the next.
         storm: the share of seats that lose their connections at once, in the middle of the measuring.
-        is_tls: whether the connections are encrypted.
+        is_tls, is_web: whether the connections are encrypted, or WebSockets.
         is_flooded: whether garbage floods the server while it is measured.
     """
 
@@ -74,6 +76,7 @@ class Plan(NamedTuple):
     lengths: Sequence[int] = ()
     storm: float = 0.0
     is_tls: bool = False
+    is_web: bool = False
     is_flooded: bool = False
 
 
@@ -376,13 +379,28 @@ def logins(plan: Plan, loop: Loop) -> dict[str, Any]:
     return {**measured, "refused": dict(tally.refused), "faults": []}
 
 
+def pings(plan: Plan, loop: Loop) -> dict[str, Any]:
+    """Let clients be logged in, and ask for a sign of life as soon as they have got one."""
+    tally = Tally()
+    clients = [Pinger(Line(loop, plan.port), i, tally) for i in range(plan.clients)]
+    Stages(loop, tally).run("login", [partial(come, client.seat) for client in clients])
+    for client in clients:
+        client.begin()
+    return {**_counted(plan, loop, "messages", clients), "faults": tally.faults[:5]}
+
+
+def pages(plan: Plan, _loop: Loop) -> dict[str, Any]:
+    """Load pages one after the other."""
+    return {**load_pages(plan.port, plan.pid, plan.seconds), "faults": []}
+
+
 def echo(plan: Plan, loop: Loop) -> dict[str, Any]:
     """Send frames that come back, as fast as they do or at a pace."""
     clients = [Echo(Line(loop, plan.port), plan.pace) for _ in range(plan.clients)]
     return {**_counted(plan, loop, "messages", clients), "faults": []}
 
 
-def _counted(plan: Plan, loop: Loop, what: str, clients: Sequence[Entrant | Echo]) -> dict[str, Any]:
+def _counted(plan: Plan, loop: Loop, what: str, clients: Sequence[Entrant | Echo | Pinger]) -> dict[str, Any]:
     """Measure how often clients do what they do."""
     window = Window(plan, loop)
     window.warm_up()
@@ -400,14 +418,23 @@ def spread(figures: Sequence[float]) -> dict[str, float]:
     return {"n": len(figures), **middle, "max": max(figures)}
 
 
-KINDS: Final = {"play": play, "growing": growing, "idle": idle, "logins": logins, "echo": echo}
+KINDS: Final = {
+    "play": play,
+    "growing": growing,
+    "idle": idle,
+    "logins": logins,
+    "pings": pings,
+    "pages": pages,
+    "echo": echo,
+}
 
 
 def run(plan: Plan) -> Iterator[str]:
     """Carry a plan out; yield what came of it."""
     raise_file_limit()
     try:
-        yield json.dumps(KINDS[plan.kind](plan, Loop(SecuredWire if plan.is_tls else Wire)))
+        wires = SecuredWire if plan.is_tls else WebWire if plan.is_web else Wire
+        yield json.dumps(KINDS[plan.kind](plan, Loop(wires)))
     except LoadError as error:
         yield json.dumps({"error": str(error)})
 

@@ -128,8 +128,10 @@ async def measured(
     *,
     settings: Mapping[str, str] = SETTINGS,
     is_pinned: bool = True,
+    web_port: int | None = None,
     **wanted: Any,
 ) -> dict[str, Any]:
-    """Let a plan be carried out at a server of its own; return what came of it."""
-    async with server(folder, settings=settings, is_pinned=is_pinned) as running:
-        return await load(Plan(kind, running.port, running.pid, **wanted))
+    """Let a plan be carried out at a server of its own, at its door for browsers if that has a port; return what came of it."""
+    door = {} if web_port is None else {"TRUC_WEB_LISTEN": f"127.0.0.1:{web_port}"}
+    async with server(folder, settings={**settings, **door}, is_pinned=is_pinned) as running:
+        return await load(Plan(kind, web_port or running.port, running.pid, **wanted))

@@ -20,6 +20,7 @@ from benchmarks.measuring import signatures_us
 from chaos.flood import SETTINGS as HONEST
 from chaos.flood import TABLES_AN_ADDRESS
 from chaos.postgres import cluster, programs
+from chaos.servers import free_port
 
 from truc_rules import preset
 
@@ -245,6 +246,26 @@ async def tls(folder: Path, scale: Scale) -> Figures:
     }
 
 
+async def web(folder: Path, scale: Scale) -> Figures:
+    """Speak over the door for browsers and over TCP in turns; be idle there; load the page."""
+    over_tcp = partial(running.measured, folder, **_windows(scale))
+    at_door = partial(over_tcp, web_port=free_port())
+    over_web = partial(at_door, is_web=True)
+    crowd = {"clients": scale.idle, "seconds": scale.idle_s}
+    talk = {name: partial(way, "pings", clients=50) for name, way in (("tcp", over_tcp), ("web", over_web))}
+    acts = {
+        f"{name}_acts": partial(way, tables=scale.few) for name, way in (("tcp", over_tcp), ("web", over_web))
+    }
+    return {
+        **await _in_turns(scale.turns, talk),
+        **await _in_turns(scale.turns, acts),
+        "idle": await running.measured(
+            folder, "idle", web_port=free_port(), is_web=True, warm_s=scale.warm_s, **crowd
+        ),
+        "pages": await at_door("pages"),
+    }
+
+
 async def flood(folder: Path, scale: Scale) -> Figures:
     """Play at human pace at a server with its usual limits, quiet and flooded in turns; of each the middle round by its p99."""
     play = partial(
@@ -336,6 +357,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
     "readers": readers,
     "storm": storm,
     "tls": tls,
+    "web": web,
     "flood": flood,
     "postgresql": postgresql,
     "engine": engine,

@@ -95,16 +95,32 @@ def split_us(results: Results) -> tuple[float, float]:
 
 def echo_us(results: Results) -> float:
     """Return the microseconds of the main thread for a message of the bare echo: the one in turns with acts, if there was one."""
-    return _us_a_message(results.get("acts", results["floor"])["echo"])
+    return us_a_message(results.get("acts", results["floor"])["echo"])
 
 
 def paced_echo_us(results: Results) -> float:
     """Return the same where as many messages a second come as acts do in the open loop, from as many clients."""
-    return _us_a_message(results["floor"]["paced_echo"])
+    return us_a_message(results["floor"]["paced_echo"])
 
 
-def _us_a_message(echo: Results) -> float:
-    return float(echo["main_s"] / echo["messages"] * 1e6)
+def us_a_message(load: Results) -> float:
+    """Return the microseconds of the main thread for a message and its answer."""
+    return float(load["main_s"] / load["messages"] * 1e6)
+
+
+def more_at_door_us(results: Results) -> float:
+    """Return the microseconds that a WebSocket adds to a message, in or out."""
+    return (us_a_message(results["web"]["web"]) - us_a_message(results["web"]["tcp"])) / 2
+
+
+def ms_a_load(load: Results) -> float:
+    """Return the milliseconds of the main thread for all files of a first visit."""
+    return float(load["main_s"] / load["loads"] * 1e3)
+
+
+def us_a_file(load: Results) -> float:
+    """Return the microseconds of the main thread for one of them."""
+    return ms_a_load(load) / float(load["files"]) * 1e3
 
 
 def echo_rate(results: Results) -> float:
@@ -311,6 +327,26 @@ TARGETS: Final = (
         _at("acts few", us_an_act),
     ),
     Target("tls", "logins with a key a second, over TLS", "1/s", _at("tls logins", logins), mutual),
+    Target(
+        "web",
+        "main thread a message and its answer, over the door for browsers",
+        "µs",
+        _at("web web", us_a_message),
+        _at("web tcp", us_a_message),
+    ),
+    Target("web", "more for each of the two than over TCP", "µs", more_at_door_us, None, 20, 10),
+    Target(
+        "web",
+        "main thread an act, guests, over the door for browsers",
+        "µs",
+        _at("web web_acts", us_an_act),
+        _at("web tcp_acts", us_an_act),
+    ),
+    Target(
+        "web", "memory of an idle client in a WebSocket", "KiB", _at("web idle", kib_a_client), None, 30, 15
+    ),
+    Target("web", "main thread a first visit to the page", "ms", _at("web pages", ms_a_load), None, 20, 2),
+    Target("web", "main thread a file of it", "µs", _at("web pages", us_a_file), echo_us),
     Target(
         "flood",
         "act to opponent in a flood: p99",
