@@ -80,7 +80,9 @@ class WebCarrier:
         self._open = 0
         self._fingerprint = Fingerprint(fingerprint(met.server.spk))
         address = str(met.address._replace(table=None, invite=None, fingerprint=self._fingerprint))
-        self._pages = Pages(tree, origin, {"SERVER": met.server.info.name, "ADDRESS": address})
+        self._pages = Pages(
+            tree, origin, {"SERVER": met.server.info.name, "ADDRESS": address, "CARRIED": "yes"}
+        )
         self._renew_link()
 
     def _renew_link(self) -> None:

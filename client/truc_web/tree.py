@@ -9,7 +9,8 @@ import json
 import posixpath
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -33,9 +34,26 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """What is served, by the end of the name; anything else in the package is not for browsers."""
 _NAME_DIGITS: Final = 16  # of the hash: 64 bits
-_ENTRIES: Final = re.compile(r'<script type="module" src="/a/@TREE@/([^"]+)"')
+_PRELOADED: Final = re.compile(r'<link rel="modulepreload" href="/a/@TREE@/([^"]+)"([^>]*)>')
+_LOOK: Final = ("base", "table", "rooms")
+"""The stylesheets, in order: no screen is drawn before all are there, so they are one file."""
+EARLY: Final = (
+    "addEventListener('submit',(event)=>"
+    "{event.preventDefault();document.documentElement.dataset.pressed='yes'})"
+)
+"""Keeps in mind that somebody was quicker than the modules."""
+_SHELL: Final = (
+    '<main class="page"><section class="card sit"><div class="hero" aria-hidden="true"></div><h1>{connecting}</h1>'
+    '<p>&nbsp;</p><form><input name="name" class="name" maxlength="24" autocomplete="nickname" required=""'
+    ' aria-label="{nickname}" placeholder="{nickname}" autofocus><button class="b yes"><b>{sit_down}</b></button>'
+    '<p class="dim"><small>{no_account}</small></p></form></section></main>'
+)
+"""The way to a seat as `page/view/sit.mjs` draws it while the table is not known: painted before any module is there."""
+_SHELL_WORDS: Final = ("connecting", "nickname", "sit_down", "no_account")
 _COMMENTS: Final = re.compile(rb"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/)[\s\S])*\*/[ \t]*)$", re.MULTILINE)
-_IMPORTED: Final = re.compile(r"""^(?:import|export)\b[^'";]*?['"](\.{1,2}/[^'"]+)['"]""", re.MULTILINE)
+_IMPORTED: Final = re.compile(
+    r"""^(?:import|export)\b(?:[^'";()]*?\bfrom)?\s*['"](\.{1,2}/[^'"]+)['"]""", re.MULTILINE
+)
 
 
 class Tree(NamedTuple):
@@ -54,37 +72,47 @@ class Tree(NamedTuple):
         }
         return json.dumps({"integrity": modules}, separators=(",", ":"))
 
-    def page(self, values: Mapping[str, str]) -> bytes:
-        """Return the page; each `@NAME@` in it stands for a value."""
+    def page(self, values: Mapping[str, str], lang: str = "en", *, is_link: bool = False) -> bytes:
+        """Return the page in a language, or that of a link to a table; each `@NAME@` in it stands for a value."""
         text = self.files[PAGE].decode()
-        inserted = {"IMPORTS": self.import_map, "PRELOADS": self._preloads(_ENTRIES.findall(text))}
-        for name, value in {**values, "TREE": self.name}.items():
+        known = set[str]()
+        text = _PRELOADED.sub(lambda link: self._preloads(link[1], link[2], known), text)
+        for name, value in {**values, "TREE": self.name, "LANG": lang}.items():
             text = text.replace(f"@{name}@", escape(value))
-        for name, html in inserted.items():
+        shell = self._shell(lang) if is_link else ""
+        for name, html in {"IMPORTS": self.import_map, "EARLY": EARLY, "SHELL": shell}.items():
             text = text.replace(f"@{name}@", html)
         return text.encode()
 
-    def _preloads(self, entries: Iterable[str]) -> str:
-        """Return the links by which a browser fetches all modules at once, instead of finding them one in another."""
-        waiting, found = list(entries), dict[str, None]()
+    def _shell(self, lang: str) -> str:
+        words = json.loads(self.files[f"words/{lang}.json"])["page"]
+        return _SHELL.format_map({name: escape(words[name]) for name in _SHELL_WORDS})
+
+    def _preloads(self, entry: str, how: str, known: set[str]) -> str:
+        """Return links by which a browser fetches a module, and all it needs, at once, instead of finding one in another.
+
+        Those that are known are left out, and then known.
+        """
+        waiting, found = deque([entry]), list[str]()
         while waiting:
-            path = waiting.pop()
-            if path in found or path not in self.files:
+            path = waiting.popleft()
+            if path in known or path not in self.files:
                 continue
-            found[path] = None
+            known.add(path)
+            found.append(path)
             folder = PurePosixPath(path).parent
             named = _IMPORTED.findall(self.files[path].decode())
             waiting += [posixpath.normpath(folder / other) for other in named]
         return "\n".join(
-            f'<link rel="modulepreload" href="/a/{self.name}/{path}" integrity="sha256-{_digest(self.files[path])}">'
-            for path in sorted(found)
+            f'<link rel="modulepreload" href="/a/{self.name}/{path}" integrity="sha256-{_digest(self.files[path])}"{how}>'
+            for path in found
         )
 
     def headers(self, origin: str) -> tuple[tuple[str, str], ...]:
         """Return the headers of every page of a server with this origin."""
         policy = (
             "default-src 'none'",
-            f"script-src 'self' 'sha256-{_digest(self.import_map.encode())}'",
+            f"script-src 'self' 'sha256-{_digest(self.import_map.encode())}' 'sha256-{_digest(EARLY.encode())}'",
             "style-src 'self'",
             "img-src 'self'",
             f"connect-src 'self' {_socket(origin)}",
@@ -152,7 +180,12 @@ def read_tree() -> Tree:
     """Read the tree of the installed package; blocks."""
     package = files("truc_web")
     found = (pair for folder in _FOLDERS for pair in _walk(package / folder, f"{folder}/"))
-    return tree_of(dict(sorted((*found, *word_files()))))
+    return tree_of(_joined(dict(sorted((*found, *word_files())))))
+
+
+def _joined(found: dict[str, bytes]) -> dict[str, bytes]:
+    found["page/look.css"] = b"".join(found.pop(f"page/look/{name}.css") for name in _LOOK)
+    return found
 
 
 def tree_of(found: Mapping[str, bytes]) -> Tree:

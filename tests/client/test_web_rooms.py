@@ -1,11 +1,14 @@
 """The screens of the page around the table: what they show, in Node, and as a player meets them in a browser."""
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 
+import pytest
 from chaos.servers import free_port
 from client.browser import Page, browser, needs_browser
 from client.running import Process
@@ -16,6 +19,7 @@ from truc_client.home.home import export_seed, import_seed
 from truc_protocol.documents import rule_document
 from truc_rules import preset, presets, with_options
 from truc_rules.variants.options import TABLE_OPTIONS
+from truc_web.tree import read_tree
 
 PAGE = Path(__file__).parents[2] / "client" / "truc_web" / "page"
 
@@ -67,6 +71,33 @@ def test_every_option_that_is_offered_for_a_game_is_possible_in_it():
                 )
     missing = {"order"}  # each has a game of its own
     assert {name for name, _ in offered} == set(TABLE_OPTIONS) - missing
+
+
+DRAWN = """
+import { readFileSync } from 'node:fs'
+import { sitScreen } from 'PAGE/view/sit.mjs'
+import { Speech } from 'PAGE/words.mjs'
+import { FIRST } from 'PAGE/state/state.mjs'
+const html = (shown) => 'text' in shown ? shown.text.replaceAll('\u00a0', '&nbsp;') :
+  `<${shown.name}${Object.entries(shown.props).filter(([name, value]) => ['string', 'number', 'boolean'].includes(typeof value) && !['value', 'data-focus'].includes(name))
+    .map(([name, value]) => ` ${name}="${value === true ? '' : value}"`).join('')}>${shown.children.map(html).join('')}` + (shown.name === 'input' ? '' : `</${shown.name}>`)
+const { catalogue, own } = JSON.parse(readFileSync(0))
+const ui = { speech: new Speech(catalogue, own.sets), state: { ...FIRST, answers: {} }, find: () => new Promise(() => {}) }
+console.log(html(sitScreen(ui, 'K7PQ2')))
+"""
+
+
+@needs_node
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_what_is_painted_before_any_module_is_there_is_what_the_page_draws_first(lang):
+    tree = read_tree()
+    words = {"catalogue": f"words/{lang}.json", "own": "words/own.json"}
+    given = json.dumps({name: json.loads(tree.files[path]) for name, path in words.items()})
+    command = [NODE, "--input-type=module", "-e", DRAWN.replace("PAGE", PAGE.as_uri())]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    painted = re.search(r'<div id="app">(.*)</div>', tree.page({}, lang, is_link=True).decode())[1]
+    assert unescape(painted.replace(" autofocus", "")) == unescape(done.stdout.strip())
+    assert '<div id="app"></div>' in tree.page({}, lang).decode()
 
 
 SOON_MS = 30_000

@@ -48,6 +48,7 @@ from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree, tree_of, without_comments
 
 ROOT = Path(__file__).resolve().parents[2]
+LOW = ' fetchpriority="low"'
 MASK = b"\1\2\3\4"
 PING = pack({"t": "ping", "n": 1})
 
@@ -108,6 +109,10 @@ async def test_a_page_has_one_policy_and_whoever_has_it_is_told_so(tmp_path):
         _, packed, body = await web.ask("/", Accept_Encoding="br, gzip")
         assert (packed["content-encoding"], packed["etag"]) == ("gzip", headers["etag"])
         assert b"<!doctype html>" in gzip.decompress(body)
+        for path, has_field in (("/t/K7PQ2", True), ("/", False)):
+            _, headers, body = await web.ask(path, Accept_Language="xx, fr-CA;q=0.8, en")
+            assert (b'<html lang="fr"' in body, b'name="name"' in body) == (True, has_field)
+            assert "Accept-Language" in headers["vary"]
         status, headers, body = await web.ask("/", "HEAD")
         assert (status, body) == (200, b"")
         assert int(headers["content-length"]) > 1_000
@@ -141,7 +146,11 @@ async def test_the_inline_import_map_is_what_the_policy_names_and_names_what_is_
 
 
 def test_all_modules_of_the_page_are_fetched_at_once_and_those_of_node_are_not():
-    page = '<script type="importmap">@IMPORTS@</script>@PRELOADS@<script type="module" src="/a/@TREE@/page/main.mjs">'
+    first, rest = (
+        f'<link rel="modulepreload" href="/a/@TREE@/{path}">'
+        for path in ("lib/two.mjs", 'page/main.mjs" fetchpriority="low')
+    )
+    page = f'<script type="importmap">@IMPORTS@</script>{first}{rest}'
     main = "import { a,\n  b } from '../lib/one.mjs'\nimport \"./side.mjs\"\nconst it = './no.mjs'\nawait import('./late.mjs')"
     modules = {
         "page/main.mjs": main,
@@ -151,10 +160,11 @@ def test_all_modules_of_the_page_are_fetched_at_once_and_those_of_node_are_not()
     }
     tree = tree_of({path: text.encode() for path, text in {**modules, "page/page.html": page}.items()})
     loaded = re.findall(
-        r'<link rel="modulepreload" href="/a/(\w+)/([^"]+)" integrity="sha256-[^"]+">', tree.page({}).decode()
+        r'<link rel="modulepreload" href="/a/(\w+)/([^"]+)" integrity="sha256-[^"]+"([^>]*)>',
+        tree.page({}).decode(),
     )
-    wanted = ["lib/one.mjs", "lib/two.mjs", "page/main.mjs", "page/side.mjs"]
-    assert loaded == [(tree.name, path) for path in wanted]
+    wanted = [("lib/two.mjs", ""), ("lib/one.mjs", ""), ("page/main.mjs", LOW), ("page/side.mjs", LOW)]
+    assert loaded == [(tree.name, *each) for each in wanted]
     assert tree.page({}).index(b"importmap") < tree.page({}).index(b"modulepreload")
 
 

@@ -32,7 +32,7 @@ export function effects(before, after) {
     const old = before.tables[code]
     if (old !== undefined && old !== table) found.push(...ofTable(code, old, table))
   }
-  if (before.line.state !== 'ready' && after.line.state === 'ready' && before.server !== null) found.push({ do: 'back' })
+  if (before.line.state !== 'ready' && after.line.state === 'ready' && before.line.wasReady) found.push({ do: 'back' })
   const mayReload = after.isStale && !isBusy(after)
   if (mayReload && (!before.isStale || isBusy(before))) found.push({ do: 'reload' })
   const n = turns(after)

@@ -1,14 +1,14 @@
 // Which screen an address shows.
 
 import { sitScreen } from './view/sit.mjs'
-import { tableScreen } from './view/table.mjs'
 import { noticeScreen } from './view/notice.mjs'
 
 /** @typedef {import('./ui.mjs').Ui} Ui */
 
-/** The screens by the first part of the address, but for the table, to which most links lead: loaded when they are asked for. */
+/** The screens by the first part of the address, but for the way to a seat, to which most links lead: loaded when they are asked for. */
 /** @type {Record<string, () => Promise<any>>} */
 const LATER = {
+  t: () => import('./view/table.mjs'),
   '': () => import('./view/lobby.mjs'),
   play: () => import('./view/new_table.mjs'),
   best: () => import('./view/best.mjs'),
@@ -29,15 +29,16 @@ export function screenOf(ui) {
   if (kind === 't' || kind === 'w') {
     const table = ui.tableHere
     if (kind === 'w' && table === null) ui.once('watch', rest, () => ui.wish('watch', { table: rest.toUpperCase() }))
-    return table === null || (kind === 't' && table.seat === null && !state.screen.watch) ? sitScreen(ui, rest.toUpperCase()) : tableScreen(ui, table)
+    const sits = () => sitScreen(ui, rest.toUpperCase())
+    return table === null || (kind === 't' && table.seat === null && !state.screen.watch) ? sits() : later(ui, 't', table) ?? sits()
   }
   return later(ui, kind in LATER ? kind : '', rest)
 }
 
-/** @param {Ui} ui @param {string} kind @param {string} rest */
-function later(ui, kind, rest) {
+/** @param {Ui} ui @param {string} kind @param {any} about */
+function later(ui, kind, about) {
   const screen = loaded.get(kind)
-  if (screen !== undefined) return screen(ui, rest)
+  if (screen !== undefined) return screen(ui, about)
   LATER[kind]().then((module) => {
     loaded.set(kind, module.screen)
     ui.draw()

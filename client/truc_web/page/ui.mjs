@@ -26,14 +26,15 @@ export class Ui {
   /**
    * @param {Element} root
    * @param {Worker} worker
-   * @param {{ catalogue: any, own: { sets: any, games: Record<string, string> }, settings: Settings, load: (lang: string) => Promise<any> }} given
+   * @param {{ catalogue: any, own: { sets: any, games: Record<string, string> }, settings: Settings, find: (code: string) => Promise<any>, load: (lang: string) => Promise<any> }} given
    */
-  constructor(root, worker, { catalogue, own, settings, load }) {
+  constructor(root, worker, { catalogue, own, settings, find, load }) {
     this.root = root
     this.worker = worker
     this.load = load
     this.own = own
     this.settings = settings
+    this.find = find
     this.speech = new Speech(catalogue, own.sets)
     this.state = { ...FIRST, path: location.pathname }
     /** @type {any[]} */
@@ -45,7 +46,6 @@ export class Ui {
     this.early = []
     /** @type {Map<number, (message: any) => void>} */
     this.waiting = new Map()
-    worker.onmessage = ({ data }) => this.take(data)
     setInterval(() => this.tick(), TICK_MS)
   }
 
@@ -57,15 +57,14 @@ export class Ui {
 
   /** @param {any} event */
   take(event) {
-    if (event.what === 'up') return this.begin()
+    if (event.what === 'up') return this.hasBegun()
     if (event.what === 'reply') return this.settle(event)
     this.happen({ ...event, now: performance.now() })
   }
 
-  begin() {
+  hasBegun() {
     this.isUp = true
-    const invite = /[#&]invite=([\w-]+)/.exec(location.hash)?.[1] ?? null
-    for (const wish of [{ do: 'begin', invite }, ...this.early.splice(0)]) this.post(wish)
+    for (const wish of this.early.splice(0)) this.post(wish)
   }
 
   /** @param {any} event */
@@ -226,6 +225,7 @@ export class Ui {
   go(path, isInstead = false) {
     if (isInstead) history.replaceState(null, '', path)
     else if (path !== location.pathname) history.pushState(null, '', path)
+    if (!path.startsWith('/t/')) this.post({ do: 'enter' })
     this.happen({ what: 'path', path })
   }
 
@@ -248,6 +248,7 @@ export class Ui {
 
   /** Kept once the server can be asked. @returns {Promise<void>} */
   async ready() {
+    this.post({ do: 'enter' })
     while (this.state.line.state !== 'ready') await new Promise((resolve) => setTimeout(resolve, READY_MS))
   }
 

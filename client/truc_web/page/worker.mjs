@@ -1,7 +1,6 @@
 // What runs beside the page: the connection, the checks, the key. The page sends it wishes, and is told events: see
 // session/session.mjs.
 
-import { verify } from '../lib/proof/audit.mjs'
 import { connectWeb } from '../lib/web_socket.mjs'
 import { fromHex } from '../lib/bytes.mjs'
 import { Session } from './session/session.mjs'
@@ -18,8 +17,12 @@ let session = null
 let vault = null
 const opened = openVault().catch(() => null)     // null where the browser keeps nothing
 let release = () => {}
+let isSettled = () => {}
+const settled = new Promise((resolve) => { isSettled = () => resolve(undefined) })     // this tab has a session, or another one has
 /** @type {string | null} */
 let invite = null     // of the link that led here
+let isCarried = false
+let asksName = false
 
 /** @param {any} event */
 const tell = (event) => page.postMessage(event)
@@ -43,7 +46,10 @@ async function begin(isTaking) {
   if (navigator.locks === undefined) return visit(why)
   const request = isTaking ? { steal: true } : { ifAvailable: true }
   navigator.locks.request(LOCK, request, async (lock) => {
-    if (lock === null) return tell({ what: 'second' })
+    if (lock === null) {
+      isSettled()
+      return tell({ what: 'second' })
+    }
     const held = new Promise((resolve) => { release = () => resolve(undefined) })
     await vault?.load()     // what the other tab has stored meanwhile
     visit(why)
@@ -57,7 +63,7 @@ async function begin(isTaking) {
 
 /** @param {string | null} why */
 async function visit(why) {
-  const local = await beside()
+  const local = isCarried ? await beside() : null
   const url = `${location.origin.replace(/^http/, 'ws')}/ws`
   const server = local?.server ?? location.origin
   const connect = async () => {
@@ -67,7 +73,8 @@ async function visit(why) {
   }
   /** @type {{ fingerprint?: string | null, revoked?: string[] }} */
   const { fingerprint = null, revoked = [] } = local ?? {}
-  session = new Session({ connect, server, invite, fingerprint, revoked: revoked.map((key) => fromHex(key)), vault, whyGuest: why, tell })
+  session = new Session({ connect, server, invite, fingerprint, revoked: revoked.map((key) => fromHex(key)), vault, whyGuest: why, asksName, tell })
+  isSettled()
   tell({ what: 'vault', name: vault?.name ?? null, isNew: !vault?.hasKey })
   await session.run()
 }
@@ -81,15 +88,19 @@ async function beside() {
 /** @type {Record<string, (wish: any) => unknown>} */
 const WISHES = {
   begin(wish) {
-    invite = wish.invite
+    ({ invite, isCarried, asksName } = wish)
     return begin(false)
   },
   take: () => begin(true),
   awake: () => session?.awake(),
+  enter() {
+    asksName = false
+    return session?.logInNow()
+  },
   async name({ n, name }) {
     await vault?.rename(name)
-    tell({ what: 'line', state: 'opening' })
-    session?.comeBack()     // to log in by it
+    await settled     // whoever is quick has pressed before
+    await session?.nameIs()
     tell({ what: 'reply', n, message: { t: 'ok' } })
   },
   async matches({ n }) {
@@ -110,6 +121,7 @@ const WISHES = {
   // The verdict on the file alone, as any other program would give it.
   async verify({ n, match }) {
     const file = (await vault?.match(match))?.file
+    const { verify } = await import('../lib/proof/audit.mjs')
     const { result, check, culprit } = file === undefined ? { result: null, check: null, culprit: null } : await verify(file)
     tell({ what: 'reply', n, message: { t: 'ok', result, check, culprit } })
   },

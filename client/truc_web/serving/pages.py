@@ -12,10 +12,13 @@ from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from truc_web.tree import PAGE, Tree, file_headers, kind_of
+from truc_words.catalogue import LANGUAGES
 
 _PAGES: Final = re.compile(r"/(play|history|best|settings|learn|[twm]/[A-Za-z0-9_-]{1,64})?")
 _YEAR_S: Final = 31_536_000
 _TEXT: Final = "text/plain; charset=utf-8"
+_HTML: Final = "text/html; charset=utf-8"
+_BY_LANGUAGE: Final = "Accept-Encoding, Accept-Language"
 _LEAST_PACKED: Final = 256  # bytes: what is shorter gains nothing
 
 Header = tuple[str, str]
@@ -52,7 +55,17 @@ class Pages:
     """The page and the files of one server."""
 
     def __init__(self, tree: Tree, origin: str, values: Mapping[str, str]) -> None:
-        self._page = _stored(tree.page(values), "text/html; charset=utf-8", "no-cache", tree.headers(origin))
+        self._pages = {
+            (lang, is_link): _stored(
+                tree.page(values, lang, is_link=is_link),
+                _HTML,
+                "no-cache",
+                tree.headers(origin),
+                _BY_LANGUAGE,
+            )
+            for lang in LANGUAGES
+            for is_link in (False, True)
+        }
         of_files = file_headers(origin)
         cache = f"public, max-age={_YEAR_S}, immutable"
         self._files = {
@@ -63,7 +76,8 @@ class Pages:
 
     def find(self, path: str, headers: Headers) -> Answer:
         """Return the answer to a request for a path, by the headers of the request."""
-        stored = self._page if is_page(path) else self._files.get(path)
+        is_link = path.startswith("/t/")
+        stored = self._pages[language_of(headers), is_link] if is_page(path) else self._files.get(path)
         if stored is None:
             return refused(HTTPStatus.NOT_FOUND, "there is nothing at this address")
         packs = any("gzip" in value for value in values_of(headers, b"accept-encoding"))
@@ -73,6 +87,16 @@ class Pages:
 def values_of(headers: Headers, name: bytes) -> list[str]:
     """Return every value of a header, given in small letters."""
     return [value.decode("latin-1") for key, value in headers if key == name]
+
+
+def language_of(headers: Headers) -> str:
+    """Return the first language that a browser asks for, of those that there are."""
+    wanted = (
+        each.strip()[:2].lower()
+        for value in values_of(headers, b"accept-language")
+        for each in value.split(",")
+    )
+    return next((lang for lang in wanted if lang in LANGUAGES), LANGUAGES[0])
 
 
 def is_page(path: str) -> bool:
@@ -97,10 +121,12 @@ def refused(status: HTTPStatus, words: str, *headers: Header, why: str | None = 
     return text(words, *headers, status=status)._replace(why=why)
 
 
-def _stored(content: bytes, kind: str, cache: str, headers: tuple[Header, ...] = ()) -> _Stored:
+def _stored(
+    content: bytes, kind: str, cache: str, headers: tuple[Header, ...] = (), vary: str = "Accept-Encoding"
+) -> _Stored:
     packed = gzip.compress(content, mtime=0) if len(content) >= _LEAST_PACKED else content
     etag = f'"{sha256(content).hexdigest()[:32]}"'
-    own = (("Content-Type", kind), ("Cache-Control", cache), ("ETag", etag), ("Vary", "Accept-Encoding"))
+    own = (("Content-Type", kind), ("Cache-Control", cache), ("ETag", etag), ("Vary", vary))
     return _Stored(content, packed if len(packed) < len(content) else None, etag, own + headers)
 
 

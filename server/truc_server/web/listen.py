@@ -120,7 +120,7 @@ class WebDoor:
         self.origin = origin_of(settings.web, int(listeners[0].socket.getsockname()[1]))
         self._bound_to = binding(self.origin)
         address = address_beside(settings.listen, self.origin, port, self._house.identity.fingerprint)
-        values = {"SERVER": settings.name, "ADDRESS": address}
+        values = {"SERVER": settings.name, "ADDRESS": address, "CARRIED": "no"}
         self._pages = Pages(tree, self.origin, values)
         self._status = status.Reception(self._house, self._lobby, tree.name)
         self._house.figures.web_tree = tree.name

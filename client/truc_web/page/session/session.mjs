@@ -18,8 +18,6 @@ import { Goodbye, Line, Stopped } from '../../lib/line.mjs'
 import { Greeting, knownBy } from '../../lib/login.mjs'
 import { CheckFailed } from '../../lib/proof/records.mjs'
 import { Malformed } from '../../lib/proof/encoding.mjs'
-import { Attended } from './attended.mjs'
-import { fetchMatch } from './fetching.mjs'
 import { plain } from './plain.mjs'
 import { NotKept } from './vault.mjs'
 
@@ -42,12 +40,13 @@ const WANT = ['history']
  * @property {Uint8Array[]} revoked keys of servers that are accepted nowhere any more
  * @property {import('./vault.mjs').Vault | null} vault null where the browser keeps nothing: then one is a guest
  * @property {string | null} whyGuest why this browser cannot have a key; null if it can
+ * @property {boolean} asksName whether the page asks a player without a name for one before it asks for anything else
  * @property {(event: any) => void} tell
  */
 
 export class Session {
   /** @param {Given} given */
-  constructor({ connect, server, invite, fingerprint, revoked, vault, whyGuest, tell }) {
+  constructor({ connect, server, invite, fingerprint, revoked, vault, whyGuest, asksName, tell }) {
     this.connect = connect
     this.server = server
     this.invite = invite
@@ -55,14 +54,20 @@ export class Session {
     this.revoked = revoked
     this.vault = vault
     this.whyGuest = whyGuest
+    this.asksName = asksName
     this.tell = tell
-    /** @type {Map<string, Attended>} */
+    /** @type {Map<string, import('./attended.mjs').Attended>} */
     this.attended = new Map()
     /** @type {Map<number, number>} */
     this.wishes = new Map()     // by the id of the request
     /** @type {Map<number, (reply: any) => void>} */
     this.pages = new Map()      // of a match that is fetched, likewise
     this.followsLobby = false
+    /** @type {Set<string>} */
+    this.meantReady = new Set()     // the tables at which the player wants to play
+    this.isHeld = false     // whether the login waits for a name
+    /** @type {((value: unknown) => void)[]} */
+    this.proves = []     // whom to tell that the login is sent
     this.failures = 0
     this.isOver = false
     this.isHurried = false
@@ -124,6 +129,10 @@ export class Session {
       this.isHurried = false
       return
     }
+    if (this.isHeld) {     // the server waits for a login no longer than it must
+      this.isHeld = false
+      return new Promise((resolve) => { this.wake = () => resolve(undefined) })
+    }
     this.failures += 1
     const most = Math.min(LEAST_PAUSE_MS * 2 ** (this.failures - 1), MOST_PAUSE_MS)
     const pause = Math.max(pauseMs, most * (0.5 + Math.random() / 2))
@@ -179,7 +188,7 @@ export class Session {
     if (t === 'hello' && reply.t === 'hello') return this.logIn(reply, payload)
     if (reply.t === 'welcome') return this.enter(reply)
     if (reply.t === 'error') await this.takeError(reply, t, fields)
-    else if (SIT.includes(t)) this.sitDown(reply.table ?? fields.table, reply.seat)
+    else if (SIT.includes(t)) await this.sitDown(reply.table ?? fields.table, reply.seat)
     else if (t === 'resume') await this.attended.get(fields.table)?.reached(reply.k)
     else if (t === 'leave' || t === 'unwatch') this.leave(fields.table)
     if (n !== undefined) this.tell({ what: 'reply', n, message: plain(reply) })
@@ -192,6 +201,13 @@ export class Session {
     await this.vault?.pin(this.server, met.pin)
     this.tell({ what: 'server', info: plain(met.info) })
     this.tell({ what: 'line', state: 'greeting' })
+    this.isHeld = this.asksName && this.vault?.name === null
+    if (!this.isHeld) await this.prove(met)
+  }
+
+  /** @param {import('../../lib/login.mjs').Met} met */
+  async prove(met) {
+    this.isHeld = false
     const name = this.vault?.name ?? null
     if (this.vault !== null && this.whyGuest === null) {
       this.me = await this.vault.me(met.pin)
@@ -200,6 +216,7 @@ export class Session {
       this.token ??= this.vault?.token ?? null
       this.line.ask('login', this.token === null ? { name: name ?? 'guest' } : { token: this.token })
     }
+    this.proves.splice(0).forEach((tell) => tell(null))
   }
 
   /** @param {any} welcome */
@@ -214,26 +231,48 @@ export class Session {
     this.tell({ what: 'me', name, tag: player, isKeyed: this.me !== null, why: this.whyGuest })
     const held = new Map(seats.map((/** @type {any} */ seat) => [seat.table, seat]))
     for (const [table, { number }] of this.attended) if (number !== null && !held.has(table)) this.leave(table)
-    for (const { table, seat, match } of held.values()) this.attend(table, seat).meet(true, match)
+    for (const { table, seat, match } of held.values()) (await this.attend(table, seat)).meet(true, match)
     for (const attended of this.attended.values()) if (attended.number === null) attended.meet(false)
     if (this.followsLobby) this.line.ask('lobby', {})
     this.tell({ what: 'line', state: 'ready' })
   }
 
-  /** @param {string} table @param {number | null} seat */
-  attend(table, seat) {
+  /** What follows a table is loaded with the first: it is not needed to come to a seat. @param {string} table @param {number | null} seat */
+  async attend(table, seat) {
+    if (this.attended.get(table)?.number !== seat) this.tell({ what: 'seated', table, seat })
+    const { Attended } = await import('./attended.mjs')
     const known = this.attended.get(table)
     if (known !== undefined && known.number === seat) return known
     const attended = new Attended(this.means, table, seat)
+    attended.wantsReady = this.meantReady.has(table)
     this.attended.set(table, attended)
-    this.tell({ what: 'seated', table, seat })
     return attended
   }
 
   /** @param {string} table @param {number} seat */
-  sitDown(table, seat) {
-    const attended = this.attend(table, seat)
+  async sitDown(table, seat) {
+    const attended = await this.attend(table, seat)
     attended.talk?.meet(this.line, attended.talk.isBack)
+  }
+
+  /** The player has a name by now; the promise is kept when the login with it is sent, so that one can ask behind it. */
+  async nameIs() {
+    if (this.isHeld && this.met !== null) return this.prove(this.met)
+    const isSent = new Promise((resolve) => this.proves.push(resolve))
+    if (this.line?.isOpen || this.line?.isAsking('login')) {
+      this.tell({ what: 'line', state: 'opening' })
+      this.comeBack()     // to log in by it
+    } else {
+      this.wake()
+    }
+    await isSent
+  }
+
+  /** The login waits for no name any more. */
+  async logInNow() {
+    this.asksName = false
+    if (this.isHeld && this.met !== null) await this.prove(this.met)
+    else if (this.name === '') this.wake()
   }
 
   /** @param {string} table */
@@ -269,7 +308,7 @@ export class Session {
     switch (wish.do) {
       case 'ask': return this.ask(wish)
       case 'watch':
-        this.attend(table, null).watch()
+        (await this.attend(table, null)).watch()
         return this.answer(n)
       case 'choose': return this.answer(n, await attended?.choose(wish.at, wish.key) ?? null)
       case 'interrupt': return attended?.interrupt(wish.kind)
@@ -282,6 +321,7 @@ export class Session {
   /** A match is fetched, judged and kept. @param {{ n: number } & import('./fetching.mjs').Known} wish */
   async fetch({ n, ...known }) {
     const match = fromHex(known.match)
+    const { fetchMatch } = await import('./fetching.mjs')
     const found = await fetchMatch((from, limit) => new Promise((resolve) => {
       if (!this.line?.isOpen) return resolve({ t: 'error', code: 'no_line' })
       this.pages.set(this.line.nextId, resolve)
@@ -303,11 +343,18 @@ export class Session {
     if (n !== undefined) this.tell({ what: 'reply', n, message })
   }
 
+  /** @param {string} table @param {boolean} isMeant */
+  meanReady(table, isMeant) {
+    const attended = this.attended.get(table)
+    if (attended !== undefined) attended.wantsReady = isMeant
+    if (isMeant) this.meantReady.add(table)
+    else this.meantReady.delete(table)
+  }
+
   /** @param {{ n?: number, t: string, fields?: any }} wish */
   ask({ n, t, fields = {} }) {
-    if (!this.line?.isOpen) return this.answer(n, 'no_line')
-    const attended = this.attended.get(fields.table)
-    if (attended !== undefined && (t === 'ready' || t === 'unready')) attended.wantsReady = t === 'ready'
+    if (!this.line?.isOpen && !this.line?.isAsking('login')) return this.answer(n, 'no_line')
+    if (t === 'ready' || t === 'unready') this.meanReady(fields.table, t === 'ready')
     if (t === 'lobby') this.followsLobby = !fields.off
     if (n !== undefined) this.wishes.set(this.line.nextId, n)
     this.line.ask(t, fields)

@@ -9,7 +9,7 @@ const MOST_TOASTS = 3
 /** @typedef {typeof FIRST} State */
 
 export const FIRST = {
-  line: { state: 'off', code: /** @type {string | null} */ (null), until: /** @type {number | null} */ (null) },
+  line: { state: 'off', code: /** @type {string | null} */ (null), until: /** @type {number | null} */ (null), wasReady: false },
   /** @type {any} */
   server: null,
   /** @type {any} */
@@ -47,7 +47,7 @@ export function reduce(state, event) {
   switch (event.what) {
     case 'line': {
       const until = event.retryMs === undefined ? null : event.now + event.retryMs
-      return { ...state, line: { state: event.state, code: event.code ?? null, until } }
+      return { ...state, line: { state: event.state, code: event.code ?? null, until, wasReady: state.line.wasReady || state.line.state === 'ready' } }
     }
     case 'server': return { ...state, server: event.info, drainsUntil: null }
     case 'me': return { ...state, me: event, isSecond: false }

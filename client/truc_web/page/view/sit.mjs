@@ -12,18 +12,20 @@ const NAME_LETTERS = 24
 export function sitScreen(ui, code) {
   const { speech, state } = ui
   const found = state.listed[code] ?? state.tables[code]?.shown ?? state.answers[`table ${code}`]
+  if (found === undefined) look(ui, code)
+  else if (found === null || found.t === 'error') return goneScreen(ui)
+  const form = nameForm(ui, speech.say('page.sit_down'), (isNew) => sit(ui, code, isNew), true)
   if (found === undefined) {
-    look(ui, code)
-    return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, h('h1', null, speech.say('page.connecting'))))
+    return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, h('div', { class: 'hero', 'aria-hidden': 'true' }),
+      h('h1', null, speech.say('page.connecting')), h('p', null, '\u00a0'), form))
   }
-  if (found === null || found.t === 'error') return goneScreen(ui)
   const seats = found.seats
   const waiting = seats.filter((/** @type {any} */ { name }) => name).map((/** @type {any} */ { name }) => name)
   const isFull = seats.every((/** @type {any} */ { kind, name }) => kind ? kind !== 'empty' : Boolean(name))
   const title = waiting.length > 0 ? speech.say(speech.catalogue.singular.includes(waiting.length) ? 'page.waits_for_you' : 'page.wait_for_you', { names: speech.joined(waiting) }) : speech.say('page.free_table')
   return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, hero(found.variant, ui),
     h('h1', null, isFull ? speech.say('page.table_full') : title), h('p', null, ui.gameName(found.variant), ', ', speech.say('page.for_players', { n: seats.length })),
-    isFull ? null : nameForm(ui, speech.say('page.sit_down'), () => sit(ui, code), true),
+    isFull ? null : form,
     h('p', { class: 'facts' }, chips(found, ui).map((/** @type {string} */ text) => h('span', { class: 'chip' }, text))),
     h('p', null, h('button', { class: 'link', onclick: () => watch(ui, code) }, speech.say('page.just_watch')), ' · ',
       h('a', { href: '/learn', onclick: ui.link }, speech.say('page.never_played'))),
@@ -38,7 +40,7 @@ function goneScreen(ui) {
     h('p', null, h('a', { class: 'b yes', href: '/', onclick: ui.link }, h('b', null, speech.say('page.lobby'))))))
 }
 
-/** The field for a name, asked once. @param {Ui} ui @param {string} button @param {() => void} then @param {boolean} [isFirst] whether it has the focus when it comes */
+/** The field for a name, asked once. @param {Ui} ui @param {string} button @param {(isNew: boolean) => void} then @param {boolean} [isFirst] whether it has the focus when it comes */
 export function nameForm(ui, button, then, isFirst = false) {
   const { speech, state } = ui
   const known = state.vault?.name ?? ''
@@ -46,25 +48,25 @@ export function nameForm(ui, button, then, isFirst = false) {
     async onsubmit(/** @type {any} */ event) {
       event.preventDefault()
       const name = event.currentTarget.elements.name.value.trim()
-      if (name !== '' && name !== known) await rename(ui, name)
-      then()
+      const isNew = name !== '' && name !== known
+      if (isNew) await rename(ui, name)
+      then(isNew)
     }
   }, h('input', { name: 'name', class: 'name', maxlength: NAME_LETTERS, autocomplete: 'nickname', required: true, 'aria-label': speech.say('page.nickname'), placeholder: speech.say('page.nickname'), 'data-focus': isFirst, value: state.screen.name ?? known, oninput: (/** @type {any} */ event) => ui.put('name', event.currentTarget.value) }),
   h('button', { class: 'b yes' }, h('b', null, button)), h('p', { class: 'dim' }, h('small', null, speech.say('page.no_account'))))
 }
 
-/** A new name is a new login: the promise is kept when that is over. @param {Ui} ui @param {string} name */
+/** A new name is a new login: the promise is kept when one can ask for something behind it. @param {Ui} ui @param {string} name */
 export async function rename(ui, name) {
   ui.happen({ what: 'vault', name, isNew: false })
   await ui.wish('name', { name })
-  await ui.ready()
 }
 
-/** @param {Ui} ui @param {string} code */
-async function sit(ui, code) {
-  await ui.ready()
-  const answer = await ui.ask('join', { table: code })
-  if (answer !== null) await ui.ask('ready', { table: code }, { isQuiet: true })
+/** In one go, behind the login if that is still on its way. @param {Ui} ui @param {string} code @param {boolean} isNew whether it is */
+async function sit(ui, code, isNew) {
+  if (!isNew) await ui.ready()
+  ui.ask('join', { table: code })
+  ui.ask('ready', { table: code }, { isQuiet: true })
 }
 
 /** @param {Ui} ui @param {string} code */
@@ -77,14 +79,14 @@ async function watch(ui, code) {
 async function look(ui, code) {
   if (`look ${code}` in ui.state.answers) return
   ui.state.answers[`look ${code}`] = true
-  const answer = await fetch(`/t/${code}.json`).catch(() => null)
-  const found = (answer?.ok ? await answer.json() : null) ?? await seen(ui, code)
+  const found = await ui.find(code) ?? await seen(ui, code)
   ui.happen({ what: 'answered', name: `table ${code}`, answer: found })
 }
 
-/** The same where `truc web` serves the page, which knows of no table: by watching it; null if there is none. @param {Ui} ui @param {string} code */
+/** The same where nobody could tell, as where `truc web` serves the page: by watching it; null if there is none. @param {Ui} ui @param {string} code */
 async function seen(ui, code) {
   await ui.ready()
+  if (ui.state.tables[code] !== undefined) return undefined     // it is shown when it comes
   const told = await ui.ask('watch', { table: code }, { isQuiet: true })
   if (told?.t !== 'ok') return null
   await ui.ask('unwatch', { table: code }, { isQuiet: true })

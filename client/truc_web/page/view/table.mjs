@@ -19,7 +19,7 @@ const SPOKEN_CODE = 8     // those of private tables are too long to be told by 
 /** @typedef {import('../words.mjs').Speech} Speech */
 
 /** @param {Ui} ui @param {Table} table */
-export function tableScreen(ui, table) {
+export function screen(ui, table) {
   const speech = ui.speech.of(table.rules)
   return h('div', { class: 'app', key: `table-${table.code}` },
     bar(ui, table, speech), score(ui, table, speech), felt(ui, table, speech), dock(ui, table, speech), side(ui, table, speech),
