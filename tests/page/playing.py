@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -180,6 +180,15 @@ class Match(NamedTuple):
 
 def play_match(browser: ReadBrowser, server: WebServer, home: Path, match: Match) -> set[str]:
     """Play a match; returns the kinds of what was pressed. Every page saves a proven file, by its own button."""
+    with begun_match(browser, server, home, match) as finish:
+        return finish()
+
+
+@contextmanager
+def begun_match(
+    browser: ReadBrowser, server: WebServer, home: Path, match: Match
+) -> Iterator[Callable[[], set[str]]]:
+    """Let a match begin, which goes on while others are looked at; what is yielded waits for its end."""
     variant, seats, pages, options = match
     with people(browser, server, pages) as players:
         code = players[0].create(NAMES[0], variant, seats, options)
@@ -188,6 +197,10 @@ def play_match(browser: ReadBrowser, server: WebServer, home: Path, match: Match
         with bots(server, code, seats - pages, home):
             for seed, player in enumerate(players):
                 player.begin(seed + 1, is_first=seed == 1)
-            told = [player.play() for player in players]
-        assert all(is_proven(player.saved()) for player in players)
+            yield lambda: _finished(players)
+
+
+def _finished(players: list[Person]) -> set[str]:
+    told = [player.play() for player in players]
+    assert all(is_proven(player.saved()) for player in players)
     return {kind for each in told for kind in each["kinds"]}

@@ -1,6 +1,6 @@
 // Plays at a table by the page's own controls: cards, bids and sheets are pressed as somebody would who sees them. What
 // cannot be pressed because something lies over it is not pressed; where that is so of everything, it is told. So is a
-// match in which nothing happens for a minute, however long it takes as a whole.
+// match in which nothing happens for two minutes, however long it takes as a whole.
 
 globalThis.robot = ({ seed = 1, isFirst = false, saveWord, most = 100000 }) => new Promise((resolve, reject) => {
   let state = seed
@@ -40,12 +40,12 @@ globalThis.robot = ({ seed = 1, isFirst = false, saveWord, most = 100000 }) => n
   // a page that has just been loaded has no worker yet
   const hear = () => {
     if (globalThis.beside === undefined) return setTimeout(hear, 20)
-    beside.addEventListener('message', ({ data }) => { if (data.message?.t === 'record') moved = performance.now() })
+    beside.addEventListener('message', ({ data }) => { if (['record', 'table'].includes(data.message?.t)) moved = performance.now() })
   }
   hear()
 
   const step = () => {
-    if (performance.now() - moved > 60000) throw new Error('the match stands still')
+    if (performance.now() - moved > 120000) throw new Error('the match stands still')
     const save = all('.dock button').find((button) => button.textContent === saveWord)
     if (save !== undefined || pressed >= most) return resolve({ pressed, kinds: [...kinds].sort(), isOver: save !== undefined })
     const found = controls()
