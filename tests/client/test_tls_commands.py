@@ -4,6 +4,8 @@ import pytest
 from client.running import Process, run
 from client.serving import RealServer
 
+from truc_protocol.crypto.keys import FINGERPRINT_CHARACTERS
+
 pytestmark = pytest.mark.slow
 
 
@@ -35,3 +37,10 @@ def test_link_of_a_bot_s_table_is_encrypted(tls_server, tmp_path) -> None:
         listed = run(tmp_path / "home", "tables", link)
     assert link.startswith(f"trucs://127.0.0.1:{tls_server.port}/")
     assert listed.stdout.startswith(link.partition("#")[0].rpartition("/")[2])
+
+
+def test_web_opens_no_page_where_the_key_is_not_that_of_the_link(tls_server, tmp_path) -> None:
+    link = f"{tls_server.url}#{'A' * FINGERPRINT_CHARACTERS}"
+    shown = run(tmp_path, "web", link, "--port", "0", "--no-browser")
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert str(tls_server.address.fingerprint) in shown.stderr

@@ -23,6 +23,8 @@ Change = Callable[[dict[str, Any]], list[dict[str, Any]]]
 """Says what the page is told in the place of a message."""
 SIGNED = ("hello", "welcome")
 """What the page answers by its hash, or puts into a record of its own."""
+LOST = trio.BrokenResourceError
+"""What a change raises to lose the connection instead."""
 _GONE = (trio.BrokenResourceError, trio.ClosedResourceError, RemoteError)
 
 

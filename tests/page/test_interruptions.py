@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 from client.browser import Browser, needs_browser
-from page.playing import NAMES, SAID, Person, WebServer, is_proven, people
+from page.bent_line import LOST, bent_line
+from page.playing import NAMES, SAID, Person, WebServer, is_proven, people, words
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
@@ -64,12 +65,8 @@ def test_a_match_outlives_what_comes_between(chrome, own_server) -> None:
             player.begin(5, is_first=True)
         assert all(player.play()["isOver"] for player in players)
         assert all(is_proven(player.saved()) for player in players)
-        for player in players:  # a server that is gone is no mistake of the page
-            player.page.complaints[:] = [
-                each
-                for each in player.page.complaints
-                if "WebSocket" not in str(each) and "ERR_" not in str(each)
-            ]
+        for player in players:
+            without_lost_connections(player.page)
 
 
 def test_one_tab_plays_and_another_can_take_over(chrome, web_server) -> None:
@@ -140,6 +137,7 @@ FILL = """new Promise((resolve) => {
     resolve(true)
   }
 })"""
+SERVER_NOT_PROVED = words()["errors"]["server_not_proved"]
 STOPPED = "document.querySelector('main > [role=alert]')"
 
 
@@ -165,3 +163,46 @@ def test_an_act_for_which_there_is_no_room_is_not_sent_and_the_match_goes_on_onc
         first.begin(2, is_first=True)
         assert all(player.play()["isOver"] for player in (first, second))
         assert all(is_proven(player.saved()) for player in (first, second))
+
+
+def without_lost_connections(page) -> None:
+    """A server that is gone is no mistake of the page."""
+    page.complaints[:] = [
+        each for each in page.complaints if "WebSocket" not in str(each) and "ERR_" not in str(each)
+    ]
+
+
+def test_a_wish_whose_answer_a_lost_connection_took_along_is_told_so(chrome, web_server, tmp_path) -> None:
+    lost = [None]
+
+    def losing(message):
+        if message.get("t") == "ok" and "standings" in message and not lost:
+            lost.append(message)
+            raise LOST
+        return [message]
+
+    with (
+        bent_line(web_server.real, tmp_path / "home", losing) as link,
+        people(chrome, web_server, 1) as (person,),
+    ):
+        person.page.visit(link)
+        person.page.wait_until("document.querySelector('header a.chip')")
+        lost.clear()
+        wish = {"variant": "truc-french", "seats": 2}
+        assert person.ask("leaderboard", wish)["code"] == "no_line"
+        while person.ask("leaderboard", wish)["t"] != "ok":
+            assert person.page.look("document.querySelector('main > [role=alert]')") is None
+
+
+def test_a_server_with_another_key_is_told_nothing(chrome, own_server, tmp_path) -> None:
+    with people(chrome, own_server, 1) as (person,):
+        person.page.visit(own_server.link())
+        person.page.wait_until("document.querySelector('header a.chip')")
+        own_server.real.kill()
+        own_server.real.data = tmp_path / "somebody else"
+        own_server.real.start()
+        for _ in range(2):
+            person.page.wait_until(STOPPED)
+            assert SERVER_NOT_PROVED in person.page.look(f"{STOPPED}.innerText")
+            person.page.reload()
+        without_lost_connections(person.page)

@@ -90,6 +90,7 @@ export class Session {
       try {
         await this.visit()
       } catch (fault) {
+        this.lose()
         if (this.isOver) return
         await this.rest(/** @type {Error} */ (fault))
       }
@@ -108,12 +109,18 @@ export class Session {
     const connection = await this.connect()
     if (this.isOver) return connection.close()
     const line = this.line = new Line(connection)
-    this.wishes.clear()
-    for (const take of this.pages.values()) take({ t: 'error', code: 'no_line' })
-    this.pages.clear()
     this.greeting = new Greeting(line)
     this.greeting.begin({ want: WANT, client: { name: 'truc-web' } })
     for await (const { message, payload } of line.messages()) await this.take(message, payload)
+  }
+
+  /** What was wished for over a connection that is lost gets no answer any more. */
+  lose() {
+    if (this.line !== undefined) this.line.isOpen = false
+    for (const n of this.wishes.values()) this.answer(n, 'no_line')
+    this.wishes.clear()
+    for (const take of this.pages.values()) take({ t: 'error', code: 'no_line' })
+    this.pages.clear()
   }
 
   /** @param {Error & Partial<Goodbye>} fault */
