@@ -8,8 +8,8 @@ several times worse than it must be: generous enough for a machine that does oth
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
-from functools import partial
+import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,17 @@ from benchmarks.scenarios import FULL, SECTIONS, SHORT, Scale, measure_floor
 from benchmarks.targets import Row, rows
 
 
-async def measure(folder: Path, scale: Scale, sections: Sequence[str]) -> dict[str, Any]:
-    """Measure the floor, then one section after the other; one that cannot be measured is told of and left out."""
+async def measure(
+    folder: Path, scale: Scale, sections: Sequence[str], keep: Callable[[dict[str, Any]], object]
+) -> dict[str, Any]:
+    """Measure the floor, then one section after the other; one that cannot be measured is told of and left out.
+
+    What there is so far is kept after each: a run takes long, and no end of it may cost what was measured before.
+    """
     _tell("floor")
     results: dict[str, Any] = {"floor": await measure_floor(folder, scale)}
     for name in sections:
+        keep(results)
         _tell(name)
         try:
             results[name] = await SECTIONS[name](folder, scale)
@@ -36,6 +42,9 @@ async def measure(folder: Path, scale: Scale, sections: Sequence[str]) -> dict[s
             results.setdefault("failed", {})[name] = str(error)
         except MissingError as missing:
             results.setdefault("left_out", {})[name] = str(missing)
+        except Exception as error:  # whatever it is, the other sections can be measured
+            traceback.print_exc()
+            results.setdefault("failed", {})[name] = f"{type(error).__name__}: {error}"
     return results
 
 
@@ -69,10 +78,10 @@ def publish(
     print(f"{reports.told(machine)}\n\n{reports.table(found)}")
     if chosen.json:
         reports.write_json(chosen.json, results, found, machine)
-    if chosen.picture and any(name in results for name in DRAWN):
-        draw(chosen.picture, results, machine)
     if chosen.write:
         reports.write_page(chosen.write, found, machine)
+    if chosen.picture and any(name in results for name in DRAWN):
+        draw(chosen.picture, results, machine)
 
 
 def verdict(results: dict[str, Any], found: Sequence[Row], *, is_gated: bool) -> int:
@@ -95,8 +104,13 @@ def main(arguments: Sequence[str] | None = None, *, scale: Scale | None = None) 
         return 0
     scale = scale or (SHORT if chosen.short else FULL)
     machine = reports.machine()
+
+    def keep(results: dict[str, Any]) -> None:
+        if chosen.json:
+            reports.write_json(chosen.json, results, rows(results), machine)
+
     with tempfile.TemporaryDirectory() as folder:
-        results = trio.run(partial(measure, Path(folder), scale, chosen.only or [*SECTIONS]))
+        results = trio.run(measure, Path(folder), scale, chosen.only or [*SECTIONS], keep)
     found = rows(results)
     publish(chosen, results, machine, found)
     return verdict(results, found, is_gated=chosen.short)

@@ -8,6 +8,8 @@ alone on the same moves, and the audit without it is the difference. What it mus
 import argparse
 import statistics
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.measuring import spent_us
 from protocol.peers import Table, audit
 
-from truc_protocol.audit import Auditor, ClosedHand
+from truc_client.all_cores import cores
+from truc_protocol.audit import Auditor, ClosedHand, verify
 from truc_protocol.crypto import keys
 from truc_protocol.ledger import replayed
 from truc_protocol.records import Phase
@@ -77,6 +80,22 @@ def measure(table: Table, rounds: int) -> Figures:
         for _ in range(rounds)
     ]
     return Figures(*map(statistics.median, zip(*measured, strict=True)))
+
+
+def measure_file(table: Table, rounds: int) -> tuple[float, float]:
+    """Return the milliseconds to verify a match's file, with the signatures on all cores, and those of its signatures alone.
+
+    The former are those that pass, which no processor time tells where several cores work.
+    """
+    file = table.file()
+    verified = min(_passed_ms(verify, file, threads=cores()) for _ in range(rounds))
+    return verified, min(_passed_ms(verify_all, table) for _ in range(rounds))
+
+
+def _passed_ms(action: Callable[..., object], *arguments: object, **fields: object) -> float:
+    begun = time.perf_counter()
+    action(*arguments, **fields)
+    return (time.perf_counter() - begun) * 1000
 
 
 def row(name: str, table: Table, figures: Figures) -> str:

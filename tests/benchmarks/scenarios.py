@@ -3,7 +3,9 @@
 What the figures mean beside each other, and what they should be, stands in targets.py. Every section can be run alone.
 """
 
+import os
 import statistics
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -12,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import trio
 from benchmarks import audit as auditing
+from benchmarks import calls as counting
 from benchmarks import engine as playouts
 from benchmarks import floor, node, running
 from benchmarks import growth as growing
@@ -31,6 +34,16 @@ NARROW: Final = {
     "TRUC_LIMITS_OUTBOX_BYTES": "65536",
 }  # the least, so that who does not read is cut soon
 PLAYED: Final = ("truc-catalan", "truco-argentino-flor")
+_COMPILED: Final = {"PYTHONDONTWRITEBYTECODE": ""}
+COMMANDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = {
+    "version_ms": (("--version",), _COMPILED),
+    "help_ms": (("--help",), _COMPILED),
+    "completion_ms": (
+        (),
+        {**_COMPILED, "_TRUC_COMPLETE": "bash_complete", "COMP_WORDS": "truc pl", "COMP_CWORD": "1"},
+    ),
+}
+"""Commands of `truc` that people wait for, and what stands in their environment."""
 
 
 class Scale(NamedTuple):
@@ -38,6 +51,7 @@ class Scale(NamedTuple):
 
     Attributes:
         seconds, warm_s: how long each load is measured, and runs before.
+        node_warm_s: the latter for what runs under Node, which compiles while it runs.
         few, some, many: busy tables, for the price of an act and how it grows.
         tables: of the open loop.
         paces: acts a second of each of these, ascending; the targets look at PACE.
@@ -53,6 +67,7 @@ class Scale(NamedTuple):
 
     seconds: float = 10.0
     warm_s: float = 3.0
+    node_warm_s: float = 20.0
     few: int = 25
     some: int = 250
     many: int = 1_000
@@ -75,6 +90,7 @@ FULL: Final = Scale()
 SHORT: Final = Scale(
     seconds=2.0,
     warm_s=0.5,
+    node_warm_s=3.0,
     some=100,
     many=250,
     tables=100,
@@ -92,6 +108,7 @@ SHORT: Final = Scale(
 LEAST: Final = Scale(
     seconds=0.3,
     warm_s=0.0,
+    node_warm_s=0.0,
     few=2,
     some=3,
     many=4,
@@ -164,6 +181,16 @@ async def acts(folder: Path, scale: Scale) -> Figures:
     }
 
 
+async def calls(folder: Path, scale: Scale) -> Figures:
+    """Count the function calls of each kind of players, the same on every machine."""
+    del folder, scale
+    found: Figures = {}
+    for kind in counting.MOST:
+        counted = await trio.to_thread.run_sync(counting.measured, kind)
+        found[kind] = counted.calls
+    return found
+
+
 async def signed(folder: Path, scale: Scale) -> Figures:
     """The same with a key at every seat; and once with both cores for the server, which it shares with the generator."""
     play = partial(running.measured, folder, is_keyed=True, **_windows(scale))
@@ -180,13 +207,14 @@ async def peers(folder: Path, scale: Scale) -> Figures:
     installed = await trio.to_thread.run_sync(node.install)
     beside = {"tables": scale.few, **_windows(scale)}
     ours = partial(running.measured, folder, **beside)
-    theirs = partial(node.measured, installed, **beside)
+    theirs = partial(node.measured, installed, **{**beside, "warm_s": scale.node_warm_s})
     return await _in_turns(
         scale.turns,
         {
             "guests": ours,
             "boardgame.io": partial(theirs, "boardgame.io"),
             "keys": partial(ours, is_keyed=True),
+            "own_options": partial(ours, is_ruled=True),
             "room": partial(theirs, "room"),
         },
     )
@@ -309,14 +337,14 @@ async def engine(folder: Path, scale: Scale) -> Figures:
 
 
 async def audit(folder: Path, scale: Scale) -> Figures:
-    """Audit a match of forty hands and two seats; milliseconds for forty, and for their signatures alone."""
+    """Verify the file of a match of forty hands and two seats on all cores; milliseconds for forty, and for their signatures alone."""
     del folder
     found: Figures = {}
     for name in ("truc-catalan", "truco-argentino"):
         table = await trio.to_thread.run_sync(partial(auditing.played, name, seats=2, hands=scale.hands))
-        figures = await trio.to_thread.run_sync(auditing.measure, table, scale.rounds)
+        verified_ms, signatures_ms = await trio.to_thread.run_sync(auditing.measure_file, table, scale.rounds)
         forty = auditing.HANDS / scale.hands
-        found[name] = {"audit_ms": figures.audit * forty, "signatures_ms": figures.signatures * forty}
+        found[name] = {"verified_ms": verified_ms * forty, "signatures_ms": signatures_ms * forty}
     return found
 
 
@@ -333,10 +361,30 @@ async def growth(folder: Path, scale: Scale) -> Figures:
 
 
 async def start(folder: Path, scale: Scale) -> Figures:
-    """Start a server whose data folder and bytecode are there already, until it listens; milliseconds."""
+    """Start a server whose data folder and bytecode are there already, until it listens, and `truc`; milliseconds."""
     async with running.server(folder, settings=running.COMPILED) as server:
         took = [await _start_again_ms(server) for _ in range(scale.rounds)]
-    return {"listening_ms": statistics.median(took)}
+    commands = {
+        name: [await _command_ms(*command) for _ in range(scale.rounds + 1)]
+        for name, command in COMMANDS.items()
+    }
+    return {
+        "listening_ms": statistics.median(took),
+        **{
+            name: statistics.median(each[1:]) for name, each in commands.items()
+        },  # the first finds files not read yet
+    }
+
+
+async def _command_ms(arguments: tuple[str, ...], environment: Mapping[str, str]) -> float:
+    """Run `truc`; return the milliseconds until it has ended."""
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "truc_terminal", *arguments]
+    done = await trio.run_process(command, capture_stdout=True, env={**os.environ, **environment})
+    took = (time.perf_counter() - begun) * 1000
+    if not done.stdout:
+        raise running.BenchmarkError(f"truc {' '.join(arguments)} has said nothing")
+    return took
 
 
 async def _start_again_ms(server: running.ServerProcess) -> float:
@@ -347,6 +395,7 @@ async def _start_again_ms(server: running.ServerProcess) -> float:
 
 
 SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
+    "calls": calls,
     "acts": acts,
     "signed": signed,
     "peers": peers,

@@ -30,7 +30,8 @@ NEEDS = {
         not node.folder().exists(), reason="needs `python -m tests.benchmarks --only peers`"
     ),
 }
-MEASURED = [pytest.param(name, marks=NEEDS.get(name, ())) for name in SECTIONS]
+COUNTED = ("calls",)  # held by test_calls.py
+MEASURED = [pytest.param(name, marks=NEEDS.get(name, ())) for name in SECTIONS if name not in COUNTED]
 MACHINE = reports.machine() if sys.platform == "linux" else {}
 LOOSE = {"must": 100.0, "goal": 10.0}
 
@@ -226,6 +227,48 @@ def test_short_form_ends_with_status_1_where_a_gate_fails(capsys):
     far = Row(TARGETS[0]._replace(**LOOSE), 1.0, 1000.0)
     assert (whole.verdict({}, [far], is_gated=True), whole.verdict({}, [far], is_gated=False)) == (1, 0)
     assert "far beyond what it must reach" in capsys.readouterr().err
+
+
+FLOOR = {"commit_us": 400.0, "sign_us": 20.0, "verify_us": 60.0}
+
+
+def given(answer):
+    """Return a section that gives these figures, or ends in this way."""
+
+    async def section(folder, scale):
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    return section
+
+
+@LINUX_ALONE
+def test_section_that_fails_in_any_way_costs_no_figure_of_another(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(whole, "measure_floor", given(FLOOR))
+    monkeypatch.setitem(SECTIONS, "tls", given(ExceptionGroup("tasks", [OSError("no sockets left")])))
+    monkeypatch.setitem(SECTIONS, "start", given({"listening_ms": 321.0}))
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN}\n{END}\n")
+    assert whole.main(["--only", "tls", "--only", "start", "--write", str(page)]) == 1
+    assert "from the command to listening | 321 ms" in page.read_text()
+    said = capsys.readouterr().err
+    assert [
+        words
+        for words in ("tls could not be measured: ExceptionGroup", "no sockets left")
+        if words not in said
+    ] == []
+
+
+@LINUX_ALONE
+def test_run_that_is_ended_leaves_what_it_had_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(whole, "measure_floor", given(FLOOR))
+    monkeypatch.setitem(SECTIONS, "start", given({"listening_ms": 321.0}))
+    monkeypatch.setitem(SECTIONS, "tls", given(KeyboardInterrupt()))
+    kept = tmp_path / "report.json"
+    with pytest.raises(KeyboardInterrupt):
+        whole.main(["--only", "start", "--only", "tls", "--json", str(kept)])
+    assert json.loads(kept.read_text())["results"] == {"floor": FLOOR, "start": {"listening_ms": 321.0}}
 
 
 def test_section_that_could_not_be_measured_is_said_and_costs_the_status(capsys):

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 from benchmarks.calls import MOST, measured, tree
+from benchmarks.targets import rows
 
 
 @pytest.mark.slow
@@ -13,3 +14,4 @@ def test_server_makes_no_more_calls_than_this(kind):
     found = measured(kind)
     beyond = {what: found.calls[what] for what, most in MOST[kind].items() if found.calls[what] > most}
     assert beyond == {}, "\n".join(tree(found.load))
+    assert [row.figure for row in rows({"calls": {kind: found.calls}})] == [found.calls["act"]]
