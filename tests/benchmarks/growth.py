@@ -6,6 +6,7 @@ put into the database while no server has it.
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -21,8 +22,9 @@ LONG: Final = ("truc-catalan", 2, 250)
 """A game whose matches become long; most others end at few points."""
 LONG_TABLES: Final = 10
 STORED: Final = ("truc-catalan", 2, 12)
-"""The game of the match that is copied, and for how long it is played: some of its matches are over then."""
-STORED_S: Final = 2.0
+"""The game of the match that is copied."""
+STORED_S: Final = (2.0, 10.0, 60.0)
+"""For how long it is played, one after the other, until one of its matches is over."""
 LEFT: Final = ("tables", "seats", "terms", "secrets")
 """Where a server that was stopped has left tables that are played."""
 
@@ -87,24 +89,30 @@ async def _beside(folder: Path, count: int, reach: Reach) -> Figures:
     """Play with so many matches in the database."""
     data = folder / f"stored-{count}"
     wanted = {"tables": reach.few, "seconds": reach.seconds, "warm_s": reach.warm_s}
-    async with running.server(folder, data=data) as server:
-        copied = {**wanted, "games": [STORED], "seconds": STORED_S}
-        await running.load(Plan("play", server.port, server.pid, **copied))
-    await trio.to_thread.run_sync(fill, data / "truc.db", count)
+    for seconds in STORED_S:
+        async with running.server(folder, data=data) as server:
+            copied = {**wanted, "games": [STORED], "seconds": seconds}
+            await running.load(Plan("play", server.port, server.pid, **copied))
+        if await trio.to_thread.run_sync(fill, data / "truc.db", count):
+            break
+    else:
+        raise running.BenchmarkError("no match was over that could be stored many times")
     async with running.server(folder, data=data) as server:
         return await running.load(Plan("play", server.port, server.pid, **wanted))
 
 
-def fill(file: Path, count: int) -> None:
-    """Put so many copies of the longest match that is over into a database, in the place of everything that is played."""
-    database = sqlite3.connect(file)
-    with database:
-        for table in LEFT:
-            database.execute(f"DELETE FROM {table}")
+def fill(file: Path, count: int) -> bool:
+    """Put so many copies of the longest match that is over into a database, in the place of everything that is played.
+
+    Nothing is put in if none is over, and False returned.
+    """
+    with closing(sqlite3.connect(file)) as database, database:
         longest = "SELECT mid FROM matches JOIN records USING (mid) WHERE reason IS NOT NULL"
         found = database.execute(f"{longest} GROUP BY mid ORDER BY count(*) DESC").fetchone()
         if found is None:
-            raise running.BenchmarkError("no match was over that could be stored many times")
+            return False
+        for table in LEFT:
+            database.execute(f"DELETE FROM {table}")
         database.execute("CREATE TEMP TABLE copy (mid BLOB, th BLOB)")
         database.executemany("INSERT INTO copy VALUES (?, ?)", _ids(count))
         for table in ("matches", "match_players", "records"):
@@ -112,7 +120,7 @@ def fill(file: Path, count: int) -> None:
             taken = [f"copy.{name}" if name in ("mid", "th") else f"{table}.{name}" for name in columns]
             copied = f"SELECT {', '.join(taken)} FROM copy CROSS JOIN {table} WHERE {table}.mid = ?"
             database.execute(f"INSERT INTO {table} ({', '.join(columns)}) {copied}", found)
-    database.close()
+    return True
 
 
 def _ids(count: int) -> Iterator[tuple[bytes, bytes]]:

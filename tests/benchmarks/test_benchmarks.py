@@ -148,13 +148,19 @@ def test_copies_of_a_match_are_stored_and_nothing_is_left_that_is_played(tmp_pat
         record = {"signer": 0, "body": b"", "sig": b"", "means": b"", "at_ms": 1, "clocks": b""}
         made.execute(schema.records.insert(), [{**record, "mid": b"over", "k": k} for k in range(5)])
         made.execute(schema.secrets.insert(), [{"th": b"2", "sealed": b""}])
-    growth.fill(tmp_path / "truc.db", 3)
+    assert growth.fill(tmp_path / "truc.db", 3)
     with metadata_to.begin() as read:
         held = [
             read.execute(select(func.count()).select_from(each)).scalar()
             for each in (schema.matches, schema.records, schema.secrets)
         ]
     assert held == [1 + 3, 5 + 3 * 5, 0]
+
+
+@LINUX_ALONE
+def test_no_copies_are_stored_of_a_match_that_is_not_over(tmp_path):
+    schema.metadata.create_all(create_engine(f"sqlite:///{tmp_path / 'truc.db'}"))
+    assert not growth.fill(tmp_path / "truc.db", 3)
 
 
 @LINUX_ALONE
