@@ -6,6 +6,7 @@ time: `TRUC_EXAMPLES=100 python -m pytest tests/rules` has a hundred times as ma
 
 import os
 import random
+import tomllib
 from functools import cache
 from typing import NamedTuple
 
@@ -28,9 +29,11 @@ from truc_rules import (
     next_hand,
     preset,
     presets,
+    variant_from_fields,
     with_options,
 )
 from truc_rules.positions.match import HandPhase
+from truc_words.variant_files import variant_file
 
 SEEDS = st.integers(0, 2**32 - 1)
 TABLES = [(name, seats) for name in presets() for seats in preset(name).players]
@@ -52,6 +55,23 @@ SETTINGS = {
     "show": ("none",),
 }
 """By table option of rules.md 14b: values that are not what every game has already."""
+
+PARAMETERS = (
+    ("truco-argentino", "remainder", "last"),
+    ("truco-argentino", "envido.settle", "hand_end"),
+    ("truco-argentino-flor", "flor.challenge", False),
+    ("truco-argentino-flor", "flor.pays", "own"),
+    ("truco-uruguayo", "flor.reserved", True),
+    ("truco-uruguayo", "flor.claims", False),
+    ("truco-venezolano", "remainder", "none"),
+    ("truco-venezolano", "flor.challenge", True),
+    ("truco-venezolano", "flor.claims", True),
+    ("truco-venezolano", "flor.pays", "all"),
+    ("truco-venezolano", "flor.reserved", False),
+    ("truc-valencia", "remainder", "none"),
+    ("truc-valencia", "envido.settle", "said"),
+)
+"""Of the games, a parameter that no table option changes, and another value of it."""
 
 _TIMES = int(os.environ.get("TRUC_EXAMPLES", "1"))
 _LONGEST = 50_000
@@ -77,6 +97,18 @@ def optioned():
         for value in values
         if changes(name, option, value)
     ]
+
+
+def parametered():
+    """Return the games with a parameter that is otherwise in others."""
+    return [_with_parameter(preset(name), path.split("."), value) for name, path, value in PARAMETERS]
+
+
+def _with_parameter(variant, path, value):
+    *groups, field = path
+    fields = tomllib.loads(variant_file(variant))
+    changed = {groups[0]: {**fields[groups[0]], field: value}} if groups else {field: value}
+    return variant_from_fields({"name": f"{variant.name}-{field}", "version": 1, **changed}, variant)
 
 
 def changes(name, option, value):

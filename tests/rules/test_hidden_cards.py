@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from rows import each_row
 from rules.candidates import candidates_of
-from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, random_hand
+from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, parametered, random_hand
 
 from truc_rules import (
     IllegalActionError,
@@ -148,3 +148,10 @@ def test_hidden_cards_do_differ_in_these_tests(name):
         other = replayed(steps, Seat(0), chance) if steps[-1].after.hand.dealt.cards else None
         found += other is not None and other.hand.dealt.cards != steps[-1].after.hand.dealt.cards
     assert found > 5
+
+
+@each_row("variant", parametered)
+@examples(2)
+@given(seed=SEEDS)
+def test_a_seat_sees_nothing_of_hidden_cards_with_a_parameter_of_another_game(variant, seed):
+    assert_alike(variant, variant.players[-1], seed)

@@ -2,7 +2,16 @@
 
 from hypothesis import given
 from rows import each_row
-from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, random_match, random_steps
+from rules.chance import (
+    SEEDS,
+    TABLES,
+    chance_for,
+    examples,
+    optioned,
+    parametered,
+    random_match,
+    random_steps,
+)
 
 from truc_rules import (
     Score,
@@ -46,6 +55,16 @@ def folded(score, told):
 def test_every_match_ends_with_a_winner(name, seats, seed):
     last = steps(name, seats, seed)[-1].after
     assert last.games[last.winner] == preset(name).games_to_win
+
+
+@each_row("variant", parametered)
+@examples(2)
+@given(seed=SEEDS)
+def test_every_match_with_a_parameter_of_another_game_ends_with_a_winner(variant, seed):
+    chance = chance_for(variant, "parameter", seed)
+    match = random_match(variant, chance.choice(variant.players), chance)
+    last = [*random_steps(match, chance)][-1].after
+    assert last.games[last.winner] == variant.games_to_win
 
 
 @each_row("name, option, value", optioned)

@@ -10,7 +10,7 @@ from clients_elsewhere.programs import needs_node
 from perft.pinned import CARDS_ALONE, POSITIONS, ROWS
 from perft.test_perft_counts import fixed
 from protocol.test_house_mixes import mixes
-from rules.chance import TABLES, optioned
+from rules.chance import TABLES, optioned, parametered
 from rules_elsewhere.told import differences, document_of, rules_in_javascript, table_of, told
 
 from truc_protocol.checks import CheckError
@@ -45,7 +45,7 @@ def test_hands_at_random_go_on_alike(rules, name, seats):
 
 def test_hands_with_table_options_and_of_mixed_games_go_on_alike(rules):
     variants = [with_options(preset(name), {option: value}) for name, option, value in optioned()]
-    for variant in (*variants, *mixes(3, MIXES)):
+    for variant in (*variants, *parametered(), *mixes(3, MIXES)):
         match = told(variant, variant.players[-1], hands=HANDS_WITH_OPTION, seed="options")
         assert differences(rules, variant, [match]) == []
 
