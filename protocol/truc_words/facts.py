@@ -63,7 +63,12 @@ _PEOPLE: Final = frozenset(
 
 
 def as_told(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return the facts of a record as they are told: after the last trick of a hand nobody leads."""
+    """Return the facts of a record as they are told: after the last trick of a hand nobody leads.
+
+    When a hand is closed nobody declares a flor any more: the cards opened show whose counted without a word.
+    """
+    if any(fact["what"] == "hand_closed" for fact in facts):
+        return tuple({"what": "flor_counted"} if fact["what"] == "flor_declared" else fact for fact in facts)
     if not any(fact["what"] in _HAND_ENDS for fact in facts):
         return tuple(facts)
     return tuple({**fact, "leader": None} if "leader" in fact else fact for fact in facts)

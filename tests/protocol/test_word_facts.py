@@ -170,3 +170,9 @@ def test_chain_of_the_server_and_of_a_seat_are_told() -> None:
         "the server starts a new chain",
         "east starts a new chain",
     ]
+
+
+def test_flor_that_counted_without_a_word_is_not_told_when_the_hand_is_closed() -> None:
+    closed = [{"what": "flor_declared", "seat": 2}, {"what": "hand_closed", "reason": "hand"}]
+    assert [tell(fact, PLAYERS) for fact in as_told(closed)] == [None, tell(closed[1], PLAYERS)]
+    assert as_told(closed[:1]) == (closed[0],)

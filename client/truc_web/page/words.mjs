@@ -314,6 +314,7 @@ export class Speech {
 
 /** After the last trick of a hand nobody leads. @param {any[]} facts @returns {any[]} */
 export function asTold(facts) {
+  if (facts.some(({ what }) => what === 'hand_closed')) return facts.filter(({ what }) => what !== 'flor_declared')
   const isLast = facts.some(({ what }) => HAND_ENDS.includes(what))
   return isLast ? facts.map((fact) => 'leader' in fact ? { ...fact, leader: null } : fact) : facts
 }
