@@ -61,6 +61,9 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
         yield result_line(verdict, names, speech)
         noted = sorted([*_on_the_servers_word(verdict, speech), *_changes(verdict, speech)])
         yield from (line for _, line in noted)
+        for j, seats in verdict.unopened:
+            unopened = joined([names[seat] for seat in seats], speech)
+            yield speech.say("verdict.unopened", n=j, seats=unopened)
         yield from _counted(verdict, speech)
 
 
@@ -125,6 +128,11 @@ def _proven(verdict: Verdict, speech: Speech) -> str:
     entropy = speech.say(f"verdict.entropy_{(verdict.level or 'C').lower()}")
     if verdict.substitutes:
         entropy = speech.say("verdict.of_those_then", entropy=entropy)
+    if verdict.host_saw_no_card:
+        entropy = speech.separated([entropy, speech.say("verdict.host_saw_no_card")])
+    elif verdict.unopened:
+        hidden = ", ".join(str(j) for j, _ in verdict.unopened)
+        entropy = speech.separated([entropy, speech.say("verdict.but_unopened", n=hidden)])
     if verdict.by_ruling:
         return speech.say("verdict.proven_by_ruling", entropy=entropy)
     return speech.say("verdict.proven", entropy=speech.separated([entropy, *moves_ruled(verdict, speech)]))
@@ -171,7 +179,9 @@ def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) ->
         return speech.say("verdict.no_result", score=score)
     nobody = verdict.winner is None
     winner = speech.say("verdict.nobody") if nobody else side_name(verdict.winner or 0, names, speech)
-    how = speech.separated([speech.reason(verdict.reason), *_doubts(verdict, speech)])
+    shown = verdict.exposed
+    reason = speech.reason(verdict.reason) if shown is None else speech.say(_ground(shown))
+    how = speech.separated([reason, *_doubts(verdict, speech)])
     return speech.say("verdict.winner", winner=winner, how=how, score=score)
 
 
@@ -228,7 +238,11 @@ def _counted(verdict: Verdict, speech: Speech) -> Iterator[str]:
 
 
 def _ground(ruling: Rule) -> str:
-    return "verdict.servers_word" if ruling.ruling == "abandon" else "verdict.time_ran_out"
+    if ruling.ruling == "abandon":
+        return "verdict.servers_word"
+    return {"cheat": "verdict.own_link", "false": "verdict.own_cards"}.get(
+        str(ruling.kind), "verdict.time_ran_out"
+    )
 
 
 def _changes(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:

@@ -5,14 +5,17 @@ action and the openings it brings, and writing one needs the seat's own openings
 which is shown: the seat makes the line again from (kind, args), and compares the cards it would open with its own.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from truc_protocol.blind_mode.points import SCALAR_BYTES
+from truc_protocol.blind_mode.seat_steps import CardWithKeys
 from truc_protocol.boxes import BoxError, Option
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import SALT_BYTES, Opening
+from truc_protocol.records import BLIND, DEALT
 from truc_rules import (
     KINDS,
     PLAIN_PLAYS,
@@ -38,12 +41,19 @@ COUNTS = (3, 1)
 """How many cards a deal act may give each seat."""
 
 
+Proof = bytes | Sequence[bytes]
+"""What shows that a card lies in its place: the salt of its leaf, or in mode blind the key of each seat."""
+
+
+IsOpening = Callable[[object, object, object, int], bool]
+
+
 class SlotOpening(NamedTuple):
-    """One card of a seat's deal laid open: its place, the card and the salt of its leaf."""
+    """One card of a seat's deal laid open: its place, the card and what proves it."""
 
     slot: int
     card: int
-    salt: bytes
+    proof: Proof
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -54,8 +64,12 @@ class Move(msgspec.Struct, frozen=True):
     cut: int = 0
 
 
-def read_act(seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: str | None = None) -> Move:
+def read_act(
+    seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: str | None = None, mode: str = DEALT
+) -> Move:
     """Read (kind, args); `deck` is the number of cards in the pack, `culprit` who has signed it, if anybody.
+
+    What opens a card differs between the modes of a table.
 
     Raises:
         CheckError: C2, if the kind is unknown or its args have another shape.
@@ -63,25 +77,25 @@ def read_act(seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: s
     if kind not in _KINDS:
         raise CheckError("C2", f"act: expected a known kind, got {kind!r}", culprit)
     known = _KINDS[kind]
-    move = _read(Seat(seat), known, args, deck)
+    move = _read(Seat(seat), known, args, deck, _IS_OPENING[mode])
     if move is None:
         message = f"act {kind}: expected args of the shape {KINDS[known].name.lower()}, got others"
         raise CheckError("C2", message, culprit)
     return move
 
 
-def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int) -> Move | None:
+def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int, is_opening: IsOpening) -> Move | None:
     match KINDS[kind], args:
-        case ArgShape.PLAY, [slot, card, salt, ask]:  # first, as most acts are plays
-            if not _is_opening(slot, card, salt, deck) or not (ask is None or _is_stake(ask)):
+        case ArgShape.PLAY, [slot, card, proof, ask]:  # first, as most acts are plays
+            if not is_opening(slot, card, proof, deck) or not (ask is None or _is_stake(ask)):
                 return None
             is_plain = ask is None and seat < len(PLAIN_PLAYS)
             action = PLAIN_PLAYS[seat][card] if is_plain else Action(seat, kind, (card,), ask)
-            return Move(action, (_new(SlotOpening, (slot, card, salt)),))
+            return Move(action, (_new(SlotOpening, (slot, card, proof)),))
         case ArgShape.NONE, []:
             return Move(Action(seat, kind))
         case ArgShape.SHOW, [list() | tuple() as items]:
-            return _read_show(seat, kind, items, deck)
+            return _read_show(seat, kind, items, deck, is_opening)
         case ArgShape.CUT, [place] if type(place) is int and place < deck:
             return Move(Action(seat, kind), cut=place)
         case ArgShape.STAKE, [stake] if _is_stake(stake):
@@ -98,12 +112,12 @@ def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int) -> Move | None
             return None
 
 
-def _read_show(seat: Seat, kind: Kind, items: Sequence[Any], deck: int) -> Move | None:
+def _read_show(seat: Seat, kind: Kind, items: Sequence[Any], deck: int, is_opening: IsOpening) -> Move | None:
     openings: list[SlotOpening] = []
     for item in items:
         match item:
-            case [slot, card, salt] if _is_opening(slot, card, salt, deck):
-                openings.append(SlotOpening(slot, card, salt))
+            case [slot, card, proof] if is_opening(slot, card, proof, deck):
+                openings.append(SlotOpening(slot, card, proof))
             case _:
                 return None
     slots = [opening.slot for opening in openings]
@@ -118,11 +132,23 @@ def _is_opening(slot: object, card: object, salt: object, deck: int) -> bool:
     return is_card and type(salt) is bytes and len(salt) == SALT_BYTES
 
 
+def _is_opening_by_keys(slot: object, card: object, keys: object, deck: int) -> bool:
+    """Tell whether these are a slot, a card of the pack and keys, of which the right number has the place."""
+    if not (type(slot) is int and type(card) is int and card < deck and isinstance(keys, list | tuple)):
+        return False
+    return all(type(key) is bytes and len(key) == SCALAR_BYTES for key in keys)
+
+
+_IS_OPENING: Final[Mapping[str, IsOpening]] = {DEALT: _is_opening, BLIND: _is_opening_by_keys}
+
+
 def _is_stake(value: object) -> bool:
     return type(value) is int or value in (REST, TRUT)
 
 
-def write_args(action: Action, openings: Sequence[Opening], *, cut: int = 0) -> tuple[Any, ...]:
+def write_args(
+    action: Action, openings: Sequence[Opening | CardWithKeys], *, cut: int = 0
+) -> tuple[Any, ...]:
     """Return the args that express `action`; `openings` are the acting seat's own, by slot, of the newest deal.
 
     Raises:
@@ -168,7 +194,7 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
     except CheckError as error:
         raise BoxError(f"option {option.line!r}: {error.message}") from error
     for opening in move.openings:
-        if opening.slot >= len(openings) or openings[opening.slot] != Opening(opening.card, opening.salt):
+        if opening.slot >= len(openings) or openings[opening.slot] != (opening.card, opening.proof):
             raise BoxError(f"option {option.line!r}: expected the seat's own card in slot {opening.slot}")
     line = move_line(variant, _named(move.action, openings, option.line))
     if line != option.line:

@@ -222,6 +222,54 @@ class Ack(Placed, frozen=True, tag="truc/1/ack"):
     seat: U
 
 
+class Mask(Placed, frozen=True, tag="truc/1/mask"):
+    """In mode blind: a seat masks the pack, P and Q of each pair."""
+
+    j: U
+    seat: U
+    points: tuple[Hash, ...]
+
+
+class Lock(Placed, frozen=True, tag="truc/1/lock"):
+    """In mode blind: a seat locks its trays, Q of each place, and shows a digest of each key."""
+
+    j: U
+    d: U
+    seat: U
+    nonce: Hash | None
+    points: tuple[Hash, ...]
+    commitments: tuple[Hash, ...]
+
+
+class Keys(Placed, frozen=True, tag="truc/1/keys"):
+    """In mode blind: a seat gives its keys, in clear to all or sealed to the owners of the places."""
+
+    j: U
+    d: U
+    seat: U
+    box: Hash | None
+    opened: tuple[Hash, ...]
+    boxes: tuple[bytes, ...]
+
+
+class Lend(Placed, frozen=True, tag="truc/1/lend"):
+    """In mode blind: a seat shows its cards to its partner, where the rules say so."""
+
+    j: U
+    d: U
+    seat: U
+    receiver: U
+    box: bytes
+
+
+class Garbled(Placed, frozen=True, tag="truc/1/garbled"):
+    """In mode blind: a seat says that its keys open no hand of cards."""
+
+    j: U
+    d: U
+    seat: U
+
+
 class Refuse(Body, frozen=True, tag="truc/1/refuse"):
     """The server did not take a validly signed body; found in error replies, never in a transcript."""
 
@@ -251,4 +299,9 @@ AnyBody = (
     | Resign
     | End
     | Ack
+    | Mask
+    | Lock
+    | Keys
+    | Lend
+    | Garbled
 )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from truc_protocol import bodies, boxes, dealing
 from truc_protocol.acts import write_args
+from truc_protocol.blind_mode.sealed_pack import SealedPack, leaves, turned_up
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import SigningKey, box_key
@@ -27,9 +28,10 @@ from truc_protocol.ledger import (
     next_open,
     next_share,
     score,
+    sealed_pack,
 )
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.records import Record, body_hash, encode_own, parse
+from truc_protocol.records import DEALT, Record, body_hash, encode_own, parse
 from truc_protocol.setup import MatchTerms, Opts, own_terms
 from truc_rules import Variant, ruled
 
@@ -80,7 +82,9 @@ class Dealer:
         encoded = encode_own(body)
         return Record(0, encoded, self._key.sign(encoded))
 
-    def terms(self, variant: Variant, *, seats: int, opts: Opts, name: str, opened: int) -> MatchTerms:
+    def terms(
+        self, variant: Variant, *, seats: int, opts: Opts, name: str, opened: int, mode: str = DEALT
+    ) -> MatchTerms:
         """Sign the terms of the match; `opened` is the time in Unix seconds.
 
         Raises:
@@ -95,7 +99,7 @@ class Dealer:
             seats=seats,
             links=self._links,
             policy=variant.reveal,
-            mode="dealt",
+            mode=mode,
             anchor=self._chains[0].anchor,
             x=self._x.public,
             opts=tuple(opts),
@@ -143,7 +147,7 @@ class Dealer:
         raise ValueError(f"no chain serves deal {index}")
 
     def _policy_link(self, ledger: Ledger) -> bytes | None:
-        return self._link(ledger) if ledger.opens_at_close else None
+        return self._link(ledger) if ledger.link_at_close else None
 
     def _draw(self, ledger: Ledger) -> Record:
         link = self._link(ledger)
@@ -178,6 +182,8 @@ class Dealer:
         return kept
 
     def _deal(self, ledger: Ledger) -> Record:
+        if ledger.sealed is not None and (pack := sealed_pack(ledger)) is not None:
+            return self._signed(_sealed_deal(ledger, pack))
         call, d = _open_call(ledger), len(ledger.hand.deals) if ledger.hand else 0
         cards = self._cards(ledger, d + 1)[d]
         mid = ledger.setup.mid
@@ -279,7 +285,7 @@ class Dealer:
         """
         body = parse(record)
         folded = fold(ledger, record, body).ledger
-        return self.know_deal(folded) if isinstance(body, bodies.Deal) else folded
+        return self.know_deal(folded) if isinstance(body, bodies.Deal) and ledger.sealed is None else folded
 
     def know_deal(self, ledger: Ledger) -> Ledger:
         """Tell the ledger every card of the deal it has just taken."""
@@ -349,6 +355,15 @@ class Dealer:
 def proxy(ledger: Ledger, seat: int, kind: str, args: bodies.Args) -> bodies.Proxy:
     """Return a guest's decision as the server writes it down."""
     return bodies.Proxy(*_place(ledger), ledger.deal_index, seat, kind, args)
+
+
+def _sealed_deal(ledger: Ledger, pack: SealedPack) -> bodies.Deal:
+    """Return the deal of places that the seats have locked: the server repeats what everybody sees."""
+    call, d = _open_call(ledger), pack.d
+    up = tuple(card for card in turned_up(pack) if card is not None) if d == 0 else ()
+    called = (call.j, d, call.dealer, call.ncards, call.cut)
+    empty = (b"",) * ledger.seats
+    return bodies.Deal(*_place(ledger), *called, up=up, leaves=leaves(pack, d), boxes=empty)
 
 
 def _place(ledger: Ledger) -> tuple[bytes, int, bytes]:

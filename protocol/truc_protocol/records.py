@@ -68,7 +68,7 @@ class RecordKind(NamedTuple):
 
 
 _SETUP, _P, _Q = Binding.SETUP, Binding.POSITION, Binding.PARALLEL
-_BETWEEN_HAND = (Phase.BETWEEN, Phase.HAND)
+_BETWEEN_HAND, _CALLED_HAND = (Phase.BETWEEN, Phase.HAND), (Phase.CALLED, Phase.HAND)
 
 KINDS: Final[tuple[RecordKind, ...]] = (
     RecordKind(bodies.Table, None, _SETUP, (Phase.SETUP,)),
@@ -91,7 +91,14 @@ KINDS: Final[tuple[RecordKind, ...]] = (
     RecordKind(bodies.Resign, "seat", _P, _BETWEEN_HAND),
     RecordKind(bodies.End, None, _P, (Phase.OVER,)),
     RecordKind(bodies.Ack, "seat", _Q, (Phase.ENDED,)),
+    RecordKind(bodies.Mask, "seat", _P, (Phase.CALLED,)),
+    RecordKind(bodies.Lock, "seat", _P, _CALLED_HAND),
+    RecordKind(bodies.Keys, "seat", _Q, _CALLED_HAND),
+    RecordKind(bodies.Lend, "seat", _P, (Phase.HAND,)),
+    RecordKind(bodies.Garbled, "seat", _P, _CALLED_HAND),
 )
+DEALT, BLIND = "dealt", "blind"
+"""The modes of a table: the server deals and knows the cards, or it does not."""
 
 
 def tag_of(body: Body | type[Body]) -> str:
@@ -108,6 +115,20 @@ _RELEASE: Final = write("truc/1/release")
 _WORDS: Final = frozenset(map(str, Kind))
 _BY_TAG: Final = {tag_of(kind.body): kind for kind in KINDS}
 KIND_OF: Final[Mapping[type[AnyBody], RecordKind]] = {kind.body: kind for kind in KINDS}
+_OF_MODE_BLIND: Final = frozenset({bodies.Mask, bodies.Lock, bodies.Keys, bodies.Lend, bodies.Garbled})
+_OTHERWISE_BLIND: Final[dict[type[AnyBody], tuple[Phase, ...]]] = {
+    bodies.Guest: (),
+    bodies.Proxy: (),
+    bodies.Open: (),
+    bodies.Share: (),
+    bodies.Release: (*_CALLED_HAND, Phase.OVER),
+    bodies.Rule: (*_BETWEEN_HAND, Phase.CALLED, Phase.OVER),
+}
+PHASES: Final[Mapping[str, Mapping[type[AnyBody], tuple[Phase, ...]]]] = {
+    DEALT: {kind.body: () if kind.body in _OF_MODE_BLIND else kind.phases for kind in KINDS},
+    BLIND: {kind.body: kind.phases for kind in KINDS} | _OTHERWISE_BLIND,
+}
+"""Where each kind may stand, by mode: in no phase what a mode does not have."""
 
 
 def encode(body: Body) -> bytes:

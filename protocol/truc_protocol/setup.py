@@ -4,6 +4,7 @@
 signs, and by the auditor; each takes the records as sent and returns what they say once everything has been checked.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -13,7 +14,7 @@ from truc_protocol.codec import sha256
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import MAX_LINKS
 from truc_protocol.documents import read_document
-from truc_protocol.records import Record, body_hash, parse, tag_of
+from truc_protocol.records import BLIND, DEALT, PHASES, Record, body_hash, parse, tag_of
 from truc_rules import Variant
 
 MAX_REKEYS: Final = 100
@@ -60,6 +61,16 @@ class MatchTerms(NamedTuple):
     variant: Variant
     opts: Opts
     th: bytes
+
+    @property
+    def played(self) -> Variant:
+        """The rules as they are played: in mode blind, where the server has no card to play for a seat, a ruled turn concedes."""
+        return _conceding(self.variant) if self.table.mode == BLIND else self.variant
+
+
+@lru_cache(KEPT)
+def _conceding(variant: Variant) -> Variant:
+    return replace(variant, absent="concede")
 
 
 class MatchSetup(NamedTuple):
@@ -128,7 +139,7 @@ def _check_table(table: Table, variant: Variant) -> None:
     _expect(table.deck == pack, f"deck: expected the pack's {pack} cards, got {table.deck}")
     _expect(table.seats in variant.players, f"seats: expected one of {variant.players}, got {table.seats}")
     _expect(1 <= table.links <= MAX_LINKS, f"links: expected 1 to {MAX_LINKS}, got {table.links}")
-    _expect(table.mode == "dealt", f"mode: expected 'dealt', got {table.mode!r}")
+    _expect(table.mode in PHASES, f"mode: expected {DEALT!r} or {BLIND!r}, got {table.mode!r}")
     _expect(
         table.policy == variant.reveal,
         f"policy: expected the rules' {variant.reveal!r}, got {table.policy!r}",
@@ -141,6 +152,23 @@ def _check_table(table: Table, variant: Variant) -> None:
     _expect(opts.guests <= table.seats, f"opts 5: expected at most {table.seats} guests, got {opts.guests}")
     _expect(opts.rekeys <= MAX_REKEYS, f"opts 6: expected at most {MAX_REKEYS} rekeys, got {opts.rekeys}")
     _expect(is_text(table.name), "name: expected UTF-8")
+    if table.mode == BLIND and (hindrance := blind_hindrance(variant, opts.guests)):
+        _expect(False, f"mode blind: {hindrance}")
+
+
+def blind_hindrance(variant: Variant, guests: int) -> str | None:
+    """Say why a game cannot be played in mode blind with so many guests admitted; None if it can.
+
+    Whether a hand goes on may hang on no card that nobody knows, and each hand is opened when it is over.
+    """
+    signals = variant.signals
+    if variant.flor is not None:
+        return "expected a game without a flor, which scores by being held"
+    if variant.reveal != "hand":
+        return "expected reveal = hand, as a cheat is found when a hand is opened"
+    if signals is not None and signals.truth != "free":
+        return "expected signs that may be false, as nobody can tell that they are true"
+    return "expected no guests, who have no secrets to shuffle with" if guests else None
 
 
 def _expect(holds: bool, message: str) -> None:

@@ -79,7 +79,7 @@ def acts(encoded: bytes) -> None:
         match dec(encoded):
             case [str(kind), [*args]]:
                 move = read_act(1, kind, args, deck=DECK)
-                assert all(opening.card < DECK and len(opening.salt) == 16 for opening in move.openings)
+                assert all(opening.card < DECK and len(opening.proof) == 16 for opening in move.openings)
 
 
 def box_contents(choice: bytes) -> None:

@@ -14,7 +14,7 @@ from truc_protocol.dealer import Dealer, MatchSecrets, proxy
 from truc_protocol.documents import rule_document
 from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, may_show, missing, start
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
-from truc_protocol.records import Phase, Record, encode, parse, unsigned
+from truc_protocol.records import DEALT, Phase, Record, encode, parse, unsigned
 from truc_protocol.setup import MatchSetup, Opts, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind, Seat, Variant, deciders, legal, move_line, preset
@@ -38,6 +38,7 @@ class Table:
         seed: int = 1,
         links: int = 64,
         boxed_guests: bool = False,
+        mode: str = DEALT,
     ) -> None:
         self.variant = preset(variant) if isinstance(variant, str) else variant
         self.random = random.Random(seed)
@@ -50,7 +51,9 @@ class Table:
         self.dealer = Dealer(self.server, secrets, links=links)
         self.document = rule_document(self.variant)
         opts = (opts or Opts())._replace(guests=len(guests))
-        terms = self.dealer.terms(self.variant, seats=seats, opts=opts, name="a table", opened=1_700_000_000)
+        terms = self.dealer.terms(
+            self.variant, seats=seats, opts=opts, name="a table", opened=1_700_000_000, mode=mode
+        )
         self.terms = open_terms(self.document, terms.record)
         self.players = {seat: Puppet(seat, seed) for seat in range(seats) if seat not in guests}
         self.guest_keys = {seat: keys.box_key(secret(f"guest {seat}", seed)) for seat in guests}

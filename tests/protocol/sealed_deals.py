@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from truc_protocol.blind_mode.opened_seat import first_difference
 from truc_protocol.blind_mode.sealed_pack import (
-    Keys,
-    Lend,
-    Lock,
-    Mask,
+    KeysStep,
+    LendStep,
+    LockStep,
+    MaskStep,
     Plan,
     PlayedUnseen,
     Redeal,
@@ -20,7 +20,7 @@ from truc_protocol.blind_mode.sealed_pack import (
 )
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import (
-    OpenedCard,
+    CardWithKeys,
     make_keys,
     make_lend,
     make_lock,
@@ -110,14 +110,14 @@ class SealedDeal:
         self.deal()
         return p
 
-    def hand(self, seat: int) -> tuple[OpenedCard, ...]:
+    def hand(self, seat: int) -> tuple[CardWithKeys, ...]:
         """What a seat reads of its newest cards."""
         return read_hand(self.pack, self.secrets[seat], seat, self.xs[seat])
 
     def cards(self, seat: int) -> list[int]:
         return [opened.card for opened in self.hand(seat)]
 
-    def lend(self, seat: int, receiver: int) -> Lend:
+    def lend(self, seat: int, receiver: int) -> LendStep:
         hand = self.hand(seat)
         return make_lend(self.pack, self.secrets[seat], seat=seat, receiver=receiver, hand=hand)
 
@@ -140,4 +140,4 @@ def own(step: SeatStep, kind: type[SeatStep], seat: int) -> bool:
     return type(step) is kind and step.seat == seat
 
 
-__all__ = ["MID", "Deviation", "Keys", "Lock", "Mask", "SealedDeal", "link_of", "own", "replaced"]
+__all__ = ["MID", "Deviation", "KeysStep", "LockStep", "MaskStep", "SealedDeal", "link_of", "own", "replaced"]

@@ -210,7 +210,7 @@ def table_in_place_of_the_match():
             chains_without_links=lambda: table_with(links=0),
             chains_too_long=lambda: table_with(links=4097),
             policy_against_the_rules=lambda: table_with(policy="match"),
-            mode_not_known=lambda: table_with(mode="blind"),
+            mode_not_known=lambda: table_with(mode="open"),
             eleven_opts=lambda: table_with(opts=(0,) * 11),
             unknown_consequence=lambda: table_with(opts=tuple(Opts(gone=3))),
             more_guests_than_seats=lambda: table_with(opts=tuple(Opts(guests=3))),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from protocol.sealed_deals import Keys, Lock, Mask, SealedDeal, link_of, own, replaced
+from protocol.sealed_deals import KeysStep, LockStep, MaskStep, SealedDeal, link_of, own, replaced
 from rows import each_row
 
 from protocol import edwards
@@ -95,25 +95,25 @@ UNSOUND = {
 @each_row("name, point", UNSOUND.items())
 def test_point_that_is_not_of_prime_order_on_the_curve_is_refused_wherever_it_stands(name, point):
     deal = SealedDeal(deck=DECK)
-    mask = deal.until(Mask, DEALER)
+    mask = deal.until(MaskStep, DEALER)
     assert refused(deal, mask._replace(points=replaced(mask.points, {5: point}))) == ("C44", "seat 1")
-    lock = deal.until(Lock, DEALER)
+    lock = deal.until(LockStep, DEALER)
     assert refused(deal, lock._replace(points=replaced(lock.points, {1: point}))) == ("C44", "seat 1")
-    keys = deal.until(Keys, DEALER)
+    keys = deal.until(KeysStep, DEALER)
     assert refused(deal, keys._replace(box=point)) == ("C44", "seat 1")
 
 
 def test_point_that_came_before_or_is_plain_is_refused():
     deal = SealedDeal(deck=DECK)
-    mask = deal.until(Mask, DEALER)
+    mask = deal.until(MaskStep, DEALER)
     first = deal.pack.steps[0]
     for point in (mask.points[0], first.points[3], BASE, card_point(3)):
         changed = mask._replace(points=replaced(mask.points, {7: point}))
         assert refused(deal, changed) == ("C45", "seat 1")
-    lock = deal.until(Lock, DEALER)
+    lock = deal.until(LockStep, DEALER)
     for point in (lock.points[2], mask.points[0], BASE, deal.pack.steps[2].points[1]):
         assert refused(deal, lock._replace(points=replaced(lock.points, {1: point}))) == ("C45", "seat 1")
-    keys = deal.until(Keys, DEALER)
+    keys = deal.until(KeysStep, DEALER)
     assert refused(deal, keys._replace(box=lock.points[0])) == ("C45", "seat 1")
 
 
@@ -121,19 +121,19 @@ def test_step_of_another_seat_kind_shape_or_sub_deal_is_refused():
     deal = SealedDeal(deck=DECK, turned=1)
     early = make_mask(deal.pack, deal.secrets[DEALER], DEALER)
     assert refused(deal, early) == ("C43", "seat 1")
-    mask = deal.until(Mask, DEALER)
+    mask = deal.until(MaskStep, DEALER)
     assert refused(deal, mask._replace(points=mask.points[2:])) == ("C43", "seat 1")
-    nonce = deal.until(Lock, ELDEST)
+    nonce = deal.until(LockStep, ELDEST)
     assert refused(deal, nonce._replace(nonce=None)) == ("C43", "seat 0")
     assert refused(deal, nonce._replace(d=1)) == ("C43", "seat 0")
     assert refused(deal, mask) == ("C43", "seat 1")
-    lock = deal.until(Lock, DEALER)
+    lock = deal.until(LockStep, DEALER)
     assert refused(deal, lock._replace(nonce=bytes(32))) == ("C43", "seat 1")
     for short in ({"points": lock.points[1:]}, {"commitments": lock.commitments[1:]}):
         assert refused(deal, lock._replace(**short)) == ("C43", "seat 1")
-    early = Keys(0, DEALER, BASE, (), (b"", b""))
+    early = KeysStep(0, DEALER, BASE, (), (b"", b""))
     assert refused(deal, early) == ("C43", "seat 1")
-    keys = deal.until(Keys, ELDEST)
+    keys = deal.until(KeysStep, ELDEST)
     for changed in ({"box": None}, {"boxes": ()}, {"opened": ()}, {"opened": keys.opened * 2}, {"d": 1}):
         assert refused(deal, keys._replace(**changed)) == ("C43", "seat 0")
     deal.take(keys)
@@ -143,7 +143,7 @@ def test_step_of_another_seat_kind_shape_or_sub_deal_is_refused():
 
 def test_key_that_does_not_fit_or_is_written_otherwise_is_refused():
     deal = SealedDeal(deck=DECK, turned=1)
-    keys = deal.until(Keys, DEALER)
+    keys = deal.until(KeysStep, DEALER)
     other = encoded(deal.secrets[DEALER].lock(0))
     key = keys.opened[0]
     negative = (8 * ORDER - int.from_bytes(key, "little")).to_bytes(33, "little")[:32]
@@ -193,7 +193,7 @@ def with_secrets(seat: int, kind, **drawn):
             def __getattr__(self, name: str):
                 return getattr(other if name in names else real, name)
 
-        make = {Mask: make_mask, Lock: make_lock, Keys: make_keys}[kind]
+        make = {MaskStep: make_mask, LockStep: make_lock, KeysStep: make_keys}[kind]
         return make(deal.pack, Mixed(), seat)
 
     return cheat
@@ -203,7 +203,7 @@ def exchanged(seat: int):
     """Exchange two of the places that a seat locks."""
 
     def cheat(_deal, step):
-        if not own(step, Lock, seat) or step.nonce is not None:
+        if not own(step, LockStep, seat) or step.nonce is not None:
             return step
         (one, other, *points), (shown, next_shown, *rest) = step.points, step.commitments
         return step._replace(points=(other, one, *points), commitments=(next_shown, shown, *rest))
@@ -215,7 +215,7 @@ def scaled_lock(seat: int):
     """Another number for Q than the digest is of."""
 
     def cheat(_deal, step):
-        if not own(step, Lock, seat):
+        if not own(step, LockStep, seat):
             return step
         return step._replace(points=replaced(step.points, {0: times(T).times(step.points[0])}))
 
@@ -224,7 +224,7 @@ def scaled_lock(seat: int):
 
 def misboxed(seat: int, change):
     def cheat(deal, step):
-        if not own(step, Keys, seat):
+        if not own(step, KeysStep, seat):
             return step
         boxes = tuple(change(deal, box) if box else box for box in step.boxes)
         return step._replace(boxes=boxes)
@@ -253,20 +253,20 @@ def other_sub_deal(deal, _box):
 PLAYS, GARBLED = "plays", "garbled"
 NAMED = [
     # who, what it does, what the eldest and the dealer make of their hands
-    (DEALER, with_secrets(DEALER, Mask, names=("order",)), (PLAYS, PLAYS)),
-    (ELDEST, with_secrets(ELDEST, Mask, names=("order",)), (PLAYS, PLAYS)),
-    (DEALER, with_secrets(DEALER, Mask, names=("blind",)), (PLAYS, PLAYS)),
-    (DEALER, with_secrets(DEALER, Mask, names=("mask",)), (GARBLED, GARBLED)),
-    (ELDEST, with_secrets(ELDEST, Lock, names=("nonce",)), (PLAYS, PLAYS)),
-    (DEALER, with_secrets(DEALER, Lock, names=("lock",)), ("C46 seat 1", GARBLED)),
-    (ELDEST, with_secrets(ELDEST, Lock, names=("mask",)), (GARBLED, GARBLED)),
+    (DEALER, with_secrets(DEALER, MaskStep, names=("order",)), (PLAYS, PLAYS)),
+    (ELDEST, with_secrets(ELDEST, MaskStep, names=("order",)), (PLAYS, PLAYS)),
+    (DEALER, with_secrets(DEALER, MaskStep, names=("blind",)), (PLAYS, PLAYS)),
+    (DEALER, with_secrets(DEALER, MaskStep, names=("mask",)), (GARBLED, GARBLED)),
+    (ELDEST, with_secrets(ELDEST, LockStep, names=("nonce",)), (PLAYS, PLAYS)),
+    (DEALER, with_secrets(DEALER, LockStep, names=("lock",)), ("C46 seat 1", GARBLED)),
+    (ELDEST, with_secrets(ELDEST, LockStep, names=("mask",)), (GARBLED, GARBLED)),
     (DEALER, exchanged(DEALER), ("C46 seat 1", GARBLED)),
     (DEALER, scaled_lock(DEALER), (GARBLED, PLAYS)),
     (ELDEST, scaled_lock(ELDEST), (GARBLED, GARBLED)),
     (DEALER, misboxed(DEALER, lambda _deal, box: bytes(len(box))), ("C46 seat 1", PLAYS)),
     (DEALER, misboxed(DEALER, sealed_wrongly), ("C46 seat 1", PLAYS)),
     (DEALER, misboxed(DEALER, other_sub_deal), ("C46 seat 1", PLAYS)),
-    (DEALER, with_secrets(DEALER, Keys, names=("box",)), (PLAYS, PLAYS)),
+    (DEALER, with_secrets(DEALER, KeysStep, names=("box",)), (PLAYS, PLAYS)),
 ]
 
 
@@ -290,7 +290,7 @@ def copied(seat: int, pairs, *, when, masked: bool = True):
     """Put t times the Q of one place, as it was masked or is locked by now, into another while locking, times the own lock."""
 
     def cheat(deal, step):
-        if not own(step, Lock, seat) or not when(deal, step):
+        if not own(step, LockStep, seat) or not when(deal, step):
             return step
         secrets, pack = deal.secrets[seat], deal.pack
         unmask, points = inverse(secrets.mask()), list(step.points)
@@ -392,7 +392,7 @@ def chosen(seat: int, cards):
 
     def cheat(deal, step):
         is_own_last = {DEALER: is_between, ELDEST: is_last}[seat]
-        if not own(step, Lock, seat) or not is_own_last(deal, step):
+        if not own(step, LockStep, seat) or not is_own_last(deal, step):
             return step
         points = list(step.points)
         for into, card in zip(places_of(deal, seat), cards, strict=True):
@@ -426,7 +426,7 @@ def guessed(seat: int, guess: int, wanted: int):
     """Turn the card that lies in the own first place into another, by a guess at what it is."""
 
     def cheat(deal, step):
-        if not own(step, Lock, seat) or step.nonce is not None:
+        if not own(step, LockStep, seat) or step.nonce is not None:
             return step
         at = turn_places(deal.pack).index(places_of(deal, seat)[0])
         number = card_scalar(wanted) * inverse(card_scalar(guess))
@@ -450,7 +450,7 @@ def with_known_points(count: int):
     """The last to mask puts s·G for some P: their logarithms are known to it, but what lies there is no card."""
 
     def cheat(deal, step):
-        if not own(step, Mask, DEALER):
+        if not own(step, MaskStep, DEALER):
             return step
         changes = {2 * k: times(T + k).times_base() for k in range(count)}
         return step._replace(points=replaced(step.points, changes))
@@ -475,7 +475,7 @@ def test_one_pair_that_holds_several_cards_tells_where_they_lie_but_is_no_card()
     sources = [k for k in range(DECK) if k != fat][:2]
 
     def cheat(deal, step):
-        if not own(step, Mask, DEALER):
+        if not own(step, MaskStep, DEALER):
             return step
         together = added(*(step.points[2 * k + 1] for k in sources))
         return step._replace(points=replaced(step.points, {2 * fat + 1: times(T).times(together)}))
@@ -504,7 +504,7 @@ def doubled(copies: int):
     """The dealer masks the first pairs several times instead of the others."""
 
     def cheat(deal, step):
-        if not own(step, Mask, DEALER):
+        if not own(step, MaskStep, DEALER):
             return step
         kept, points = DECK // copies, list(step.points)
         for k in range(kept, DECK):
@@ -534,7 +534,7 @@ def composed(cards):
     """The eldest, who masks the plain pack, makes it of cards of its choice."""
 
     def cheat(deal, step):
-        if not own(step, Mask, ELDEST):
+        if not own(step, MaskStep, ELDEST):
             return step
         secrets, points = deal.secrets[ELDEST], []
         for k in range(DECK):
@@ -558,7 +558,7 @@ def test_first_to_mask_can_choose_which_cards_are_in_the_pack_but_not_where():
 def test_pack_built_from_one_guessed_card_is_garbled_where_the_guess_is_wrong():
     def from_guess(right: bool):
         def cheat(deal, step):
-            if not own(step, Mask, DEALER):
+            if not own(step, MaskStep, DEALER):
                 return step
             first, second = deal.pack.pairs[0]
             card = deal.secrets[ELDEST].order()[0]
@@ -582,13 +582,13 @@ def test_ratio_to_another_card_is_not_found_again_after_the_masks():
     """t times the pair of the best card in place of another: no two pairs behind an honest mask are t times each other."""
 
     def cheat(_deal, step):
-        if not own(step, Mask, ELDEST):
+        if not own(step, MaskStep, ELDEST):
             return step
         changes = {2: times(T).times(step.points[0]), 3: times(T).times(step.points[1])}
         return step._replace(points=replaced(step.points, changes))
 
     deal = SealedDeal(deck=DECK, cheats=[cheat])
-    deal.until(Lock, ELDEST)
+    deal.until(LockStep, ELDEST)
     points = [point for pair in deal.pack.pairs for point in pair]
     assert not {times(T).times(point) for point in points} & set(points)
     assert deal.deal().exposed() == [ELDEST]
@@ -599,7 +599,7 @@ def test_lock_copied_from_an_earlier_place_or_index_is_named(cheat, expected):
     """Another's lock times a number of one's own passes as a point, and is the cheat's own difference."""
 
     def replay(deal, step):
-        if not own(step, Lock, cheat) or step.nonce is not None:
+        if not own(step, LockStep, cheat) or step.nonce is not None:
             return step
         into = places_of(deal, cheat)[0]
         at = turn_places(deal.pack).index(into)
@@ -694,8 +694,8 @@ def test_coalition_of_all_but_one_that_keeps_to_the_protocol_finds_no_card_of_th
 def test_mask_made_of_two_packs_with_one_link_tells_the_order_so_no_seat_may_make_a_second():
     """Why a client stores before it sends (C51): two histories of one index would show where its cards went."""
     honest, other = SealedDeal(deck=DECK), SealedDeal(deck=DECK)
-    honest.until(Mask, DEALER)
-    mask = other.until(Mask, DEALER)
+    honest.until(MaskStep, DEALER)
+    mask = other.until(MaskStep, DEALER)
     pairs = list(other.pack.pairs)
     pairs[4] = (times(T).times(pairs[4][0]), times(T).times(pairs[4][1]))
     second = make_mask(other.pack._replace(pairs=tuple(pairs)), other.secrets[DEALER], DEALER)

@@ -42,10 +42,10 @@ def test_nobody_else_can_open_a_card_without_the_owners_key():
 
 def test_a_deal_needs_a_mask_of_each_a_lock_more_than_seats_and_keys_of_each():
     deal = SealedDeal(seats=4).deal()
-    kinds = [type(step).__name__ for step in deal.pack.steps]
+    kinds = [type(step).__name__.removesuffix("Step") for step in deal.pack.steps]
     assert kinds == ["Mask"] * 4 + ["Lock"] * 5 + ["Keys"] * 4
     deal.redeal()
-    redealt = [type(step).__name__ for step in deal.pack.steps[len(kinds) :]]
+    redealt = [type(step).__name__.removesuffix("Step") for step in deal.pack.steps[len(kinds) :]]
     assert redealt == ["Redeal"] + ["Lock"] * 5 + ["Keys"] * 4
 
 

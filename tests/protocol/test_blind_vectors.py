@@ -11,7 +11,7 @@ from rows import each_row
 from truc_protocol.blind_mode import points
 from truc_protocol.blind_mode.opened_seat import first_difference
 from truc_protocol.blind_mode.sealed_pack import (
-    Mask,
+    MaskStep,
     Place,
     Plan,
     PlayedUnseen,
@@ -84,8 +84,8 @@ def projected(step: Any, given: dict[str, Any]) -> dict[str, Any]:
             return {"kind": "redeal", "d": d}
         case PlayedUnseen(place):
             return {"kind": "blind", "place": place}
-    said = {"kind": type(step).__name__.lower(), **step._asdict()}
-    if isinstance(step, Mask):
+    said = {"kind": type(step).__name__.removesuffix("Step").lower(), **step._asdict()}
+    if isinstance(step, MaskStep):
         said |= {"sha256": sha256(b"".join(step.points)), "points": step.points[: len(given["points"])]}
     return {
         name: [each.hex() for each in field]

@@ -18,7 +18,7 @@ from rows import each_row
 from truc_client.matches.retry_limit import MAX_TRIES
 from truc_protocol.bodies import Refuse
 from truc_protocol.codec import EncodingError, dec, enc
-from truc_protocol.records import KINDS, Binding, Record, tag_of
+from truc_protocol.records import DEALT, KINDS, PHASES, Binding, Record, tag_of
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import read_transcript
 from truc_protocol.wire.handshake import Hello, KeyRoll, Revoke
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "tests/vectors"
 PAGE = (ROOT / "docs/protocol/keyed-client.md").read_text(encoding="utf-8")
 PROGRAM = "\n".join(re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
-BODIES = {tag_of(kind.body).removeprefix("truc/1/"): kind for kind in KINDS}
+BODIES = {tag_of(kind.body).removeprefix("truc/1/"): kind for kind in KINDS if PHASES[DEALT][kind.body]}
 
 
 def table(heading: str) -> list[list[str]]:

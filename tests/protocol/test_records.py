@@ -51,7 +51,11 @@ def test_setup_kinds_stand_in_the_setup_alone(kind):
 
 
 def test_releases_and_acks_are_the_parallel_kinds():
-    assert [kind.body.__name__ for kind in KINDS if kind.binding is Binding.PARALLEL] == ["Release", "Ack"]
+    assert [kind.body.__name__ for kind in KINDS if kind.binding is Binding.PARALLEL] == [
+        "Release",
+        "Ack",
+        "Keys",
+    ]
 
 
 def test_unsigned_nonsense_blames_nobody():

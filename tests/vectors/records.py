@@ -17,19 +17,19 @@ from vectors.transcripts.make import FOLDER, SCRIPTS
 from truc_protocol.bodies import Proxy
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import dec, enc
-from truc_protocol.records import KIND_OF, KINDS, Record, parse, signer_of
+from truc_protocol.records import DEALT, KIND_OF, KINDS, PHASES, Record, parse, signer_of
 from truc_protocol.transcript import read_transcript
 
 FILE = Path(__file__).with_name("records.json")
 
 
 def kept_records() -> list[Record]:
-    """Return the first record of every kind in the kept transcripts, in the order of the table of kinds."""
+    """Return the first record of every kind of mode dealt in the kept transcripts, in the order of the table of kinds."""
     first: dict[type, Record] = {}
     for name in SCRIPTS:
         for record in read_transcript((FOLDER / name).read_bytes()).records:
             first.setdefault(type(parse(record)), record)
-    return [first[kind.body] for kind in KINDS]
+    return [first[kind.body] for kind in KINDS if PHASES[DEALT][kind.body]]
 
 
 def _wrong(value: Any) -> Iterator[tuple[str, Any]]:

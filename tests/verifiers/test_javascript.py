@@ -236,7 +236,11 @@ def test_every_vector_is_agreed_on():
     }
     assert told == set()
     assert int(lines[-1].split(" agree, ")[0]) > 1400
-    assert [*counts] == ["left out wire"]
+    # mode blind is experimental, and the library in JavaScript does not know it
+    of_mode_blind = {
+        group["type"] for group in json.loads((VECTORS / "blind.json").read_text())["testGroups"]
+    }
+    assert {*counts} == {f"left out {kind}" for kind in {"wire", *of_mode_blind}}
 
 
 FIGURES = {"value", "order", "picked", "shared", "pin", "pk"}  # what invalid tests do not give
@@ -264,7 +268,8 @@ def test_a_vector_that_is_to_be_refused_is_not_agreed_on_where_nothing_refuses_i
 
 
 def test_transcripts_of_the_vectors(tmp_path):
-    files = [(path.name, path.read_bytes()) for path in sorted(VECTORS.rglob("*.truc"))]
+    paths = [path for path in sorted(VECTORS.rglob("*.truc")) if path.parent.name != "blind"]
+    files = [(path.name, path.read_bytes()) for path in paths]
     both = check_agreement(files, tmp_path)
     assert {expected.result for expected, _ in both} == {"proven", "incomplete"}
 

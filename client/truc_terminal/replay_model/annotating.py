@@ -331,19 +331,20 @@ def _opened_cards(before: Ledger, body: Act | Proxy | Rule | Open) -> Iterator[O
     if before.hand is None or body.seat is None:
         return
     deal, pack = before.hand.deals[-1], before.setup.terms.variant.pack
-    for slot, card, salt in _openings(body, len(pack)):
+    for slot, card, proof in _openings(body, len(pack), before.setup.terms.table.mode):
         leaf = deal.leaves[body.seat][slot]
-        yield OpenedCard(deal.j, deal.d, body.seat, slot, pack[card], salt, leaf)
+        if isinstance(proof, bytes):  # in mode blind keys open a place, and nothing hashes to its leaf
+            yield OpenedCard(deal.j, deal.d, body.seat, slot, pack[card], proof, leaf)
 
 
-def _openings(body: Act | Proxy | Rule | Open, deck: int) -> tuple[SlotOpening, ...]:
+def _openings(body: Act | Proxy | Rule | Open, deck: int, mode: str) -> tuple[SlotOpening, ...]:
     match body:
         case Open():
             return tuple(SlotOpening(*opening) for opening in body.openings)
         case Rule(ruling="move", kind=str(kind), seat=int(seat)):
-            return read_act(seat, kind, body.args, deck=deck).openings
+            return read_act(seat, kind, body.args, deck=deck, mode=mode).openings
         case Act() | Proxy() if body.kind != "resign":
-            return read_act(body.seat, body.kind, body.args, deck=deck).openings
+            return read_act(body.seat, body.kind, body.args, deck=deck, mode=mode).openings
         case Act() | Proxy() | Rule():
             return ()
         case _:

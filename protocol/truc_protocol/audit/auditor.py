@@ -11,12 +11,24 @@ from typing import NamedTuple
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand, untold
 from truc_protocol.audit.own import Accepted, OwnSeat, check_setup, check_terms, open_deal, open_share
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, Words, describe
-from truc_protocol.bodies import AnyBody, Close, Deal, End, Guest, Proxy, SeatTaken, Share, Sub
+from truc_protocol.bodies import (
+    AnyBody,
+    Close,
+    Deal,
+    End,
+    Guest,
+    Proxy,
+    Release,
+    SeatTaken,
+    Share,
+    Sub,
+    Void,
+)
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.crypto import chains, keys
 from truc_protocol.crypto.keys import BoxKey, box_key
 from truc_protocol.dealing import Opening
-from truc_protocol.ledger import Folded, Ledger, box_public, check_place, fold, start
+from truc_protocol.ledger import Folded, Ledger, box_public, check_place, fold, start, unopened
 from truc_protocol.records import SERVER, Phase, Record, parse, place_of, tag_of
 from truc_protocol.setup import (
     MatchTerms,
@@ -75,6 +87,7 @@ class Auditor:
         self._words = Words()
         self._unheard: tuple[tuple[Ledger, AnyBody], ...] = ()
         self._newcomers: frozenset[int] = frozenset()
+        self._unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
         self._failed: Refutation | None = None
         self._sound: frozenset[keys.Signed] = frozenset()
 
@@ -165,8 +178,13 @@ class Auditor:
         _check_author(before, record, body, self._sound)
         folded = self._close(before, record, body) if isinstance(body, Close) else fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
+        if before.sealed is not None and isinstance(body, Release):
+            folded = Folded(folded.ledger, untold(folded.events, self._told))
         self._told = () if isinstance(body, Close) else self._told + folded.events
         self._count(before, record, body)
+        if before.sealed is not None and self._ledger.sealed is None and not isinstance(body, Void):
+            seats = unopened(before)
+            self._unopened = (*self._unopened, *([(before.deal_index, seats)] if seats else []))
         return Finding(before.k, body, folded.events)
 
     def _count(self, before: Ledger, record: Record, body: AnyBody) -> None:
@@ -242,6 +260,8 @@ class Auditor:
         return Folded(folded.ledger, untold(happened + folded.events, self._told))
 
     def _end(self, before: Ledger, body: End) -> None:
+        if before.is_dealerless:
+            return  # the seats' links have opened each hand, and nothing is sealed by the server
         links = server_links(before, body)
         secret = box_key(body.xsec)
         opened = [
@@ -266,7 +286,7 @@ class Auditor:
             result = Result.PROVEN
         else:
             result = Result.INCOMPLETE
-        return describe(result, self._failed, self._terms, self._signed, self._words)
+        return describe(result, self._failed, self._terms, self._signed, self._words, unopened=self._unopened)
 
 
 def _parse(ledger: Ledger, record: Record) -> AnyBody:

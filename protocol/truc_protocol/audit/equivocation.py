@@ -11,7 +11,20 @@ from itertools import product
 from typing import NamedTuple
 
 from truc_protocol.audit.verified_prefix import Passed, PassedRecord, passed
-from truc_protocol.bodies import Act, AnyBody, Call, MatchStart, Rekey, Release, Resign, Sub, Table
+from truc_protocol.bodies import (
+    Act,
+    AnyBody,
+    Call,
+    Keys,
+    Lock,
+    Mask,
+    MatchStart,
+    Rekey,
+    Release,
+    Resign,
+    Sub,
+    Table,
+)
 from truc_protocol.checks import role_name
 from truc_protocol.codec import sha256
 from truc_protocol.crypto import keys
@@ -146,6 +159,10 @@ def _seats(one: Passed, other: Passed, refused: frozenset[bytes]) -> Iterator[Eq
                 message = f"the seat signed two decisions for position {a.k}"
             case Release(), Release() if a.body.j == b.body.j:
                 message = f"the seat signed two releases for index {a.body.j}"
+            case (Mask(j=j), Mask(j=again)) | (Lock(j=j), Lock(j=again)) if j == again:
+                message = f"the seat took one step with the pack of index {j} twice"
+            case Keys(), Keys() if (a.body.j, a.body.d) == (b.body.j, b.body.d):
+                message = f"the seat took one step with the pack of index {a.body.j} twice"
             case _:
                 continue
         yield Equivocation("C34", role_name(a.record.signer), message, a.record, b.record, (a.k, b.k))
@@ -179,6 +196,11 @@ def _places(item: PassedRecord) -> list[tuple[object, ...]]:
     if item.k is None:
         return []
     found: list[tuple[object, ...]] = [(_mid(item.body), "k", item.k)]
-    if isinstance(item.body, Call | Release):
-        found.append((_mid(item.body), tag_of(item.body), item.body.j))
+    match item.body:
+        case Call(j=j) | Release(j=j):
+            found.append((_mid(item.body), tag_of(item.body), j))
+        case Mask(j=j, seat=seat) | Keys(j=j, d=0, seat=seat, box=bytes()):
+            found.append((_mid(item.body), tag_of(item.body), j, seat))
+        case _:
+            pass
     return found

@@ -9,7 +9,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger, box_public, deal_public, learn
-from truc_protocol.records import body_hash
+from truc_protocol.records import DEALT, body_hash
 from truc_protocol.setup import MatchSetup, MatchTerms
 from truc_rules import CardError
 
@@ -35,6 +35,7 @@ class Accepted(NamedTuple):
         level: the lowest assurance level the user takes: "C" takes all, "A" only a table without guests.
         seen: th and tn of every other match this client has ever joined.
         seat_hash: the hash of the own seat record's body; None for a guest or a spectator.
+        mode: the mode of the table that was agreed to.
     """
 
     spk: bytes
@@ -42,6 +43,7 @@ class Accepted(NamedTuple):
     level: str = "C"
     seen: frozenset[bytes] = frozenset()
     seat_hash: bytes | None = None
+    mode: str = DEALT
 
 
 def check_terms(accepted: Accepted, terms: MatchTerms) -> None:
@@ -54,6 +56,9 @@ def check_terms(accepted: Accepted, terms: MatchTerms) -> None:
         raise CheckError("C9", "the table is signed by another key than the one pinned for this server")
     if terms.th != accepted.th:
         raise CheckError("C9", "the table record is not the one that was accepted", _SERVER)
+    if terms.table.mode != accepted.mode:
+        message = f"expected a table of mode {accepted.mode}, got one of mode {terms.table.mode!r}"
+        raise CheckError("C9", message, _SERVER)
     if accepted.seen & {terms.th, terms.table.tn}:
         raise CheckError("C9", "the table record or its nonce has served another match", _SERVER)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, assert_never
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
 from truc_protocol.ledger import Ledger, is_exhausted, score
+from truc_protocol.records import BLIND, DEALT
 from truc_protocol.setup import MatchTerms
 from truc_rules import Variant, preset, presets
 
@@ -165,6 +166,8 @@ class Verdict(NamedTuple):
         joined: names by seat, as the setup gives them.
         guest_resigned: whether a guest's resignation ended the match, which nobody has signed but the server.
         moves: how many moves each side has made, those of rulings included.
+        mode: the mode of the table: whether the server deals, or sees no card (blind).
+        unopened: in mode blind, (deal index, seats): who has not opened their link of a hand that was called and not voided.
     """
 
     result: Result
@@ -192,6 +195,17 @@ class Verdict(NamedTuple):
     guest_resigned: bool = False
     scheduled: tuple[int, ...] = ()
     moves: tuple[int, int] = (0, 0)
+    mode: str = DEALT
+    unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+    @property
+    def host_saw_no_card(self) -> bool:
+        """Whether the match shows that the server could not see the cards.
+
+        Every hand was sealed by the seats and opened, and no seat has been shown to have cheated with the pack.
+        """
+        cheated = self.exposed is not None and self.exposed.kind == "cheat"
+        return self.result is Result.PROVEN and self.mode == BLIND and not self.unopened and not cheated
 
     def players_at(self, k: int) -> tuple[str, ...]:
         """Return the names by seat of those who sat there at position `k`, before its record."""
@@ -208,8 +222,13 @@ class Verdict(NamedTuple):
 
     @property
     def by_ruling(self) -> bool:
-        """Whether the server's word, not play or a resignation, decided the match."""
-        return self.reason in ("forfeit", "abandoned")
+        """Whether the server's word, not play, a resignation or a seat that its own link exposes, decided the match."""
+        return self.reason in ("forfeit", "abandoned") and self.exposed is None
+
+    @property
+    def exposed(self) -> Rule | None:
+        """The forfeit of a seat that the records show to have cheated with the pack, or to have said what its cards deny."""
+        return next((rule for _, rule in self.rulings if rule.kind in ("cheat", "false")), None)
 
     @property
     def losers_moves(self) -> int:
@@ -229,12 +248,16 @@ def describe(
     terms: MatchTerms | None,
     signed: Ledger | None,
     words: Words,
+    *,
+    unopened: tuple[tuple[int, tuple[int, ...]], ...] = (),
 ) -> Verdict:
     """Put together what is known of a match; `signed` is its ledger after the last signed record."""
     variant = terms.variant.name if terms else None
     known = terms is not None and is_preset(terms.variant)
     verdict = Verdict(result, refutation, variant, is_preset=known)
-    return verdict if signed is None else _counted(_reached(verdict, signed), signed.k, words)
+    if signed is None:
+        return verdict
+    return _counted(_reached(verdict, signed), signed.k, words)._replace(unopened=unopened)
 
 
 def _reached(verdict: Verdict, signed: Ledger) -> Verdict:
@@ -242,6 +265,7 @@ def _reached(verdict: Verdict, signed: Ledger) -> Verdict:
     winner, reason = signed.outcome or (None, None)
     return verdict._replace(
         level=signed.setup.level,
+        mode=signed.setup.terms.table.mode,
         joined=tuple(seat.name.decode() for seat in signed.setup.seats),
         records=signed.k,
         score=score(signed),

@@ -3,12 +3,14 @@
 One seat's link and the steps are enough: nobody else's secret is needed, so a seat is named whatever the others did.
 """
 
+from collections.abc import Sequence
+
 from truc_protocol.blind_mode.points import ScalarError
 from truc_protocol.blind_mode.sealed_pack import (
-    Keys,
-    Lend,
-    Lock,
-    Mask,
+    KeysStep,
+    LendStep,
+    LockStep,
+    MaskStep,
     PlayedUnseen,
     Redeal,
     SealedPack,
@@ -45,6 +47,16 @@ def first_difference(pack: SealedPack, seat: int, link: bytes) -> int | None:
     return None
 
 
+def cards_of(pack: SealedPack, links: Sequence[bytes]) -> tuple[int, ...]:
+    """Return the card of each place, by the link of every seat: if all did as their links say, there is no other."""
+    plan = pack.plan
+    cards = list(range(plan.deck))
+    for seat in plan.in_order():
+        order = SeatSecrets(links[seat], plan.mid, plan.j, plan.deck).order()
+        cards = [cards[source] for source in order]
+    return tuple(cards[pair] for pair in pack.order[: len(pack.places)])
+
+
 def _is_honest(pack: SealedPack, secrets: SeatSecrets, step: SeatStep) -> bool:
     try:
         return _made(pack, secrets, step) == step
@@ -58,12 +70,12 @@ def _is_honest(pack: SealedPack, secrets: SeatSecrets, step: SeatStep) -> bool:
 
 def _made(pack: SealedPack, secrets: SeatSecrets, step: SeatStep) -> SeatStep:
     match step:
-        case Mask(seat=seat):
+        case MaskStep(seat=seat):
             return make_mask(pack, secrets, seat)
-        case Lock(seat=seat):
+        case LockStep(seat=seat):
             return make_lock(pack, secrets, seat)
-        case Keys(seat=seat):
+        case KeysStep(seat=seat):
             return make_keys(pack, secrets, seat)
-        case Lend(seat=seat, receiver=receiver):
+        case LendStep(seat=seat, receiver=receiver):
             hand = opened_lend(pack, step, lend_secret(pack, secrets, step))
             return make_lend(pack, secrets, seat=seat, receiver=receiver, hand=hand)

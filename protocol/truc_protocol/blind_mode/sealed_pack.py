@@ -11,6 +11,7 @@ are always locked first by the other side.
 
 from collections.abc import Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 from truc_protocol.blind_mode.key_boxes import key_box_bytes
@@ -97,14 +98,14 @@ class Place(NamedTuple):
     commitments: tuple[tuple[int, bytes], ...] = ()
 
 
-class Mask(NamedTuple):
+class MaskStep(NamedTuple):
     """A seat masks the pack: P and Q of each pair."""
 
     seat: int
     points: tuple[bytes, ...]
 
 
-class Lock(NamedTuple):
+class LockStep(NamedTuple):
     """A seat locks its trays: Q of each place, ascending, and the digest of its key; with z in the eldest's very first one."""
 
     d: int
@@ -114,7 +115,7 @@ class Lock(NamedTuple):
     commitments: tuple[bytes, ...]
 
 
-class Keys(NamedTuple):
+class KeysStep(NamedTuple):
     """A seat gives its keys: those due to all in clear, those of each other seat's places in a box."""
 
     d: int
@@ -124,7 +125,7 @@ class Keys(NamedTuple):
     boxes: tuple[bytes, ...]
 
 
-class Lend(NamedTuple):
+class LendStep(NamedTuple):
     """A seat shows its cards to its partner."""
 
     d: int
@@ -145,7 +146,7 @@ class PlayedUnseen(NamedTuple):
     place: int
 
 
-SeatStep = Mask | Lock | Keys | Lend
+SeatStep = MaskStep | LockStep | KeysStep | LendStep
 Step = SeatStep | Redeal | PlayedUnseen
 
 
@@ -183,8 +184,8 @@ class SealedPack(NamedTuple):
     places: tuple[Place, ...] = ()
     d: int = 0
     turn: int = 0
-    keyed: tuple[Keys, ...] = ()
-    dealt: tuple[tuple[Keys, ...], ...] = ()
+    keyed: tuple[KeysStep, ...] = ()
+    dealt: tuple[tuple[KeysStep, ...], ...] = ()
     asked: int | None = None
     steps: tuple[Step, ...] = ()
 
@@ -283,28 +284,28 @@ def check_step(pack: SealedPack, step: SeatStep) -> None:
     author = role_name(step.seat + 1)
     _check_due(pack, step, author)
     match step:
-        case Mask() | Lock():
+        case MaskStep() | LockStep():
             _check_new(pack, step.points, author)
             _check_sound(step.points, author)
-        case Keys():
+        case KeysStep():
             points = () if step.box is None else (step.box,)
             _check_sound(points, author)
             _check_new(pack, points, author)
             _check_keys(pack, step, author)
-        case Lend():
+        case LendStep():
             pass
 
 
 def _check_due(pack: SealedPack, step: SeatStep, author: str) -> None:
     stage, plan = pack.stage, pack.plan
     match step:
-        case Mask():
+        case MaskStep():
             fits = stage is Stage.MASK and len(step.points) == 2 * plan.deck
-        case Lock():
+        case LockStep():
             fits = stage is Stage.LOCK and _is_due_lock(pack, step)
-        case Keys():
+        case KeysStep():
             fits = stage is Stage.KEYS and _is_due_keys(pack, step)
-        case Lend():
+        case LendStep():
             fits = (
                 stage is Stage.READY and step.d == pack.d and not plan.unseen and step.receiver < plan.seats
             )
@@ -312,18 +313,18 @@ def _check_due(pack: SealedPack, step: SeatStep, author: str) -> None:
                 return
     if not fits or step.seat not in pack.owing():
         wanted = f"{stage.value} of seats {list(pack.owing())}"
-        kind = type(step).__name__.lower()
+        kind = type(step).__name__.removesuffix("Step").lower()
         raise CheckError("C43", f"expected {wanted}, got {kind} of seat {step.seat} or another shape", author)
 
 
-def _is_due_lock(pack: SealedPack, step: Lock) -> bool:
+def _is_due_lock(pack: SealedPack, step: LockStep) -> bool:
     opens = pack.d == 0 and pack.turn == 0
     if step.d != pack.d or (step.nonce is not None) != opens:
         return False
     return len(step.points) == len(step.commitments) == len(turn_places(pack))
 
 
-def _is_due_keys(pack: SealedPack, step: Keys) -> bool:
+def _is_due_keys(pack: SealedPack, step: KeysStep) -> bool:
     sealed = seals_keys(pack)
     if step.d != pack.d or (step.box is not None) != sealed:
         return False
@@ -342,7 +343,7 @@ def _check_sound(points: Sequence[bytes], author: str) -> None:
             raise CheckError("C44", f"the point {point.hex()} is not one of prime order", author)
 
 
-def _check_keys(pack: SealedPack, step: Keys, author: str) -> None:
+def _check_keys(pack: SealedPack, step: KeysStep, author: str) -> None:
     for p, key in zip(due_to_all(pack), step.opened, strict=True):
         if not fits_lock(pack, p, step.seat, key):
             raise CheckError("C46", f"the key of place {p} does not fit its lock", author)
@@ -367,17 +368,17 @@ def take_step(pack: SealedPack, step: Step) -> SealedPack:
     """Return the index after a step; nothing is checked but that it can be taken at all."""
     logged = pack._replace(steps=(*pack.steps, step))
     match step:
-        case Mask():
+        case MaskStep():
             pairs = _paired(step.points)
             return logged._replace(pairs=pairs, masked=pack.masked + 1, points=pack.points.union(step.points))
-        case Lock():
+        case LockStep():
             return _locked(logged, step)
-        case Keys():
+        case KeysStep():
             return _keyed(logged, step)
-        case Lend():
+        case LendStep():
             return logged
         case Redeal():
-            return _with_places(logged._replace(d=step.d, turn=0, keyed=()))
+            return _with_places(logged._replace(d=step.d, turn=0, keyed=(), asked=None))
         case PlayedUnseen():
             return logged._replace(asked=step.place, keyed=())
 
@@ -396,7 +397,7 @@ def _with_places(pack: SealedPack) -> SealedPack:
     return pack._replace(places=pack.places + new)
 
 
-def _locked(pack: SealedPack, step: Lock) -> SealedPack:
+def _locked(pack: SealedPack, step: LockStep) -> SealedPack:
     if step.nonce is not None:
         pack = _with_places(pack._replace(order=final_order(pack.plan, step.nonce)))
     places = list(pack.places)
@@ -406,7 +407,7 @@ def _locked(pack: SealedPack, step: Lock) -> SealedPack:
     return pack._replace(places=tuple(places), turn=pack.turn + 1, points=pack.points.union(step.points))
 
 
-def _keyed(pack: SealedPack, step: Keys) -> SealedPack:
+def _keyed(pack: SealedPack, step: KeysStep) -> SealedPack:
     keyed = (*pack.keyed, step)
     points = pack.points if step.box is None else pack.points | {step.box}
     pack = pack._replace(keyed=keyed, points=points)
@@ -426,7 +427,7 @@ def turned_up(pack: SealedPack) -> tuple[int | None, ...]:
     first = pack.plan.seats * pack.plan.ncards
     rounds = sorted(pack.dealt[0], key=lambda keys: keys.seat)
     return tuple(
-        find_card(pack.places[first + at], [keys.opened[at] for keys in rounds], pack.plan.deck)
+        find_card(pack.places[first + at], tuple(keys.opened[at] for keys in rounds), pack.plan.deck)
         for at in range(pack.plan.turned)
     )
 
@@ -443,7 +444,8 @@ def leaves(pack: SealedPack, d: int) -> tuple[tuple[bytes, ...], ...]:
     )
 
 
-def find_card(place: Place, keys: Sequence[bytes], deck: int) -> int | None:
+@lru_cache(maxsize=256)
+def find_card(place: Place, keys: tuple[bytes, ...], deck: int) -> int | None:
     """Return the card of a place by its keys, one of each seat; None if it is none of the pack."""
     try:
         shown = times(inverse(product([decoded(key) for key in keys]))).times(place.locked)

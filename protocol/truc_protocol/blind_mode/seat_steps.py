@@ -10,10 +10,10 @@ from typing import NamedTuple
 from truc_protocol.blind_mode.key_boxes import KeyBoxError, Lent, open_keys, open_lent, seal_keys, seal_lent
 from truc_protocol.blind_mode.points import encoded, inverse, times
 from truc_protocol.blind_mode.sealed_pack import (
-    Keys,
-    Lend,
-    Lock,
-    Mask,
+    KeysStep,
+    LendStep,
+    LockStep,
+    MaskStep,
     SealedPack,
     due_to_all,
     final_order,
@@ -34,27 +34,27 @@ class GarbledError(Exception):
     """A place gives no card of the pack, or a card that lies elsewhere too; whose doing it is the links will show."""
 
 
-class OpenedCard(NamedTuple):
+class CardWithKeys(NamedTuple):
     """A card and what opens its place: one key of each seat. It is secret until it is played, so its repr hides it."""
 
     card: int
     keys: tuple[bytes, ...]
 
     def __repr__(self) -> str:
-        return "OpenedCard(hidden)"
+        return "CardWithKeys(hidden)"
 
 
-def make_mask(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Mask:
+def make_mask(pack: SealedPack, secrets: SeatSecrets, seat: int) -> MaskStep:
     """Mask the pack: another order, and every pair made new."""
     mask, points = secrets.mask(), []
     for k, source in enumerate(secrets.order()):
         first, second = pack.pairs[source]
         blind = secrets.blind(k)
         points += [times(blind).times(first), times(blind * mask).times(second)]
-    return Mask(seat, tuple(points))
+    return MaskStep(seat, tuple(points))
 
 
-def make_lock(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Lock:
+def make_lock(pack: SealedPack, secrets: SeatSecrets, seat: int) -> LockStep:
     """Lock the places whose turn it is, and take the own mask off them."""
     nonce = secrets.nonce() if pack.d == 0 and pack.turn == 0 else None
     if nonce is not None:  # the places are known only now
@@ -65,21 +65,21 @@ def make_lock(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Lock:
         locked = pack.places[p].locked if nonce is None else pack.pairs[pack.order[p]][1]
         points.append(times(key * unmask).times(locked))
         shown.append(key_digest(pack.plan, p=p, seat=seat, key=encoded(key)))
-    return Lock(pack.d, seat, nonce, tuple(points), tuple(shown))
+    return LockStep(pack.d, seat, nonce, tuple(points), tuple(shown))
 
 
-def make_keys(pack: SealedPack, secrets: SeatSecrets, seat: int) -> Keys:
+def make_keys(pack: SealedPack, secrets: SeatSecrets, seat: int) -> KeysStep:
     """Give the keys that are due: in clear to all, in boxes to the owners of the places."""
     plan, d = pack.plan, pack.d
     opened = tuple(encoded(secrets.lock(p)) for p in due_to_all(pack))
     if not seals_keys(pack):
-        return Keys(d, seat, None, opened, ())
+        return KeysStep(d, seat, None, opened, ())
     sealing = times(secrets.box(d))
     boxes = [
         b"" if receiver == seat else _sealed(pack, secrets, sealing, seat, receiver)
         for receiver in range(plan.seats)
     ]
-    return Keys(d, seat, sealing.times_base(), opened, tuple(boxes))
+    return KeysStep(d, seat, sealing.times_base(), opened, tuple(boxes))
 
 
 def _sealed(pack: SealedPack, secrets: SeatSecrets, sealing: Multiplier, seat: int, receiver: int) -> bytes:
@@ -90,16 +90,16 @@ def _sealed(pack: SealedPack, secrets: SeatSecrets, sealing: Multiplier, seat: i
 
 
 def make_lend(
-    pack: SealedPack, secrets: SeatSecrets, *, seat: int, receiver: int, hand: Sequence[OpenedCard]
-) -> Lend:
+    pack: SealedPack, secrets: SeatSecrets, *, seat: int, receiver: int, hand: Sequence[CardWithKeys]
+) -> LendStep:
     """Show the cards of the newest sub-deal to a partner."""
     plan, d = pack.plan, pack.d
     shared = times(secrets.box(d)).times(plan.xs[receiver])
     box = seal_lent(shared, plan.mid, j=plan.j, d=d, giver=seat, receiver=receiver, cards=hand)
-    return Lend(d, seat, receiver, box)
+    return LendStep(d, seat, receiver, box)
 
 
-def read_hand(pack: SealedPack, secrets: SeatSecrets, seat: int, x: BoxKey) -> tuple[OpenedCard, ...]:
+def read_hand(pack: SealedPack, secrets: SeatSecrets, seat: int, x: BoxKey) -> tuple[CardWithKeys, ...]:
     """Open the own cards of the newest sub-deal, by slot, once all keys are in.
 
     Raises:
@@ -112,17 +112,17 @@ def read_hand(pack: SealedPack, secrets: SeatSecrets, seat: int, x: BoxKey) -> t
     ]
     hand = []
     for place, *keys in zip(pack.hand(pack.d, seat), *given, strict=True):
-        card = find_card(place, keys, pack.plan.deck)
+        card = find_card(place, tuple(keys), pack.plan.deck)
         if card is None:
             raise GarbledError("a place of the own gives no card of the pack")
-        hand.append(OpenedCard(card, tuple(keys)))
+        hand.append(CardWithKeys(card, tuple(keys)))
     seen = [opened.card for opened in hand] + list(turned_up(pack))
     if None in seen or len(set(seen)) != len(seen):
         raise GarbledError("a card turned up is none, or a card is there twice")
     return tuple(hand)
 
 
-def _given(pack: SealedPack, secrets: SeatSecrets, keys: Keys, seat: int, x: BoxKey) -> tuple[bytes, ...]:
+def _given(pack: SealedPack, secrets: SeatSecrets, keys: KeysStep, seat: int, x: BoxKey) -> tuple[bytes, ...]:
     """Return what one seat has given for the own places, by slot."""
     plan, d, giver = pack.plan, pack.d, keys.seat
     if giver == seat:
@@ -150,7 +150,7 @@ def _given(pack: SealedPack, secrets: SeatSecrets, keys: Keys, seat: int, x: Box
     return found
 
 
-def read_lend(pack: SealedPack, lend: Lend, x: BoxKey) -> tuple[OpenedCard, ...]:
+def read_lend(pack: SealedPack, lend: LendStep, x: BoxKey) -> tuple[CardWithKeys, ...]:
     """Open the cards that a partner shows, by slot.
 
     Raises:
@@ -160,12 +160,12 @@ def read_lend(pack: SealedPack, lend: Lend, x: BoxKey) -> tuple[OpenedCard, ...]
     return opened_lend(pack, lend, x.exchange(giver.box or b""))
 
 
-def lend_secret(pack: SealedPack, secrets: SeatSecrets, lend: Lend) -> bytes:
+def lend_secret(pack: SealedPack, secrets: SeatSecrets, lend: LendStep) -> bytes:
     """Return what the box of a lend is sealed with, from the giver's side."""
     return multiplier(encoded(secrets.box(lend.d))).times(pack.plan.xs[lend.receiver])
 
 
-def opened_lend(pack: SealedPack, lend: Lend, shared: bytes) -> tuple[OpenedCard, ...]:
+def opened_lend(pack: SealedPack, lend: LendStep, shared: bytes) -> tuple[CardWithKeys, ...]:
     """Return the cards in a lend by the secret it is sealed with.
 
     Raises:
@@ -186,4 +186,4 @@ def opened_lend(pack: SealedPack, lend: Lend, shared: bytes) -> tuple[OpenedCard
     if not is_true:
         message = f"the cards lent to seat {lend.receiver} do not open their places"
         raise CheckError("C19", message, author)
-    return tuple(OpenedCard(*card) for card in cards)
+    return tuple(CardWithKeys(*card) for card in cards)

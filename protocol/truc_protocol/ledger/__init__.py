@@ -31,8 +31,10 @@ from truc_protocol.ledger.state import (
     next_share,
     roles,
     score,
+    sealed_pack,
     side_scores,
     start,
+    unopened,
 )
 
 __all__ = [
@@ -70,7 +72,9 @@ __all__ = [
     "replayed",
     "roles",
     "score",
+    "sealed_pack",
     "side_scores",
     "start",
     "take",
+    "unopened",
 ]

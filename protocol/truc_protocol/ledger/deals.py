@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from truc_protocol import dealing
 from truc_protocol.bodies import Call, Close, Deal, Draw, Rekey, Release, Sub, Void
 from truc_protocol.checks import CheckError, role_name
-from truc_protocol.crypto import chains
+from truc_protocol.ledger import sealed
+from truc_protocol.ledger.chain_links import open_link, with_contributor
 from truc_protocol.ledger.state import (
     Contributor,
     HandLog,
@@ -23,7 +24,7 @@ from truc_protocol.ledger.state import (
     missing,
     roles,
 )
-from truc_protocol.records import SERVER, Phase
+from truc_protocol.records import BLIND, SERVER, Phase
 from truc_protocol.setup import GONE_SUBSTITUTE, check_box_key, commitments, is_text
 from truc_rules import (
     Card,
@@ -68,7 +69,10 @@ def call(ledger: Ledger, body: Call) -> Ledger:
             raise CheckError(
                 "C13", f"the chain of {role_name(role)} has no link for index {body.j}", "server"
             )
-    return replace(ledger, phase=Phase.CALLED, call=body, silent=())
+    hand = None
+    if ledger.match is not None and ledger.setup.terms.table.mode == BLIND:
+        hand = sealed.called(ledger, body, ledger.match)
+    return replace(ledger, phase=Phase.CALLED, call=body, silent=(), sealed=hand)
 
 
 def _call_text(body: Call) -> str:
@@ -93,39 +97,14 @@ def release(ledger: Ledger, body: Release) -> Ledger:
     return replace(opened, released=released)
 
 
-def open_link(ledger: Ledger, role: int, link: bytes) -> Ledger:
-    """Take link index + 1 of a role's chain.
-
-    Raises:
-        CheckError: C14 if it does not hash down to the newest link known.
-    """
-    contributor = ledger.contributors[role]
-    number = ledger.deal_index + 1
-    table = ledger.setup.terms.table
-    if contributor is None or not chains.descends(
-        contributor.public, table.tn, known=contributor.known, index=number, link=link
-    ):
-        raise CheckError(
-            "C14", f"link {number} does not hash down to the chain of {role_name(role)}", role_name(role)
-        )
-    return with_contributor(ledger, role, replace(contributor, known=(number, link)))
-
-
-def with_contributor(ledger: Ledger, role: int, contributor: Contributor) -> Ledger:
-    """Return the ledger with another contributor in a role."""
-    return replace(
-        ledger, contributors=(*ledger.contributors[:role], contributor, *ledger.contributors[role + 1 :])
-    )
-
-
 def server_link(ledger: Ledger, link: bytes | None) -> Ledger:
-    """Take the server's link of a close or void: present under "hand", nil under "match".
+    """Take the server's link of a close or void: present under "hand", nil under "match", and in mode blind.
 
     Raises:
         CheckError: C14.
     """
-    if (link is not None) != ledger.opens_at_close:
-        expected = "the server's link" if ledger.opens_at_close else "nil"
+    if (link is not None) != ledger.link_at_close:
+        expected = "the server's link" if ledger.link_at_close else "nil"
         raise CheckError("C14", f"reveal = {ledger.setup.terms.table.policy}: expected {expected}", "server")
     return ledger if link is None else open_link(ledger, SERVER, link)
 
@@ -156,7 +135,7 @@ def draw(ledger: Ledger, body: Draw) -> Ledger:
     first = dealing.first_dealer(ledger.setup.mid, body.j, links, ledger.seats)
     if body.first != first:
         raise CheckError("C16", f"expected first dealer {first}, got {body.first}", "server")
-    match = new_match(ledger.setup.terms.variant, seats=ledger.seats, dealer=Seat(first))
+    match = new_match(ledger.setup.terms.played, seats=ledger.seats, dealer=Seat(first))
     return replace(
         opened, phase=Phase.BETWEEN, deal_index=ledger.deal_index + 1, match=match, call=None, released=()
     )
@@ -180,6 +159,8 @@ def take_deal(ledger: Ledger, body: Deal) -> Taken:
     _check_complete(ledger)
     if not awaits_deal(match):
         raise CheckError("C17", "no new cards are due", "server")
+    if ledger.sealed is not None:
+        sealed.check_places(ledger, body)
     hand = ledger.hand or HandLog(ledger.call, ledger.released, match)
     _check_deal(ledger, hand, body)
     unknown = ((None,) * body.ncards,) * ledger.seats
@@ -240,9 +221,12 @@ def void(ledger: Ledger, body: Void) -> Ledger:
         CheckError: C12, C14, C26.
     """
     check_index(ledger, body.j, "server")
-    if body.reason not in ("silent", "link"):
-        raise CheckError("C26", f"expected the reason silent or link, got {body.reason!r}", "server")
-    waiting = missing(ledger)
+    reasons = ("silent", "link", "points") if ledger.sealed is not None else ("silent", "link")
+    if body.reason not in reasons:
+        message = f"expected the reason {' or '.join(reasons)}, got {body.reason!r}"
+        raise CheckError("C26", message, "server")
+    # what nothing can void is owed
+    waiting = () if ledger.sealed is not None and sealed.owes(ledger) else missing(ledger)
     if not waiting or body.seats != waiting:
         raise CheckError(
             "C26", f"expected the silent seats {list(waiting)}, got {shorten(body.seats)}", "server"
@@ -254,6 +238,7 @@ def void(ledger: Ledger, body: Void) -> Ledger:
         deal_index=ledger.deal_index + 1,
         call=None,
         released=(),
+        sealed=None,
         voids=ledger.voids + 1,
         silent=waiting,
     )

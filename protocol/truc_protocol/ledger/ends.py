@@ -16,8 +16,10 @@ from truc_protocol.ledger.state import (
     Pause,
     Taken,
     check_index,
+    is_opened,
     score,
     side_scores,
+    unopened,
 )
 from truc_protocol.records import Phase
 from truc_rules import Match, RulesError, Score, is_hand_over, next_hand
@@ -36,13 +38,17 @@ def close(ledger: Ledger, body: Close) -> Taken:
     check_index(ledger, body.j, _SERVER)
     if ledger.hand is None or ledger.match is None:
         raise CheckError("C24", "no hand is open to be closed", _SERVER)
-    match, happened = _proven(ledger.hand, ledger.match)
+    is_exposed = ledger.sealed is not None and ledger.sealed.exposed is not None
+    # where a seat has been exposed, by its moves too, they prove nothing
+    match, happened = (ledger.match, ()) if is_exposed else _proven(ledger.hand, ledger.match)
     reason = "ended" if ledger.phase is Phase.OVER else "hand"
     if reason == "hand" and not is_hand_over(match):
         raise CheckError("C24", "the hand is not over", _SERVER)
+    if reason == "hand" and ledger.sealed is not None and not is_opened(ledger):
+        raise CheckError("C24", f"the hand is not opened by seats {list(unopened(ledger))}", _SERVER)
     if body.reason != reason:
         raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", _SERVER)
-    if reason == "ended" and match.winner is not None and ledger.hand.is_known:
+    if reason == "ended" and match.winner is not None and ledger.hand.is_known and not is_exposed:
         raise CheckError("C24", "the match was won before it was ended otherwise", _SERVER)
     if reason == "hand":
         check_shown(ledger, ledger.hand, match)
@@ -83,6 +89,7 @@ def _closed(ledger: Ledger, match: Match) -> Ledger:
         hand=None,
         call=None,
         released=(),
+        sealed=None,
         cut=0,
         pause=Pause(ledger.pause.active),
         outcome=outcome,

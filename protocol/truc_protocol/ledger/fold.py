@@ -19,6 +19,11 @@ from truc_protocol.bodies import (
     Deal,
     Draw,
     End,
+    Garbled,
+    Keys,
+    Lend,
+    Lock,
+    Mask,
     Open,
     Placed,
     Proxy,
@@ -31,20 +36,20 @@ from truc_protocol.bodies import (
     Void,
 )
 from truc_protocol.checks import CheckError, role_name
-from truc_protocol.ledger import deals, ends, opens, play, rulings
+from truc_protocol.ledger import deals, ends, opens, play, rulings, sealed
 from truc_protocol.ledger.state import Ledger, must_end, next_share
-from truc_protocol.records import KIND_OF, Binding, Phase, Record, link, tag_of
+from truc_protocol.records import KIND_OF, PHASES, Binding, Phase, Record, link, tag_of
 from truc_rules import Event, Kind
 
-SilentBody = Call | Release | Draw | Void | Rekey | Sub | Share | Resign | End | Ack
+SilentBody = Call | Draw | Void | Rekey | Sub | Share | Resign | End | Ack | Garbled
 """Records that bring no event of the rules."""
-MatchBody = SilentBody | Deal | Act | Proxy | Rule | Open | Close
+MatchBody = SilentBody | Deal | Act | Proxy | Release | Rule | Open | Close | Mask | Lock | Keys | Lend
 # looked up once: an Enum lookup is expensive
 _HAND, _BETWEEN, _PARALLEL = Phase.HAND, Phase.BETWEEN, Binding.PARALLEL
 _AFTER_OPENS: Final = (Open, Close)
 """What may follow the cards that are opened at the end of a hand."""
-_IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack)
-"""What may stand in a pause; the opens and the close of a hand that is over need no decision of anybody."""
+_IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack, Release)
+"""What may stand in a pause; the opens and the close of a hand that is over need no decision of anybody, nor do its links."""
 
 
 class Folded(msgspec.Struct, frozen=True):
@@ -90,6 +95,11 @@ def take(placed: InPlace) -> Folded:
             taken, events = opens.open_cards(ledger, body)
         case Close():
             taken, events = ends.close(ledger, body)
+        case Release():
+            is_of_hand = ledger.sealed is not None
+            taken, events = sealed.release(ledger, body) if is_of_hand else (deals.release(ledger, body), ())
+        case Mask() | Lock() | Keys() | Lend():
+            taken, events = sealed.take_seat_step(ledger, body)
         case _:
             taken, events = _take_silently(ledger, body), ()
     return Folded(_advance(taken, placed), events)
@@ -112,7 +122,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> InPlace:
     k, head = ledger.parallel if is_parallel else (ledger.k, ledger.head)
     if body.k != k or body.head != head or body.mid != ledger.setup.mid:
         raise _misplaced(ledger, body, k, head)
-    if ledger.phase not in kind.phases:
+    if ledger.phase not in PHASES[ledger.setup.terms.table.mode][type(body)]:
         message = f"{tag_of(body)}: does not stand in the phase {ledger.phase}"
         raise CheckError("C11", message, _author(record, body))
     match body:
@@ -120,7 +130,9 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> InPlace:
             pass  # nearly all
         case _:
             _check_seats(ledger, record, body)
-    if ledger.phase is _HAND:
+    if ledger.sealed is not None:
+        sealed.check_due(ledger, body, _untimely_author(record, body))
+    elif ledger.phase is _HAND:
         _check_due_in_hand(ledger, record, body)
     elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends(body):
         message = "expected a forfeit or an abandoned match after the void"
@@ -145,9 +157,22 @@ def _misplaced(ledger: Ledger, body: Placed, k: int, head: bytes) -> CheckError:
 def _check_seats(ledger: Ledger, record: Record, body: AnyBody) -> None:
     seats = ledger.setup.terms.table.seats
     match body:
-        case Share(giver=giver, receiver=receiver):
+        case Share(giver=giver, receiver=receiver) | Lend(seat=giver, receiver=receiver):
             named: tuple[int | None, ...] = (giver, receiver)
-        case Release() | Act() | Proxy() | Open() | Rule() | Sub() | Resign() | Ack():
+        case (
+            Mask()
+            | Lock()
+            | Keys()
+            | Garbled()
+            | Release()
+            | Act()
+            | Proxy()
+            | Open()
+            | Rule()
+            | Sub()
+            | Resign()
+            | Ack()
+        ):
             named = (body.seat,)
         case _:
             return
@@ -194,8 +219,8 @@ def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
     match body:
         case Call():
             return deals.call(ledger, body)
-        case Release():
-            return deals.release(ledger, body)
+        case Garbled():
+            return sealed.claim_garbled(ledger, body)
         case Draw():
             return deals.draw(ledger, body)
         case Void():

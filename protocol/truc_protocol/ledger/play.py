@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from truc_protocol import dealing
 from truc_protocol.acts import Move, SlotOpening, read_act
+from truc_protocol.blind_mode.sealed_pack import SealedPack, opens
 from truc_protocol.bodies import Act, Deal, Proxy
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
@@ -43,7 +44,8 @@ def act(ledger: Ledger, body: Act | Proxy) -> Taken:
         raise CheckError("C21", f"seat {body.seat}: expected an act, signed by its key")
     if body.j != ledger.deal_index:
         check_index(ledger, body.j, author)
-    move = read_act(body.seat, body.kind, body.args, deck=ledger.setup.terms.table.deck, culprit=author)
+    table = ledger.setup.terms.table
+    move = read_act(body.seat, body.kind, body.args, deck=table.deck, culprit=author, mode=table.mode)
     kind = move.action.kind
     if kind in _PAUSES:
         return _ask_pause(ledger, move.action, author), ()
@@ -80,7 +82,14 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> Taken:
         raise CheckError("C20", "nothing is to be decided before the draw", author)
     if action.kind is _CUT and not move.cut:
         raise CheckError("C20", "cut: expected a place of at least 1, got 0", author)
-    hand, match = open_slots(ledger.hand, ledger.match, action.seat, move.openings, author)
+    pack = None if ledger.sealed is None else ledger.sealed.pack
+    try:
+        hand, match = open_slots(ledger.hand, ledger.match, action.seat, move.openings, author, pack=pack)
+    except CardElsewhereError:
+        if ledger.sealed is None:
+            raise
+        # no failure of whoever signs it: some seat has doubled the card, and the links will show which
+        return replace(ledger, sealed=replace(ledger.sealed, garbled=True)), ()
     step = LoggedMove(action, ruled=False)
     try:
         if action.kind is _BLIND:
@@ -123,10 +132,22 @@ def counted(ledger: Ledger, seat: int, count: int) -> tuple[int, ...]:
     return (*ledger.streaks[:seat], count, *ledger.streaks[seat + 1 :])
 
 
+class CardElsewhereError(CheckError):
+    """C25: a card is opened that lies open elsewhere too."""
+
+
 def open_slots(
-    hand: HandLog | None, match: Match, seat: int, openings: tuple[SlotOpening, ...], author: str | None
+    hand: HandLog | None,
+    match: Match,
+    seat: int,
+    openings: tuple[SlotOpening, ...],
+    author: str | None,
+    *,
+    pack: SealedPack | None = None,
 ) -> tuple[HandLog | None, Match]:
     """Check openings of a seat's newest deal, note them in the open hand and tell the rules the cards.
+
+    In mode blind keys open the places of `pack`; else salts open the leaves of the deal.
 
     Raises:
         CheckError: C19; C25 if the leaf holds a card that lies elsewhere too.
@@ -137,24 +158,35 @@ def open_slots(
         raise CheckError("C19", "no cards are dealt", author)
     used, deal = hand.used, hand.deals[-1]
     for opening in openings:
-        _check_opening(deal, used, seat, opening, author)
+        _check_opening(deal, used, seat, opening, author=author, pack=pack)
         used |= {(deal.d, seat, opening.slot)}
         if match.hand.dealt.cards[seat][opening.slot] == opening.card:
             continue  # whoever dealt, or holds the card, knew it before
         try:
             match = know(match, Seat(seat), opening.slot, Card(opening.card))
         except CardError as error:
-            raise CheckError("C25", str(error), "server") from error
+            raise CardElsewhereError("C25", str(error), "server") from error
     return replace(hand, used=used), match
 
 
 def _check_opening(
-    deal: Deal, used: frozenset[tuple[int, int, int]], seat: int, opening: SlotOpening, author: str | None
+    deal: Deal,
+    used: frozenset[tuple[int, int, int]],
+    seat: int,
+    opening: SlotOpening,
+    *,
+    author: str | None,
+    pack: SealedPack | None,
 ) -> None:
-    slot = opening.slot
+    slot, card, proof = opening
     if slot >= deal.ncards or (deal.d, seat, slot) in used:
         raise CheckError("C19", f"slot {slot}: expected one dealt and not opened before", author)
-    card = Opening(opening.card, opening.salt)
-    shown = dealing.leaf(deal.mid, j=deal.j, d=deal.d, seat=seat, slot=slot, opening=card)
-    if shown != deal.leaves[seat][slot]:
-        raise CheckError("C19", f"slot {slot}: the card and salt do not hash to the leaf dealt", author)
+    match proof:  # a pattern, as `isinstance` is a call
+        case bytes():
+            opened = Opening(card, proof)
+            shown = dealing.leaf(deal.mid, j=deal.j, d=deal.d, seat=seat, slot=slot, opening=opened)
+            is_true = shown == deal.leaves[seat][slot]
+        case _:
+            is_true = pack is not None and opens(pack, pack.plan.place(deal.d, seat, slot), card, proof)
+    if not is_true:
+        raise CheckError("C19", f"slot {slot}: the card is not shown to be the one dealt", author)

@@ -7,7 +7,9 @@ from truc_protocol.bodies import Rule
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger.play import counted, moved, open_slots, played_unseen
 from truc_protocol.ledger.replay import may_rule, readings, told
+from truc_protocol.ledger.sealed import owes
 from truc_protocol.ledger.state import (
+    Exposed,
     HandLog,
     Ledger,
     LoggedMove,
@@ -15,14 +17,19 @@ from truc_protocol.ledger.state import (
     Pause,
     Taken,
     check_index,
+    deciding,
     is_exhausted,
     is_gone,
+    owes_forfeit,
 )
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_WAIT
 from truc_rules import Kind, Match, RulesError, deciders
 
 _SERVER = "server"
+_SEALED = (Phase.CALLED, Phase.OVER)
+"""Where mode blind alone knows rulings, about keys, links and cheats."""
+_OF_THE_SEALED = ("opening", "cheat", "false")
 
 
 def rule(ledger: Ledger, body: Rule) -> Taken:
@@ -32,6 +39,8 @@ def rule(ledger: Ledger, body: Rule) -> Taken:
         CheckError: C2 the shape of a ruled move, C12, C19 its opening, C22, C25 a card that lies elsewhere too, C29.
     """
     check_index(ledger, body.j, _SERVER)
+    if ledger.sealed is not None or ledger.phase in _SEALED:
+        _check_sealed(ledger, body)
     match body:
         case Rule(ruling="move", seat=int(seat), kind=str(kind)):
             return _move(ledger, seat, kind, body.args)
@@ -41,14 +50,26 @@ def rule(ledger: Ledger, body: Rule) -> Taken:
             raise _unlisted(body)
 
 
+def _check_sealed(ledger: Ledger, body: Rule) -> None:
+    """Check what mode blind leaves room for: after an exposed seat its forfeit; no move while seats owe a step."""
+    exposed = None if ledger.sealed is None else ledger.sealed.exposed
+    ends = body.ruling in ("forfeit", "abandon")
+    if exposed is not None and not (ends and body.seat in (None, exposed.seat)):
+        raise CheckError("C52", f"expected the forfeit of seat {exposed.seat}, who is exposed", _SERVER)
+    if ledger.phase in _SEALED and not ends:
+        raise _unlisted(body)
+    if ledger.sealed is not None and body.ruling == "move" and deciding(ledger) is None:
+        raise CheckError("C22", "expected no move: seats owe keys or links", _SERVER)
+
+
 def _standing(ledger: Ledger, body: Rule) -> Ledger:
     """Take a ruling that moves nothing in the hand."""
     pause = ledger.pause
     match body:
         case Rule(ruling="forfeit", seat=int(seat), kind=str(kind)) if may_forfeit(ledger, seat, kind):
-            return replace(ledger, phase=Phase.OVER, outcome=Outcome(1 - seat % 2, "forfeit"))
+            return ended(ledger, Outcome(1 - seat % 2, "forfeit"))
         case Rule(ruling="abandon", seat=None, kind=str(kind)) if may_abandon(ledger, kind):
-            return replace(ledger, phase=Phase.OVER, outcome=Outcome(None, "abandoned"))
+            return ended(ledger, Outcome(None, "abandoned"))
         case Rule(ruling="pause", seat=None, kind=None) if not pause.active and _all_asked(ledger):
             return replace(ledger, pause=Pause(active=True, spent=pause.spent))
         case Rule(ruling="resume", seat=None, kind=None) if pause.active:
@@ -56,6 +77,14 @@ def _standing(ledger: Ledger, body: Rule) -> Ledger:
             return replace(ledger, pause=Pause(spent=pause.spent))
         case _:
             raise _unlisted(body)
+
+
+def ended(ledger: Ledger, outcome: Outcome) -> Ledger:
+    """Return the ledger of a match that is decided; a call of which no hand has come is used up with it."""
+    over = replace(ledger, phase=Phase.OVER, outcome=outcome)
+    if ledger.phase is not Phase.CALLED:
+        return over
+    return replace(over, deal_index=ledger.deal_index + 1, call=None, released=(), sealed=None)
 
 
 def _unlisted(body: Rule) -> CheckError:
@@ -70,6 +99,8 @@ def _all_asked(ledger: Ledger) -> bool:
 
 def may_forfeit(ledger: Ledger, seat: int, kind: str) -> bool:
     """Tell whether the records show what a forfeit of this seat needs."""
+    if ledger.is_dealerless and (ledger.phase in _SEALED or kind in _OF_THE_SEALED):
+        return _may_forfeit_sealed(ledger, seat, kind)
     opts = ledger.setup.terms.opts
     waits = opts.gone == GONE_WAIT and ledger.voids <= opts.voids
     match kind:
@@ -83,17 +114,36 @@ def may_forfeit(ledger: Ledger, seat: int, kind: str) -> bool:
             return False
 
 
+def _may_forfeit_sealed(ledger: Ledger, seat: int, kind: str) -> bool:
+    """Tell whether a seat has shown itself a cheat, or owes what nothing can void while the other side owes nothing."""
+    exposed = None if ledger.sealed is None else ledger.sealed.exposed
+    if kind == "opening":
+        owing = owes(ledger)
+        return exposed is None and seat in owing and {each % 2 for each in owing} == {seat % 2}
+    return owes_forfeit(ledger) and exposed == Exposed(seat, kind)
+
+
 def may_abandon(ledger: Ledger, kind: str) -> bool:
     """Tell whether the records show what abandoning the match for this reason needs."""
+    if ledger.phase is Phase.OVER:
+        return False
+    is_won = ledger.sealed is not None and ledger.match is not None and ledger.match.winner is not None
+    if is_won:  # by a hand that is over, and not open
+        return kind == "server" if owes_forfeit(ledger) else kind == "empty" and _both_owe(ledger)
     match kind:
         case "server":
             return True
         case "voids":
             return ledger.voids > ledger.setup.terms.opts.voids
         case "empty":
-            return {seat % 2 for seat in range(ledger.seats) if is_gone(ledger, seat)} == {0, 1}
+            gone = {seat % 2 for seat in range(ledger.seats) if is_gone(ledger, seat)}
+            return gone == {0, 1} or _both_owe(ledger)
         case _:
             return False
+
+
+def _both_owe(ledger: Ledger) -> bool:
+    return {seat % 2 for seat in owes(ledger)} == {0, 1}
 
 
 def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> Taken:
@@ -106,9 +156,12 @@ def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> Tak
         raise CheckError(
             "C22", f"expected no move: nothing is to be decided, got one of seat {seat}", _SERVER
         )
-    move = read_act(seat, kind, args, deck=ledger.setup.terms.table.deck, culprit=_SERVER)
+    table = ledger.setup.terms.table
+    move = read_act(seat, kind, args, deck=table.deck, culprit=_SERVER, mode=table.mode)
     _check_fixed(match, move)
-    hand, match = open_slots(ledger.hand, match, seat, move.openings, _SERVER)
+    hand, match = open_slots(
+        ledger.hand, match, seat, move.openings, _SERVER
+    )  # of salts: mode blind rules no card
     step = LoggedMove(move.action, ruled=True)
     is_unseen = move.action.kind is Kind.BLIND
     after, events = (played_unseen(ledger, step), ()) if is_unseen else _told(ledger, hand, match, step)

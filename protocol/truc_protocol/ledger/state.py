@@ -9,10 +9,19 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from truc_protocol.blind_mode.sealed_pack import (
+    LendStep,
+    PlayedUnseen,
+    Redeal,
+    SealedPack,
+    Stage,
+    take_step,
+    turned_up,
+)
 from truc_protocol.bodies import Call, Deal, Guest, Open, SeatTaken, Share, SideScore
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger.commitments import Commitments
-from truc_protocol.records import Phase
+from truc_protocol.records import BLIND, Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, MatchSetup, commitments
 from truc_rules import (
     Action,
@@ -20,6 +29,7 @@ from truc_rules import (
     HandPhase,
     Match,
     Seat,
+    awaits_deal,
     deciders,
     is_blind,
     is_hand_over,
@@ -141,6 +151,31 @@ class Outcome(NamedTuple):
         return f"{winner} to win, {self.reason!r}"
 
 
+class Exposed(NamedTuple):
+    """A seat that its own link, or all cards together, convict: of a "cheat" with the pack, or of "false" moves."""
+
+    seat: int
+    kind: str
+
+
+class SealedHand(msgspec.Struct, frozen=True):
+    """What the seats have made of the open index in mode blind.
+
+    Attributes:
+        pack: the steps with the pack so far.
+        opened: the links by which the hand is opened, ascending by role.
+        garbled: whether some place gives no card, as a seat claims or everybody sees.
+        claimant: the seat that claims it.
+        exposed: the seat that the links have exposed first.
+    """
+
+    pack: SealedPack
+    opened: Links = ()
+    garbled: bool = False
+    claimant: int | None = None
+    exposed: Exposed | None = None
+
+
 class Ledger(msgspec.Struct, frozen=True):
     """The fold of a match's records; `k` to `covered` are its place, which every record changes.
 
@@ -161,6 +196,7 @@ class Ledger(msgspec.Struct, frozen=True):
         voids: deals voided so far.
         silent: seats named by the void just before, without those that have a substitute.
         streaks: per seat, `move` rulings since it last acted.
+        sealed: in mode blind, what the seats have made of the open index once a hand is called.
     """
 
     setup: MatchSetup
@@ -184,6 +220,7 @@ class Ledger(msgspec.Struct, frozen=True):
     pause: Pause
     outcome: Outcome | None
     acks: frozenset[int]
+    sealed: SealedHand | None = None
 
     @property
     def seats(self) -> int:
@@ -192,8 +229,19 @@ class Ledger(msgspec.Struct, frozen=True):
 
     @property
     def opens_at_close(self) -> bool:
-        """Whether close and void open the server's link (reveal = hand)."""
+        """Whether every card of a hand is open when it is closed (reveal = hand)."""
         return self.setup.terms.table.policy == "hand"
+
+    @property
+    def is_dealerless(self) -> bool:
+        """Whether the seats shuffle and seal the pack among themselves (mode blind)."""
+        return self.setup.terms.table.mode == BLIND
+
+    @property
+    def link_at_close(self) -> bool:
+        """Whether close and void open the server's link: it deals, and cards are opened hand by hand."""
+        table = self.setup.terms.table
+        return table.policy == "hand" and table.mode != BLIND
 
 
 Taken = tuple[Ledger, Events]
@@ -256,6 +304,8 @@ _PLAYERS: Final = Due.PLAYERS
 def due(ledger: Ledger) -> Due:
     """Tell what the match waits for."""
     phase = ledger.phase
+    if ledger.sealed is not None and (phase is not _OVER or owes_forfeit(ledger)):
+        return _due_sealed(ledger, ledger.sealed)
     if phase is _HAND:
         return _due_in_hand(ledger)
     if phase is _BETWEEN:
@@ -272,13 +322,73 @@ def deciding(ledger: Ledger) -> Match | None:
     phase = ledger.phase
     if not (phase is _HAND or phase is _BETWEEN) or ledger.pause.active:
         return None
+    if ledger.sealed is not None and _waits_for_steps(ledger, ledger.sealed):
+        return None
     return ledger.match if due(ledger) is _PLAYERS else None
+
+
+def _waits_for_steps(ledger: Ledger, sealed: SealedHand) -> bool:
+    """Tell whether seats owe keys, locks or links of a hand in mode blind, which no rule decides."""
+    if ledger.match is None or (pack := sealed_pack(ledger)) is None:
+        return False
+    return sealed.garbled or pack.stage is not Stage.READY or is_hand_over(ledger.match)
+
+
+def _due_sealed(ledger: Ledger, sealed: SealedHand) -> Due:
+    pack, match = sealed_pack(ledger), ledger.match
+    if sealed.exposed is not None or (sealed.garbled and is_opened(ledger)):
+        return Due.CONSEQUENCE
+    if sealed.garbled or pack is None or match is None or pack.stage is not Stage.READY:
+        return _PLAYERS
+    if ledger.hand is None or awaits_deal(match):
+        return _PLAYERS if None in turned_up(pack) else Due.DEAL  # somebody has to say that it is garbled
+    return Due.CLOSE if is_hand_over(match) and is_opened(ledger) else _PLAYERS
+
+
+def sealed_pack(ledger: Ledger) -> SealedPack | None:
+    """Return the open index in mode blind as it waits now: for new cards or a card played unseen, if one is granted."""
+    sealed, hand, match = ledger.sealed, ledger.hand, ledger.match
+    if sealed is None:
+        return None
+    pack = sealed.pack
+    if hand is None or match is None:
+        return pack
+    if awaits_deal(match) and pack.d < len(hand.deals):
+        return take_step(pack, Redeal(len(hand.deals)))
+    if hand.unseen is not None:
+        seat, (slot,) = unseen_slot(hand.unseen)
+        p = pack.plan.place(pack.d, seat, slot)
+        return pack if pack.asked == p else take_step(pack, PlayedUnseen(p))
+    return pack
+
+
+def owes_forfeit(ledger: Ledger) -> bool:
+    """Tell whether a seat is exposed and has not lost for it: where the match is over, it is its side that would have won."""
+    exposed = None if ledger.sealed is None else ledger.sealed.exposed
+    if exposed is None:
+        return False
+    return ledger.outcome is None or ledger.outcome.winner == exposed.seat % 2
+
+
+def unopened(ledger: Ledger) -> tuple[int, ...]:
+    """Return the seats whose link of the sealed hand is not open, ascending."""
+    if ledger.sealed is None:
+        return ()
+    there = dict(ledger.sealed.opened)
+    return tuple(seat for seat in range(ledger.seats) if seat + 1 not in there)
+
+
+def is_opened(ledger: Ledger) -> bool:
+    """Tell whether every link of the sealed hand is open."""
+    return ledger.sealed is not None and not unopened(ledger)
 
 
 def may_show(ledger: Ledger) -> bool:
     """Tell whether a hand is over but neither opened nor closed yet: seats may still show their cards."""
     hand = ledger.hand
     if hand is None or hand.opens or ledger.phase is not _HAND or ledger.pause.active:
+        return False
+    if ledger.sealed is not None:  # the links show every card
         return False
     return ledger.match is not None and is_hand_over(ledger.match)
 
@@ -326,15 +436,20 @@ def awaits_substitutes(ledger: Ledger) -> bool:
 
 
 def roles(ledger: Ledger) -> tuple[int, ...]:
-    """Return the contributors' roles, ascending: the server and every keyed seat."""
-    return tuple([role for role, contributor in enumerate(ledger.contributors) if contributor is not None])
+    """Return the contributors' roles, ascending: the server and every keyed seat; to a hand in mode blind the seats alone."""
+    first = 1 if ledger.match is not None and ledger.setup.terms.table.mode == BLIND else 0
+    return tuple(
+        [role for role, each in enumerate(ledger.contributors) if each is not None and role >= first]
+    )
 
 
 def missing(ledger: Ledger) -> tuple[int, ...]:
-    """Return the seats whose release the open call waits for, ascending."""
+    """Return the seats whose release, or in mode blind whose step with the pack, the open call waits for, ascending."""
     found: tuple[int, ...] = ()
     if ledger.call is None or ledger.phase is not _CALLED:
         return found
+    if ledger.sealed is not None:
+        return ledger.sealed.pack.owing()
     there = dict(ledger.released)
     for role in ledger.call.roles:
         if role > 0 and role not in there:
@@ -353,7 +468,10 @@ def next_share(ledger: Ledger) -> tuple[Seat, Seat] | None:
     hand, match = ledger.hand, ledger.match
     if hand is None or match is None or not (owed := owed_shares(match)):
         return None
-    given = sum(share.d == len(hand.deals) - 1 for share in hand.shares)
+    newest = len(hand.deals) - 1
+    given = sum(share.d == newest for share in hand.shares)
+    if ledger.sealed is not None:
+        given = sum(isinstance(step, LendStep) and step.d == newest for step in ledger.sealed.pack.steps)
     return owed[given] if given < len(owed) else None
 
 
@@ -415,6 +533,9 @@ def box_public(ledger: Ledger, seat: int) -> bytes | None:
 
 
 def deal_public(ledger: Ledger, seat: int) -> bytes | None:
-    """Return the X25519 key that a seat's boxes in this hand are sealed to; None if it has none, or the hand is blind."""
-    blind = ledger.match is not None and is_blind(ledger.match)
-    return None if blind else box_public(ledger, seat)
+    """Return the X25519 key that a seat's boxes in this hand are sealed to; None if it has none, or no seat sees its cards.
+
+    None in mode blind too, where the server has no cards to seal.
+    """
+    unseen = ledger.match is not None and is_blind(ledger.match)
+    return None if unseen or ledger.setup.terms.table.mode == BLIND else box_public(ledger, seat)

@@ -1,0 +1,309 @@
+"""The records of mode blind: masks, locks, keys, lends, claims of a garbled hand, and the links that open a hand.
+
+Every seat's link opens when the hand is over. A seat whose link shows that it did something else is *exposed*: that is no
+failure of a record, but a proof, after which only its forfeit, or an abandoned match, may stand.
+"""
+
+from collections.abc import Iterator
+from typing import Final, assert_never
+
+from msgspec.structs import replace
+
+from truc_protocol.acts import SlotOpening
+from truc_protocol.blind_mode.opened_seat import cards_of, first_difference
+from truc_protocol.blind_mode.sealed_pack import (
+    KeysStep,
+    LendStep,
+    LockStep,
+    MaskStep,
+    Plan,
+    SeatStep,
+    Stage,
+    begin,
+    check_step,
+    find_card,
+    leaves,
+    opened_to_all,
+    take_step,
+    turned_up,
+)
+from truc_protocol.bodies import (
+    AnyBody,
+    Call,
+    Close,
+    Deal,
+    Garbled,
+    Keys,
+    Lend,
+    Lock,
+    Mask,
+    Release,
+    Resign,
+    Rule,
+)
+from truc_protocol.checks import CheckError, role_name
+from truc_protocol.ledger.chain_links import open_link
+from truc_protocol.ledger.play import CardElsewhereError, moved, open_slots
+from truc_protocol.ledger.replay import replayed, told
+from truc_protocol.ledger.state import (
+    Exposed,
+    HandLog,
+    Ledger,
+    SealedHand,
+    Taken,
+    check_index,
+    is_opened,
+    next_share,
+    owes_forfeit,
+    sealed_pack,
+    unopened,
+    unseen_slot,
+)
+from truc_protocol.records import Phase
+from truc_rules import Card, Match, RulesError, awaits_deal, is_blind, is_hand_over
+
+StepBody = Mask | Lock | Keys | Lend
+_TO_OPEN: Final = (Release, Rule)
+_TO_CLOSE: Final = (*_TO_OPEN, Close)
+_TO_LEND: Final = (Lend, Rule, Resign)
+_TO_SHOW: Final = (Keys, Rule, Resign, Garbled)
+
+
+def called(ledger: Ledger, body: Call, match: Match) -> SealedHand:
+    """Return what the seats begin with when a hand is called."""
+    xs = tuple(each.x for each in ledger.contributors[1:] if each is not None)
+    table = ledger.setup.terms.table
+    return SealedHand(
+        begin(
+            Plan(
+                mid=ledger.setup.mid,
+                j=body.j,
+                deck=table.deck,
+                seats=ledger.seats,
+                dealer=body.dealer,
+                ncards=body.ncards,
+                cut=body.cut,
+                turned=match.variant.turn_count,
+                unseen=is_blind(match),
+                xs=xs,
+            )
+        )
+    )
+
+
+def check_due(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
+    """Check that nothing else has to come before this record.
+
+    Raises:
+        CheckError: C23, C24, C43, C48, C52.
+    """
+    for check, message, kinds in _demands(ledger):
+        if not isinstance(body, kinds):
+            raise CheckError(check, message, culprit, refusal="not_now")
+
+
+def _demands(ledger: Ledger) -> Iterator[tuple[str, str, tuple[type[AnyBody], ...]]]:
+    """Yield what must come next, and the kinds of record that may: the first that a record is not of refuses it."""
+    sealed, hand, match = ledger.sealed, ledger.hand, ledger.match
+    if sealed is None or match is None or (ledger.phase is Phase.OVER and not owes_forfeit(ledger)):
+        return
+    if sealed.exposed is not None:
+        yield "C52", f"expected the forfeit of seat {sealed.exposed.seat}, who is exposed", _TO_OPEN
+    elif sealed.garbled:
+        yield "C48", "the hand is garbled, expected links to be opened", _TO_OPEN
+    elif hand is not None:
+        if hand.unseen is not None:
+            yield "C23", "expected the keys of the card that was played unseen", _TO_SHOW
+        elif next_share(ledger) is not None:
+            yield "C43", "expected cards to be lent right after the deal", _TO_LEND
+        elif is_hand_over(match):
+            yield "C24", "the hand is over, expected links to be opened, or its close", _TO_CLOSE
+
+
+def take_seat_step(ledger: Ledger, body: StepBody) -> Taken:
+    """Take what a seat does with the pack.
+
+    Raises:
+        CheckError: C12, C43 to C46; the culprit is the seat.
+    """
+    author = role_name(body.seat + 1)
+    check_index(ledger, body.j, author)
+    sealed = _sealed(ledger, author)
+    pack, step = sealed_pack(ledger), _step(body)
+    if pack is None or (isinstance(body, Lend) and next_share(ledger) != (body.seat, body.receiver)):
+        raise CheckError("C43", "expected no cards to be lent, or those of another seat", author)
+    check_step(pack, step)
+    after = replace(ledger, sealed=replace(sealed, pack=take_step(pack, step)))
+    if ledger.hand is not None and ledger.hand.unseen is not None and not _owed(after):
+        return _played_unseen(after, ledger.hand)
+    return after, ()
+
+
+def _owed(ledger: Ledger) -> bool:
+    return ledger.sealed is not None and ledger.sealed.pack.stage is not Stage.READY
+
+
+def _sealed(ledger: Ledger, author: str | None) -> SealedHand:
+    if ledger.sealed is None:
+        raise CheckError("C43", "expected no step with the pack, as no hand is called", author)
+    return ledger.sealed
+
+
+def _step(body: StepBody) -> SeatStep:
+    match body:
+        case Mask():
+            return MaskStep(body.seat, body.points)
+        case Lock():
+            return LockStep(body.d, body.seat, body.nonce, body.points, body.commitments)
+        case Keys():
+            return KeysStep(body.d, body.seat, body.box, body.opened, body.boxes)
+        case Lend():
+            return LendStep(body.d, body.seat, body.receiver, body.box)
+        case _:
+            assert_never(body)
+
+
+def _played_unseen(ledger: Ledger, hand: HandLog) -> Taken:
+    """Let a card be played that nobody had seen: everybody has given its keys."""
+    sealed, step, match = ledger.sealed, hand.unseen, ledger.match
+    if sealed is None or step is None or match is None or sealed.pack.asked is None:
+        raise ValueError("no card is played unseen")
+    pack, p = sealed.pack, sealed.pack.asked
+    keys = opened_to_all(pack, p)
+    card = find_card(pack.places[p], keys, pack.plan.deck)
+    if card is None:
+        return garbled_by(ledger, None), ()
+    seat, (slot,) = unseen_slot(step)
+    try:
+        opened, match = open_slots(hand, match, seat, (SlotOpening(slot, card, keys),), None, pack=pack)
+    except CardElsewhereError:
+        return garbled_by(ledger, None), ()
+    decided, events = told(match, step)
+    return moved(ledger, opened, decided, step, 0), events
+
+
+def garbled_by(ledger: Ledger, claimant: int | None) -> Ledger:
+    """Return the ledger of a hand that is garbled, by a seat's claim or as everybody sees."""
+    if ledger.sealed is None:
+        raise ValueError("no hand is sealed")
+    return replace(ledger, sealed=replace(ledger.sealed, garbled=True, claimant=claimant))
+
+
+def claim_garbled(ledger: Ledger, body: Garbled) -> Ledger:
+    """Take a seat's word that its keys open no hand of cards; the links will show whose doing that is.
+
+    Raises:
+        CheckError: C12, C43 another sub-deal, C48 not all keys are in.
+    """
+    author = role_name(body.seat + 1)
+    check_index(ledger, body.j, author)
+    sealed = _sealed(ledger, author)
+    if body.d != sealed.pack.d:
+        raise CheckError("C43", f"expected sub-deal {sealed.pack.d}, got {body.d}", author)
+    if _owed(ledger) or sealed.garbled:
+        raise CheckError("C48", "a hand is garbled only where all keys are in", author)
+    return garbled_by(ledger, body.seat)
+
+
+def check_places(ledger: Ledger, body: Deal) -> None:
+    """Check that a deal repeats the places as they are locked.
+
+    Raises:
+        CheckError: C47.
+    """
+    pack = sealed_pack(ledger)
+    if pack is None:
+        return
+    if pack.stage is not Stage.READY:
+        raise CheckError("C15", f"steps of seats {list(pack.owing())} are missing", "server")
+    up = turned_up(pack) if pack.d == 0 else ()
+    if (body.leaves, body.up) != (leaves(pack, pack.d), up):
+        raise CheckError("C47", "the deal is not that of the places as they are locked", "server")
+
+
+def release(ledger: Ledger, body: Release) -> Taken:
+    """Take a seat's link of a hand that is over, and judge the seat; with the last one, play the hand again.
+
+    Raises:
+        CheckError: C12, C14, C15, C49; the culprit is the seat.
+    """
+    role = body.seat + 1
+    author = role_name(role)
+    check_index(ledger, body.j, author)
+    sealed = _sealed(ledger, author)
+    if body.seat not in unopened(ledger):
+        culprit = None if (role, body.link) in sealed.opened else author
+        raise CheckError(
+            "C15", f"expected links of seats {list(unopened(ledger))}, got seat {body.seat}", culprit
+        )
+    if not _may_open(ledger, sealed):
+        raise CheckError("C49", "a link opened before the hand is over", author)
+    opened = open_link(ledger, role, body.link)
+    exposed = sealed.exposed
+    if exposed is None and first_difference(sealed.pack, body.seat, body.link) is not None:
+        exposed = Exposed(body.seat, "cheat")
+    links = tuple(sorted((*sealed.opened, (role, body.link))))
+    after = replace(opened, sealed=replace(sealed, opened=links, exposed=exposed))
+    return _judged(after) if is_opened(after) else (after, ())
+
+
+def _may_open(ledger: Ledger, sealed: SealedHand) -> bool:
+    if ledger.phase is Phase.OVER or sealed.garbled or sealed.exposed is not None:
+        return True
+    return ledger.hand is not None and ledger.match is not None and is_hand_over(ledger.match)
+
+
+def _judged(ledger: Ledger) -> Taken:
+    """Say what a hand comes to, now that every link of it is open: false claims, then the moves under all cards."""
+    sealed, hand = ledger.sealed, ledger.hand
+    if sealed is None or sealed.exposed is not None:
+        return ledger, ()
+    if sealed.garbled:
+        exposed = None if sealed.claimant is None else Exposed(sealed.claimant, "cheat")
+        return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
+    if hand is None:
+        return ledger, ()
+    hands = dealt_hands(sealed, len(hand.deals))
+    try:
+        match, happened = replayed(hand, hands)
+    except RulesError:
+        exposed = Exposed(_false(hand, hands), "false")
+        return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
+    return replace(ledger, match=match, hand=replace(hand, known=len(hand.deals))), happened
+
+
+def dealt_hands(sealed: SealedHand, deals: int) -> tuple[tuple[tuple[Card, ...], ...], ...]:
+    """Return the cards of each sub-deal, by seat and slot, from the links of every seat."""
+    plan = sealed.pack.plan
+    cards = cards_of(sealed.pack, [link for _, link in sealed.opened])
+    return tuple(
+        tuple(
+            tuple(Card(cards[plan.place(d, seat, slot)]) for slot in range(plan.ncards))
+            for seat in range(plan.seats)
+        )
+        for d in range(deals)
+    )
+
+
+def _false(hand: HandLog, hands: tuple[tuple[tuple[Card, ...], ...], ...]) -> int:
+    """Return whose move is the first that the cards deny."""
+    for count in range(1, len(hand.steps) + 1):
+        try:
+            replayed(replace(hand, steps=hand.steps[:count]), hands)
+        except RulesError:
+            return hand.steps[count - 1].action.seat
+    raise ValueError("the rules refuse no move")
+
+
+def owes(ledger: Ledger) -> frozenset[int]:
+    """Return the seats that owe a step which nothing can void: keys, locks and keys of a redeal, the link of the hand."""
+    sealed, match = ledger.sealed, ledger.match
+    pack = sealed_pack(ledger)
+    if sealed is None or pack is None or match is None:
+        return frozenset()
+    if not sealed.garbled and (
+        pack.stage is Stage.KEYS or (ledger.hand is not None and pack.stage is Stage.LOCK)
+    ):
+        return frozenset(pack.owing())
+    is_over = ledger.hand is not None and not awaits_deal(match) and is_hand_over(match)
+    return frozenset(unopened(ledger)) if sealed.garbled or is_over else frozenset()

@@ -1,0 +1,565 @@
+"""Whole matches of mode blind: what is proven of them, what follows silence and cheats, and every record out of place."""
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+
+import msgspec
+import pytest
+from protocol.blind_peers import BlindTable, known
+from protocol.peers import audit, here
+from protocol.sealed_deals import replaced
+from rows import each_row
+from vectors.blind_matches import FOLDER, MATCHES, other_order
+
+from truc_protocol.audit import AuditError, Auditor, Result, verify
+from truc_protocol.audit.equivocation import compare
+from truc_protocol.audit.own import Accepted
+from truc_protocol.blind_mode.points import BASE, ORDER, scalar, times
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
+from truc_protocol.bodies import (
+    Act,
+    Call,
+    Close,
+    Deal,
+    Draw,
+    Garbled,
+    Keys,
+    Lend,
+    Lock,
+    Mask,
+    Open,
+    Proxy,
+    Rekey,
+    Release,
+    Share,
+    Sub,
+    Void,
+)
+from truc_protocol.ledger import Due, due
+from truc_protocol.records import (
+    BLIND,
+    KIND_OF,
+    PHASES,
+    Binding,
+    Phase,
+    Record,
+    encode,
+    parse,
+    signer_of,
+    unsigned,
+)
+from truc_protocol.setup import Opts, blind_hindrance
+from truc_protocol.transcript import Transcript, read_transcript, write_transcript
+from truc_rules import CardError, Kind, deciders, presets, with_options
+from truc_rules import preset as preset_of
+
+SHORT = {"target": 3, "match": 1}
+
+
+def french(seed: int = 1, *, seats: int = 2, opts: Opts | None = None, **table) -> BlindTable:
+    variant = with_options(preset_of("truc-french"), SHORT)
+    return BlindTable(variant, seats=seats, seed=seed, opts=opts, **table)
+
+
+def catalan(seed: int = 1, *, opts: Opts | None = None, **table) -> BlindTable:
+    return BlindTable(
+        with_options(preset_of("truc-catalan"), {"target": 5}), seats=4, seed=seed, opts=opts, **table
+    )
+
+
+def paulista(seed: int = 1, **options) -> BlindTable:
+    variant = with_options(preset_of("truco-paulista"), {"target": 4, **options})
+    return BlindTable(variant, seats=2, seed=seed)
+
+
+def mineiro() -> BlindTable:
+    return BlindTable(with_options(preset_of("truco-mineiro-2"), {"target": 5}), seats=4)
+
+
+def kinds(table: BlindTable) -> Counter:
+    return Counter(type(parse(record)).__name__ for record in table.records)
+
+
+def placed(table: BlindTable, body):
+    """Bind a body to the next position."""
+    at_once = KIND_OF[type(body)].binding is Binding.PARALLEL
+    k, head = table.ledger.parallel if at_once else (table.ledger.k, table.ledger.head)
+    return msgspec.structs.replace(body, mid=table.setup.mid, k=k, head=head)
+
+
+def signed(table: BlindTable, body) -> Record:
+    """Sign a body by whoever must, in its place."""
+    encoded, role = encode(placed(table, body)), signer_of(body)
+    key = table.players[role - 1].key if role else table.server
+    return Record(role, encoded, key.sign(encoded))
+
+
+def changed(table: BlindTable, record: Record, **fields) -> Record:
+    return signed(table, msgspec.structs.replace(parse(record), **fields))
+
+
+def until(table: BlindTable, kind: type, *, when: Callable[[object], bool] = lambda _body: True) -> Record:
+    """Play until the next record is of a kind; return it untaken."""
+    while True:
+        record = table.next_record()
+        assert record is not None
+        body = parse(record)
+        if isinstance(body, kind) and when(body):
+            return record
+        table.add(record)
+
+
+def refusal(table: BlindTable, record: Record) -> tuple[str, str | None]:
+    """What a stranger with the file says of a record behind those of a table."""
+    auditor = audit(table.document, table.records)
+    with pytest.raises(AuditError) as caught:
+        auditor.feed(record)
+    file = verify(write_transcript(table.document, [*table.records, record]))
+    assert (file.result, file.refutation) == (Result.REFUTED, caught.value.refutation)
+    return caught.value.refutation.check, caught.value.refutation.culprit
+
+
+def expected(table: BlindTable, check: str, culprit: str | None, *records: Record) -> None:
+    assert [refusal(table, record) for record in records] == [(check, culprit)] * len(records)
+
+
+FILES = {name: (FOLDER / name).read_bytes() for name in MATCHES}
+COMES_TO = {
+    # result, reason, whether a ruling decided it, whether the server is shown to have seen no card
+    "french-redeals.truc": ("proven", "won", False, True),
+    "mineiro-4-lends.truc": ("proven", "resigned", False, True),
+    "argentino-6.truc": ("proven", "resigned", False, True),
+    "paulista-unseen.truc": ("proven", "won", False, True),
+    "french-exposed.truc": ("proven", "forfeit", False, False),
+    "french-unopened.truc": ("proven", "forfeit", True, False),
+}
+
+
+@each_row("name", MATCHES)
+def test_script_makes_the_transcript_byte_for_byte_and_it_comes_to_its_verdict(name):
+    assert MATCHES[name]().file() == FILES[name]
+    verdict = verify(FILES[name])
+    told = (verdict.result, verdict.reason, verdict.by_ruling, verdict.host_saw_no_card)
+    assert told == COMES_TO[name]
+    assert bool(verdict.unopened) == (name == "french-unopened.truc")
+
+
+@each_row("name", MATCHES)
+def test_reader_knows_no_card_before_it_is_played(name):
+    transcript = read_transcript(FILES[name])
+    auditor = Auditor(transcript.document)
+    for record in transcript.records:
+        auditor.feed(record)
+        ledger = auditor.ledger
+        if (
+            ledger is not None
+            and ledger.hand is not None
+            and ledger.match.hand.dealt
+            and not ledger.hand.is_known
+        ):
+            played = [used for used in ledger.hand.used if used[0] == len(ledger.hand.deals) - 1]
+            assert len(known(ledger)) == len(played)
+
+
+def test_kept_transcripts_hold_every_kind_of_record_of_the_mode():
+    bodies = [parse(record) for file in FILES.values() for record in read_transcript(file).records]
+    held = {type(body) for body in bodies}
+    expected_kinds = {body for body, phases in PHASES[BLIND].items() if phases}
+    assert expected_kinds - held == {Rekey, Sub, Garbled}
+    assert any(isinstance(body, Lock) and body.d for body in bodies)
+    assert [body.kind for body in bodies if isinstance(body, Act)].count("blind") >= 2
+
+
+def test_bit_flipped_in_a_record_is_refused_at_that_record():
+    transcript = read_transcript(FILES["french-exposed.truc"])
+    for at, record in enumerate(transcript.records):
+        flipped = bytearray(record.body)
+        flipped[(at * 37) % len(flipped)] ^= 1 << at % 8
+        changed_list = [
+            *transcript.records[:at],
+            record._replace(body=bytes(flipped)),
+            *transcript.records[at + 1 :],
+        ]
+        verdict = verify(write_transcript(transcript.document, changed_list))
+        assert verdict.result is Result.REFUTED
+        failed = verdict.refutation
+        assert failed.setup + (failed.k or 0) == at
+
+
+def test_every_game_that_is_not_excluded_says_why_or_is_taken():
+    excluded = {name: why for name in presets() if (why := blind_hindrance(preset_of(name), 0))}
+    assert all("flor" in why or "signs" in why or "reveal" in why for why in excluded.values())
+    assert len(presets()) - len(excluded) > 20
+    assert blind_hindrance(preset_of("truc-french"), 1)
+
+
+def test_client_refuses_a_table_of_a_mode_it_did_not_agree_to():
+    table = french()
+    accepted = Accepted(table.server.public, table.terms.th)
+    with pytest.raises(AuditError) as caught:
+        Auditor(table.document, accepted=accepted).feed(table.records[0])
+    assert (caught.value.refutation.check, caught.value.refutation.culprit) == ("C9", "server")
+    Auditor(table.document, accepted=accepted._replace(mode="blind")).feed(table.records[0])
+
+
+# Records out of place, of another shape, or with something else in them.
+
+
+def deal_of(table: BlindTable) -> Deal:
+    """A deal of the open call that holds nothing."""
+    call = table.ledger.call
+    assert call is not None
+    empty = ((bytes(32),) * call.ncards,) * table.ledger.seats
+    boxes = (b"",) * table.ledger.seats
+    return Deal(*here(table.ledger), call.j, 0, call.dealer, call.ncards, call.cut, (), empty, boxes)
+
+
+def test_masks_that_are_not_due_or_hold_other_points():
+    table = french()
+    mask = until(table, Mask, when=lambda body: body.seat == table.ledger.match.dealer)
+    points, seat = parse(mask).points, parse(mask).seat
+    name = f"seat {seat}"
+    expected(table, "C43", name, changed(table, mask, points=points[2:]))
+    expected(table, "C43", f"seat {1 - seat}", changed(table, mask, seat=1 - seat))
+    expected(table, "C44", name, changed(table, mask, points=replaced(points, {3: bytes(32)})))
+    expected(
+        table,
+        "C45",
+        name,
+        changed(table, mask, points=replaced(points, {3: points[0]})),
+        changed(table, mask, points=replaced(points, {3: BASE})),
+    )
+    expected(table, "C12", name, changed(table, mask, j=table.ledger.deal_index + 1))
+    expected(table, "C15", "server", signed(table, deal_of(table)))
+    expected(table, "C26", "server", signed(table, Void(*here(table.ledger), 1, "silent", (1 - seat,), None)))
+    expected(table, "C26", "server", signed(table, Void(*here(table.ledger), 1, "tired", (seat,), None)))
+    expected(
+        table, "C14", "server", signed(table, Void(*here(table.ledger), 1, "points", (seat,), bytes(32)))
+    )
+
+
+def test_locks_that_are_not_due_or_hold_another_nonce():
+    table = french()
+    lock = until(table, Lock)
+    seat = parse(lock).seat
+    name = f"seat {seat}"
+    expected(
+        table,
+        "C43",
+        name,
+        changed(table, lock, nonce=None),
+        changed(table, lock, d=1),
+        changed(table, lock, commitments=parse(lock).commitments[1:]),
+    )
+    expected(table, "C43", name, signed(table, Garbled(*here(table.ledger), 1, 1, seat)))
+    expected(table, "C48", name, signed(table, Garbled(*here(table.ledger), 1, 0, seat)))
+
+
+def test_keys_that_do_not_fit_and_what_nothing_voids_any_more():
+    table = paulista(seed=3)
+    keys = until(table, Keys)
+    body, name = parse(keys), f"seat {parse(keys).seat}"
+    assert body.opened
+    other = scalar("lock", b"another")
+    expected(table, "C44", name, changed(table, keys, box=bytes(32)))
+    expected(table, "C46", name, changed(table, keys, opened=(times(other).times_base(),)))
+    expected(table, "C46", name, changed(table, keys, boxes=(b"", b"")))
+    negative = (8 * ORDER - int.from_bytes(body.opened[0], "little")).to_bytes(33, "little")[:32]
+    expected(table, "C46", name, changed(table, keys, opened=(negative,)))
+    expected(table, "C43", name, changed(table, keys, boxes=()))
+    expected(
+        table, "C26", "server", signed(table, Void(*here(table.ledger), 1, "silent", (body.seat,), None))
+    )
+    expected(table, "C15", "server", signed(table, deal_of(table)))
+    expected(
+        table, "C22", "server", table.rule("forfeit", body.seat, "opening")
+    )  # the other side owes its keys too
+    table.add(keys)
+    expected(table, "C43", name, keys)
+    expected(
+        table,
+        "C22",
+        "server",
+        table.rule("forfeit", body.seat, "opening"),
+        table.rule("forfeit", 1 - body.seat, "cheat"),
+    )
+    table.add(table.rule("forfeit", 1 - body.seat, "opening"))
+    assert table.ledger.outcome == (body.seat % 2, "forfeit")
+    verdict = verify(table.run().file())
+    assert (verdict.result, verdict.by_ruling) == (Result.PROVEN, True)
+
+
+def test_deal_that_is_not_of_the_places_as_they_are_locked():
+    table = paulista(seed=3)
+    deal = until(table, Deal)
+    body = parse(deal)
+    expected(
+        table,
+        "C47",
+        "server",
+        changed(table, deal, up=((body.up[0] + 1) % 40,)),
+        changed(table, deal, leaves=body.leaves[::-1]),
+    )
+    expected(table, "C17", "server", changed(table, deal, boxes=(b"a box", b"")))
+    expected(table, "C11", "server", signed(table, Share(*here(table.ledger), 1, 0, 0, 1, b"")))
+
+
+def test_plays_that_open_another_card():
+    table = french()
+    play = until(table, Act, when=lambda body: body.kind == "play")
+    body = parse(play)
+    slot, card, keys, ask = body.args
+    name = f"seat {body.seat}"
+    negative = (8 * ORDER - int.from_bytes(keys[0], "little")).to_bytes(33, "little")[:32]
+    expected(
+        table,
+        "C19",
+        name,
+        changed(table, play, args=(slot, (card + 1) % 24, keys, ask)),
+        changed(table, play, args=((slot + 1) % 3, card, keys, ask)),
+        changed(table, play, args=(slot, card, [negative, *keys[1:]], ask)),
+        changed(table, play, args=(slot, card, keys[:1], ask)),
+    )
+    expected(table, "C2", name, changed(table, play, args=(slot, card, bytes(16), ask)))
+    link = table.players[body.seat].chain.link(2)
+    early = Release(table.setup.mid, *table.ledger.parallel, 1, body.seat, link)
+    expected(table, "C49", name, signed(table, early))
+    proxy = Proxy(*here(table.ledger), 1, body.seat, body.kind, body.args)
+    assert refusal(table, unsigned(placed(table, proxy))) == ("C11", None)
+    opened = Open(*here(table.ledger), 1, 0, body.seat, ((slot, card, bytes(16)),))
+    expected(table, "C11", "server", signed(table, opened))
+
+
+def test_salt_in_a_blind_deal_and_keys_in_a_dealt_one_are_no_shape():
+    from protocol.peers import Table
+
+    table = Table(with_options(preset_of("truc-french"), SHORT))
+    play = until(table, Act, when=lambda body: body.kind == "play")
+    slot, card, _salt, ask = parse(play).args
+    expected(
+        table, "C2", f"seat {parse(play).seat}", changed(table, play, args=(slot, card, [bytes(32)], ask))
+    )
+    mask = Mask(*here(table.ledger), 1, 0, ())
+    expected(table, "C11", "seat 0", signed(table, mask))
+
+
+def test_hand_is_not_closed_nor_called_again_before_every_link_of_it_is_open():
+    table = french()
+    release = until(table, Release, when=lambda body: body.j == 1)
+    ledger = table.ledger
+    score = ((0, 0, 0), (0, 0, 0))
+    expected(table, "C24", "server", signed(table, Close(*here(ledger), 1, None, score, "hand")))
+    call = Call(*here(ledger), 2, 0, 3, 0, (1, 2))
+    expected(table, "C11", "server", signed(table, call))
+    seat = parse(release).seat
+    expected(table, "C14", f"seat {seat}", changed(table, release, link=bytes(32)))
+    expected(table, "C22", "server", table.rule("forfeit", seat, "opening"))
+    expected(table, "C22", "server", table.rule("move", seat, "concede"))
+    table.add(release)
+    assert refusal(table, changed(table, release, link=bytes(32))) == ("C15", f"seat {seat}")
+    assert refusal(table, release) == ("C15", None)
+    assert table.add(table.rule("forfeit", 1 - seat, "opening")).outcome == (seat, "forfeit")
+
+
+def test_call_with_the_role_of_the_server_and_a_second_draw():
+    table = french()
+    call = until(table, Call, when=lambda body: body.j == 1)
+    assert parse(call).roles == (1, 2)
+    expected(table, "C13", "server", changed(table, call, roles=(0, 1, 2)), changed(table, call, roles=(1,)))
+    table.add(call)
+    expected(table, "C15", "server", signed(table, Draw(*here(table.ledger), 1, bytes(32), 0)))
+
+
+def test_false_claim_that_a_hand_is_garbled_exposes_its_claimant():
+    table = french()
+    play = until(table, Act)
+    seat = parse(play).seat
+    table.add(signed(table, Garbled(*here(table.ledger), 1, 0, seat)))
+    again = placed(table, parse(play))
+    expected(table, "C48", None, signed(table, again))
+    table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.exposed is not None)
+    assert table.ledger.sealed.exposed == (seat, "cheat")
+    end_exposed(table, seat, "cheat")
+
+
+def end_exposed(table: BlindTable, seat: int, kind: str) -> None:
+    """After a seat is exposed only its forfeit, or an abandoned match, may stand; it loses, and that is proven."""
+    other = "false" if kind == "cheat" else "cheat"
+    expected(table, "C52", "server", table.rule("pause"), table.rule("forfeit", 1 - seat, kind))
+    expected(
+        table, "C22", "server", table.rule("forfeit", seat, other), table.rule("forfeit", seat, "opening")
+    )
+    abandoned = table.rule("abandon", None, "server")
+    assert audit(table.document, [*table.records, abandoned]).ledger.outcome == (None, "abandoned")
+    table.run()
+    verdict = verify(table.file())
+    assert (verdict.result, verdict.winner, verdict.reason) == (Result.PROVEN, 1 - seat % 2, "forfeit")
+
+
+def scaled(kind: type):
+    def cheat(_table, step):
+        if not isinstance(step, kind):
+            return step
+        number = scalar("lock", b"a number of the cheat's")
+        return step._replace(points=replaced(step.points, {1: times(number).times(step.points[1])}))
+
+    return cheat
+
+
+def wrong_box(_table, step):
+    if not isinstance(step, KeysStep):
+        return step
+    return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
+
+
+CHEATS = [(0, scaled(MaskStep)), (1, scaled(LockStep)), (0, wrong_box)]
+
+
+@each_row("seat, cheat", CHEATS)
+def test_cheat_with_the_pack_is_exposed_by_its_link_and_loses(seat, cheat):
+    table = french(cheats={seat: cheat}, seed=4)
+    table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.exposed is not None)
+    assert table.ledger.sealed.exposed == (seat, "cheat")
+    end_exposed(table, seat, "cheat")
+
+
+def test_false_value_is_found_when_the_hand_is_opened_and_loses():
+    for seed in range(1, 40):
+        table = BlindTable("truco-argentino", seats=2, seed=seed)
+        table.run(until=lambda ledger, table=table: _says(table) or ledger.deal_index > 3)
+        if _says(table):
+            break
+    seat, value = _says(table)
+    told = 33 if value != 33 else 32
+    table.add(table.act(seat, "points", (told,)))
+    table.run(until=lambda ledger: ledger.sealed is None or ledger.sealed.exposed is not None)
+    assert table.ledger.sealed.exposed == (seat, "false")
+    end_exposed(table, seat, "false")
+
+
+def _says(table: BlindTable) -> tuple[int, int] | None:
+    if (
+        table.ledger.hand is None
+        or due(table.ledger) is not Due.PLAYERS
+        or table.ledger.phase is not Phase.HAND
+    ):
+        return None
+    sealed = table.ledger.sealed
+    if sealed is None or sealed.pack.owing() or sealed.garbled:
+        return None
+    for seat in range(table.ledger.seats):
+        for action in table.actions(seat):
+            if action.kind is Kind.POINTS:
+                return seat, action.value
+    return None
+
+
+def test_card_that_two_hands_hold_ends_the_hand_without_blame_of_who_plays_it():
+    """A dealer that doubles one card: whoever opens it second is not to blame, and the links name the dealer."""
+
+    def doubled(table, step):
+        if not isinstance(step, MaskStep) or step.seat != table.ledger.match.dealer:
+            return step
+        number = scalar("lock", b"a number of the cheat's")
+        points = list(step.points)
+        for k in range(1, len(points) // 2):
+            if k % 2:
+                points[2 * k] = times(number + k).times(points[2 * k - 2])
+                points[2 * k + 1] = times(number + k).times(points[2 * k - 1])
+        return step._replace(points=tuple(points))
+
+    table = next(table for seed in range(1, 40) if (table := _twice_held(seed, doubled)) is not None)
+    assert table.ledger.sealed.claimant is None
+    dealer = table.ledger.match.dealer
+    table.run(until=lambda ledger: ledger.sealed.exposed is not None)
+    assert table.ledger.sealed.exposed == (dealer, "cheat")
+    end_exposed(table, dealer, "cheat")
+
+
+def _twice_held(seed: int, cheat) -> BlindTable | None:
+    """Play until a seat has to play a card that lies open already, and let it."""
+    table = french(seed, cheats={0: cheat, 1: cheat})
+    table.run(
+        until=lambda ledger: ledger.sealed is not None and (ledger.sealed.garbled or ledger.hand is not None)
+    )
+    with suppress(CardError):
+        table.run(until=lambda ledger: ledger.sealed is None or ledger.sealed.garbled)
+        return None
+    seat = deciders(table.ledger.match)[0]
+    lies = known(table.ledger)
+    twice = [(slot, held) for slot, held in enumerate(table.hand(seat)) if held.card in lies]
+    unplayed = [each for each in twice if (0, seat, each[0]) not in table.ledger.hand.used]
+    if not unplayed or table.ledger.match.hand.offers:
+        return None
+    ((slot, held), *_) = unplayed
+    table.add(table.act(seat, "play", (slot, held.card, held.keys, None)))
+    return table
+
+
+@each_row("silent, reason", [({0}, "forfeit"), ({1}, "forfeit"), ({0, 1}, "abandoned")])
+def test_seat_that_does_not_open_a_hand_that_is_over_loses_and_nobody_wins_where_both_do_not(silent, reason):
+    table = french(opts=Opts(gone=2))
+    until(table, Release, when=lambda body: body.j == 1)
+    table.silent = frozenset(silent)
+    table.run()
+    verdict = verify(table.file())
+    winner = None if len(silent) == 2 else 1 - min(silent)
+    assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, reason, winner)
+
+
+@each_row("kind", [Mask, Lock])
+def test_silent_seat_before_keys_are_due_voids_the_call_as_the_terms_say(kind):
+    table = french(opts=Opts(gone=2, voids=1))
+    owing = parse(until(table, kind)).seat
+    table.silent = frozenset({owing})
+    table.step()
+    assert (table.ledger.voids, table.ledger.silent) == (1, (owing,))
+    table.silent = frozenset()
+    assert verify(table.run().file()).result is Result.PROVEN
+
+
+@each_row("cheats, winner, reason", [(False, 1, "resigned"), (True, 0, "forfeit")])
+def test_resignation_in_a_hand_stands_but_a_cheat_that_opens_it_loses_all_the_same(cheats, winner, reason):
+    table = french(cheats={1: other_order} if cheats else {}, seed=4)
+    until(table, Act)
+    table.add(table.players[0].resign(table.ledger))
+    table.run()
+    verdict = verify(table.file())
+    assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, reason, winner)
+
+
+def test_two_steps_of_a_seat_for_one_place_convict_it():
+    one, other = french(), french()
+    mask = until(one, Mask)
+    until(other, Mask)
+    points = list(parse(mask).points)
+    points[0], points[2] = points[2], points[0]
+    one.add(mask)
+    other.add(changed(other, mask, points=tuple(points)))
+    found = compare(
+        Transcript(one.document, tuple(one.records)), Transcript(other.document, tuple(other.records))
+    )
+    assert {(each.check, each.culprit) for each in found} == {("C34", f"seat {parse(mask).seat}")}
+
+
+def test_lends_are_owed_right_after_the_deal_and_in_their_order():
+    table = mineiro()
+    lend = until(table, Lend)
+    body = parse(lend)
+    expected(
+        table, "C43", f"seat {body.receiver}", changed(table, lend, seat=body.receiver, receiver=body.seat)
+    )
+    seat = next(seat for seat in range(4) if table.actions(seat))
+    act = table.record_of(table.actions(seat)[0])
+    expected(table, "C43", None, act)
+
+
+def test_server_rules_no_card_but_a_concession():
+    table = french()
+    play = until(table, Act, when=lambda body: body.kind == "play")
+    body = parse(play)
+    expected(table, "C22", "server", table.rule("move", body.seat, "play", body.args))
+    moved = table.dealer.move(table.ledger)
+    assert parse(moved).kind in ("concede", "stand", "decline")
+    table.add(moved)
