@@ -7,7 +7,7 @@ import { isMine } from './view/model.mjs'
  * @typedef {{ do: 'title', n: number }
  *   | { do: 'sound', name: 'turn' | 'card' | 'call' | 'won' | 'lost' }
  *   | { do: 'notify', table: string }
- *   | { do: 'announce', table: string, fact: any }
+ *   | { do: 'announce', table: string, facts: any[] }
  *   | { do: 'turn', table: string }
  *   | { do: 'back' } | { do: 'reload' }} Effect
  */
@@ -45,9 +45,10 @@ function ofTable(code, before, after) {
   /** @type {Effect[]} */
   const found = []
   const facts = after.match === before.match ? after.log.slice(after.log.lastIndexOf(before.log.at(-1)) + 1) : []
-  for (const { fact } of facts) {
-    if (fact === undefined) continue
-    found.push({ do: 'announce', table: code, fact })
+  const told = facts.map(({ fact }) => fact).filter((fact) => fact !== undefined)
+  // what comes at once is said at once: a live region tells what it holds last
+  if (told.length > 0) found.push({ do: 'announce', table: code, facts: told })
+  for (const fact of told) {
     if (fact.what in SOUNDS) found.push({ do: 'sound', name: SOUNDS[fact.what] })
     if (fact.what === 'match_ended' && after.seat !== null) found.push({ do: 'sound', name: fact.winner === after.seat % 2 ? 'won' : 'lost' })
   }

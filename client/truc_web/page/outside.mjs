@@ -35,8 +35,9 @@ export class Outside {
       case 'sound': return settings.isLoud ? this.play(TONES[effect.name]) : undefined
       case 'announce': {
         const table = state.tables[effect.table]
-        const text = speech.of(table.rules).tell(effect.fact, namesOf(table, speech))
-        if (text !== null) this.polite.textContent = `${capital(text)}.`
+        const own = speech.of(table.rules)
+        const said = effect.facts.map((fact) => own.tell(fact, namesOf(table, speech))).flatMap((text) => text ?? [])
+        if (said.length > 0) this.polite.textContent = said.map((text) => `${capital(text)}.`).join(' ')
         return
       }
       case 'turn':

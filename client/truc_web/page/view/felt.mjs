@@ -62,6 +62,7 @@ const initial = (name) => ([...(name ?? '?')][0] ?? '?').toUpperCase()
 function noteOf(table, speech, seat, shown) {
   const n = table.shown?.n ?? 2
   if (shown.kind === 'empty') return ''
+  if (table.code === '') return ''     // of a match that is shown again
   if (table.view.phase === 'none') return shown.ready ? speech.say('page.ready') : speech.say('page.not_ready')
   if (awaited(table).includes(seat)) return seat === table.seat ? speech.say('page.your_turn') : speech.say('page.thinks')
   if (n > 2 && seat !== table.seat && sideOf(table, seat) === 'us') return speech.say('page.partner')

@@ -47,7 +47,7 @@ function lessons(ui, { pack: names, params }, speech) {
 }
 
 /** The cards from strong to weak, one for each place. @param {string[]} names @param {any} params @returns {string[]} */
-const ranked = (names, { order: entries }) => entries.map((/** @type {string} */ entry) => names.includes(entry.split(' ')[0]) ? entry.split(' ')[0] : names.find((name) => name.slice(0, -1) === entry.split(' ')[0]))
+const ranked = (names, { order: entries }) => entries.map((/** @type {string} */ entry) => names.includes(entry.split(' ')[0]) ? entry.split(' ')[0] : names.find((name) => name.slice(0, -1) === entry.split(' ')[0] && !entries.some((/** @type {string} */ other) => other.split(' ').includes(name))) ?? '')
 
 /** @param {string[]} cards @param {Pack} pack @param {number} [won] which of them takes the trick */
 const row = (cards, pack, won = -1) => h('div', { class: 'lesson-cards' }, cards.map((name, i) => card(name, pack, { class: i === won ? 'won' : '' })))

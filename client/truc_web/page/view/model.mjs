@@ -1,7 +1,7 @@
 // What the table shows of a state, as plain values: no element, no event. Everything is seen from the own seat; a watcher
 // sees it from seat 0.
 
-import { ARMED, bySlot, optionOfCard, slotsOf } from '../state/slots.mjs'
+import { ARMED, bySlot, optionOfCard, slotOf, slotsOf } from '../state/slots.mjs'
 import { askedIn } from '../state/table.mjs'
 import { capital } from '../words.mjs'
 
@@ -168,7 +168,8 @@ export function askOf(table, speech) {
   if (view.paused) return { strong: speech.say('page.resting'), more: '' }
   const declined = options?.list.find(({ kind }) => kind === 'decline')
   const asked = askedIn(hand)
-  if (asked !== null && options !== null && isAwaited(options)) {
+  const isQuestion = options?.list.some((each) => ['accept', 'decline'].includes(slotOf(each) ?? ''))     // not where a flor is only declared
+  if (asked !== null && options !== null && isAwaited(options) && isQuestion) {
     return { strong: `${capital(speech.tell(asked, names) ?? '')}.`, more: declined && 'loses' in declined.hints ? speech.say('page.if_declined', { they_score: speech.move(declined, '', names).cost }) : '' }
   }
   if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: isLeading(table) ? speech.say('page.you_lead') : '' }

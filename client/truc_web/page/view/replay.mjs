@@ -52,10 +52,10 @@ async function kept(ui, match) {
   return storyOf({ ...found, means: found.story.map((/** @type {[number, any[]]} */ [, means]) => means) })
 }
 
-/** Where one is: at the end of the address, so that a moment can be sent to others. @param {Story} story */
+/** Where one is: at the end of the address, so that a moment can be sent to others; else where the first cards are dealt. @param {Story} story */
 function placeOf(story) {
   const at = Number(location.hash.slice(1))
-  return Number.isInteger(at) && location.hash.length > 1 ? Math.max(0, Math.min(story.means.length, at)) : 0
+  return Number.isInteger(at) && location.hash.length > 1 ? Math.max(0, Math.min(story.means.length, at)) : handFrom(story, 0, 1)
 }
 
 /** @param {Ui} ui @param {Story} story @param {Speech} speech */

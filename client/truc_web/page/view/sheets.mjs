@@ -33,7 +33,7 @@ function proof(ui, table, speech) {
     h('p', null, speech.say(how === 'none' && table.seat !== null && !isKeyed ? 'proof.guest_means' : how === 'none' ? 'proof.partly_means' : 'proof.means')),
     proofLines(table, speech, proved !== null),
     h('p', null, speech.say('proof.page_from_host')),
-    kept !== null && h('button', { class: 'b', onclick: () => ui.download(kept) }, h('b', null, speech.say('page.save_file')))]
+    kept !== null && h('p', null, h('button', { class: 'b', onclick: () => ui.download(kept) }, h('b', null, speech.say('page.save_file'))))]
 }
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */

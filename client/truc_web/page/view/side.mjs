@@ -18,7 +18,7 @@ export function side(ui, table, speech) {
   const isOpen = ui.state.screen.side === true
   const bodies = { table: talk, hands, rules }
   return h('aside', { class: `side${isOpen ? ' open' : ''}`, 'aria-label': speech.say('page.chat_and_record') },
-    h('div', { class: 'tabs', role: 'tablist' },
+    h('div', { class: 'tabs', role: 'tablist', 'aria-label': speech.say('page.chat_and_record') },
       TABS.map((name) => h('button', { role: 'tab', 'aria-selected': String(name === tab), onclick: () => ui.put('tab', name) }, speech.say(`page.tab_${name}`))),
       h('button', { class: 'ic shut', 'aria-label': speech.say('page.close'), onclick: () => ui.put('side', false) }, '×')),
     bodies[/** @type {keyof typeof bodies} */ (tab)](ui, table, speech))
@@ -28,7 +28,7 @@ export function side(ui, table, speech) {
 function talk(ui, table, speech) {
   const names = namesOf(table, speech)
   const lines = table.log.slice(-MOST_SHOWN).flatMap((line) => lineOf(table, line, names, speech))
-  const phrases = table.seat === null ? [] : table.rules?.params.phrases ?? []
+  const phrases = table.seat === null || table.code === '' ? [] : table.rules?.params.phrases ?? []
   return [
     h('ul', { class: 'log', 'data-follow': 'end' }, lines),
     phrases.length > 0 && h('div', { class: 'quick' }, phrases.map((/** @type {string} */ phrase) => h('button', {

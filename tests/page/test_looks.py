@@ -1,0 +1,77 @@
+"""What every screen has to be: readable, reachable, told in order; `python -m page.access` looks at all of it.
+
+The pictures of `python -m page.pictures` are compared here only with themselves, and with another theme.
+"""
+
+import pytest
+from client.browser import needs_browser
+from page.access import Access
+from page.looks import SCREENS, Looks, read
+from page.pictures import MOST_BLOCKS, difference, drawn
+
+from truc_words import LANGUAGES
+
+pytestmark = [pytest.mark.slow, needs_browser]
+
+TALKATIVE = ("sit", "lobby", "duel", "four", "end")
+"""Where most is said: looked at in every language."""
+HEARD = """globalThis.heard = []
+new MutationObserver((changes) => heard.push(...changes.flatMap(({ addedNodes }) => [...addedNodes].map(({ data }) => data))))
+  .observe(document.querySelector('[aria-live=polite]'), { childList: true })"""
+SCROLLED = """globalThis.scrolled = 0
+const { set, get } = Object.getOwnPropertyDescriptor(Element.prototype, 'scrollTop')
+Object.defineProperty(Element.prototype, 'scrollTop', { get, set(value) { scrolled += 1; set.call(this, value) } })"""
+
+
+@pytest.fixture(scope="module")
+def access(chrome, web_server):
+    looker = Access(chrome, web_server.origin)
+    yield looker
+    assert looker.page.complaints == []
+    looker.page.close()
+    looker.glass.close()
+
+
+def test_every_screen_can_be_used_by_everybody(access) -> None:
+    access.looks.open(lang="en", theme="dark")
+    sizes = ("phone", "desktop")
+    assert [each for screen in SCREENS for each in access.look_at(screen, sizes, is_measured=True)] == []
+
+
+def test_no_language_is_cut_off_and_light_is_as_readable(access) -> None:
+    found = []
+    for lang in LANGUAGES:
+        access.looks.open(lang=lang, theme="light")
+        for screen in TALKATIVE:
+            seen = access.look_at(screen, ("phone",), is_measured=lang == "fr")
+            found += [f"{lang}: {each}" for each in seen]
+    assert found == []
+
+
+def test_what_happens_is_told_in_order_and_the_log_is_scrolled_for_new_lines_alone(access) -> None:
+    page, told = access.page, read("duel-spanish")
+    access.looks.open(lang="en", theme="dark")
+    page.look(HEARD)
+    page.look(SCROLLED)
+    for event in told["events"]:
+        access.looks.tell([event])
+    access.looks.go(f"/t/{told['code']}")
+    page.wait_until("document.querySelector('.log li')")
+    lines = page.look("[...document.querySelectorAll('.log .ev')].map(({ textContent }) => textContent)")
+    sentences = [each for each in " ".join(page.look("heard")).replace(". ", ".\n").split("\n") if each]
+    assert [each for each in sentences if each in lines] == lines
+    before = page.look("scrolled")
+    for _ in range(3):
+        page.look("go(location.pathname)")
+        page.wait_for("drawn()")
+    assert page.look("scrolled") == before > 0
+
+
+def test_pictures_are_the_same_twice_and_others_in_another_theme(chrome, access) -> None:
+    looks: Looks = access.looks
+    shots = []
+    for theme in ("dark", "dark", "light"):
+        looks.open(lang="en", theme=theme)
+        shots.append(drawn(looks, "duel", "desktop"))
+    assert difference(access.glass, shots[0], shots[1]) <= MOST_BLOCKS
+    assert difference(access.glass, shots[0], shots[2]) > 0.5
