@@ -20,13 +20,14 @@ export function score(ui, table, speech) {
 function team(table, speech, side, look) {
   const names = namesOf(table, speech)
   const { points, target, half, notes } = scoreOf(table, side, speech)
+  const isOfGames = (table.rules?.params.match ?? 1) > 1
   const who = sideName(table, side, names, speech)
   const share = target > 0 ? Math.min(100, Math.round(100 * points / target)) : 0
   return h('div', { class: `team ${look}` },
     h('h2', null, h('span', null, who), h('b', null, points, target > 0 && h('small', null, ` / ${target}`))),
     target > 0 && sticks(points, Math.min(target, 60), half),
     h('div', { class: 'tiny', 'aria-hidden': 'true' }, h('i', { style: { width: `${share}%` } })),
-    notes.length > 0 && h('p', { class: 'half' }, notes.join(' · ')))
+    notes.length > 0 && h('p', { class: `half${isOfGames ? ' games' : ''}` }, notes.join(' · ')))
 }
 
 // With six seats the names would not fit.
