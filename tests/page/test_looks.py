@@ -20,7 +20,8 @@ new MutationObserver((changes) => heard.push(...changes.flatMap(({ addedNodes })
   .observe(document.querySelector('[aria-live=polite]'), { childList: true })"""
 SCROLLED = """globalThis.scrolled = 0
 const { set, get } = Object.getOwnPropertyDescriptor(Element.prototype, 'scrollTop')
-Object.defineProperty(Element.prototype, 'scrollTop', { get, set(value) { scrolled += 1; set.call(this, value) } })"""
+Object.defineProperty(Element.prototype, 'scrollTop', { get, set(value) { scrolled += 1; set.call(this, value) } })
+null"""
 
 
 @pytest.fixture(scope="module")

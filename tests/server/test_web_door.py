@@ -185,7 +185,8 @@ async def test_what_is_told_before_a_login(tmp_path):
         for code in (public, private, private.lower()):
             status, _, body = await web.ask(f"/t/{code}.json")
             assert (status, json.loads(body)["table"]) == (200, code.upper())
-        assert (await web.ask(f"/t/{private[:4]}.json"))[0] == 404
+        status, _, body = await web.ask(f"/t/{private[:4]}.json")
+        assert (status, body) == (200, b"null")
         status, _, body = await web.ask("/status.json")
         told = json.loads(body)
         assert (status, told["players"], told["tables"], told["draining"]) == (200, 1, 2, False)
@@ -411,7 +412,7 @@ async def test_tables_are_told_at_a_pace_and_the_status_only_if_the_host_wants(t
     settings = changed(QUICK, limits={"connections_per_address": 1})
     async with door(tmp_path / "data", settings, status=False) as web:
         found = [await web.ask("/t/K7PQ2.json") for _ in range(4)]
-        assert [code for code, _, _ in found] == [404, 404, 404, 429]
+        assert [code for code, _, _ in found] == [200, 200, 200, 429]
         assert found[3][1]["retry-after"] == "1"
         assert [(await web.ask(path))[0] for path in ("/status", "/status.json")] == [404, 404]
 

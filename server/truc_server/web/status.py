@@ -60,7 +60,9 @@ class Reception:
         try:
             table = self._lobby.table(code)
         except RefusedError:
-            return refused(HTTPStatus.NOT_FOUND, "there is no such table")
+            return data(
+                b"null"
+            )  # a page asks for tables that are gone: no mistake that a browser should tell of
         return data(msgspec.json.encode(unpack(encode(table.feed.shown_notice()))))
 
     def status(self, *, as_data: bool) -> Answer:

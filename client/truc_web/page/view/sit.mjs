@@ -7,6 +7,8 @@ import { card } from './cards.mjs'
 /** @typedef {import('../ui.mjs').Ui} Ui */
 
 const NAME_LETTERS = 24
+/** A table that admits no watchers: nothing is known of it before one sits there. */
+const UNSEEN = { t: 'table', variant: '', seats: [] }
 
 /** @param {Ui} ui @param {string} code */
 export function sitScreen(ui, code) {
@@ -21,13 +23,13 @@ export function sitScreen(ui, code) {
   }
   const seats = found.seats
   const waiting = seats.filter((/** @type {any} */ { name }) => name).map((/** @type {any} */ { name }) => name)
-  const isFull = seats.every((/** @type {any} */ { kind, name }) => kind ? kind !== 'empty' : Boolean(name))
+  const isFull = seats.length > 0 && seats.every((/** @type {any} */ { kind, name }) => kind ? kind !== 'empty' : Boolean(name))
   const title = waiting.length > 0 ? speech.say(speech.catalogue.singular.includes(waiting.length) ? 'page.waits_for_you' : 'page.wait_for_you', { names: speech.joined(waiting) }) : speech.say('page.free_table')
   return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, hero(found.variant, ui),
-    h('h1', null, isFull ? speech.say('page.table_full') : title), h('p', null, ui.gameName(found.variant), ', ', speech.say('page.for_players', { n: seats.length })),
+    h('h1', null, isFull ? speech.say('page.table_full') : title), seats.length > 0 && h('p', null, ui.gameName(found.variant), ', ', speech.say('page.for_players', { n: seats.length })),
     isFull ? null : form,
     h('p', { class: 'facts' }, chips(found, ui).map((/** @type {string} */ text) => h('span', { class: 'chip' }, text))),
-    h('p', null, h('button', { class: 'link', onclick: () => watch(ui, code) }, speech.say('page.just_watch')), ' · ',
+    h('p', null, seats.length > 0 && [h('button', { class: 'link', onclick: () => watch(ui, code) }, speech.say('page.just_watch')), ' · '],
       h('a', { href: '/learn', onclick: ui.link }, speech.say('page.never_played'))),
     h('details', null, h('summary', null, h('span', { class: 'tick' }, '✓ '), speech.say('page.nobody_chooses')),
       h('p', null, speech.say('page.nobody_chooses_how')))))
@@ -88,6 +90,7 @@ async function seen(ui, code) {
   await ui.ready()
   if (ui.state.tables[code] !== undefined) return undefined     // it is shown when it comes
   const told = await ui.ask('watch', { table: code }, { isQuiet: true })
+  if (told?.code === 'private_table') return UNSEEN
   if (told?.t !== 'ok') return null
   await ui.ask('unwatch', { table: code }, { isQuiet: true })
   await ui.wish('watch', { table: code })     // the table is shown when it comes
