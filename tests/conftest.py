@@ -95,6 +95,15 @@ def full() -> Iterator[int]:
         yield device.fileno()
 
 
+@pytest.fixture(scope="session")
+def chrome(tmp_path_factory: pytest.TempPathFactory):
+    """Return a browser that all tests of the session share; each opens pages of its own in it."""
+    from client.browser import chromium
+
+    with chromium(tmp_path_factory.mktemp("browser")) as running:
+        yield running
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Return twice as many workers as there are cores: many tests spend most of their time waiting for processes."""
     return 2 * (os.cpu_count() or 1)

@@ -135,6 +135,15 @@ class Browser:
         opened = self.ask("Target.createTarget", url="about:blank", browserContextId=context, newWindow=True)
         return Page(self, context, opened["targetId"], size)
 
+    @contextmanager
+    def somebody(self) -> Iterator["Page"]:
+        """Open an empty page for somebody new, and close it in the end."""
+        page = self.page()
+        try:
+            yield page
+        finally:
+            page.close()
+
     def ask(self, method: str, session: str | None = None, seconds: float = PATIENCE_S, **params: Any) -> Any:
         """Send a command and return its result."""
         number = self.send(method, session, **params)
@@ -337,10 +346,3 @@ def chromium(home: Path) -> Iterator[Browser]:
     finally:
         process.terminate()
         process.wait()
-
-
-@contextmanager
-def browser(home: Path) -> Iterator[Page]:
-    """Run a browser with one empty page."""
-    with chromium(home) as running:
-        yield running.page()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from client.browser import browser, needs_browser
+from client.browser import needs_browser
 from protocol.forge import small
 from protocol.peers import Table
 
@@ -62,10 +62,10 @@ def test_page_draws_each_duel(replayed) -> None:
 
 @needs_browser
 @pytest.mark.slow
-def test_duel_comes_to_the_page_when_it_begins(replayed, tmp_path) -> None:
+def test_duel_comes_to_the_page_when_it_begins(replayed, chrome, tmp_path) -> None:
     (tmp_path / "match.html").write_text(page_of(replayed, lang="en"), "utf-8")
     (_, view), *_ = of_duels(replayed)
-    with browser(tmp_path / "profile") as shown:
+    with chrome.somebody() as shown:
         shown.open(tmp_path / "match.html")
         seen = []
         for row in view.rows:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from client.browser import browser, needs_browser
+from client.browser import needs_browser
 from protocol.forge import small
 from protocol.peers import Puppet, Table
 from rows import each_row
@@ -129,9 +129,9 @@ def test_covered_card_is_drawn_as_it_was_known_in_the_end() -> None:
 
 @needs_browser
 @pytest.mark.slow
-def test_page_is_stepped_through_in_a_browser(tmp_path) -> None:
+def test_page_is_stepped_through_in_a_browser(chrome, tmp_path) -> None:
     (tmp_path / "match.html").write_text(page_of("truc-catalan-4"))
-    with browser(tmp_path / "profile") as shown:
+    with chrome.somebody() as shown:
         shown.open(tmp_path / "match.html")
 
         def hands() -> list[str]:

@@ -4,7 +4,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from client.browser import Page, browser, needs_browser
+from client.browser import Page, needs_browser
 from prompt_toolkit.application import DummyApplication, create_app_session
 from prompt_toolkit.application.current import set_app
 from prompt_toolkit.output import DummyOutput
@@ -76,8 +76,8 @@ def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
 
 @needs_browser
 @pytest.mark.slow
-def test_page_shows_every_step_in_a_browser_on_the_way_there_and_back(tmp_path) -> None:
-    with browser(tmp_path / "profile") as shown:
+def test_page_shows_every_step_in_a_browser_on_the_way_there_and_back(chrome, tmp_path) -> None:
+    with chrome.somebody() as shown:
         for file, lang in SPOKEN:
             replayed = replay_of(file.read_bytes(), lang=lang)
             (tmp_path / f"{file.stem}.html").write_text(page(replayed, lang=lang), "utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from chaos.servers import free_port
-from client.browser import Page, browser, needs_browser
+from client.browser import Browser, Page, needs_browser
 from client.running import Process
 from client.serving import RealServer
 from clients_elsewhere.programs import NODE, needs_node
@@ -155,11 +155,11 @@ class Rooms:
 
 
 @contextmanager
-def rooms(tmp_path: Path) -> Iterator[tuple[Rooms, RealServer]]:
+def rooms(chrome: Browser, tmp_path: Path) -> Iterator[tuple[Rooms, RealServer]]:
     web = free_port()
     server = RealServer(tmp_path / "server", {"TRUC_WEB_LISTEN": f"127.0.0.1:{web}"}).start()
     try:
-        with browser(tmp_path / "browser") as page:
+        with chrome.somebody() as page:
             yield Rooms(page, f"http://localhost:{web}"), server
             assert page.complaints == []
     finally:
@@ -167,9 +167,9 @@ def rooms(tmp_path: Path) -> Iterator[tuple[Rooms, RealServer]]:
 
 
 @needs_browser
-def test_a_player_in_the_screens_around_the_table(tmp_path):
+def test_a_player_in_the_screens_around_the_table(chrome, tmp_path):
     with (
-        rooms(tmp_path) as (player, server),
+        rooms(chrome, tmp_path) as (player, server),
         Process(
             tmp_path / "bot", "bot", server.url, "--name", "North", "--create", "truc-french", "--seats", "2"
         ),

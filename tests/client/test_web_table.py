@@ -15,7 +15,7 @@ from functools import partial
 import pytest
 import trio
 from chaos.servers import free_port
-from client.browser import browser, needs_browser
+from client.browser import needs_browser
 from client.serving import RealServer
 from server.admins import host_says, hosting
 from server.browsers import Door, door
@@ -216,14 +216,14 @@ def asking(tmp_path):
 
 @needs_browser
 @pytest.mark.slow
-def test_a_browser_is_opened_at_the_page_and_may_speak_with_the_server(real_server, tmp_path, asking):
+def test_a_browser_is_opened_at_the_page_and_may_speak_with_the_server(real_server, chrome, asking):
     environment, asked = asking
     command = [sys.executable, "-m", "truc_terminal", "web", f"{real_server.url}", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             lines = [process.stdout.readline() for _ in range(2)]
             link = re.search(r"http://localhost:\d+/open/\S+", lines[1])[0]
-            with browser(tmp_path / "profile") as page:
+            with chrome.somebody() as page:
                 page.visit(link)
                 assert page.look("location.pathname") == "/"
                 told = page.wait_for("fetch('/local.json').then((answer) => answer.json())")
@@ -242,17 +242,17 @@ def test_a_browser_is_opened_at_the_page_and_may_speak_with_the_server(real_serv
 
 @needs_browser
 @pytest.mark.slow
-def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(tmp_path):
+def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(chrome, tmp_path):
     web = {"TRUC_WEB_LISTEN": f"127.0.0.1:{free_port()}", "TRUC_ACCESS_MEMBERS": "invite"}
     server = RealServer(tmp_path / "data", web).start()
     try:
         command = [sys.executable, "-m", "truc_server", "invite", "--data", str(server.data)]
         told = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **web})
         link = told.stdout.splitlines()[1]
-        with browser(tmp_path / "stranger") as page:
+        with chrome.somebody() as page:
             page.visit(link.partition("#")[0])
             page.wait_for(WAITS_FOR % "does not admit your key")
-        with browser(tmp_path / "member") as page:
+        with chrome.somebody() as page:
             page.visit(link)
             page.wait_for(WAITS_FOR % "1 here")
     finally:

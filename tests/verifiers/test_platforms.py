@@ -12,7 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from client.browser import browser, needs_browser
+from client.browser import needs_browser
 from clients_elsewhere.programs import NODE, needs_node
 from rows import each_row
 
@@ -61,9 +61,9 @@ def imports(path: Path) -> list[str]:
 
 @pytest.mark.slow
 @needs_browser
-def test_every_vector_is_agreed_on_in_a_browser(tmp_path):
+def test_every_vector_is_agreed_on_in_a_browser(chrome):
     paths = [f"/{path.relative_to(ROOT).as_posix()}" for path in VECTORS]
-    with served() as address, browser(tmp_path) as page:
+    with served() as address, chrome.somebody() as page:
         page.visit(f"{address}/client/truc_web/lib/")  # a list of files: any page of this origin does
         told = json.loads(page.wait_for(f"{JUDGE}({json.dumps(paths)})"))
     assert [each for each in told if each[0] == "disagree"] == []
