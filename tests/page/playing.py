@@ -26,6 +26,8 @@ HELD = "globalThis.Worker = class extends Worker { constructor(...given) { super
 SHORT: Mapping[str, int | str] = {"match": 1, "target": 4}
 WHOLE_MATCH_S = 900
 """The robot gives up where a match stands still."""
+LAST_S = 120
+"""Within this bots end that have seen the end of their match."""
 NAMES = ("Ada", "Blai", "Caterina", "Dolors", "Eloi", "Fina")
 
 
@@ -162,7 +164,7 @@ def bots(server: WebServer, code: str, n: int, home: Path) -> Iterator[None]:
     ]
     try:
         yield
-        assert [bot.wait(30) for bot in running] == [0] * n
+        assert [bot.wait(LAST_S) for bot in running] == [0] * n
     finally:
         for bot in running:
             bot.kill()
