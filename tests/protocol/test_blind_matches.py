@@ -1,8 +1,11 @@
 """Whole matches of mode blind: what is proven of them, what follows silence and cheats, and every record out of place."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -50,7 +53,7 @@ from truc_protocol.records import (
     unsigned,
 )
 from truc_protocol.setup import Opts, blind_hindrance
-from truc_protocol.transcript import Transcript, read_transcript, write_transcript
+from truc_protocol.transcript import Transcript, pack_record, read_transcript, unpack_record, write_transcript
 from truc_rules import CardError, Kind, deciders, presets, with_options
 from truc_rules import preset as preset_of
 
@@ -110,14 +113,51 @@ def until(table: BlindTable, kind: type, *, when: Callable[[object], bool] = lam
         table.add(record)
 
 
+class Seen(NamedTuple):
+    """A record that was refused behind others."""
+
+    document: bytes
+    records: tuple[Record, ...]
+    record: Record
+    at: int | None
+    check: str
+    culprit: str | None
+
+
+ROWS = (
+    "test_masks_that_are_not_due_or_hold_other_points",
+    "test_locks_that_are_not_due_or_hold_another_nonce",
+    "test_keys_that_do_not_fit_and_what_nothing_voids_any_more",
+    "test_deal_that_is_not_of_the_places_as_they_are_locked",
+    "test_plays_that_open_another_card",
+    "test_salt_in_a_blind_deal_and_keys_in_a_dealt_one_are_no_shape",
+    "test_hand_is_not_closed_nor_called_again_before_every_link_of_it_is_open",
+    "test_call_with_the_role_of_the_server_and_a_second_draw",
+    "test_false_claim_that_a_hand_is_garbled_exposes_its_claimant",
+    "test_lends_are_owed_right_after_the_deal_and_in_their_order",
+    "test_server_rules_no_card_but_a_concession",
+)
+"""The tests whose refused records are kept in `blind/tampered.json`."""
+KEPT: dict[tuple[int, str], tuple[str, str | None]] = {
+    (test["keep"], test["then"][0]): (test["check"], test["culprit"])
+    for group in json.loads((FOLDER / "tampered.json").read_text(encoding="utf-8"))["testGroups"]
+    for test in group["tests"]
+}
+SEEN: list[Seen] = []
+
+
 def refusal(table: BlindTable, record: Record) -> tuple[str, str | None]:
-    """What a stranger with the file says of a record behind those of a table."""
+    """What a stranger with the file says of a record behind those of a table; it is kept among the vectors."""
     auditor = audit(table.document, table.records)
     with pytest.raises(AuditError) as caught:
         auditor.feed(record)
+    found = caught.value.refutation
     file = verify(write_transcript(table.document, [*table.records, record]))
-    assert (file.result, file.refutation) == (Result.REFUTED, caught.value.refutation)
-    return caught.value.refutation.check, caught.value.refutation.culprit
+    assert (file.result, file.refutation) == (Result.REFUTED, found)
+    SEEN.append(Seen(table.document, tuple(table.records), record, found.k, found.check, found.culprit))
+    item = len(table.records), pack_record(record).hex()
+    assert KEPT.get(item, (found.check, found.culprit)) == (found.check, found.culprit)
+    return found.check, found.culprit
 
 
 def expected(table: BlindTable, check: str, culprit: str | None, *records: Record) -> None:
@@ -563,3 +603,20 @@ def test_server_rules_no_card_but_a_concession():
     moved = table.dealer.move(table.ledger)
     assert parse(moved).kind in ("concede", "stand", "decline")
     table.add(moved)
+
+
+def test_kept_forgeries_are_refused_as_they_say():
+    file = json.loads((FOLDER / "tampered.json").read_text(encoding="utf-8"))
+    for group in file["testGroups"]:
+        document, items = bytes.fromhex(group["document"]), [*map(bytes.fromhex, group["items"])]
+        auditor = Auditor(document)
+        for record in map(unpack_record, items):
+            auditor.feed(record)
+        for test in group["tests"]:
+            trial = copy(auditor)  # it holds values alone, which nothing changes
+            with pytest.raises(AuditError) as caught:
+                trial.feed(unpack_record(bytes.fromhex(test["then"][0])))
+            found = caught.value.refutation
+            assert (found.check, found.culprit, found.k) == (test["check"], test["culprit"], test["record"])
+    checks = {test["check"] for group in file["testGroups"] for test in group["tests"]}
+    assert {"C43", "C44", "C45", "C46", "C47", "C48", "C49", "C52", "C19", "C22", "C26"} <= checks

@@ -135,7 +135,9 @@ def draw(ledger: Ledger, body: Draw) -> Ledger:
     first = dealing.first_dealer(ledger.setup.mid, body.j, links, ledger.seats)
     if body.first != first:
         raise CheckError("C16", f"expected first dealer {first}, got {body.first}", "server")
-    match = new_match(ledger.setup.terms.played, seats=ledger.seats, dealer=Seat(first))
+    terms = ledger.setup.terms
+    rules = terms.played if terms.table.mode == BLIND else terms.variant
+    match = new_match(rules, seats=ledger.seats, dealer=Seat(first))
     return replace(
         opened, phase=Phase.BETWEEN, deal_index=ledger.deal_index + 1, match=match, call=None, released=()
     )
