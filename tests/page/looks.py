@@ -139,12 +139,9 @@ class Looks:
         events = told["events"][: told["asked"]] if upto == "asked" else told["events"]
         self.tell([{"what": "left", "table": told["code"]}, *events])
         self.go(f"/t/{told['code']}")
-        if upto == "asked":
-            self.page.look("document.querySelector('[data-dialog=end] .b.yes')?.click()")
-            self.page.wait_for("drawn()")
-        self.page.wait_until(
-            "document.querySelector('.hand')" if upto == "asked" else "document.querySelector('.checked')"
-        )
+        shut = "document.querySelector('[data-dialog=end] .b.yes')?.click()"
+        playing = f"({shut}, document.querySelector('.hand') && !document.querySelector('[data-dialog]'))"
+        self.page.wait_until(playing if upto == "asked" else "document.querySelector('.checked')")
 
     def sheet(self, name: str, kind: str = "four") -> None:
         """Open what lies over a table: by the button that opens it."""

@@ -5,6 +5,7 @@ import { answeringOf, askOf, awaited, buttonsOf } from './model.mjs'
 
 const COLUMNS = 12
 const MOST_IN_A_ROW = 4
+const LONG_WORD = 9     // letters; four slots with longer ones do not fit beside each other on a phone
 const TONES = { yes: 'yes', no: 'no', raise: 'ra', plain: '' }
 
 /** They come first, side by side. */
@@ -33,7 +34,7 @@ function before(ui, table, speech) {
   const isOver = table.ended !== null
   const fields = { table: table.code }
   const isReady = seat?.ready === true
-  const width = isOver ? widthsOf(2 + Number(table.proof.kept !== null))[0] : 'w12'
+  const width = isOver ? widthsOf(2 + Number(table.proof.kept !== null), MOST_IN_A_ROW)[0] : 'w12'
   return h('div', { class: 'acts' },
     isFull && !isReady && h('button', { class: 'b yes w12', onclick: () => ui.ask('ready', fields) }, h('b', null, speech.say(isOver ? 'page.again' : 'page.ready_button'))),
     !isFull && h('button', { class: 'b yes w12', onclick: () => ui.invite(table) }, h('b', null, speech.say('page.invite')), h('small', null, speech.say('page.invite_how'))),
@@ -49,7 +50,8 @@ function bids(ui, table, speech) {
   const signs = (table.shown?.n ?? 2) > 2 && table.rules?.params.signals
   const phrases = table.rules?.params.phrases ?? []
   const hasMore = Boolean(signs) || phrases.length > 0
-  const widths = widthsOf(buttons.length - ANSWERS.length + Number(hasMore))
+  const isLong = buttons.some(({ word, isOwn }) => !isOwn && word.split(' ').some((/** @type {string} */ part) => part.length > LONG_WORD))
+  const widths = widthsOf(buttons.length - ANSWERS.length + Number(hasMore), isLong ? MOST_IN_A_ROW - 1 : MOST_IN_A_ROW)
   return h('div', { class: 'acts' },
     buttons.map((each, i) => h('button', {
       key: each.id, 'data-slot': each.id, disabled: !each.isPossible, title: each.title,
@@ -61,9 +63,9 @@ function bids(ui, table, speech) {
       h('kbd', { 'aria-hidden': 'true' }, speech.say('keys.signs')), h('b', null, speech.say(signs ? 'page.signs' : 'page.phrases'))))
 }
 
-/** How wide so many slots are on a phone, in twelfths: rows of four at most, each of them full. @param {number} n */
-function widthsOf(n) {
-  const rows = Math.ceil(n / MOST_IN_A_ROW)
+/** How wide so many slots are on a phone, in twelfths: rows of so many at most, each of them full. @param {number} n @param {number} most */
+function widthsOf(n, most) {
+  const rows = Math.ceil(n / most)
   return Array.from({ length: rows }, (_, row) => Math.floor(n / rows) + Number(row < n % rows))
     .flatMap((each) => Array.from({ length: each }, () => `w${COLUMNS / each}`))
 }
