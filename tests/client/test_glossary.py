@@ -64,6 +64,7 @@ GLOSSARY = {
 REGIONAL = {
     ("es", "argentine"): {"trick": "vueltas?", "score": "puntaje"},
     ("es", "uruguayan"): {"trick": "vueltas?", "score": "puntaje"},
+    ("es", "venezuelan"): {},  # phrases alone: the vira, the chico
     ("ca", "valencian"): {"tied": "pard(a|es)"},
     ("pt", "paulista"): {"trick": "rodadas?", "point": "tentos?"},
     ("pt", "mineiro"): {"trick": "rodadas?", "point": "tentos?"},
