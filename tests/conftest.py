@@ -71,6 +71,7 @@ _BEGIN_FIRST = (
     "system/test_own_bots.py",
     "system/test_kills.py",
     "conform/test_broken_clients.py",
+    "page/test_judged.py",
     "page/test_matches.py",
     "page/test_interruptions.py",
     "benchmarks/test_calls.py",
