@@ -9,12 +9,14 @@ becomes durable.
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
 from typing import Final
 
 import structlog
 import trio
 
 from truc_server.operation.figures import SECONDS, SIZES, Spread
+from truc_server.operation.worker import Worker
 from truc_server.storage import StoreBusyError, StoreError, Write
 from truc_server.storage.sql import Store
 from truc_server.timing.timers import StoppingError
@@ -52,7 +54,7 @@ class Journal:
         on_failure: Callable[[StoreError], None],
     ) -> None:
         self._store = store
-        self._thread = trio.CapacityLimiter(1)  # of its own: reads of the store never keep a commit waiting
+        self._thread = Worker("commits")  # of its own: reads of the store never keep a commit waiting
         self._on_durable = on_durable
         self._on_failure = on_failure
         self._batches: deque[list[Write]] = deque()
@@ -142,14 +144,15 @@ class Journal:
 
     async def run(self) -> None:
         """Commit batch after batch until the journal is closed or a commit fails; a commit once begun is finished."""
-        async with trio.open_nursery() as tasks:
-            tasks.start_soon(self._watch)
-            while self._batches or self._stopped is None:
-                if self._batches:
-                    await self._commit(self._batches.popleft())
-                else:
-                    await self._more.park()
-            tasks.cancel_scope.cancel()
+        with closing(self._thread):
+            async with trio.open_nursery() as tasks:
+                tasks.start_soon(self._watch)
+                while self._batches or self._stopped is None:
+                    if self._batches:
+                        await self._commit(self._batches.popleft())
+                    else:
+                        await self._more.park()
+                tasks.cancel_scope.cancel()
 
     async def _watch(self) -> None:
         """Say of each commit that does not return that it hangs, while it does."""
@@ -205,7 +208,7 @@ class Journal:
         await self._try(batch)
 
     async def _try(self, batch: list[Write]) -> None:
-        await trio.to_thread.run_sync(self._store.commit, batch, limiter=self._thread)
+        await self._thread.run(self._store.commit, batch)
 
     def _measure(self, writes: int) -> None:
         took = trio.current_time() - self._began
