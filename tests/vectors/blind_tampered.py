@@ -32,7 +32,7 @@ def groups() -> list[Group]:
             items = [pack_record(record).hex() for record in records]
             comment = f"{name.removeprefix('test_').replace('_', ' ')} {n}"
             tests = [_test(f"{comment}.{m}", len(items), row) for m, row in enumerate(rows, 1)]
-            found.append(Group("list", tests, {"document": document.hex(), "items": items}))
+            found.append(Group("blind-list", tests, {"document": document.hex(), "items": items}))
     return found
 
 

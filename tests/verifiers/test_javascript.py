@@ -240,7 +240,7 @@ def test_every_vector_is_agreed_on():
     of_mode_blind = {
         group["type"] for group in json.loads((VECTORS / "blind.json").read_text())["testGroups"]
     }
-    assert {*counts} == {f"left out {kind}" for kind in {"wire", *of_mode_blind}}
+    assert {*counts} == {f"left out {kind}" for kind in {"wire", "blind-list", *of_mode_blind}}
 
 
 FIGURES = {"value", "order", "picked", "shared", "pin", "pk"}  # what invalid tests do not give
