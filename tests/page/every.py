@@ -7,6 +7,7 @@ exit status is 1 then. Several matches are played at a time, all in one browser.
 import argparse
 import sys
 import tempfile
+import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -58,7 +59,8 @@ def _played(browser: Browser, server: WebServer, home: Path, match: Match) -> It
             yield False
             pressed = finish()
     except Exception as error:
-        print(f"{about}: {error!r}", *getattr(error, "__notes__", ()), sep="\n", flush=True)
+        where = traceback.extract_tb(error.__traceback__)[-1].line
+        print(f"{about}: {error!r} in {where}", *getattr(error, "__notes__", ()), sep="\n", flush=True)
         yield True
     else:
         print(f"{about}: proven; {', '.join(sorted(pressed))}", flush=True)
