@@ -234,7 +234,7 @@ export class Attended {
     const winner = ledger?.result?.winner ?? null
     const kept = { match, variant: rules.variant, names, seat: this.number, rules, story: this.story, ended: Date.now(), winner, isOver: ledger?.phase === 'ended' }
     await this.means.vault.keep({ ...kept, failed: failure === null ? null : failure.check ?? 'unsound', file, known: failure?.known ?? null })
-    this.means.tell({ what: 'kept', table: this.table, match })
+    this.means.tell({ what: 'kept', table: this.table, match, isOver: kept.isOver })
   }
 
   /** The server has sent everything that was asked for, up to k. @param {number} k */

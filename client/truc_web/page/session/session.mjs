@@ -8,7 +8,7 @@
 //   { what: 'seated', table, seat }, { what: 'left', table }
 //   { what: 'checked', table, k, phase }        this record has passed every check
 //   { what: 'proved', table, j, hands, secrets, cards, isSigned }     this hand was dealt again
-//   { what: 'kept', table, match }              its transcript is stored
+//   { what: 'kept', table, match, isOver }      its transcript is stored, with the end where that has come
 //   { what: 'failed', table, check, kind, culprit, k, why, isEvidence }     nothing is signed there any more; `kind` is
 //                                               unsound, stopped_before or elsewhere where no check has a number for it
 //   { what: 'reply', n, message }               to the wish n: ok or error

@@ -82,8 +82,8 @@ export const freshTable = (code, seat) => ({
   /** @type {any[]} */
   log: [],
   unread: 0,
-  /** @type {{ checked: number, hands: number, proved: any, failed: any, kept: string | null }} */
-  proof: { checked: 0, hands: 0, proved: null, failed: null, kept: null },
+  /** @type {{ checked: number, hands: number, proved: any, failed: any, kept: string | null, isWhole: boolean }} */
+  proof: { checked: 0, hands: 0, proved: null, failed: null, kept: null, isWhole: false },
   /** @type {any} */
   ended: null,
   /** @type {string | null} */
@@ -135,7 +135,7 @@ export function judgedTable(table, event) {
   switch (event.what) {
     case 'checked': return { ...table, proof: { ...proof, checked: event.k + 1 } }
     case 'proved': return { ...table, proof: { ...proof, hands: event.hands, proved: event } }
-    case 'kept': return { ...table, proof: { ...proof, kept: event.match } }
+    case 'kept': return { ...table, proof: { ...proof, kept: event.match, isWhole: event.isOver } }
     case 'failed': return { ...table, proof: { ...proof, failed: event }, options: null }
     default: return table
   }

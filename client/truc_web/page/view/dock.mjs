@@ -34,12 +34,12 @@ function before(ui, table, speech) {
   const isOver = table.ended !== null
   const fields = { table: table.code }
   const isReady = seat?.ready === true
-  const width = isOver ? widthsOf(2 + Number(table.proof.kept !== null), MOST_IN_A_ROW)[0] : 'w12'
+  const width = isOver ? widthsOf(2 + Number(table.proof.isWhole), MOST_IN_A_ROW)[0] : 'w12'
   return h('div', { class: 'acts' },
     isFull && !isReady && h('button', { class: 'b yes w12', onclick: () => ui.ask('ready', fields) }, h('b', null, speech.say(isOver ? 'page.again' : 'page.ready_button'))),
     !isFull && h('button', { class: 'b yes w12', onclick: () => ui.invite(table) }, h('b', null, speech.say('page.invite')), h('small', null, speech.say('page.invite_how'))),
     isOver && h('button', { class: `b ${width}`, onclick: () => ui.go(`/m/${table.match}`) }, h('b', null, speech.say('page.see_again'))),
-    isOver && table.proof.kept !== null && h('button', { class: `b ${width}`, onclick: () => ui.download(/** @type {string} */ (table.proof.kept)) }, h('b', null, speech.say('page.save_file'))),
+    isOver && table.proof.isWhole && h('button', { class: `b ${width}`, onclick: () => ui.download(/** @type {string} */ (table.proof.kept)) }, h('b', null, speech.say('page.save_file'))),
     h('button', { class: `b ${width}`, onclick: () => ui.leave(table) }, h('b', null, speech.say('page.leave'))))
 }
 
