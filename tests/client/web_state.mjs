@@ -7,7 +7,7 @@ import test from 'node:test'
 
 import { fromHex } from '../../client/truc_web/lib/index.mjs'
 import { effects } from '../../client/truc_web/page/effects.mjs'
-import { screenOf } from '../../client/truc_web/page/route.mjs'
+import { load, screenOf } from '../../client/truc_web/page/route.mjs'
 import { rulesOf } from '../../client/truc_web/page/session/plain.mjs'
 import { slotOf } from '../../client/truc_web/page/state/slots.mjs'
 import { FIRST, reduce } from '../../client/truc_web/page/state/state.mjs'
@@ -79,6 +79,7 @@ const settled = (state) => Object.fromEntries(Object.entries(state.tables).map((
 const linesOf = ({ log }) => log.filter(({ fact }) => fact !== undefined)
 
 const VISITS = await visits()
+await load('t')     // elsewhere a screen is loaded when it is first shown, behind the way to a seat
 const each = (run) => VISITS.forEach((visit, number) => {
   try {
     run(visit, chanceOf(number + 1))
@@ -121,6 +122,19 @@ test('slots and cards never move', () => {
       held.forEach((card) => place.set(card.name, card.place))
     }
   })
+})
+
+test('the file of a match is offered once it is stored with its end', () => {
+  let played = 0
+  each(({ table, events }) => {
+    const state = folded(events, at(table))
+    const it = state.tables[table]
+    if (it === undefined || it.seat === null || it.ended === null) return
+    played++
+    const offers = (isOver) => textsOf(screenAt(folded([{ what: 'kept', table, match: it.match, isOver }], state), 'en')).includes(SPEECHES.en.say('page.save_file'))
+    assert.deepEqual([offers(false), offers(true)], [false, true])
+  })
+  assert.notEqual(played, 0)
 })
 
 // Messages of one kind, and about one seat, come in their order; so do those around a record, a setup and an end.

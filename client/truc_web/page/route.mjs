@@ -35,13 +35,15 @@ export function screenOf(ui) {
   return later(ui, kind in LATER ? kind : '', rest)
 }
 
+/** Load a screen, if that was not done before. @param {string} kind */
+export async function load(kind) {
+  loaded.set(kind, (await LATER[kind]()).screen)
+}
+
 /** @param {Ui} ui @param {string} kind @param {any} about */
 function later(ui, kind, about) {
   const screen = loaded.get(kind)
   if (screen !== undefined) return screen(ui, about)
-  LATER[kind]().then((module) => {
-    loaded.set(kind, module.screen)
-    ui.draw()
-  })
+  load(kind).then(() => ui.draw())
   return null
 }
