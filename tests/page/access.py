@@ -4,6 +4,7 @@
 themes, and prints what is wrong; the exit status is 1 then. The suite looks at a part of it.
 """
 
+import argparse
 import base64
 import json
 import sys
@@ -129,7 +130,10 @@ class Access:
 
 
 def main() -> int:
-    """Look at all there is."""
+    """Look at all there is, in some of the languages or in every one."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("languages", nargs="*", help="every one, if none is named")
+    languages = asked.parse_args().languages or LANGUAGES
     found = []
     with tempfile.TemporaryDirectory() as folder, chromium(Path(folder) / "browser") as running:
         server = WebServer(Path(folder) / "server")
@@ -137,7 +141,7 @@ def main() -> int:
         try:
             for pack in ("spanish", "french"):
                 access = Access(running, server.origin, pack)
-                for lang in LANGUAGES:
+                for lang in languages:
                     for theme in ("dark", "light"):
                         access.looks.open(lang=lang, theme=theme)
                         seen = [

@@ -63,7 +63,7 @@ def test_cards_of_a_hand_played_blind_open_one_by_one():
     seen = [*turned_up(deal.pack)]
     for seat, slot in ((0, 2), (1, 0), (1, 1)):
         place = deal.pack.places[deal.play_unseen(seat, slot)]
-        keys = [step.opened[0] for step in sorted(deal.pack.keyed, key=lambda step: step.seat)]
+        keys = tuple(step.opened[0] for step in sorted(deal.pack.keyed, key=lambda step: step.seat))
         seen.append(find_card(place, keys, 40))
         assert opens(deal.pack, deal.plan.place(0, seat, slot), seen[-1], keys)
     assert None not in seen

@@ -171,7 +171,7 @@ def test_tests_are_numbered_and_every_kind_of_group_is_there():
 
 def test_the_keys_of_a_card_have_one_product_by_which_it_opens():
     group = next(group for group in GROUPS if group["type"] == "blind-opening")
-    keys = [h(key) for key in group["tests"][0]["keys"]]
+    keys = tuple(h(key) for key in group["tests"][0]["keys"])
     product = points.encoded(points.product([points.decoded(key) for key in keys]))
     assert product.hex() == "d0f2eca7b54540b41a3785a59c03af4195a53ac2dbef890b3702912f87dab77b"
     assert find_card(one_place(group).places[group["place"]], keys, group["deck"]) == 23

@@ -15,8 +15,8 @@ from truc_terminal.replay_model.stages import MatchStage, PlayedHand, ReplayedMa
 from truc_words import Speech, score_label, shown_name, side_name
 
 _SCORED: Final = ("points_scored", "unit_scored", "game_won", "match_won")
-_QUIET: Final = ("release", "ack")
-"""Records that change nothing on the table: steps skip them."""
+_QUIET: Final = ("release", "ack", "mask", "lock", "keys", "lend")
+"""Records that change nothing that is seen on the table: steps skip them."""
 
 
 class StagedText(NamedTuple):
