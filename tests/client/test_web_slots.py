@@ -51,6 +51,16 @@ def test_every_kind_of_move_has_a_place_and_every_game_the_slots_that_it_names(t
 
 
 @needs_node
+def test_a_call_that_a_game_lacks_has_no_slot(told) -> None:
+    slots = dict(told["slots"])
+    with_it = {game for game, each in slots.items() if "real-envido" in each}
+    assert {"truco-argentino 2", "truco-uruguayo 6"} <= with_it
+    assert with_it.isdisjoint(
+        {"truco-venezolano 2", "truco-venezolano 4", "truc-valencia 2", "truc-valencia 4"}
+    )
+
+
+@needs_node
 @pytest.mark.parametrize(
     ("path", "words"), [pytest.param(p, w, id=p) for p, w in word_files() if "own" not in p]
 )

@@ -30,7 +30,7 @@ export function slotsOf(params, seats) {
     params.short_deal && slot('tap', 'plain'),
     params.redeal !== null && slot('redeal', 'raise'),
     envido && slot('envido', 'raise'),
-    envido && slot('real-envido', 'raise'),
+    envido?.max_real > 0 && slot('real-envido', 'raise'),
     envido && slot('falta-envido', 'raise'),
     flor && slot('flor', 'raise', 'flor', 'contraflor', 'contraflor-rest'),
     slot('raise', 'raise'),
