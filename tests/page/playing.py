@@ -26,6 +26,7 @@ HELD = "globalThis.Worker = class extends Worker { constructor(...given) { super
 SHORT: Mapping[str, int | str] = {"match": 1, "target": 4}
 WHOLE_MATCH_S = 900
 """The robot gives up where a match stands still."""
+TRIES = 10
 LAST_S = 120
 """Within this bots end that have seen the end of their match."""
 NAMES = ("Ada", "Blai", "Caterina", "Dolors", "Eloi", "Fina")
@@ -69,8 +70,15 @@ class Person:
     def sit(self, code: str, name: str) -> None:
         """Open the link of a table, and sit down there as somebody new does."""
         self.page.visit(self.server.link(code))
+        self.say_name(name)
+
+    def say_name(self, name: str) -> None:
+        """Write a name into the field for it; as the page comes to be, that may move away from below the mouse."""
         self.page.wait_until("document.querySelector('form input[name=name]')")
-        self.page.click("input[name=name]")
+        for _ in range(TRIES):
+            self.page.click("input[name=name]")
+            if self.page.look("document.activeElement.name === 'name'"):
+                break
         self.page.type(name)
         self.page.press("Enter")
 
@@ -85,11 +93,7 @@ class Person:
     ) -> str:
         """Open a table, and sit there; returns its code."""
         self.page.visit(self.server.link())
-        self.page.wait_until("document.querySelector('form input[name=name]')")
-        # not by the mouse: what comes into the lobby meanwhile moves the field
-        self.page.look("document.querySelector('form input[name=name]').focus()")
-        self.page.type(name)
-        self.page.press("Enter")
+        self.say_name(name)
         self.page.wait_until(
             f"document.querySelector('header a.chip')?.textContent.startsWith({json.dumps(name)})"
         )

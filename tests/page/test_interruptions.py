@@ -206,3 +206,45 @@ def test_a_server_with_another_key_is_told_nothing(chrome, own_server, tmp_path)
             assert SERVER_NOT_PROVED in person.page.look(f"{STOPPED}.innerText")
             person.page.reload()
         without_lost_connections(person.page)
+
+
+HOLD = """const Held = globalThis.Worker
+globalThis.wished = []
+globalThis.Worker = class extends Held {
+  async postMessage(wish) {
+    if (wish.do === 'begin') {
+      await this.opened()
+      await held()
+    }
+    super.postMessage(wish)
+    wished.push(wish.do)
+  }
+  /** Kept once the worker has read what is kept a first time. */
+  opened() {
+    super.postMessage({ do: 'key', n: 1000001 })
+    return new Promise((resolve) => this.addEventListener('message', ({ data }) => data.n === 1000001 && resolve()))
+  }
+}
+/** From then on nothing that is kept can be read, until `letGo` is true. */
+const held = () => new Promise((resolve) => {
+  indexedDB.open('truc').onsuccess = ({ target: { result } }) => {
+    const self = result.transaction('self', 'readwrite').objectStore('self')
+    const again = () => { self.get('none').onsuccess = () => { if (!globalThis.letGo) again() } }
+    again()
+    resolve()
+  }
+})"""
+
+
+def test_a_name_that_is_said_while_what_is_kept_is_read_is_not_lost(chrome, web_server) -> None:
+    with people(chrome, web_server, 2) as (first, second):
+        link = web_server.link(first.create(NAMES[0], "put", 2))
+        second.page.visit(link)
+        second.page.wait_until("document.querySelector('form input[name=name]')")
+        second.page.before(HOLD)
+        second.page.visit(link)
+        second.page.wait_until("wished.includes('begin')")
+        second.say_name(NAMES[1])
+        second.page.wait_until("wished.includes('name')")
+        second.page.look("setTimeout(() => { letGo = true }, 200); null")
+        second.page.wait_until("document.querySelector('.hand')")

@@ -98,8 +98,8 @@ const WISHES = {
     return session?.logInNow()
   },
   async name({ n, name }) {
+    await settled     // whoever is quick has pressed before: what is loaded then would be there in place of the name
     await vault?.rename(name)
-    await settled     // whoever is quick has pressed before
     await session?.nameIs()
     tell({ what: 'reply', n, message: { t: 'ok' } })
   },
