@@ -26,7 +26,6 @@ HELD = "globalThis.Worker = class extends Worker { constructor(...given) { super
 SHORT: Mapping[str, int | str] = {"match": 1, "target": 4}
 WHOLE_MATCH_S = 900
 """The robot gives up where a match stands still."""
-TRIES = 10
 LAST_S = 120
 """Within this bots end that have seen the end of their match."""
 NAMES = ("Ada", "Blai", "Caterina", "Dolors", "Eloi", "Fina")
@@ -73,12 +72,10 @@ class Person:
         self.say_name(name)
 
     def say_name(self, name: str) -> None:
-        """Write a name into the field for it; as the page comes to be, that may move away from below the mouse."""
+        """Write a name into the field for it, and sit down by it."""
         self.page.wait_until("document.querySelector('form input[name=name]')")
-        for _ in range(TRIES):
-            self.page.click("input[name=name]")
-            if self.page.look("document.activeElement.name === 'name'"):
-                break
+        # not by the mouse: what comes into the screen meanwhile moves the field
+        self.page.look("document.querySelector('form input[name=name]').focus()")
         self.page.type(name)
         self.page.press("Enter")
 
