@@ -21,7 +21,7 @@ from typing import Final
 import trio
 
 HOST: Final = "127.0.0.1"
-PATIENCE_S: Final = 30.0  # for a server to start or to stop, on a busy machine
+PATIENCE_S: Final = 60.0  # for a server to start or to stop, on a busy machine
 QUICK: Final = MappingProxyType(
     {
         "TRUC_TABLES_BETWEEN_HANDS_MS": "0",

@@ -15,7 +15,7 @@ NEEDS_RULES = {"C3.cheat-score", "C3.cheat-options-forbidden"}
 
 def not_passed(level, case, *command) -> set[str]:
     """Judge a client; returns the cases that it does not pass."""
-    results = judge((case,), *command, level=Level(level), patience_s=20.0)
+    results = judge((case,), *command, level=Level(level), patience_s=60.0)
     assert len(results) > 10
     return {
         name for name, result in results.items() if result.verdict not in (CaseVerdict.PASS, CaseVerdict.INFO)
