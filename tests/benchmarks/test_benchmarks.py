@@ -23,10 +23,10 @@ from truc_server.storage import schema
 
 LINUX_ALONE = pytest.mark.skipif(sys.platform != "linux", reason="needs epoll, /proc and all of 127.0.0.0/8")
 NEEDS = {
-    "postgresql": pytest.mark.skipif(
+    "postgresql": pytest.mark.skipif(  # the section starts a server of its own
         programs() is None, reason="needs PostgreSQL (Debian's package postgresql)"
     ),
-    "peers": pytest.mark.skipif(
+    "peers": pytest.mark.skipif(  # npm brings the other servers, outside of the tests
         not node.folder().exists(), reason="needs `python -m tests.benchmarks --only peers`"
     ),
 }

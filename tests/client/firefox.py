@@ -192,7 +192,7 @@ class FirefoxPage(ReadPage):
         step()
         while not (whole := _saved(folder, before)):
             assert time.monotonic() < end, "nothing was saved"
-            time.sleep(POLL_S)
+            time.sleep(POLL_S)  # BiDi tells of no download's end: the folder alone does
         return whole[0].read_bytes()
 
 
@@ -252,5 +252,5 @@ def _port_of(told: Path) -> int:
     end = time.monotonic() + PATIENCE_S
     while (found := re.search(r"ws://127\.0\.0\.1:(\d+)", told.read_text("utf-8"))) is None:
         assert time.monotonic() < end, "Firefox did not say on which port it listens"
-        time.sleep(POLL_S)
+        time.sleep(POLL_S)  # the port is told in a file, which nobody can wait for
     return int(found[1])

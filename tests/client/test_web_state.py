@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from clients_elsewhere.programs import NODE, needs_node
-from rules.chance import TABLES, optioned, random_hand
+from rules.chance import TABLES, random_hand, with_each_option
 
 from truc_protocol.documents import rule_document
 from truc_protocol.facts import event_fact
@@ -32,7 +32,6 @@ from truc_rules import (
     legal,
     move_line,
     preset,
-    with_options,
 )
 from truc_rules.match.moves import described
 from truc_web.words import word_files
@@ -52,9 +51,7 @@ ANSWERING = {
 def games() -> Iterator[tuple[Variant, int]]:
     for name, seats in TABLES:
         yield preset(name), seats
-    for (option, value), name in {each[1:]: each[0] for each in optioned()}.items():
-        variant = with_options(preset(name), {option: value})
-        yield variant, variant.players[-1]
+    yield from {each[2:]: each[:2] for each in with_each_option()}.values()
 
 
 def told(variant: Variant, seats: int, seed: str) -> dict[str, Any]:

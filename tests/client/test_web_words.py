@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from clients_elsewhere.programs import NODE, needs_node
-from rules.chance import TABLES, optioned, random_hand
+from rules.chance import TABLES, random_hand, with_each_option
 
 from truc_protocol.facts import RECORD_FACTS, event_fact
-from truc_rules import Seat, Variant, legal, preset, with_options
+from truc_rules import Seat, Variant, legal, preset
 from truc_rules.match.moves import described
 from truc_web.words import word_files
 from truc_words import (
@@ -65,9 +65,8 @@ def hands() -> Iterator[tuple[Variant, int, str]]:
     for name, seats in TABLES:
         for number in range(HANDS):
             yield preset(name), seats, f"{number}"
-    for name, option, value in optioned():
-        variant = with_options(preset(name), {option: value})
-        yield variant, variant.players[-1], f"{option} {value}"
+    for variant, seats, option, value in with_each_option():
+        yield variant, seats, f"{option} {value}"
 
 
 def told_kinds(line: str) -> str:

@@ -99,6 +99,13 @@ def optioned():
     ]
 
 
+def with_each_option():
+    """Yield every preset's every option as a game for most players: (variant, seats, option, value)."""
+    for name, option, value in optioned():
+        variant = with_options(preset(name), {option: value})
+        yield variant, variant.players[-1], option, value
+
+
 def parametered():
     """Return the games with a parameter that is otherwise in others."""
     return [_with_parameter(preset(name), path.split("."), value) for name, path, value in PARAMETERS]

@@ -159,9 +159,8 @@ def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> Tak
     table = ledger.setup.terms.table
     move = read_act(seat, kind, args, deck=table.deck, culprit=_SERVER, mode=table.mode)
     _check_fixed(match, move)
-    hand, match = open_slots(
-        ledger.hand, match, seat, move.openings, _SERVER
-    )  # of salts: mode blind rules no card
+    # by salts: in mode blind the server rules no card
+    hand, match = open_slots(ledger.hand, match, seat, move.openings, _SERVER)
     step = LoggedMove(move.action, ruled=True)
     is_unseen = move.action.kind is Kind.BLIND
     after, events = (played_unseen(ledger, step), ()) if is_unseen else _told(ledger, hand, match, step)

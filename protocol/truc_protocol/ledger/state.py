@@ -240,8 +240,7 @@ class Ledger(msgspec.Struct, frozen=True):
     @property
     def link_at_close(self) -> bool:
         """Whether close and void open the server's link: it deals, and cards are opened hand by hand."""
-        table = self.setup.terms.table
-        return table.policy == "hand" and table.mode != BLIND
+        return self.setup.terms.table.policy == "hand" and not self.is_dealerless
 
 
 Taken = tuple[Ledger, Events]

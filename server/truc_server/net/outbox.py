@@ -304,9 +304,8 @@ class Flusher:
         # in the order in which they were noted; a set takes a call to put something in
         self._ready: dict[Outbox, None] = {}
         self._wake = trio.Event()
-        self._held: defaultdict[int, dict[Outbox, None]] = defaultdict(
-            dict
-        )  # by the batch that they wait for
+        # by the batch that they wait for
+        self._held: defaultdict[int, dict[Outbox, None]] = defaultdict(dict)
 
     def touch(self, outbox: Outbox) -> None:
         """Look at an outbox to which something has happened, even if it is empty."""

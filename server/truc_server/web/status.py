@@ -60,9 +60,8 @@ class Reception:
         try:
             table = self._lobby.table(code)
         except RefusedError:
-            return data(
-                b"null"
-            )  # a page asks for tables that are gone: no mistake that a browser should tell of
+            # a page asks for tables that are gone, too: no mistake that a browser should tell of
+            return data(b"null")
         return data(msgspec.json.encode(unpack(encode(table.feed.shown_notice()))))
 
     def status(self, *, as_data: bool) -> Answer:
