@@ -240,7 +240,8 @@ class Ledger(msgspec.Struct, frozen=True):
     @property
     def link_at_close(self) -> bool:
         """Whether close and void open the server's link: it deals, and cards are opened hand by hand."""
-        return self.setup.terms.table.policy == "hand" and not self.is_dealerless
+        table = self.setup.terms.table
+        return table.policy == "hand" and table.mode != BLIND  # is_dealerless would be one call more a hand
 
 
 Taken = tuple[Ledger, Events]
