@@ -85,6 +85,8 @@ class Scale(NamedTuple):
 
 
 PACE: Final = 4.0
+RULED_PACE: Final = 30.0
+"""Acts a second of each of few tables: what the generator can play where its seats make their own options."""
 HUMAN: Final = 0.5
 FULL: Final = Scale()
 SHORT: Final = Scale(
@@ -192,11 +194,16 @@ async def calls(folder: Path, scale: Scale) -> Figures:
 
 
 async def signed(folder: Path, scale: Scale) -> Figures:
-    """The same with a key at every seat; and once with both cores for the server, which it shares with the generator."""
+    """The same with a key at every seat; and once with both cores for the server, which it shares with the generator.
+
+    Seats that make their own options cost the generator so much that they are played at a pace, beside such as are sent them.
+    """
     play = partial(running.measured, folder, is_keyed=True, **_windows(scale))
+    paced = partial(play, tables=scale.few, pace=RULED_PACE)
     return {
         "few": await play(tables=scale.few),
-        "own_options": await play(tables=scale.few, is_ruled=True),
+        "own_options": await paced(is_ruled=True),
+        "sent_options": await paced(),
         "some": await play(tables=scale.some),
         "two_cores": await play(tables=scale.some, is_pinned=False),
     }
@@ -214,7 +221,6 @@ async def peers(folder: Path, scale: Scale) -> Figures:
             "guests": ours,
             "boardgame.io": partial(theirs, "boardgame.io"),
             "keys": partial(ours, is_keyed=True),
-            "own_options": partial(ours, is_ruled=True),
             "room": partial(theirs, "room"),
         },
     )

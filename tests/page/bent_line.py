@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import trio
 from client.serving import RealServer
@@ -28,11 +28,20 @@ LOST = trio.BrokenResourceError
 _GONE = (trio.BrokenResourceError, trio.ClosedResourceError, RemoteError)
 
 
+class _Bending(NamedTuple):
+    change: Change
+    gathered_s: float
+
+
 @contextmanager
-def bent_line(server: RealServer, home: Path, change: Change) -> Iterator[str]:
-    """Run it in a thread; returns the link that opens the page."""
+def bent_line(server: RealServer, home: Path, change: Change, *, gathered_s: float = 0) -> Iterator[str]:
+    """Run it in a thread; returns the link that opens the page.
+
+    What the page says within `gathered_s` comes to the server at once.
+    """
     ready, found = threading.Event(), {}
-    running = threading.Thread(target=trio.run, args=(_run, server, home, change, found, ready))
+    bending = _Bending(change, gathered_s)
+    running = threading.Thread(target=trio.run, args=(_run, server, home, bending, found, ready))
     running.start()
     assert ready.wait(30)
     try:
@@ -43,7 +52,7 @@ def bent_line(server: RealServer, home: Path, change: Change) -> Iterator[str]:
 
 
 async def _run(
-    server: RealServer, home: Path, change: Change, found: dict[str, Any], ready: threading.Event
+    server: RealServer, home: Path, bending: _Bending, found: dict[str, Any], ready: threading.Event
 ) -> None:
     met = await meet(server.address, Player(open_home(home), "north"))
     async with trio.open_nursery() as tasks:
@@ -51,7 +60,7 @@ async def _run(
         place = met.address._replace(port=line.socket.getsockname()[1])
         origin = f"http://localhost:{page.socket.getsockname()[1]}"
         carrier = WebCarrier(met._replace(address=place), origin, read_tree(), "/", lambda: None)
-        tasks.start_soon(trio.serve_listeners, partial(_bend, met.address.port, change), [line])
+        tasks.start_soon(trio.serve_listeners, partial(_bend, met.address.port, bending), [line])
         tasks.start_soon(trio.serve_listeners, carrier.serve, [page])
         found |= {
             "link": carrier.link,
@@ -61,25 +70,31 @@ async def _run(
         ready.set()
 
 
-async def _bend(port: int, change: Change, page: trio.SocketStream) -> None:
+async def _bend(port: int, bending: _Bending, page: trio.SocketStream) -> None:
     server = await trio.open_tcp_stream("127.0.0.1", port)
     async with page, server, trio.open_nursery() as ways:
-        ways.start_soon(_take_up, page, server, ways.cancel_scope)
+        ways.start_soon(_take_up, page, server, bending.gathered_s, ways.cancel_scope)
         try:
             frames = FrameSplitter(SERVER_LIMIT)
             async for received in server:
                 frames.feed(bytes(received))
                 while (frame := frames.next_frame()) is not None:
-                    await page.send_all(_bent(frame, change))
+                    await page.send_all(_bent(frame, bending.change))
         except _GONE:
             pass
         ways.cancel_scope.cancel()
 
 
-async def _take_up(page: trio.SocketStream, server: trio.SocketStream, scope: trio.CancelScope) -> None:
+async def _take_up(
+    page: trio.SocketStream, server: trio.SocketStream, gathered_s: float, scope: trio.CancelScope
+) -> None:
     try:
         async for received in page:
-            await server.send_all(received)
+            gathered = bytearray(received)
+            with trio.move_on_after(gathered_s):
+                async for more in page:
+                    gathered += more
+            await server.send_all(gathered)
     except _GONE:
         pass
     scope.cancel()

@@ -182,7 +182,8 @@ def test_a_wish_whose_answer_a_lost_connection_took_along_is_told_so(chrome, web
         return [message]
 
     with (
-        bent_line(web_server.real, tmp_path / "home", losing) as link,
+        # nor does one that comes to the server together with the login cost the next connection
+        bent_line(web_server.real, tmp_path / "home", losing, gathered_s=0.3) as link,
         people(chrome, web_server, 1) as (person,),
     ):
         person.page.visit(link)

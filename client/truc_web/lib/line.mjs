@@ -5,6 +5,7 @@ import { pack, unpack } from './messages.mjs'
 
 const MOST_FAILURES = 20     // connections in a row that brought nothing new
 const GREETING_S = 10
+const GREETING = ['hello', 'login']     // all that a server takes before its welcome
 const FRAME_LIMIT = 65536     // until the server has said its own
 const EXPECTED = 'expected truc://HOST:PORT/TABLE, or HOST PORT [TABLE]'
 
@@ -92,6 +93,8 @@ export class Line {
     this.nextId = 0
     /** @type {Map<number, Request>} */
     this.asked = new Map()
+    /** @type {Uint8Array[]} */
+    this.held = []     // requests that wait for the welcome
     this.frameLimit = FRAME_LIMIT
     this.isOpen = false
     this.isQuiet = false
@@ -104,6 +107,19 @@ export class Line {
     const { isOfTruc, binding } = this.connection
     if (!isOfTruc) throw new Stopped('another protocol is spoken there over TLS')
     return binding
+  }
+
+  /** The server has said welcome: what was asked for before is sent. */
+  open() {
+    this.isOpen = true
+    for (const payload of this.held.splice(0)) this.connection.send(payload)
+  }
+
+  /** Nothing that was asked for gets an answer any more. */
+  end() {
+    this.isOpen = false
+    this.held = []
+    this.asked.clear()
   }
 
   // Before the greeting is over nobody may ask for a sign of life; after it, once.
@@ -119,11 +135,14 @@ export class Line {
     return payload
   }
 
-  /** @param {string} t @param {object} [fields] @returns {Uint8Array} */
+  /** Returns the bytes, which wait for the welcome where they must. @param {string} t @param {object} [fields] @returns {Uint8Array} */
   ask(t, fields) {
     const id = this.nextId++
     this.asked.set(id, { t, fields })
-    return this.send(t, { id, ...fields })
+    if (this.isOpen || GREETING.includes(t)) return this.send(t, { id, ...fields })
+    const payload = pack({ t, id, ...fields })
+    this.held.push(payload)
+    return payload
   }
 
   /** @param {string} t */

@@ -145,7 +145,7 @@ export class Player {
 
   /** @param {any} welcome */
   enter({ name, seats = [] }) {
-    this.line.isOpen = true
+    this.line.open()
     const seat = /** @type {Seat} */ (this.seat)
     seat.name = name     // another than asked for, where somebody is called alike
     const held = seats.find((/** @type {any} */ { table }) => this.table === null || table === this.table)

@@ -116,7 +116,7 @@ export class Session {
 
   /** What was wished for over a connection that is lost gets no answer any more. */
   lose() {
-    if (this.line !== undefined) this.line.isOpen = false
+    this.line?.end()
     for (const n of this.wishes.values()) this.answer(n, 'no_line')
     this.wishes.clear()
     for (const take of this.pages.values()) take({ t: 'error', code: 'no_line' })
@@ -228,7 +228,7 @@ export class Session {
 
   /** @param {any} welcome */
   async enter({ name, player, token, seats = [] }) {
-    this.line.isOpen = true
+    this.line.open()
     this.failures = 0
     this.name = name
     if (token !== undefined) {
