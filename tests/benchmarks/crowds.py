@@ -21,9 +21,9 @@ KERNEL_BYTES: Final = 4_096
 class Entrant:
     """Somebody who logs in; `times` counts how often they have, if they begin to do nothing else."""
 
-    def __init__(self, line: Line, number: int, tally: Tally, *, is_keyed: bool) -> None:
+    def __init__(self, line: Line, number: int, tally: Tally, play: Play) -> None:
         self.times = 0
-        alone = Board(line, number, Game("put", 1), Play(is_keyed=is_keyed), tally)
+        alone = Board(line, number, Game("put", 1), play, tally)
         self.seat: Seat = alone.seats[0]
 
     def begin(self) -> None:
@@ -41,7 +41,7 @@ class Pinger(Entrant):
     """A guest who, once logged in, asks for a sign of life as soon as the one before has come; `times` counts them."""
 
     def __init__(self, line: Line, number: int, tally: Tally) -> None:
-        super().__init__(line, number, tally, is_keyed=False)
+        super().__init__(line, number, tally, Play())
 
     def begin(self) -> None:
         """Take the wire from the seat, and ask."""

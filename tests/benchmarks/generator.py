@@ -248,7 +248,11 @@ def play(plan: Plan, loop: Loop) -> dict[str, Any]:
 
 
 def growing(plan: Plan, loop: Loop) -> dict[str, Any]:
-    """Let matches become long, and measure between lengths; return what came of each stretch, by the middle of it."""
+    """Let matches become long, and measure between lengths; return what came of each stretch, by the middle of it.
+
+    Raises:
+        LoadError: They were as long as a stretch ends before it was measured.
+    """
     begun, found = begin(plan, loop), {}
     begun.go()
     window = Window(plan, loop)
@@ -259,6 +263,8 @@ def growing(plan: Plan, loop: Loop) -> dict[str, Any]:
 
     for least, most in pairwise(plan.lengths):
         begun.stages.wait(f"a match of {least} records", partial(is_long, least))
+        if is_long(most):
+            raise LoadError(f"the matches had {most} records before they were measured from {least} on")
         begun.tally.begin()
         measured = window.measure_until(partial(is_long, most))
         found[(least + most) // 2] = {**measured, **_told(begun)}
@@ -350,7 +356,8 @@ class Storm:
 def idle(plan: Plan, loop: Loop) -> dict[str, Any]:
     """Let clients be logged in, and no more."""
     tally, first = Tally(), plan.clients // FIRST
-    clients = [Entrant(Line(loop, plan.port), i, tally, is_keyed=plan.is_keyed) for i in range(plan.clients)]
+    line, play = Line(loop, plan.port), Play(is_keyed=plan.is_keyed, an_address=plan.an_address)
+    clients = [Entrant(line, i, tally, play) for i in range(plan.clients)]
     stages, coming = Stages(loop, tally), [partial(come, client.seat) for client in clients]
     stages.run("first logins", coming[:first])
     before = rss_kib(plan.pid)
@@ -370,7 +377,7 @@ def logins(plan: Plan, loop: Loop) -> dict[str, Any]:
     """
     tally = Tally()
     line, numbers = Line(loop, plan.port), range(0, plan.clients * AN_ADDRESS, AN_ADDRESS)
-    clients = [Entrant(line, number, tally, is_keyed=plan.is_keyed) for number in numbers]
+    clients = [Entrant(line, number, tally, Play(is_keyed=plan.is_keyed)) for number in numbers]
     for client in clients:
         client.begin()
     measured = _counted(plan, loop, "logins", clients)

@@ -65,7 +65,7 @@ LEAST: Final = Reach(
 async def growth(folder: Path, reach: Reach) -> Figures:
     """Let one thing after the other grow; return the loads of each by how far it was."""
     play = partial(running.measured, folder, seconds=reach.seconds, warm_s=reach.warm_s)
-    long = {"games": [LONG], "tables": min(LONG_TABLES, reach.few), "lengths": reach.lengths}
+    long = {"games": [LONG], "tables": min(LONG_TABLES, reach.few), "lengths": reach.lengths, "warm_s": 0.0}
     return {
         "tables": {str(count): await play(tables=count) for count in reach.tables},
         "viewers": {

@@ -4,6 +4,7 @@ What the figures mean beside each other, and what they should be, stands in targ
 """
 
 import os
+import shutil
 import statistics
 import sys
 import time
@@ -26,6 +27,7 @@ from chaos.postgres import cluster, programs
 from chaos.servers import free_port
 
 from truc_rules import preset
+from truc_server.web.listen import REQUESTS_PER_MIN
 
 Figures = dict[str, Any]
 
@@ -85,6 +87,7 @@ class Scale(NamedTuple):
 
 
 PACE: Final = 4.0
+IN_NODE: Final = Path(__file__).with_name("verified.mjs")
 RULED_PACE: Final = 30.0
 """Acts a second of each of few tables: what the generator can play where its seats make their own options."""
 HUMAN: Final = 0.5
@@ -285,7 +288,7 @@ async def web(folder: Path, scale: Scale) -> Figures:
     over_tcp = partial(running.measured, folder, **_windows(scale))
     at_door = partial(over_tcp, web_port=free_port())
     over_web = partial(at_door, is_web=True)
-    crowd = {"clients": scale.idle, "seconds": scale.idle_s}
+    crowd = {"clients": scale.idle, "seconds": scale.idle_s, "an_address": REQUESTS_PER_MIN // 2}
     talk = {name: partial(way, "pings", clients=50) for name, way in (("tcp", over_tcp), ("web", over_web))}
     acts = {
         f"{name}_acts": partial(way, tables=scale.few) for name, way in (("tcp", over_tcp), ("web", over_web))
@@ -343,14 +346,21 @@ async def engine(folder: Path, scale: Scale) -> Figures:
 
 
 async def audit(folder: Path, scale: Scale) -> Figures:
-    """Verify the file of a match of forty hands and two seats on all cores; milliseconds for forty, and for their signatures alone."""
-    del folder
+    """Verify the file of a match of forty hands and two seats on all cores; milliseconds for forty, and for their signatures alone.
+
+    Where there is Node, it verifies the same file, in one process that stays.
+    """
     found: Figures = {}
     for name in ("truc-catalan", "truco-argentino"):
         table = await trio.to_thread.run_sync(partial(auditing.played, name, seats=2, hands=scale.hands))
         verified_ms, signatures_ms = await trio.to_thread.run_sync(auditing.measure_file, table, scale.rounds)
         forty = auditing.HANDS / scale.hands
         found[name] = {"verified_ms": verified_ms * forty, "signatures_ms": signatures_ms * forty}
+        if shutil.which("node") is not None:
+            file = folder / f"{name}.truc"
+            file.write_bytes(table.file())
+            command = ["node", str(IN_NODE), str(file), str(scale.rounds)]
+            found[name]["node_ms"] = (await running.told_by(command, dict(os.environ)))["verified_ms"] * forty
     return found
 
 

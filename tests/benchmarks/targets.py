@@ -412,12 +412,28 @@ TARGETS: Final = (
     ),
     Target(
         "audit",
+        "the same in Node, truc-catalan",
+        "ms",
+        _at("audit truc-catalan node_ms"),
+        _at("audit truc-catalan verified_ms"),
+        3,
+    ),
+    Target(
+        "audit",
         "verifying a file of 40 hands, truco-argentino, two seats",
         "ms",
         _at("audit truco-argentino verified_ms"),
         _at("audit truco-argentino signatures_ms"),
         1.75,
         1.3,
+    ),
+    Target(
+        "audit",
+        "the same in Node, truco-argentino",
+        "ms",
+        _at("audit truco-argentino node_ms"),
+        _at("audit truco-argentino verified_ms"),
+        3,
     ),
     Target(
         "verify",
