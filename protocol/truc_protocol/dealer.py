@@ -265,9 +265,12 @@ class Dealer:
         )
 
     def openings(self, ledger: Ledger, seat: int) -> tuple[Opening, ...]:
-        """Return a seat's cards and salts of the newest deal, if a hand is open: for that seat alone."""
+        """Return a seat's cards and salts of the newest deal, if a hand is open: for that seat alone.
+
+        None in mode blind, where the server knows no card.
+        """
         hand, shuffled = ledger.hand, self._shuffled
-        if hand is None:
+        if hand is None or ledger.sealed is not None:
             return ()
         d = hand.deals[-1].d
         # asked several times an act: the very deal that was made last, nearly always
@@ -303,7 +306,7 @@ class Dealer:
         return self._rule(ledger, "move", action.seat, action.kind, args)
 
     def forfeit(self, ledger: Ledger, seat: int, kind: str) -> Record:
-        """End the match against a seat that was "silent" or is "absent"."""
+        """End the match against a seat that was "silent" or is "absent"; in mode blind also for "opening", "cheat" or "false"."""
         return self._rule(ledger, "forfeit", seat, kind, ())
 
     def abandon(self, ledger: Ledger, kind: str) -> Record:
@@ -324,13 +327,10 @@ class Dealer:
         word = None if kind is None else str(kind)
         return self._signed(bodies.Rule(*_place(ledger), ledger.deal_index, ruling, seat, word, args))
 
-    def void(self, ledger: Ledger) -> Record:
-        """Void the open call because of the seats that have not released."""
-        return self._signed(
-            bodies.Void(
-                *_place(ledger), ledger.deal_index, "silent", missing(ledger), self._policy_link(ledger)
-            )
-        )
+    def void(self, ledger: Ledger, reason: str = "silent") -> Record:
+        """Void the open call because of the seats that have not released, or in mode blind have not made the step that is due."""
+        link = self._policy_link(ledger)
+        return self._signed(bodies.Void(*_place(ledger), ledger.deal_index, reason, missing(ledger), link))
 
     def rekey(self, ledger: Ledger, root: bytes) -> Record:
         """Start a new chain where the old one is exhausted; `root` is stored, sealed, before the record leaves."""

@@ -16,7 +16,7 @@ from truc_server.operation.disk import Disk
 from truc_server.operation.drain import ServerDrain
 from truc_server.operation.figures import Figures
 from truc_server.operation.worker import Worker
-from truc_server.requests.means import Means
+from truc_server.requests.means import Checks, Means
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
@@ -39,7 +39,7 @@ class House:
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         figures: what has happened so far, for whoever watches the server.
         tokens: finds guests by their tokens.
-        signatures: checks the signatures of acts.
+        checks: the threads in which what seats sign is checked.
         failure: why the store has stopped taking writes.
         failed: set when it has.
     """
@@ -66,7 +66,7 @@ class House:
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self._fail)
         self.tokens = Tokens(store)
         self.pages = Pages()
-        self.signatures = Worker("signatures")
+        self.checks = Checks(Worker("signatures"), Worker("steps"))
         self.pace = Pace(settings.limits)
         self.sanctions = InForce(Sanctions.of(settings.access))
         self.drain = ServerDrain()
@@ -98,7 +98,7 @@ class House:
             self.tokens,
             self.pace,
             self.figures,
-            self.signatures,
+            self.checks,
             self.grease,
         )
 

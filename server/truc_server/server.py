@@ -105,7 +105,7 @@ async def _run(
     control: Control | None,
 ) -> None:
     """Run every task, shielded from the cancellation that asks for the end."""
-    with trio.CancelScope(shield=True), closing(house.signatures):
+    with trio.CancelScope(shield=True), closing(house.checks.signatures), closing(house.checks.steps):
         async with trio.open_nursery() as tasks:
             await _start_inside(house, tasks)
             backing = house.backing()

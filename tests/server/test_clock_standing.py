@@ -177,7 +177,7 @@ def waiting(window_ms: int | None = None) -> tuple[Table, Waits]:
 
 
 def decision_left(table: Table, waits: Waits) -> int | None:
-    return waits.left_of("decision", next(iter(waits.now.seats)))
+    return waits.left_of("decision", seat=next(iter(waits.now.seats)))
 
 
 async def test_window_passes_while_nobody_is_connected_and_the_decision_after_it_does_not(mock_clock):

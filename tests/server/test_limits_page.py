@@ -57,6 +57,7 @@ LIMITS = settings.LimitSettings()
         f"a table {LIMITS.table_acts_per_s}, and both may use up {floods.ACTS_S} seconds of it at once.",
         f"After `welcome` {LIMITS.outbox_bytes} bytes",
         f"| body that a player signs | {acceptance.LONGEST_BODY} bytes |",
+        f"| the same in mode blind, where a mask is the longest | {acceptance.LONGEST_STEP} bytes |",
         f"as much in chat as {abilities.CHAT_CROWD} players",
         f"as many lists of all tables as {abilities.LISTS_CROWD},",
     ],

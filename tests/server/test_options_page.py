@@ -12,7 +12,18 @@ from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
 from truc_server.net.peer import RefusedError
 from truc_server.settings.settings import MatchDefaults
-from truc_server.table_data.options import CLAIM, CLAIMS, RANGES, READERS, TRANSCRIPT, Defaults, choose
+from truc_server.table_data.options import (
+    CLAIM,
+    CLAIMS,
+    MODE,
+    MODES,
+    MOST_SEALED,
+    RANGES,
+    READERS,
+    TRANSCRIPT,
+    Defaults,
+    choose,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "protocol" / "options.md").read_text(encoding="utf-8")
@@ -72,6 +83,13 @@ def test_values_of_a_term_are_those_taken(row):
     around = {value for edge in told | {0} for value in (edge - 1, edge, edge + 1)}
     inside = {value for value in around if value in range(int(low), int(high) + 1)} if high else told
     assert {value for value in around if is_taken(name, value)} == inside | {*map(int, none.split())}
+
+
+def test_words_of_mode_are_those_taken():
+    ((name, values, default, _),) = rows("Who deals")
+    told = tuple(json.loads(value.strip("`")) for value in values.split(", "))
+    assert (name.strip("`"), told, json.loads(default.strip("`"))) == (MODE, MODES, MODES[0])
+    assert f"at most {MOST_SEALED} cards" in " ".join(PAGE.split())
 
 
 def test_every_term_has_a_range():

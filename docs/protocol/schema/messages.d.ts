@@ -427,6 +427,8 @@ export interface TableState {
   opts: Array<number>;
   /** When the cards are opened: after every hand, or after the match. */
   policy: "hand" | "match";
+  /** Who deals: the server, or the seats among themselves, so that the host sees no card ([play.md](play.md#a-table-whose-host-sees-no-card)). */
+  mode?: "blind" | "dealt";
   /** How long until the table is dropped if nothing happens. */
   expires_ms?: number;
   /** How long its match has been played; without one, how long the table has waited since it was made or its last match ended. */
@@ -559,8 +561,8 @@ export interface Waiting {
   at: number;
   /** The seats that hold the decision, or whose record is awaited. */
   seats: Array<number>;
-  /** What is awaited: a decision; before a call, a new chain from these seats; or somebody to take these seats over. */
-  what?: "decision" | "rekey" | "sub";
+  /** What is awaited: a decision; before a call, a new chain from these seats; somebody to take these seats over; or in mode blind a mask, a lock, keys (also cards to be lent) or the links that open a hand. */
+  what?: "decision" | "keys" | "lock" | "mask" | "opening" | "rekey" | "sub";
   /** How long the first of them still has, including what is left of its bank; absent without a clock. */
   deadline_ms?: number;
 }
@@ -582,7 +584,7 @@ export interface Away {
   claim_in_ms?: number;
 }
 
-/** Submit a record that this seat has signed: act, release, ack, rekey, sub, resign, or seat. */
+/** Submit a record that this seat has signed: act, release, ack, rekey, sub, resign, or seat; in mode blind also mask, lock, keys, lend or garbled. */
 export interface SignedAct {
   t: "act";
   /** The client's number for this request; no other request that still waits for its reply may have it. */

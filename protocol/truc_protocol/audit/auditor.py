@@ -8,7 +8,7 @@ that. If a seat gives its own box key, its cards are opened and checked at every
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand, untold
+from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand
 from truc_protocol.audit.own import Accepted, OwnSeat, check_setup, check_terms, open_deal, open_share
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, Words, describe
 from truc_protocol.bodies import (
@@ -28,7 +28,7 @@ from truc_protocol.checks import CheckError, role_name
 from truc_protocol.crypto import chains, keys
 from truc_protocol.crypto.keys import BoxKey, box_key
 from truc_protocol.dealing import Opening
-from truc_protocol.ledger import Folded, Ledger, box_public, check_place, fold, start, unopened
+from truc_protocol.ledger import Folded, Ledger, box_public, check_place, fold, start, unopened, untold
 from truc_protocol.records import SERVER, Phase, Record, parse, place_of, tag_of
 from truc_protocol.setup import (
     MatchTerms,

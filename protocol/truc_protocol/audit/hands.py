@@ -1,6 +1,5 @@
 """The audit of one hand: its cards recomputed from the links, its moves replayed by the rules, its boxes made again."""
 
-from collections import Counter
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -67,18 +66,6 @@ def open_at_close(ledger: Ledger, hand: ClosedHand) -> tuple[Ledger, ClosedHand,
     dealt, match, happened = _opened(ledger.setup, hand.log, link)
     log = replace(hand.log, known=len(hand.log.deals))
     return replace(ledger, match=match, hand=log), hand._replace(dealt=dealt), happened
-
-
-def untold(happened: Events, told: Events) -> Events:
-    """Return what happened and has not been told, in its order; what can happen twice may have been told once."""
-    left = Counter((type(event), event) for event in told)
-    found: list[Event] = []
-    for event in happened:
-        if left[type(event), event]:
-            left[type(event), event] -= 1
-        else:
-            found.append(event)
-    return tuple(found)
 
 
 def open_hand(setup: MatchSetup, hand: ClosedHand, server_link: bytes) -> ClosedHand:

@@ -7,11 +7,13 @@ State, and the questions asked of it, in `state`; what the rules are told in `re
 from truc_protocol.ledger.deals import check_server_link, learn, learn_all, next_call
 from truc_protocol.ledger.fold import Folded, InPlace, check_place, fold, take
 from truc_protocol.ledger.opens import check_exact
-from truc_protocol.ledger.replay import hangs_on_cards, replayed
+from truc_protocol.ledger.replay import hangs_on_cards, known_hands, replayed, untold
 from truc_protocol.ledger.rulings import may_abandon, may_forfeit
+from truc_protocol.ledger.sealed import StepKind, StepsDue, owes, steps_due
 from truc_protocol.ledger.state import (
     Contributor,
     Due,
+    Exposed,
     HandLog,
     Ledger,
     LoggedMove,
@@ -24,11 +26,13 @@ from truc_protocol.ledger.state import (
     due,
     is_exhausted,
     is_gone,
+    is_opened,
     may_show,
     missing,
     must_end,
     next_open,
     next_share,
+    owes_forfeit,
     roles,
     score,
     sealed_pack,
@@ -40,6 +44,7 @@ from truc_protocol.ledger.state import (
 __all__ = [
     "Contributor",
     "Due",
+    "Exposed",
     "Folded",
     "HandLog",
     "InPlace",
@@ -47,6 +52,8 @@ __all__ = [
     "LoggedMove",
     "Outcome",
     "Pause",
+    "StepKind",
+    "StepsDue",
     "awaits_substitutes",
     "box_public",
     "check_exact",
@@ -59,6 +66,8 @@ __all__ = [
     "hangs_on_cards",
     "is_exhausted",
     "is_gone",
+    "is_opened",
+    "known_hands",
     "learn",
     "learn_all",
     "may_abandon",
@@ -69,12 +78,16 @@ __all__ = [
     "next_call",
     "next_open",
     "next_share",
+    "owes",
+    "owes_forfeit",
     "replayed",
     "roles",
     "score",
     "sealed_pack",
     "side_scores",
     "start",
+    "steps_due",
     "take",
     "unopened",
+    "untold",
 ]

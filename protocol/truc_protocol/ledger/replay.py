@@ -5,6 +5,7 @@ a reading of it, not a proof. `replayed` is the proof, as far as the cards given
 complete.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ from truc_protocol.ledger.state import Events, HandLog, LoggedMove
 from truc_rules import (
     Action,
     Card,
+    Event,
     Kind,
     Match,
     MatchError,
@@ -158,3 +160,15 @@ def _dealt(match: Match, waiting: Iterator[tuple[Deal, Hands]]) -> Told:
         return match, ()
     body, cards = newest
     return deal(match, cards, tuple(Card(card) for card in body.up))
+
+
+def untold(happened: Events, told: Events) -> Events:
+    """Return what happened and has not been told, in its order; what can happen twice may have been told once."""
+    left = Counter((type(event), event) for event in told)
+    found: list[Event] = []
+    for event in happened:
+        if left[type(event), event]:
+            left[type(event), event] -= 1
+        else:
+            found.append(event)
+    return tuple(found)

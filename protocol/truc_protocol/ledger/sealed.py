@@ -4,8 +4,8 @@ Every seat's link opens when the hand is over. A seat whose link shows that it d
 failure of a record, but a proof, after which only its forfeit, or an abandoned match, may stand.
 """
 
-from collections.abc import Iterator
-from typing import Final, assert_never
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
@@ -67,6 +67,8 @@ _TO_OPEN: Final = (Release, Rule)
 _TO_CLOSE: Final = (*_TO_OPEN, Close)
 _TO_LEND: Final = (Lend, Rule, Resign)
 _TO_SHOW: Final = (Keys, Rule, Resign, Garbled)
+StepKind = Literal["mask", "lock", "keys", "opening"]
+_KIND_OF: Final[Mapping[Stage, StepKind]] = {Stage.MASK: "mask", Stage.LOCK: "lock", Stage.KEYS: "keys"}
 
 
 def called(ledger: Ledger, body: Call, match: Match) -> SealedHand:
@@ -307,3 +309,30 @@ def owes(ledger: Ledger) -> frozenset[int]:
         return frozenset(pack.owing())
     is_over = ledger.hand is not None and not awaits_deal(match) and is_hand_over(match)
     return frozenset(unopened(ledger)) if sealed.garbled or is_over else frozenset()
+
+
+class StepsDue(NamedTuple):
+    """Which seats owe a step in mode blind, and of what kind: "mask", "lock", "keys" (cards to be lent, too) or "opening"."""
+
+    what: StepKind
+    seats: tuple[int, ...]
+
+
+def steps_due(ledger: Ledger) -> StepsDue | None:
+    """Return what seats owe of the pack or of a hand that is to be opened; None where a decision, or the server, is next."""
+    sealed, match, pack = ledger.sealed, ledger.match, sealed_pack(ledger)
+    if sealed is None or match is None or pack is None or ledger.phase is Phase.ENDED:
+        return None
+    is_ended = ledger.phase is Phase.OVER
+    if sealed.exposed is not None or sealed.garbled or is_ended:
+        may_open = not owes_forfeit(ledger) and (is_ended or sealed.exposed is None)
+        left = unopened(ledger) if may_open else ()
+        return StepsDue("opening", left) if left else None
+    if pack.stage is not Stage.READY:
+        return StepsDue(_KIND_OF[pack.stage], pack.owing())
+    if (lend := next_share(ledger)) is not None:
+        return StepsDue("keys", (lend[0],))
+    if ledger.hand is None:  # with a card turned up that is none, anybody may say that the hand is garbled
+        return StepsDue("opening", tuple(range(ledger.seats))) if None in turned_up(pack) else None
+    left = unopened(ledger) if is_hand_over(match) else ()
+    return StepsDue("opening", left) if left else None

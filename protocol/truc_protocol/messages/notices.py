@@ -72,6 +72,8 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     """The terms of the match by position (play.md): clocks, voids, guests, spectators."""
     policy: Literal["hand", "match"]
     """When the cards are opened: after every hand, or after the match."""
+    mode: Literal["dealt", "blind"] = "dealt"
+    """Who deals: the server, or the seats among themselves, so that the host sees no card ([play.md](play.md#a-table-whose-host-sees-no-card))."""
     expires_ms: U | None = None
     """How long until the table is dropped if nothing happens."""
     age_ms: U | None = None
@@ -215,8 +217,8 @@ class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
     """The position that comes next."""
     seats: tuple[SeatNumber, ...]
     """The seats that hold the decision, or whose record is awaited."""
-    what: Literal["decision", "rekey", "sub"] = "decision"
-    """What is awaited: a decision; before a call, a new chain from these seats; or somebody to take these seats over."""
+    what: Literal["decision", "rekey", "sub", "mask", "lock", "keys", "opening"] = "decision"
+    """What is awaited: a decision; before a call, a new chain from these seats; somebody to take these seats over; or in mode blind a mask, a lock, keys (also cards to be lent) or the links that open a hand."""
     deadline_ms: U | None = None
     """How long the first of them still has, including what is left of its bank; absent without a clock."""
 

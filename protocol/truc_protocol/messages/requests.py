@@ -142,7 +142,7 @@ class Unready(Request, frozen=True, kw_only=True, tag="unready"):
 
 
 class SignedAct(Request, frozen=True, kw_only=True, tag="act"):
-    """Submit a record that this seat has signed: act, release, ack, rekey, sub, resign, or seat."""
+    """Submit a record that this seat has signed: act, release, ack, rekey, sub, resign, or seat; in mode blind also mask, lock, keys, lend or garbled."""
 
     table: TableCode
     """The table's code."""

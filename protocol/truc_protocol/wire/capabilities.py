@@ -29,6 +29,7 @@ class Capability(NamedTuple):
 
 
 OWN_OPTIONS: Final = "own-options"
+BLIND_TABLES: Final = "blind"
 CAPABILITIES: Final[tuple[Capability, ...]] = (
     Capability(
         "chat",
@@ -75,6 +76,12 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         OWN_OPTIONS,
         "true",
         "A player with a key who runs the rules is sent no `options`, but only `waiting`, and names an act by signing it.",
+        wanted=True,
+    ),
+    Capability(
+        BLIND_TABLES,
+        "true",
+        "Tables may be made at which the seats shuffle and seal the pack, and the host sees no card; a seat there takes this and `own-options`.",
         wanted=True,
     ),
     Capability(

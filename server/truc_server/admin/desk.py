@@ -80,6 +80,7 @@ def _table(table: Table) -> Answer:
         "private": made.private,
         "state": table.board.state,
         "variant": made.chosen.variant.name,
+        "mode": made.chosen.mode,
         "seats": _seats(table),
         "watchers": len(table.audience.watchers),
         "since_ms": made.created_ms,

@@ -162,7 +162,7 @@ def _table_lines(answer: _Answer) -> Iterator[str]:
         (
             row["table"],
             row["state"] + (" private" if row["private"] else ""),
-            row["variant"],
+            row["variant"] if row["mode"] == "dealt" else f"{row['variant']} {row['mode']}",
             ", ".join(map(_seat, row["seats"])),
             "-" if row["hands"] is None else str(row["hands"]),
             str(row["watchers"]),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from truc_protocol.messages import BotWanted, PlayersWanted
+from truc_protocol.records import BLIND
 from truc_server.lobby.online_players import OnlinePlayers
 from truc_server.net.peer import Peer, Player
 from truc_server.operation.drain import ServerDrain
@@ -67,7 +68,9 @@ class BotCalls:
         """Call bots that do not sit at an open table yet, one to each of its free seats."""
         listeners = filter(None, map(self._listener, self.tags))
         others = (
-            bot for bot in listeners if bot.player is not None and table.board.seat_of(bot.player) is None
+            bot
+            for bot in listeners
+            if bot.player is not None and table.board.seat_of(bot.player) is None and _can_play(bot, table)
         )
         free = (seat for seat, seated in enumerate(table.board.seats) if seated is None)
         for seat, bot in zip(free, others, strict=False):
@@ -87,10 +90,17 @@ class BotCalls:
                 _call(peer, table)
 
 
+def _can_play(bot: Peer, table: "Table") -> bool:
+    """Tell whether a bot can have a seat at a table: where the host sees no card, the seats deal."""
+    return bot.plays_blind or table.made.chosen.mode != BLIND
+
+
 def _call(peer: Peer, table: "Table") -> None:
     """Call a bot to each vacant seat, unless it has had one in that match."""
     game, player = table.game, peer.player
     if game is None or player is None or not table.board.vacant or game.has_had(player):
+        return
+    if not _can_play(peer, table):
         return
     for seat in table.board.vacant:
         peer.send(

@@ -141,7 +141,7 @@ class Lobby:
         except RefusedError:
             table.close("empty")
             raise
-        log.info("table_created", table=label(code), variant=wanted.variant, seats=seats)
+        log.info("table_created", table=label(code), variant=wanted.variant, seats=seats, mode=chosen.mode)
         return table
 
     def seek(self, player: Player, wanted: Seek, network: str) -> Table:

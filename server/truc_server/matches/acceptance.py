@@ -17,7 +17,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import proxy
 from truc_protocol.errors import LATE, Code
-from truc_protocol.ledger import InPlace, check_place
+from truc_protocol.ledger import Folded, InPlace, check_place, steps_due, take
 from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
@@ -46,6 +46,12 @@ CODES: Final[Mapping[str, Code]] = {
     "C28": Code.ILLEGAL_ACTION,
     "C29": Code.PAUSED,
     "C32": Code.NOT_NOW,
+    "C43": Code.NOT_NOW,
+    "C44": Code.ILLEGAL_ACTION,
+    "C45": Code.ILLEGAL_ACTION,
+    "C46": Code.ILLEGAL_ACTION,
+    "C48": Code.NOT_NOW,
+    "C49": Code.NOT_NOW,
 }
 """What a failed check of a player's body is answered with."""
 
@@ -53,6 +59,10 @@ _CLOSES_WINDOW: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 
 
 LONGEST_BODY: Final = 1_024  # bytes; what players sign is less than half as long
+LONGEST_STEP: Final = (
+    7_680  # bytes, in mode blind: with the act around it, it fits the longest frame of a client
+)
+_STEPS_FAIL: Final = ("C43", "C44", "C45", "C46")
 
 
 class Repeated(NamedTuple):
@@ -79,10 +89,14 @@ def code_of(error: CheckError) -> Code:
 
 
 class Verified(Struct, frozen=True):
-    """A record in its place, whose signature was found to be that of the key `public`."""
+    """A record in its place, whose signature was found to be that of the key `public`.
+
+    `found` is what the ledger makes of it there, or why it is not taken, if that was found out too.
+    """
 
     placed: InPlace
     public: bytes
+    found: Folded | CheckError | None = None
 
 
 def verified(public: bytes, placed: InPlace, *, is_sound: bool) -> Verified:
@@ -96,13 +110,41 @@ def verified(public: bytes, placed: InPlace, *, is_sound: bool) -> Verified:
     return Verified(placed, public)
 
 
+class Judged(NamedTuple):
+    """Whether a record is signed, and what the ledger makes of it in its place."""
+
+    is_sound: bool
+    found: Folded | CheckError | None
+
+
+def judge(public: bytes, placed: InPlace) -> Judged:
+    """Check the signature of a record in its place, and all else about it: in mode blind that takes milliseconds."""
+    if not keys.verify(public, placed.record.body, placed.record.sig):
+        return Judged(is_sound=False, found=None)
+    try:
+        return Judged(is_sound=True, found=take(placed))
+    except CheckError as error:
+        return Judged(is_sound=True, found=error)
+
+
+def judged(public: bytes, placed: InPlace, judgement: Judged) -> Verified:
+    """Return a record in its place, with the key that has signed it and what was found.
+
+    Raises:
+        RefusedBodyError: The signature is not the key's.
+    """
+    if not judgement.is_sound:
+        raise _not_signed(placed.record)
+    return Verified(placed, public, judgement.found)
+
+
 def look(game: Game, record: Record) -> InPlace | Repeated:
     """Make the cheap comparisons, before a signature is checked, or tell where the record already stands.
 
     Raises:
         RefusedBodyError: It would not be taken.
     """
-    body = parsed(record)
+    body = parsed(record, LONGEST_STEP if game.is_blind else LONGEST_BODY)
     match body:  # patterns, as `isinstance` is a call
         case Placed() if body.k != game.ledger.k:
             if (repeated := _repeated(game, record, body)) is not None:
@@ -139,7 +181,35 @@ def accept(game: Game, signed: Verified) -> Turn | Repeated:
     contributor = game.ledger.contributors[record.signer]
     if contributor is None or contributor.public != public:
         raise _not_signed(record)
-    return _taken(game, placed)
+    return _taken(game, placed, found=signed.found)
+
+
+def accept_keys(game: Game, signed: Verified) -> InPlace | Repeated:
+    """Return keys of mode blind in their place, to be written with those of the other seats, or where they stand already.
+
+    Raises:
+        RefusedBodyError: They are not taken.
+    """
+    placed, record = signed.placed, signed.placed.record
+    if (repeated := _repeated(game, record, placed.body)) is not None:
+        return repeated
+    contributor = game.ledger.contributors[record.signer]
+    if contributor is None or contributor.public != signed.public:
+        raise _not_signed(record)
+    found = signed.found
+    if placed.ledger is not game.ledger:
+        placed, found = _in_place(game, record, placed.body), None
+    try:
+        match found:
+            case CheckError():
+                raise found
+            case None:
+                take(placed)
+            case _:
+                pass
+    except CheckError as error:
+        raise refused(game, placed, error) from error
+    return placed
 
 
 def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> InPlace:
@@ -173,17 +243,28 @@ def accept_substitute(game: Game, signed: Verified, newcomer: Player, *also: Wri
     return _taken(game, placed, *also)
 
 
-def _taken(game: Game, placed: InPlace, *also: Write) -> Turn:
+def _taken(game: Game, placed: InPlace, *also: Write, found: Folded | CheckError | None = None) -> Turn:
     if (
         placed.ledger is not game.ledger
     ):  # another record came in between: a body for its place brings no evidence
-        placed = _in_place(game, placed.record, placed.body)
+        placed, found = _in_place(game, placed.record, placed.body), None
     try:
-        return game.take(placed, *also)
+        match found:  # a pattern, as `isinstance` is a call
+            case CheckError():
+                raise found
+            case _:
+                return game.take(placed, *also, folded=found)
     except CheckError as error:
-        code = code_of(error)
-        evidence = None if code in LATE else game.dealer.refuse(game.mid, placed.record.body, str(code))
-        raise RefusedBodyError(code, str(error), evidence) from error
+        raise refused(game, placed, error) from error
+
+
+def refused(game: Game, placed: InPlace, error: CheckError) -> RefusedBodyError:
+    """Return the refusal of a signed record that fails a check in its place, and note it if it is the step that is due."""
+    code, seat = code_of(error), placed.record.signer - 1
+    if error.check in _STEPS_FAIL and (due := steps_due(game.ledger)) is not None and seat in due.seats:
+        game.waits.has_failed = True
+    evidence = None if code in LATE else game.dealer.refuse(game.mid, placed.record.body, str(code))
+    return RefusedBodyError(code, str(error), evidence)
 
 
 def check_name(signed: bytes, name: str) -> None:
@@ -196,14 +277,14 @@ def check_name(signed: bytes, name: str) -> None:
         raise RefusedBodyError(Code.TERMS_REFUSED, f"name: expected {name!r}, as welcome says, got another")
 
 
-def parsed(record: Record) -> AnyBody:
+def parsed(record: Record, longest: int = LONGEST_BODY) -> AnyBody:
     """Read what a player signs.
 
     Raises:
         RefusedBodyError: It cannot be read, or is longer than anything that players sign.
     """
-    if len(record.body) > LONGEST_BODY:
-        message = f"body: expected at most {LONGEST_BODY} bytes, got {len(record.body)}"
+    if len(record.body) > longest:
+        message = f"body: expected at most {longest} bytes, got {len(record.body)}"
         raise RefusedBodyError(Code.BAD_MESSAGE, message)
     try:
         return parse(record)

@@ -24,6 +24,8 @@ from truc_protocol.ledger import (
     may_forfeit,
     missing,
     must_end,
+    owes,
+    owes_forfeit,
 )
 from truc_protocol.messages import Refusal
 from truc_protocol.records import Phase, Record
@@ -55,6 +57,8 @@ _NOTHING: Final = Unrecorded()
 
 def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -> Record | None:
     """Return the ruling that is due now, if any."""
+    if ledger.sealed is not None and (ruling := _of_sealed(dealer, ledger, beside)) is not None:
+        return ruling
     if not may_rule(ledger):
         return None
     if ledger.phase is Phase.BETWEEN and must_end(ledger):
@@ -67,13 +71,46 @@ def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -
 
 def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
     """Return the next step to the end of a match that nobody may go on with; None if other records come first."""
+    if ledger.sealed is not None:  # abandoned before anybody is blamed, if that can stand
+        return _of_sealed(dealer, ledger, _NOTHING) or _abandoned(dealer, ledger) or _overdue(dealer, ledger)
     if missing(ledger):
         return dealer.void(ledger)  # nobody forfeits for it: all that follows is that the match is abandoned
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
 
 
+def _of_sealed(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
+    """Return what follows in mode blind from a seat that is exposed, or from what seats owe and have not sent in time."""
+    exposed = None if ledger.sealed is None else ledger.sealed.exposed
+    if exposed is not None:
+        return dealer.forfeit(ledger, *exposed) if owes_forfeit(ledger) else None
+    if due(ledger) is Due.CONSEQUENCE:  # garbled, and yet every seat did as its link says
+        return _abandoned(dealer, ledger)
+    if not beside.is_held_out or ledger.phase is Phase.OVER:
+        return None
+    is_stuck = ledger.hand is None and ledger.phase is Phase.CALLED
+    return _overdue(dealer, ledger) or (_abandoned(dealer, ledger) if is_stuck else None)
+
+
+def _overdue(dealer: Dealer, ledger: Ledger) -> Record | None:
+    """Return the ruling on seats that owe keys, or a link, which nothing can void; None if there are none."""
+    owing = () if ledger.phase is Phase.OVER else sorted(owes(ledger))
+    if not owing:
+        return None
+    if len({seat % 2 for seat in owing}) > 1:
+        return dealer.abandon(ledger, "empty")
+    return dealer.forfeit(ledger, owing[0], "opening")
+
+
+def _abandoned(dealer: Dealer, ledger: Ledger) -> Record | None:
+    return dealer.abandon(ledger, "server") if may_abandon(ledger, "server") else None
+
+
 def may_rule(ledger: Ledger) -> bool:
     """Tell whether a ruling can stand now, and the server owes no other record before it."""
+    if ledger.sealed is not None and ledger.match is not None and ledger.match.winner is not None:
+        return (
+            False  # won by a hand that is not open yet: all that may come is the opening, or a ruling on it
+        )
     return ledger.phase in _RULED and due(ledger) not in _OWED
 
 

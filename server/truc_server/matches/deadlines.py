@@ -17,13 +17,39 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Release, Rule, Share, Sub
+from truc_protocol.bodies import (
+    Act,
+    AnyBody,
+    Call,
+    Keys,
+    Lend,
+    Lock,
+    Mask,
+    Proxy,
+    Rekey,
+    Release,
+    Rule,
+    Share,
+    Sub,
+)
 from truc_protocol.codec import dec
 from truc_protocol.errors import Code
-from truc_protocol.ledger import Due, Ledger, due, is_exhausted, is_gone, may_show, missing, must_end
+from truc_protocol.ledger import (
+    Due,
+    Ledger,
+    StepsDue,
+    due,
+    is_exhausted,
+    is_gone,
+    may_show,
+    missing,
+    must_end,
+    owes,
+    steps_due,
+)
 from truc_protocol.messages import Waiting
 from truc_protocol.records import Phase
-from truc_protocol.setup import GONE_SUBSTITUTE, Opts
+from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, Opts
 from truc_rules import Kind
 from truc_server.matches.choices import Position
 from truc_server.net.peer import RefusedError
@@ -67,14 +93,23 @@ _BESIDE_DECISIONS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM})
 # looked up once: a lookup in an Enum is slow
 _OVER, _ENDED, _CALLED, _BETWEEN = Phase.OVER, Phase.ENDED, Phase.CALLED, Phase.BETWEEN
 
-What = Literal["pause", "rest", "release", "window", "decision", "rekey", "sub"]
+What = Literal[
+    "pause", "rest", "release", "window", "decision", "rekey", "sub", "mask", "lock", "keys", "opening"
+]
 AGAIN_S: Final = 5.0  # until a wait that is over is looked at again, if no answers could be taken
-_OF_SEATS: Final = ("release", "decision", "rekey", "sub")  # the others pass in any case
-_TOLD: Final[Mapping[What, Literal["decision", "rekey", "sub"]]] = {
+STEPS: Final[tuple[What, ...]] = ("mask", "lock", "keys", "opening")
+"""What mode blind waits for beside decisions."""
+_OF_SEATS: Final = ("release", "decision", "rekey", "sub", *STEPS)  # the others pass in any case
+Told = Literal["decision", "rekey", "sub", "mask", "lock", "keys", "opening"]
+_TOLD: Final[Mapping[What, Told]] = {
     "decision": "decision",
     "window": "decision",  # nobody is told yet that there may be none
     "rekey": "rekey",
     "sub": "sub",
+    "mask": "mask",
+    "lock": "lock",
+    "keys": "keys",
+    "opening": "opening",
 }
 """What `waiting` says is waited for; the records tell of the rest."""
 
@@ -99,6 +134,7 @@ class Waits:
         is_window: whether seats may have something to say at this position, and nobody has been told yet whether they
             do.
         returned: the seats that were gone and have come back: nobody else is offered them.
+        has_failed: whether a step with the pack that is due has come and failed its checks.
     """
 
     def __init__(self, here: Position, *, between_ms: int) -> None:
@@ -107,20 +143,24 @@ class Waits:
         self._opts = ledger.setup.terms.opts
         self.clocks = full(self._opts, ledger.seats)
         self.offer = 0
-        self.is_over = False
+        self.is_over = self.has_failed = False
         self.returned: Collection[int] = ()
         self._between_ms = between_ms
         self._holder: int | None = None
+        self._steps: StepsDue | None = None
         self._since = trio.current_time()
         self._asked_at: float | None = None
         self._halted_at: float | None = None
         self._wishes: set[int] = set()
         self._vain: Counter[int] = Counter()
+        self._spent: dict[int, int] = {}  # ms for masks and locks of the open index, by seat
         self.is_window = self._is_restored = False
         self.now = self._next()
 
     def _next(self) -> Wait | None:
         ledger = self._ledger
+        if self._steps is not None:
+            return self._of_steps(ledger, self._steps)
         if ledger.phase is _OVER or ledger.phase is _ENDED:
             return None
         if ledger.pause.active or self.is_window or self._between_ms:
@@ -130,9 +170,25 @@ class Waits:
         if self._holder is not None:
             left = left_ms(self.clocks, self._opts, self._holder)
             return Wait("decision", self.here.in_view, left)
-        if silent := missing(ledger):
+        if ledger.sealed is None and (silent := missing(ledger)):
             return Wait("release", silent, self._opts.release_ms)
         return self._hold()
+
+    def _of_steps(self, ledger: Ledger, steps: StepsDue) -> Wait | None:
+        """Return how long seats have for what they owe in mode blind; None where that time is over and cannot come again."""
+        opts, what = self._opts, steps.what
+        if ledger.pause.active and ledger.phase is not _OVER:
+            return Wait("pause", (), opts.pause_ms)
+        if ledger.phase is not _OVER and owes(
+            ledger
+        ):  # nothing voids it: who waits for a seat that is gone waits for it here too
+            ms = max(opts.release_ms, opts.pause_ms) if opts.gone == GONE_WAIT else opts.release_ms
+            return None if self.is_over else Wait(what, steps.seats, ms)
+        if what in ("mask", "lock"):
+            return Wait(what, steps.seats, max(0, opts.release_ms - self._spent.get(steps.seats[0], 0)))
+        if what == "keys" and not opts.decision_ms:  # cards to be lent: no ruling can play on without them
+            return Wait(what, steps.seats, None)
+        return None if self.is_over else Wait(what, steps.seats, opts.release_ms)
 
     @property
     def moment(self) -> float | None:
@@ -177,10 +233,10 @@ class Waits:
             table=table, match=match, at=at, seats=wait.seats, what=_TOLD[wait.what], deadline_ms=left
         )
 
-    def left_of(self, what: What, seat: int) -> int | None:
-        """Return the time a seat has left for `what`; None if, as far as everybody can tell, it is not waited for."""
+    def left_of(self, *what: What, seat: int) -> int | None:
+        """Return the time a seat has left for any of these; None if, as far as everybody can tell, it is not waited for."""
         wait = self.now
-        return self.left_ms if wait is not None and wait.what == what and seat in wait.seats else None
+        return self.left_ms if wait is not None and wait.what in what and seat in wait.seats else None
 
     def _elapsed_ms(self, now: float) -> int:
         until = now if self._halted_at is None else self._halted_at
@@ -305,15 +361,18 @@ class Waits:
         ledger = here.ledger
         self._ledger, self.here, self.clocks = ledger, here, timed
         self.is_window = bool(window_ms)
-        self.is_over = self._is_restored = False
-        self._holder = here.holders[0] if here.holders else None
+        self.is_over = self.has_failed = self._is_restored = False
+        self._steps = None
+        if ledger.sealed is not None:
+            self._note_sealed(ledger, body, now)
+        self._holder = here.holders[0] if here.holders and self._steps is None else None
         if opens:
             self.offer = ledger.k - 1
         goes_on = ledger.pause.active
         match body:
             case Rule():
                 goes_on = False
-            case Release():
+            case Release() | Keys():
                 goes_on = True
             case Rekey():
                 self._wishes.discard(body.role - 1)
@@ -325,6 +384,17 @@ class Waits:
             self._asked_at = now
             self._since = now + (window_ms or 0) / 1000
         self.now = self._next()
+
+    def _note_sealed(self, ledger: Ledger, body: AnyBody, now: float) -> None:
+        """Note which steps are due in mode blind, and what a seat has used of the time for its masks and locks."""
+        self._steps = steps_due(ledger)
+        match body:
+            case Call():
+                self._spent.clear()
+            case Mask() | Lock():
+                self._spent[body.seat] = self._spent.get(body.seat, 0) + self._elapsed_ms(now)
+            case _:
+                pass
 
     @property
     def is_unasked(self) -> bool:
@@ -364,7 +434,7 @@ def opens_decision(body: AnyBody) -> bool:
             return body.kind not in _BESIDE_DECISIONS
         case Rule():
             return body.ruling not in ("pause", "resume")
-        case Share() | Rekey() | Sub():
+        case Share() | Rekey() | Sub() | Lend():
             return False
         case _:
             return True

@@ -9,18 +9,20 @@ journal, so that a ledger never has a record that no batch has.
 import trio
 from msgspec import Struct
 
-from truc_protocol.bodies import AnyBody, Close, Deal, End, Share
+from truc_protocol.bodies import AnyBody, Close, Deal, End, Release, Share
 from truc_protocol.codec import write
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import means
-from truc_protocol.ledger import Due, Folded, InPlace, Ledger, check_place, due, fold, start, take
+from truc_protocol.ledger import Due, Folded, InPlace, Ledger, check_place, due, fold, owes, start, take
 from truc_protocol.match_secrets import new_root
 from truc_protocol.messages import Away
-from truc_protocol.records import Phase, Record, parse, parse_own
+from truc_protocol.records import BLIND, Phase, Record, parse, parse_own
 from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
 from truc_server.matches.choices import Asking, Position, Sealer, SeatFrames, Window, position, window
 from truc_server.matches.deadlines import Clocks, Wait, Waits, opens_decision, owes_chain, vacant
+from truc_server.matches.held_keys import HeldKeys
+from truc_server.matches.opened_hands import news_of, opened_hand
 from truc_server.matches.presence import AwayNews, RollCall
 from truc_server.matches.restore_hold import Hold
 from truc_server.matches.stored import ending, save_secrets
@@ -36,7 +38,7 @@ from truc_server.timing.clock import now_ms
 GuestChoice = tuple[int, str, int | None]
 """A guest's choice: its position, its move line, and where it cuts."""
 
-_BETWEEN, _ENDED = Phase.BETWEEN, Phase.ENDED  # a lookup in an Enum is slow
+_BETWEEN, _OVER, _ENDED = Phase.BETWEEN, Phase.OVER, Phase.ENDED  # a lookup in an Enum is slow
 
 
 class RebuildError(Exception):
@@ -81,6 +83,8 @@ class Game:
         ledger: the match as its records say.
         tail: the newest records, as sent.
         chosen: each guest's last choice that was taken.
+        is_blind: whether the seats deal among themselves, and the server sees no card.
+        keys: in mode blind, keys that have come before those of every seat; None in mode dealt.
         hold: whether the match is held, after a backup was restored.
         beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
         asking: what its seats are asked.
@@ -109,6 +113,8 @@ class Game:
         self.dealer = dealer
         self.is_calm = False
         self.beyond: tuple[int, ...] = ()
+        self.is_blind = self.setup.terms.table.mode == BLIND
+        self.keys = HeldKeys() if self.is_blind else None
         self.hold = Hold(made.code, self.mid)
         self.sealer = Sealer(dealer, epoch)
         self.asking = Asking(made.code, dealer, self.sealer)
@@ -149,10 +155,13 @@ class Game:
         """Return what follows from a record of the server's own; `also` is stored with it, and before it."""
         return self.take(check_place(self.ledger, record, parse_own(record)), *also, after=after)
 
-    def take(self, placed: InPlace, *also: Write, after: Turn | None = None) -> Turn:
+    def take(
+        self, placed: InPlace, *also: Write, after: Turn | None = None, folded: Folded | None = None
+    ) -> Turn:
         """Return what follows from a record in its place; `also` is stored with it, and before it.
 
-        It is made now, or, where it follows at once, at the moment of the turn it comes `after`.
+        It is made now, or, where it follows at once, at the moment of the turn it comes `after`. `folded` is what the ledger
+        makes of it, if that is known already.
 
         Raises:
             CheckError: It does not follow.
@@ -161,18 +170,22 @@ class Game:
         now, at_ms = (
             (self._clock.current_time(), now_ms()) if after is None else (after.taken_at, after.at_ms)
         )
-        folded = take(placed)
+        folded = take(placed) if folded is None else folded
         opened: DealtCards | None = None
         rows: tuple[Write, ...] = ()
         to_seats: tuple[tuple[int, bytes], ...] = ()
         match body:  # patterns, as `isinstance` is a call
-            case Deal():
+            case Deal() if before.sealed is None:
                 folded = self._dealt(folded)
                 to_seats = self._cards(folded.ledger)
             case Share():
                 to_seats = self.asking.cards(folded.ledger, body.receiver, of=body.giver)
             case Close(link=bytes()):
                 opened = self._opened()
+            case Close() if before.sealed is not None:
+                opened = opened_hand(before)
+            case Release() if before.sealed is not None:
+                folded = news_of(before, folded)
             case End():
                 rows = self._last_rows(body)
             case _:
@@ -245,9 +258,11 @@ class Game:
             or self.waits.is_over
             or self._is_deserted
             or ledger.streaks != self._no_streaks
+            or ledger.sealed is not None
         ):
             ruling = self._ruling(ledger)
-        if ruling is None and self.waits.now is not None:
+        ends = self._is_deserted and ledger.phase is _OVER  # nobody may be there to open the hand
+        if ruling is None and self.waits.now is not None and not ends:
             return None
         if ruling is None and is_draining and due(ledger) is Due.CALL:
             return None
@@ -296,6 +311,10 @@ class Game:
                 record = self.dealer.resume(ledger)
             case Wait("release"):
                 record = self.dealer.void(ledger)
+            case Wait("mask" | "lock") if not owes(ledger):
+                record = self.dealer.void(ledger, "points" if self.waits.has_failed else "silent")
+            case Wait("keys") if not owes(ledger):  # but cards to be lent, without which a side decides
+                record = self.dealer.move(ledger)
             case Wait("decision"):
                 record = self.dealer.move(ledger)
             case Wait("rekey") if self.waits.is_over:
@@ -344,7 +363,7 @@ class Game:
         if not self.dealer.gives(self.ledger, record, body):
             raise RebuildError(f"record {row.k}: the secrets stored give another")
         folded = fold(self.ledger, record, body)
-        if isinstance(body, Deal):
+        if isinstance(body, Deal) and self.ledger.sealed is None:
             folded = self._dealt(folded)
         turn = Turn(
             k=row.k,

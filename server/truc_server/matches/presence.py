@@ -15,7 +15,7 @@ from truc_protocol.ledger import Ledger, is_gone
 from truc_protocol.messages import Away
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_WAIT, Opts
-from truc_server.matches.deadlines import Waits
+from truc_server.matches.deadlines import STEPS, Waits
 
 
 class Attendance(NamedTuple):
@@ -95,7 +95,7 @@ class SeatClock(NamedTuple):
     Attributes:
         bank: what it has left for the game.
         decision: what it has left for the decision that it holds, its bank included; None if it holds none.
-        release: what it has left for the release that is awaited from it; None if none is.
+        release: what it has left for the release, or in mode blind the step, that is awaited from it; None if none is.
         alone: until it has kept the others waiting without a connection for as long as the host allows; None if
             that is not counted.
     """
@@ -239,8 +239,8 @@ class RollCall:
         """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
         clock = SeatClock(
             bank=waits.clocks.banks[seat],
-            decision=waits.left_of("decision", seat),
-            release=waits.left_of("release", seat),
+            decision=waits.left_of("decision", seat=seat),
+            release=waits.left_of("release", *STEPS, seat=seat),
             alone=self._alone_ms(ledger, waits, seat),
         )
         return claim_in_ms(ledger, seat, clock, is_back=seat in self.attendance.returned(ledger.streaks))
@@ -271,5 +271,5 @@ class RollCall:
         if earliest != 0:
             return earliest
         left = self.attendance.left
-        comes_at_once = wait.what == "release" and all(left[seat] is None for seat in wait.seats)
+        comes_at_once = wait.what in ("release", *STEPS) and all(left[seat] is None for seat in wait.seats)
         return None if comes_at_once else waits.left_ms

@@ -18,7 +18,7 @@ from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
-from truc_protocol.wire.capabilities import OWN_OPTIONS
+from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
 from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
 from truc_server.net.listening import CHUNK
 from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox, Sealer
@@ -171,6 +171,7 @@ class Peer:
         watched: what this connection watches.
         wanted: capabilities of the server that this client has asked for.
         knows_rules: whether who has logged in here signs acts, and needs no options to know which.
+        plays_blind: whether they also shuffle and seal the pack, as those do who sit at a table in mode blind.
         ignored: tags of the players this one wants to hear nothing from.
         is_refused_talk: whether the log has it that this player is muted and has tried to talk.
     """
@@ -201,7 +202,7 @@ class Peer:
         self.tables: frozenset[str] = frozenset()
         self.watched: frozenset[Watched] = frozenset()
         self.wanted: tuple[str, ...] = ()
-        self.knows_rules = False
+        self.knows_rules = self.plays_blind = False
         self.ignored: set[str] = set()
         self.is_refused_talk = False
         self._house = house
@@ -399,6 +400,7 @@ class Peer:
         """Let a player speak here, who is welcomed next: more may wait for them than before the login."""
         self.player = player
         self.knows_rules = player.kind is PlayerKind.KEY and OWN_OPTIONS in self.wanted
+        self.plays_blind = self.knows_rules and BLIND_TABLES in self.wanted
         self.challenge = None
         self._house.figures.logins[player.kind] += 1
         self.outbox.limit = self._house.settings.now.limits.outbox_bytes

@@ -12,8 +12,10 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from truc_protocol.bodies import Keys
 from truc_protocol.crypto import keys
 from truc_protocol.errors import Code
+from truc_protocol.ledger import InPlace
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Phase, Record
 from truc_server.lobby.lobby import Lobby
@@ -22,13 +24,18 @@ from truc_server.matches.acceptance import (
     Verified,
     accept,
     accept_choice,
+    accept_keys,
+    judge,
+    judged,
     look,
     look_at_newcomer,
     verified,
 )
 from truc_server.matches.game import Game, Turn
+from truc_server.matches.held_keys import Held
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.worker import Worker
+from truc_server.requests.means import Checks
 from truc_server.storage import PlayerKind
 from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
@@ -81,9 +88,7 @@ def _acts_otherwise(message: SignedAct | GuestAct) -> RefusedError:
     return RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
-async def sign(
-    lobby: Lobby, signatures: Worker, peer: Peer, player: Player, message: SignedAct
-) -> float | None:
+async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message: SignedAct) -> float | None:
     """Take what a seat signs; return the moment of Trio's clock at which that was, None if it was not new.
 
     Raises:
@@ -104,18 +109,68 @@ async def sign(
             return None
         case _:
             pass
+    if looked.ledger.sealed is not None:
+        return await _sign_step(
+            lobby, checks.steps, peer, player, message, mid=mid, place=place, looked=looked
+        )
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 % more.
     # Meanwhile the loop serves others, and the match may go on without this record.
-    is_sound = await signatures.run(keys.verify, player.id, record.body, record.sig)
+    is_sound = await checks.signatures.run(keys.verify, player.id, record.body, record.sig)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return None
     signed = verified(player.id, looked, is_sound=is_sound)
     if not place.is_kept_by(peer, player):
-        place = _place(lobby, peer, player, message, mid)
-        if place.seat != record.signer - 1:
-            expected = f"expected a player who still has their seat at table {place.table.code}"
-            raise RefusedError(Code.NOT_SEATED, expected)
+        place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
     return _take(lobby, peer, player, message, place=place, signed=signed)
+
+
+def _place_again(
+    lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, signed: Verified
+) -> Place:
+    """Find the place of an act anew, as something has changed while it was checked.
+
+    Raises:
+        RefusedError: The player does not have the seat any more.
+    """
+    place = _place(lobby, peer, player, message, mid)
+    if place.seat != signed.placed.record.signer - 1:
+        expected = f"expected a player who still has their seat at table {place.table.code}"
+        raise RefusedError(Code.NOT_SEATED, expected)
+    return place
+
+
+async def _sign_step(
+    lobby: Lobby,
+    steps: Worker,
+    peer: Peer,
+    player: Player,
+    message: SignedAct,
+    *,
+    mid: bytes,
+    place: Place,
+    looked: InPlace,
+) -> float | None:
+    """Take what a seat signs of a hand in mode blind: points and links take milliseconds to check, in a thread of their own.
+
+    What was found is good for the position in which it was looked at; if the match has gone on meanwhile, it is looked at again.
+
+    Raises:
+        RefusedError: It is not taken.
+    """
+    while True:
+        judgement = await steps.run(judge, player.id, looked)
+        if not peer.is_open:
+            return None
+        signed = judged(player.id, looked, judgement)
+        if not place.is_kept_by(peer, player):
+            place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
+        if place.game.ledger is looked.ledger:
+            return _take(lobby, peer, player, message, place=place, signed=signed)
+        again = look(place.game, looked.record)
+        if isinstance(again, Repeated):
+            _answer_again(peer, message, again)
+            return None
+        looked = again
 
 
 def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> float | None:
@@ -140,6 +195,11 @@ def _take(
 ) -> float | None:
     """Take a record whose signature is good into the match as it stands now."""
     table, game = place.table, place.game
+    match signed.placed.body:
+        case Keys():
+            return _hold(peer, table, game, message, signed)
+        case _:
+            pass
     if place.stands_by:
         return _answer(peer, table, message, lobby.substitute(table, game, peer, player, signed).turn)
     turn = accept(game, signed)
@@ -150,6 +210,16 @@ def _take(
         case _:
             table.commit(game, turn)
     return _answer(peer, table, message, turn)
+
+
+def _hold(peer: Peer, table: Table, game: Game, message: SignedAct, signed: Verified) -> float | None:
+    """Hold keys of mode blind until every seat that owes some has sent its own; the answer comes when they are written."""
+    placed = accept_keys(game, signed)
+    if isinstance(placed, Repeated):
+        _answer_again(peer, message, placed)
+        return None
+    table.hold_keys(game, placed.record.signer - 1, Held(placed, peer, message))
+    return trio.current_time()
 
 
 def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> float | None:

@@ -18,6 +18,7 @@ from truc_server.matches.game import Game
 from truc_server.net.outbox import LOW_BYTES
 from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
 from truc_server.requests.means import Means
+from truc_server.requests.seating import check_deals
 from truc_server.spectating.sent_records import ShownMatch, Tail, record_frame
 from truc_server.storage import AddRecord, StoreError
 from truc_server.table_data.seats import setup_message, terms_message
@@ -61,6 +62,7 @@ async def _resume(means: Means, table: Table, peer: Peer, player: Player, reques
     if peer in table.standins.seats:
         await _follow_standing_by(means, table, peer, request)
         return
+    check_deals(table, peer, player)
     seat = table.own_seat(player)
     game = table.own_game(request.match, player)
     _check_seen(table, game, seat, request.next)

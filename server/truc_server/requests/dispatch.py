@@ -134,7 +134,7 @@ class Dispatch:
                 return
             match message:
                 case SignedAct():
-                    taken_at = await acts.sign(self._lobby, self._means.signatures, peer, player, message)
+                    taken_at = await acts.sign(self._lobby, self._means.checks, peer, player, message)
                 case GuestAct():
                     taken_at = acts.choose(self._lobby, peer, player, message)
                 case _:

@@ -24,7 +24,7 @@ from truc_protocol.messages import (
     Limits,
     Welcome,
 )
-from truc_protocol.wire.capabilities import wanted
+from truc_protocol.wire.capabilities import BLIND_TABLES, wanted
 from truc_protocol.wire.connection import Role
 from truc_protocol.wire.frames import CLIENT_LIMIT, SERVER_LIMIT
 from truc_protocol.wire.handshake import Challenge, Greeting, agree, check_login, server_hello
@@ -77,7 +77,8 @@ def greet(means: Means, peer: Peer, hello: ClientHello, introduction: Introducti
     peer.answer_newcomer(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
-    peer.wanted = wanted(hello.want, caps)
+    # who seals the pack may go on with a match in mode blind, also where the host offers no more such tables
+    peer.wanted = wanted(hello.want, {**caps, BLIND_TABLES: True})
     if place := means.settings.now.access.moved_to:
         peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
 

@@ -15,13 +15,25 @@ from truc_server.storage.journal import Journal
 from truc_server.storage.sql import Store
 
 
+class Checks(NamedTuple):
+    """The threads in which what seats sign is checked.
+
+    Attributes:
+        signatures: checks the signatures of acts.
+        steps: checks all there is about a record of a hand in mode blind, so that signatures of others need not wait for it.
+    """
+
+    signatures: Worker
+    steps: Worker
+
+
 class Means(NamedTuple):
     """What `dispatch` hands on, to each request what it needs.
 
     Attributes:
         pace: how fast pages of the store or the lobby go to one address.
         tokens: finds guests by their tokens.
-        signatures: checks the signatures of acts.
+        checks: checks what seats sign.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
     """
 
@@ -33,5 +45,5 @@ class Means(NamedTuple):
     tokens: Tokens
     pace: Pace
     figures: Figures
-    signatures: Worker
+    checks: Checks
     grease: Grease | None

@@ -5,11 +5,15 @@ Only looking for a seat waits, for its turn. Invariant: whoever asked has the an
 
 from typing import assert_never
 
+from truc_protocol.errors import Code
 from truc_protocol.messages import Create, Join, Leave, Ready, Seek, Unready, Unwatch
+from truc_protocol.records import BLIND
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import Peer, Player
+from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests import login
 from truc_server.requests.means import Means
+from truc_server.storage import PlayerKind
+from truc_server.table_data.options import MODE, Options
 from truc_server.tables.table import Table
 
 SeatRequest = Create | Join | Seek | Leave | Ready | Unready | Unwatch
@@ -24,6 +28,7 @@ async def take(means: Means, lobby: Lobby, peer: Peer, player: Player, message: 
     lobby.tidy(peer)
     match message:
         case Create():
+            _check_options(means, peer, player, message.options)
             _sit(means, peer, player, message, lobby.create(player, message, peer.network))
         case Seek():
             await _seek(means, lobby, peer, player, message)
@@ -39,8 +44,45 @@ async def take(means: Means, lobby: Lobby, peer: Peer, player: Player, message: 
             assert_never(message)
 
 
+def _check_options(means: Means, peer: Peer, player: Player, options: Options) -> None:
+    """Check that a player can sit at a table with these options.
+
+    Raises:
+        RefusedError: It is one whose host sees no card; and the host offers none, or the client does not deal.
+    """
+    if options.get(MODE) != BLIND:
+        return
+    if not means.settings.now.tables.blind:
+        message = "mode: this server offers no tables whose host sees no card"
+        raise RefusedError(Code.BAD_OPTION, message, field=f"options/{MODE}")
+    if not peer.plays_blind:
+        raise _deals_not(player, Code.BAD_OPTION, f"options/{MODE}")
+
+
+def check_deals(table: Table, peer: Peer, player: Player) -> None:
+    """Check that a client can have a seat at a table: where the host sees no card, the seats deal.
+
+    Raises:
+        RefusedError: It cannot.
+    """
+    if table.made.chosen.mode == BLIND and not peer.plays_blind:
+        raise _deals_not(player, Code.NOT_NOW)
+
+
+def _deals_not(player: Player, code: Code, field: str | None = None) -> RefusedError:
+    if player.kind is not PlayerKind.KEY:
+        message = "mode blind: expected a player with a key, as the seats shuffle and seal the pack: log in with one"
+        return RefusedError(Code.GUESTS_NOT_ALLOWED, message, field=field)
+    message = (
+        "mode blind: expected a client that shuffles and seals the pack, and says so by `blind` and `own-options` in"
+        " `want`: use a newer one, or a table of mode dealt"
+    )
+    return RefusedError(code, message, field=field)
+
+
 async def _seek(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Seek) -> None:
     """Look at every table for a seat, when it is this network's turn."""
+    _check_options(means, peer, player, message.options)
     await means.pace.wait_page(peer.network)
     if peer.is_open:
         _sit(means, peer, player, message, lobby.seek(player, message, peer.network))
@@ -56,6 +98,7 @@ def _sit(means: Means, peer: Peer, player: Player, message: Create | Seek, table
 
 def _join(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Join) -> None:
     table = lobby.table(message.table)
+    check_deals(table, peer, player)
     if table.board.seat_of(player) is None and table.game is not None and table.board.vacant:
         lobby.check_seats(player)
         seat, is_new = table.standins.stand_by(table.game, table.board, peer, player, message.seat), True

@@ -5,7 +5,7 @@ The registry is in truc_protocol.wire.capabilities. Invariant: whatever is annou
 
 from typing import Final
 
-from truc_protocol.wire.capabilities import OWN_OPTIONS
+from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
 from truc_server.settings.settings import MAX_DELAY_S, Settings
 
 HISTORY_PAGE: Final = 64  # records in one answer
@@ -35,6 +35,7 @@ def capabilities(settings: Settings) -> dict[str, object]:
         "forget": True,
         "away": True,
         OWN_OPTIONS: True,
+        **({BLIND_TABLES: True} if settings.tables.blind else {}),
         "draining": True,
         "host-says": True,
         **({"house-bots": True} if settings.access.bots or settings.tables.bots else {}),

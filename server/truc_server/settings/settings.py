@@ -246,6 +246,10 @@ class TableSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="Seconds that hands under way have to end when the server is told to stop; 0 is none."
         ),
     ] = 60
+    blind: Annotated[
+        bool,
+        Meta(description="Whether tables may be made whose host sees no card: mode blind, experimental."),
+    ] = True
 
 
 class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -113,6 +113,7 @@ class TableBoard:
             options=dict(made.options),
             opts=tuple(made.chosen.opts),
             policy=made.chosen.variant.reveal,
+            mode=made.chosen.mode,
             expires_ms=max(0, int((self.expires - trio.current_time()) * 1000)) if self.may_change else None,
             age_ms=age_ms,
             watchers=watchers,

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from truc_protocol.errors import Code
-from truc_protocol.setup import Opts
+from truc_protocol.records import BLIND
+from truc_protocol.setup import Opts, blind_hindrance
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, nearest, with_options
 from truc_server.net.peer import RefusedError
 from truc_server.settings.settings import LEAST_DECISION_MS, MAX_DELAY_S, MatchDefaults
@@ -22,11 +23,18 @@ TRANSCRIPT: Final = "transcript"
 CLAIM: Final = "claim"
 """The option that says who ends a match against a side that is gone; neither a term nor of the rules."""
 
+MODE: Final = "mode"
+"""The option that says who deals: the server, or the seats among themselves. It is a term of its own, not one of `opts`."""
+
 Claim = Literal["server", "opponents"]
 CLAIMS: Final[tuple[Claim, ...]] = get_args(Claim)
 Readers = Literal["seats", "watchers", "all"]
 READERS: Final[tuple[Readers, ...]] = get_args(Readers)
-_KEPT: Final = (TRANSCRIPT, CLAIM)
+Mode = Literal["dealt", "blind"]
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+MOST_SEALED: Final = 104
+"""Cards of a pack that a seat can mask: its record of some 68 bytes a card must fit a frame."""
+_KEPT: Final = (TRANSCRIPT, CLAIM, MODE)
 RANGES: Final[Mapping[str, range]] = {
     "decision_ms": range(LEAST_DECISION_MS, _DAY_MS + 1),
     "bank_ms": range(_DAY_MS + 1),
@@ -60,12 +68,13 @@ class Defaults(NamedTuple):
 
 
 class ChosenGame(NamedTuple):
-    """A game with its options, its terms, who may read its records, and who ends it against a side that is gone."""
+    """A game with its options, its terms, who may read its records, who ends it against a side that is gone, and who deals."""
 
     variant: Variant
     opts: Opts
     transcript: Readers
     claim: Claim
+    mode: Mode = "dealt"
 
 
 def played(catalogue: VariantCatalogue, name: str) -> Variant:
@@ -98,7 +107,10 @@ def choose(
     if count not in variant.players:
         raise wrong_seats(variant, count)
     opts = terms(options, count, defaults.opts)
-    return kept(_house_rules(variant, options), opts, options, defaults), count
+    chosen = kept(_house_rules(variant, options), opts, options, defaults)
+    if chosen.mode == BLIND:
+        _check_blind(chosen)
+    return chosen, count
 
 
 def kept(variant: Variant, opts: Opts, options: Options, defaults: Defaults) -> ChosenGame:
@@ -108,7 +120,21 @@ def kept(variant: Variant, opts: Opts, options: Options, defaults: Defaults) -> 
         RefusedError: A word that such an option does not take.
     """
     transcript = _word(options, TRANSCRIPT, READERS, defaults.transcript)
-    return ChosenGame(variant, opts, transcript, _word(options, CLAIM, CLAIMS, defaults.claim))
+    claim = _word(options, CLAIM, CLAIMS, defaults.claim)
+    return ChosenGame(variant, opts, transcript, claim, _word(options, MODE, MODES, "dealt"))
+
+
+def _check_blind(chosen: ChosenGame) -> None:
+    """Check that a game can be played where the host sees no card.
+
+    Raises:
+        RefusedError: It cannot; the message says why.
+    """
+    hindrance = blind_hindrance(chosen.variant, chosen.opts.guests)
+    if len(chosen.variant.pack) > MOST_SEALED:
+        hindrance = f"expected a pack of at most {MOST_SEALED} cards"
+    if hindrance is not None:
+        raise RefusedError(Code.BAD_OPTION, f"mode blind: {hindrance}", field="options/mode")
 
 
 def _word(options: Options, option: str, words: tuple[_Word, ...], default: _Word) -> _Word:
@@ -128,6 +154,8 @@ def terms(options: Options, seats: int, defaults: Opts) -> Opts:
     """
     chosen = {key: _term(key, value) for key, value in options.items() if key in RANGES}
     opts = defaults._replace(**chosen)
+    if options.get(MODE) == BLIND and "guests" not in chosen:
+        return opts._replace(guests=0)  # they have no secrets to shuffle with
     if opts.guests <= seats:
         return opts
     if "guests" in chosen:

@@ -143,6 +143,7 @@ def gather(
         opts=made.chosen.opts,
         name=settings.name,
         opened=int(time.time()),
+        mode=made.chosen.mode,
     )
     return Gathering(identity.at_rest, made.code, terms, dealer, seats)
 

@@ -12,14 +12,18 @@ import structlog
 import trio
 
 from truc_protocol.bodies import Close, Rule, Void
+from truc_protocol.checks import CheckError
 from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
+from truc_protocol.ledger import check_place, steps_due
 from truc_protocol.messages import SeatTakenOver, TableClosed
 from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
+from truc_server.matches.acceptance import refused
 from truc_server.matches.deadlines import AGAIN_S, vacant
 from truc_server.matches.game import Game, Turn
+from truc_server.matches.held_keys import Held, HeldKeys
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.drain import ServerDrain
 from truc_server.settings.in_force import InForce
@@ -351,6 +355,8 @@ class Table:
             self._gate = gate
             self._journal.after(self._start)
         game.note(turn, gate=gate)
+        if game.keys is not None and game.keys.held:
+            self._drop_keys(game, game.keys)
         match turn.body:  # patterns, as `isinstance` is a call
             case Close():
                 game.tail.close_hand(self._journal.durable)
@@ -362,6 +368,53 @@ class Table:
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
+
+    def hold_keys(self, game: Game, seat: int, held: Held) -> None:
+        """Hold keys of mode blind; once every seat that owes some has sent its own, write them and let the match go on.
+
+        Raises:
+            RefusedError: Other keys of the seat are held.
+        """
+        keys = game.keys
+        if keys is None:
+            raise ValueError("nobody gives keys at a table whose server deals")
+        before = keys.put(seat, held)
+        if before is not None and before.peer.is_open:
+            again = RefusedError(Code.NOT_NOW, "these keys have come again, and that request is answered")
+            before.peer.refuse(again.refusal(before.request.id))
+        due = steps_due(game.ledger)
+        if due is not None and keys.has(due.seats):
+            self.go_on(self._write_keys(game, keys))
+
+    def _write_keys(self, game: Game, keys: HeldKeys) -> Turn | None:
+        """Write the keys that are held, seats ascending, then answer who has sent them; return what followed last."""
+        written: list[tuple[Held, int]] = []
+        turn: Turn | None = None
+        for held in keys.take():
+            try:
+                turn = game.take(check_place(game.ledger, held.placed.record, held.placed.body), after=turn)
+            except CheckError as error:  # with those of another seat: a point of it came before
+                if held.peer.is_open:
+                    held.peer.refuse(refused(game, held.placed, error).refusal(held.request.id))
+                continue
+            self.commit(game, turn)
+            written.append((held, turn.k))
+        for held, k in written:
+            if held.peer.is_open:
+                held.peer.ok(held.request, k=k, dup=False)
+        return turn
+
+    def _drop_keys(self, game: Game, keys: HeldKeys) -> None:
+        """Refuse keys that are held for a place which the match has left: another record came in between."""
+        k, _ = game.ledger.parallel
+        for held in keys.take():
+            if held.placed.body.k == k:
+                keys.put(held.placed.record.signer - 1, held)
+            elif held.peer.is_open:
+                late = RefusedError(
+                    Code.STALE_POSITION, f"expected position {k}, got keys for an earlier one"
+                )
+                held.peer.refuse(late.refusal(held.request.id))
 
     def _log(self, k: int, body: Rule | Void) -> None:
         if isinstance(body, Void):
@@ -376,7 +429,9 @@ class Table:
         What follows at once from a `turn` is of the same moment. While only releases are waited for, nobody is asked.
         """
         game = self.game
-        if game is not None and self._advance(game, turn) and game.ledger.phase is not _CALLED:
+        if game is None or not self._advance(game, turn):
+            return
+        if game.ledger.phase is not _CALLED or game.ledger.sealed is not None:
             self._ask(game)
 
     def _advance(self, game: Game, turn: Turn | None = None) -> bool:
@@ -428,6 +483,8 @@ class Table:
         if self._journal.is_full:
             self._clock.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
             return
+        if game.keys is not None and game.keys.held:  # whoever has sent its own owes nothing
+            self._write_keys(game, game.keys)
         turn = game.time_out()
         if turn is not None:
             self.commit(game, turn)

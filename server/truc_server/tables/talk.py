@@ -25,6 +25,7 @@ from truc_server.timing.rate_limits import Bucket
 
 PER_S: Final = 1  # signs of one seat in the long run; phrases likewise
 BURST: Final = 5  # at once
+SEALED_SIGN: Final = 284  # bytes of one that goes from seat to seat: a nonce, a padded word, a tag
 
 
 class Talk:
@@ -60,17 +61,34 @@ class Talk:
         """
         match = _rules(game, message.at)
         self._pay_sign(game, seat)
+        if game.is_blind:
+            self._pass_on(match, game, seat, tag, message)
+            return
         word = _word(game, seat, message)
         receivers = _receivers(match, seat, word)
-        if isinstance(message, BoxedSign) and message.to not in receivers:
-            expected = " or ".join(f"seat {receiver}" for receiver in receivers)
-            raise RefusedError(Code.ILLEGAL_ACTION, f"to: expected {expected}, got {message.to}", field="to")
+        if isinstance(message, BoxedSign):
+            _check_receiver(message, receivers)
         self._show(
             game,
             receivers,
             tag,
             OpenSignSeen(table=message.table, match=game.mid, at=message.at, sender=seat, word=word),
         )
+
+    def _pass_on(self, match: Match, game: Game, seat: int, tag: str, message: BoxedSign | OpenSign) -> None:
+        """Pass a sign on that is sealed from seat to seat: in mode blind the server reads none, and so judges no word."""
+        if not isinstance(message, BoxedSign):
+            raise RefusedError(Code.NOT_NOW, "expected the sign in a box", field="word")
+        signals = match.variant.signals
+        receivers = _receivers(match, seat, signals.vocabulary[0] if signals and signals.vocabulary else "")
+        _check_receiver(message, receivers)
+        if len(message.box) != SEALED_SIGN:
+            expected = f"box: expected {SEALED_SIGN} bytes, got {len(message.box)}"
+            raise RefusedError(Code.BAD_MESSAGE, expected, field="box")
+        seen = BoxedSignSeen(table=message.table, match=game.mid, at=message.at, sender=seat, box=message.box)
+        peer = self._audience.live(message.to)
+        if peer is not None and tag not in peer.ignored:
+            peer.send(seen)
 
     def _pay_sign(self, game: Game, seat: int) -> None:
         hand = (game.mid, game.ledger.deal_index)
@@ -134,6 +152,12 @@ def _receivers(match: Match, seat: int, word: str) -> tuple[Seat, ...]:
     except IllegalActionError as error:
         raise RefusedError(Code(error.code), error.message) from error
     return sign_receivers(match, Seat(seat))
+
+
+def _check_receiver(message: BoxedSign, receivers: tuple[Seat, ...]) -> None:
+    if message.to not in receivers:
+        expected = " or ".join(f"seat {receiver}" for receiver in receivers)
+        raise RefusedError(Code.ILLEGAL_ACTION, f"to: expected {expected}, got {message.to}", field="to")
 
 
 def _boxed(game: Game, receiver: int, seen: OpenSignSeen) -> BoxedSignSeen:

@@ -1,0 +1,55 @@
+"""Keys of mode blind that have come before those of every seat that owes some.
+
+They are told to nobody, and stored nowhere: whoever has all keys of a place knows its card, so nobody may see those of
+others while it can still choose to send none. They are written together, seats ascending. Who sends the same again, on
+another connection or after a restart, is answered when they are written.
+"""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from truc_protocol.errors import Code
+from truc_protocol.ledger import InPlace
+from truc_protocol.messages import Request
+from truc_server.net.peer import Peer, RefusedError
+
+
+class Held(NamedTuple):
+    """Keys that a seat has sent, and the request that waits for its answer."""
+
+    placed: InPlace
+    peer: Peer
+    request: Request
+
+
+class HeldKeys:
+    """The keys of one match that wait for others.
+
+    Attributes:
+        held: them, by seat.
+    """
+
+    def __init__(self) -> None:
+        self.held: dict[int, Held] = {}
+
+    def put(self, seat: int, held: Held) -> Held | None:
+        """Hold a seat's keys; return what was held with another request, which this one takes the place of.
+
+        Raises:
+            RefusedError: Other keys of the seat are held: it signs once for a place.
+        """
+        before = self.held.get(seat)
+        if before is not None and before.placed.record.body != held.placed.record.body:
+            raise RefusedError(Code.NOT_NOW, "expected the keys that this seat has sent already, got others")
+        self.held[seat] = held
+        return before
+
+    def has(self, seats: Collection[int]) -> bool:
+        """Tell whether the keys of all these seats are here."""
+        return self.held.keys() >= set(seats)
+
+    def take(self) -> tuple[Held, ...]:
+        """Return what is held, seats ascending, and hold nothing any more."""
+        taken = tuple(self.held[seat] for seat in sorted(self.held))
+        self.held.clear()
+        return taken

@@ -1,0 +1,205 @@
+"""Players at tables whose host sees no card, over real sockets: they shuffle, seal and open the pack by their links."""
+
+from collections.abc import Callable
+from functools import partial
+
+from server.conftest import together
+from server.rawclient import Seat
+
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LendStep, LockStep, MaskStep, SeatStep, Stage
+from truc_protocol.blind_mode.seat_secrets import SeatSecrets
+from truc_protocol.blind_mode.seat_steps import (
+    CardWithKeys,
+    GarbledError,
+    make_keys,
+    make_lend,
+    make_lock,
+    make_mask,
+    read_hand,
+)
+from truc_protocol.bodies import Body, Garbled, Keys, Lend, Lock, Mask, Release
+from truc_protocol.checks import CheckError
+from truc_protocol.ledger import is_opened, learn, next_share, sealed_pack, steps_due
+from truc_protocol.own_options import own_options
+from truc_protocol.transcript import write_transcript
+from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
+
+WANT = (OWN_OPTIONS, BLIND_TABLES)
+
+
+class BlindSeat(Seat):
+    """A player in mode blind.
+
+    Attributes:
+        refuses: kinds of step that it does not take: "mask", "lock", "keys", "lend", "opening".
+        cheats: what it makes of a step that it should take.
+        places: where it has taken a step already, with the act that took it.
+    """
+
+    def __init__(self, client, **fields) -> None:
+        super().__init__(client, **fields)
+        self.refuses: frozenset[str] = frozenset()
+        self.cheats: Callable[[BlindSeat, SeatStep], SeatStep] = lambda _seat, step: step
+        self.places: dict[tuple, dict] = {}
+        self._hands: dict[tuple[int, int], tuple[CardWithKeys, ...]] = {}
+
+    async def come_back(self, client, *, next_=None):
+        self.client = client
+        welcome = await client.login_key(self.key, self.name, want=WANT)
+        self.name = welcome.get("name", self.name)
+        answer = await self.resume(next_)
+        await self.send_steps_again()
+        return answer
+
+    async def send_steps_again(self) -> None:
+        """Send the step that is due once more, if it was taken on a connection that is gone."""
+        place = self._place()
+        if place in self.places:
+            await self.act(self.places[place])
+
+    def secrets(self) -> SeatSecrets:
+        ledger = self.ledger
+        j = ledger.deal_index
+        return SeatSecrets(self.chain.link(j + 1), ledger.setup.mid, j, ledger.setup.terms.table.deck)
+
+    def hand(self) -> tuple[CardWithKeys, ...]:
+        """What this seat reads of its newest cards."""
+        pack = sealed_pack(self.ledger)
+        place = pack.plan.j, pack.d
+        if place not in self._hands:
+            self._hands[place] = read_hand(pack, self.secrets(), self.seat, self.x)
+        return self._hands[place]
+
+    def find_options(self, waiting):
+        ledger = self.ledger
+        openings = ()
+        if ledger.hand is not None and not ledger.sealed.pack.plan.unseen:
+            openings = self.hand()
+            ledger = learn(ledger, self.seat, [held.card for held in openings])
+        made = own_options(ledger, self.seat, openings, waiting["seats"])
+        self.options = {**waiting, "must": self.seat in waiting["seats"]}
+        self.offered = [{"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in made]
+        return self.options
+
+    async def choose(self, message) -> None:
+        if message.get("what", "decision") == "decision":
+            await super().choose(message)
+
+    async def follow(self) -> None:
+        if self.ledger.sealed is None:
+            await super().follow()
+            return
+        due = steps_due(self.ledger)
+        if due is None or self.seat not in due.seats or self._kind() in self.refuses:
+            return
+        place = self._place()
+        if place not in self.places:
+            body = self._body()
+            if body is not None:
+                self.places[place] = self.sign(body)
+                await self.act(self.places[place])
+
+    def _kind(self) -> str:
+        """Return what this seat owes."""
+        pack, due = sealed_pack(self.ledger), steps_due(self.ledger)
+        return "lend" if due.what == "keys" and pack.stage is Stage.READY else due.what
+
+    def _place(self) -> tuple:
+        """Return the place that a step of this seat is for: it takes one for each."""
+        pack = sealed_pack(self.ledger)
+        if pack is None or steps_due(self.ledger) is None:
+            return ()
+        what = self._kind()
+        turn = pack.turn if what == "lock" else len(pack.steps) if what == "lend" else pack.asked
+        return what, pack.plan.j, 0 if what == "opening" else pack.d, turn
+
+    def _body(self) -> Body | None:
+        pack, what = sealed_pack(self.ledger), self._kind()
+        if what == "opening":
+            return self._opening()
+        if what == "lend":
+            return self.body_of(self.lend())
+        make = {Stage.MASK: make_mask, Stage.LOCK: make_lock, Stage.KEYS: make_keys}[pack.stage]
+        return self.body_of(self.cheats(self, make(pack, self.secrets(), self.seat)))
+
+    def _opening(self) -> Body:
+        ledger = self.ledger
+        here, j = (ledger.setup.mid, ledger.k, ledger.head), ledger.deal_index
+        if ledger.hand is None and not ledger.sealed.garbled:  # a card turned up is none
+            return Garbled(*here, j, sealed_pack(ledger).d, self.seat)
+        return Release(ledger.setup.mid, *ledger.parallel, j, self.seat, self.chain.link(j + 1))
+
+    def lend(self) -> LendStep:
+        pack = sealed_pack(self.ledger)
+        _, receiver = next_share(self.ledger)
+        return make_lend(pack, self.secrets(), seat=self.seat, receiver=receiver, hand=self.hand())
+
+    def body_of(self, step: SeatStep) -> Body:
+        """Return the body of a step, in its place."""
+        ledger, j = self.ledger, self.ledger.deal_index
+        here = (ledger.setup.mid, ledger.k, ledger.head)
+        match step:
+            case MaskStep(seat, points):
+                return Mask(*here, j, seat, points)
+            case LockStep(d, seat, nonce, points, commitments):
+                return Lock(*here, j, d, seat, nonce, points, commitments)
+            case KeysStep(d, seat, box, opened, boxes):
+                return Keys(ledger.setup.mid, *ledger.parallel, j, d, seat, box, opened, boxes)
+            case _:
+                return Lend(*here, j, step.d, step.seat, step.receiver, step.box)
+
+    def is_garbled(self) -> bool:
+        """Tell whether this seat reads no hand of cards."""
+        try:
+            self.hand()
+        except (GarbledError, CheckError):
+            return True
+        return False
+
+    def file(self) -> bytes:
+        """Return the transcript so far."""
+        return write_transcript(self.document, self.records)
+
+
+async def blind_seat(server, *, seed=1, **fields) -> BlindSeat:
+    seat = BlindSeat(await server.connect(), seed=seed, **fields)
+    assert (await seat.login(want=WANT))["t"] == "welcome"
+    return seat
+
+
+async def blind_seats(server, count=2, variant="truc-catalan", *, options=None, seed=1) -> list[BlindSeat]:
+    """Return players at one table whose host sees no card, none of them ready."""
+    seats = [await blind_seat(server, seed=seed * 10 + i) for i in range(count)]
+    table = await seats[0].create(variant, seats=count, options={"mode": "blind", **(options or {})})
+    for i, seat in enumerate(seats[1:], 1):
+        assert (await seat.join(table, i))["t"] == "ok"
+    return seats
+
+
+async def blind_match(server, count=2, variant="truc-catalan", **fields) -> list[BlindSeat]:
+    """Return players who have all said ready."""
+    seats = await blind_seats(server, count, variant, **fields)
+    for seat in seats:
+        assert (await seat.ready())["t"] == "ok"
+    return seats
+
+
+async def play_on(seats, until: Callable[[Seat], object] = lambda seat: seat.done) -> None:
+    """Let every seat play until a condition holds for it."""
+    await together(*(partial(seat.play, until) for seat in seats))
+
+
+def is_in_hand(seat: Seat) -> bool:
+    """Tell whether this seat has seen that a hand's first decision is waited for."""
+    waiting = seat.waiting
+    return (
+        seat.auditor is not None
+        and seat.ledger.hand is not None
+        and waiting is not None
+        and waiting["at"] == seat.next
+        and waiting.get("what", "decision") == "decision"
+    )
+
+
+def has_opened(seat: Seat) -> bool:
+    return is_opened(seat.ledger)

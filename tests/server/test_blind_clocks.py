@@ -1,0 +1,280 @@
+"""Mode blind when seats do not do what is due, or do something else: who is waited for, for how long, and what follows."""
+
+from functools import partial
+
+import pytest
+from server.blind_seats import BlindSeat, blind_match, is_in_hand, play_on
+from server.calls import rulings
+from server.conftest import QUICK, changed, together
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol.audit import Result
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
+from truc_protocol.bodies import Close, Garbled, Keys, Resign, Void
+from truc_protocol.ledger import sealed_pack
+from truc_protocol.records import parse
+
+SHORT = {"target": 3, "match": 1}
+
+
+@pytest.fixture
+def settings():
+    return changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
+
+
+def of(seat: BlindSeat, kind: type) -> list:
+    """The bodies of one kind that a seat has been sent."""
+    return [body for body in map(parse, seat.records) if isinstance(body, kind)]
+
+
+def is_due(what: str, *seats: int):
+    def told(seat: BlindSeat) -> bool:
+        waiting = seat.waiting
+        return (
+            waiting is not None
+            and waiting["at"] == seat.next
+            and waiting.get("what") == what
+            and (not seats or waiting["seats"] == list(seats))
+        )
+
+    return told
+
+
+async def begun(server, *, refuses: dict[int, str], count=2, variant="truc-catalan", **options) -> list:
+    """Return players of a match, some of whom do not take a kind of step."""
+    seats = await blind_match(server, count, variant, options={**SHORT, **options})
+    for seat, what in refuses.items():
+        seats[seat].refuses = frozenset({what})
+    return seats
+
+
+async def verdict_of(seats) -> tuple:
+    await play_on(seats)
+    verdict = seats[0].verdict()
+    return verdict.result, verdict.reason, verdict.winner
+
+
+@pytest.mark.parametrize("what", ["mask", "lock"])
+async def test_mask_or_lock_that_does_not_come_voids_the_deal_and_costs_the_match(server, mock_clock, what):
+    seats = await begun(server, refuses={1: what})
+    await play_on(seats, is_due(what, 1))
+    assert seats[0].waiting["deadline_ms"] == 60_000
+    mock_clock.jump(60.1)
+    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
+    assert [(body.reason, body.seats) for body in of(seats[0], Void)] == [("silent", (1,))]
+    assert rulings(seats[0]) == [("forfeit", 1, "silent")]
+
+
+async def test_masks_and_locks_of_a_seat_share_their_time(server, mock_clock):
+    seats = await begun(server, refuses={1: "mask"})
+    await play_on(seats, is_due("mask", 1))
+    mock_clock.jump(40)
+    seats[1].refuses = frozenset({"lock"})
+    await seats[1].follow()
+    await play_on(seats, is_due("lock", 1))
+    assert seats[0].waiting["deadline_ms"] <= 20_000
+    mock_clock.jump(20.1)
+    await play_on(seats)
+    assert [body.seats for body in of(seats[0], Void)] == [(1,)]
+
+
+async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_written(server, mock_clock):
+    seats = await begun(server, refuses={1: "keys"})
+    await play_on(seats, is_due("keys", 0, 1))
+    await wait_all_tasks_blocked()
+    mock_clock.jump(60.1)
+    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
+    assert [body.seat for body in of(seats[0], Keys)] == [0]
+    assert (of(seats[0], Void), rulings(seats[0])) == ([], [("forfeit", 1, "opening")])
+
+
+async def test_where_seats_of_both_sides_keep_their_keys_nobody_wins(server, mock_clock):
+    seats = await begun(server, refuses={0: "keys", 1: "keys"})
+    await play_on(seats, is_due("keys", 0, 1))
+    mock_clock.jump(60.1)
+    assert await verdict_of(seats) == (Result.PROVEN, "abandoned", None)
+    assert rulings(seats[0]) == [("abandon", None, "empty")]
+
+
+async def test_table_that_waits_for_who_is_gone_waits_for_keys_as_long_as_for_the_end_of_a_pause(
+    server, mock_clock
+):
+    seats = await begun(server, refuses={1: "keys"}, gone=2)
+    await play_on(seats, is_due("keys", 0, 1))
+    assert seats[0].waiting["deadline_ms"] == 600_000
+    mock_clock.jump(61)
+    seats[1].refuses = frozenset()
+    await seats[1].follow()
+    await play_on(seats)
+    assert seats[0].verdict().reason == "won"
+
+
+async def test_hand_that_a_seat_does_not_open_costs_it_the_match(server, mock_clock):
+    seats = await begun(server, refuses={1: "opening"})
+    await play_on(seats, is_due("opening", 1))
+    mock_clock.jump(60.1)
+    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
+    assert rulings(seats[0])[-1] == ("forfeit", 1, "opening")
+    assert seats[0].verdict().unopened == ((1, (1,)),)
+
+
+async def test_hand_that_nobody_opens_wins_nobody_the_match(server, mock_clock):
+    seats = await begun(server, refuses={0: "opening", 1: "opening"})
+    await play_on(seats, is_due("opening", 0, 1))
+    mock_clock.jump(60.1)
+    assert await verdict_of(seats) == (Result.PROVEN, "abandoned", None)
+
+
+async def resigned(seats) -> None:
+    await play_on(seats, is_in_hand)
+    ledger = seats[1].ledger
+    body = Resign(ledger.setup.mid, ledger.k, ledger.head, 1)
+    await seats[1].act(seats[1].sign(body))
+
+
+async def test_who_resigns_in_a_hand_opens_it_before_it_is_closed(server):
+    seats = await begun(server, refuses={})
+    await resigned(seats)
+    assert await verdict_of(seats) == (Result.PROVEN, "resigned", 0)
+    assert [body.reason for body in of(seats[0], Close)] == ["ended"]
+    assert seats[0].verdict().unopened == ()
+
+
+async def test_result_stands_where_a_resigned_hand_is_not_opened(server, mock_clock):
+    seats = await begun(server, refuses={1: "opening"})
+    await resigned(seats)
+    await play_on(seats, is_due("opening", 1))
+    mock_clock.jump(60.1)
+    assert await verdict_of(seats) == (Result.PROVEN, "resigned", 0)
+    assert seats[0].verdict().unopened == ((1, (1,)),)
+
+
+def other_order(_seat, step):
+    if not isinstance(step, MaskStep):
+        return step
+    return step._replace(points=step.points[2:4] + step.points[:2] + step.points[4:])
+
+
+async def test_seat_that_masks_otherwise_than_its_link_says_is_exposed_and_loses(server):
+    seats = await begun(server, refuses={})
+    seats[1].cheats = other_order
+    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
+    assert rulings(seats[0])[-1] == ("forfeit", 1, "cheat")
+    assert not seats[0].verdict().by_ruling
+
+
+def with_a_point_twice(_seat, step):
+    return step._replace(points=(*step.points[:1], *step.points[:-1])) if isinstance(step, MaskStep) else step
+
+
+async def test_mask_that_fails_is_refused_and_the_deal_void_for_its_points(server, mock_clock):
+    seats = await begun(server, refuses={1: "mask"})
+    await play_on(seats, is_due("mask", 1))
+    seats[1].cheats, seats[1].refuses = with_a_point_twice, frozenset()
+    refused = await seats[1].ask(seats[1].sign(seats[1]._body()))
+    assert (refused["code"], refused["msg"].startswith("C45")) == ("illegal_action", True)
+    mock_clock.jump(60.1)
+    await play_on(seats)
+    assert [(body.reason, body.seats) for body in of(seats[0], Void)] == [("points", (1,))]
+
+
+async def test_right_mask_is_taken_after_one_that_failed(server):
+    seats = await begun(server, refuses={1: "mask"})
+    await play_on(seats, is_due("mask", 1))
+    seats[1].cheats, seats[1].refuses = with_a_point_twice, frozenset()
+    assert (await seats[1].ask(seats[1].sign(seats[1]._body())))["code"] == "illegal_action"
+    seats[1].cheats = lambda _seat, step: step
+    await seats[1].follow()
+    assert await verdict_of(seats) == (Result.PROVEN, "won", seats[0].ledger.outcome.winner)
+
+
+def with_keys_of_another_place(seat, step):
+    """Lock as it should, but seal keys that fit no lock."""
+    if not isinstance(step, KeysStep):
+        return step
+    boxes = tuple(bytes(len(box)) for box in step.boxes)
+    return step._replace(boxes=boxes)
+
+
+async def test_seat_whose_boxes_do_not_open_is_exposed_once_the_other_says_so(server):
+    seats = await begun(server, refuses={})
+    seats[1].cheats = with_keys_of_another_place
+    seats[0].chooses = lambda _message, _options: None
+    seats[0].find_options = lambda waiting: waiting  # it cannot read its cards
+    await play_on(seats, lambda seat: seat.next and seat.ledger.hand is not None)
+    assert seats[0].is_garbled()
+    ledger = seats[0].ledger
+    await seats[0].act(
+        seats[0].sign(
+            Garbled(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, sealed_pack(ledger).d, 0)
+        )
+    )
+    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
+    assert rulings(seats[0])[-1] == ("forfeit", 1, "cheat")
+
+
+async def test_seat_that_calls_a_good_hand_garbled_is_exposed(server):
+    seats = await begun(server, refuses={})
+    await play_on(seats, is_in_hand)
+    ledger = seats[1].ledger
+    body = Garbled(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, sealed_pack(ledger).d, 1)
+    await seats[1].act(seats[1].sign(body))
+    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
+    assert rulings(seats[0])[-1] == ("forfeit", 1, "cheat")
+
+
+async def test_turn_of_who_is_away_is_conceded_and_its_program_opens_the_hand(server, mock_clock):
+    seats = await begun(server, refuses={}, decision_ms=1000, bank_ms=0, gone_after=0, target=1)
+    await play_on(seats, is_in_hand)
+    mover = seats[seats[0].waiting["seats"][0]]
+    mover.chooses = lambda _message, _options: None
+    mock_clock.jump(1.1)
+    await play_on(seats)
+    assert ("move", mover.seat, "concede") in rulings(seats[0])
+    assert seats[0].verdict().reason == "won"
+    assert seats[0].verdict().unopened == ()
+
+
+async def test_while_no_seat_is_connected_no_time_runs_for_keys(server, mock_clock):
+    seats = await begun(server, refuses={0: "keys", 1: "keys"})
+    await play_on(seats, is_due("keys", 0, 1))
+    for seat in seats:
+        await seat.client.stream.aclose()
+    await wait_all_tasks_blocked()
+    mock_clock.jump(120)
+    for seat in seats:
+        seat.refuses = frozenset()
+        assert (await seat.come_back(await server.connect()))["t"] == "ok"
+        await seat.follow()
+    await play_on(seats)
+    assert seats[0].verdict().reason == "won"
+
+
+async def test_pause_rests_a_hand_and_ends(server):
+    seats = await begun(server, refuses={})
+    await play_on(seats, is_in_hand)
+    for kind in ("pause", "resume"):
+        for seat in seats:
+            k = max(each.next for each in seats)
+            await together(*(partial(each.play, lambda each, k=k: each.next >= k) for each in seats))
+            seat.chooses = lambda _message, _options: None
+            reply = await seat.hand_in(seat.act_of({"kind": kind}))
+            assert reply["t"] == "ok"
+        await play_on(seats, lambda seat, kind=kind: seat.ledger.pause.active is (kind == "pause"))
+    for seat in seats:
+        seat.chooses = seat.pick
+    await play_on(seats, is_in_hand)
+    for seat in seats:
+        await seat.choose(seat.find_options(seat.waiting))
+    await play_on(seats)
+    assert seats[0].verdict().reason == "won"
+
+
+async def test_lock_out_of_turn_is_refused(server):
+    seats = await begun(server, refuses={1: "lock"})
+    await play_on(seats, is_due("lock", 1))
+    pack = sealed_pack(seats[0].ledger)
+    count = len(pack.places)
+    step = LockStep(0, 0, None, (pack.plan.xs[0],) * count, (bytes(32),) * count)
+    refused = await seats[0].ask(seats[0].sign(seats[0].body_of(step)))
+    assert (refused["code"], refused["msg"].startswith("C43")) == ("not_now", True)

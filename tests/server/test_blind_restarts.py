@@ -1,0 +1,90 @@
+"""A server of mode blind that is stopped between any two records: it goes on from its log, and held keys come again."""
+
+import contextlib
+
+import pytest
+import trio
+from server.blind_seats import BlindSeat, blind_match
+from server.conftest import running, together
+from server.rawclient import GoneError
+
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Keys
+from truc_protocol.records import parse
+
+pytestmark = pytest.mark.slow
+SHORT = {"target": 3, "match": 1}
+FIRST_HAND = range(3, 26)
+"""From the call of the first hand of two seats, over its masks, locks, keys, deal and acts, to those of the next one."""
+
+
+async def play_until_gone(seat: BlindSeat) -> None:
+    with contextlib.suppress(GoneError, trio.BrokenResourceError, trio.ClosedResourceError):
+        await seat.play()
+
+
+async def interrupted(path, count, variant, *, until, **options) -> list[BlindSeat]:
+    """Play until a condition holds for the first seat, and stop the server."""
+    async with running(path) as server:
+        seats = await blind_match(server, count, variant, options={**SHORT, **options})
+
+        async def watched():
+            await seats[0].play(lambda seat: seat.done or until(seat))
+            server.stop()
+
+        await together(watched, *((lambda s=seat: play_until_gone(s)) for seat in seats[1:]))
+    return seats
+
+
+async def gone_on(path, seats) -> None:
+    async with running(path) as server:
+        for seat in seats:
+            assert (await seat.come_back(await server.connect()))["t"] == "ok"
+        await together(*(seat.play for seat in seats))
+
+
+@pytest.mark.parametrize("after", FIRST_HAND)
+async def test_match_goes_on_after_a_restart_behind_any_record(tmp_path, after):
+    path = tmp_path / "data"
+    seats = await interrupted(path, 2, "truc-catalan", until=lambda seat: seat.next >= after)
+    await gone_on(path, seats)
+    assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_keys_that_were_held_are_sent_again_after_a_restart(tmp_path):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        seats = await blind_match(server, options=SHORT)
+        seats[1].refuses = frozenset({"keys"})
+
+        def owes_keys(seat) -> bool:
+            return seat.waiting is not None and seat.waiting.get("what") == "keys"
+
+        await together(*((lambda s=seat: s.play(owes_keys)) for seat in seats))
+        before = [parse(record) for record in seats[0].records]
+        assert not any(isinstance(body, Keys) for body in before)
+    seats[1].refuses = frozenset()
+    async with running(path) as server:
+        for seat in seats:
+            assert (await seat.come_back(await server.connect()))["t"] == "ok"
+            await seat.follow()
+        await together(*(seat.play for seat in seats))
+    assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_seat_that_comes_back_on_another_connection_sends_its_held_keys_again(server):
+    seats = await blind_match(server, options=SHORT)
+    seats[1].refuses = frozenset({"keys"})
+
+    def owes_keys(seat) -> bool:
+        return seat.waiting is not None and seat.waiting.get("what") == "keys"
+
+    await together(*((lambda s=seat: s.play(owes_keys)) for seat in seats))
+    old = seats[0].client
+    assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
+    await old.until("seat_taken_over")
+    assert (await old.until("error"))["code"] == "not_now"
+    seats[1].refuses = frozenset()
+    await seats[1].follow()
+    await together(*(seat.play for seat in seats))
+    assert {seat.verdict().result for seat in seats} == {Result.PROVEN}

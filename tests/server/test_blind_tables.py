@@ -1,0 +1,142 @@
+"""Tables whose host sees no card: who may sit there, which games can be played, and whole matches that are proven."""
+
+import pytest
+from server.blind_seats import WANT, BlindSeat, blind_match, blind_seat, blind_seats, is_in_hand, play_on
+from server.conftest import QUICK, changed, running
+
+from truc_protocol.audit import Result, verify
+from truc_protocol.bodies import Deal, Keys, Lend, Lock, Mask, Release, Rule
+from truc_protocol.records import parse
+from truc_protocol.setup import blind_hindrance
+from truc_protocol.wire.capabilities import OWN_OPTIONS
+from truc_rules import preset, presets
+
+SHORT = {"target": 3, "match": 1}
+EXCLUDED = sorted(name for name in presets() if blind_hindrance(preset(name), 0))
+
+
+def kinds(seat: BlindSeat) -> list[type]:
+    return [type(parse(record)) for record in seat.records]
+
+
+def is_proven(seat: BlindSeat) -> bool:
+    return seat.verdict().result is Result.PROVEN and seat.verdict().host_saw_no_card
+
+
+async def test_match_of_two_is_dealt_by_its_seats_and_proven(server):
+    seats = await blind_match(server, options=SHORT)
+    await play_on(seats)
+    assert all(map(is_proven, seats))
+    assert {Mask, Lock, Keys, Deal, Release} <= set(kinds(seats[0]))
+    assert Rule not in kinds(seats[0])
+
+
+async def test_servers_own_export_of_a_match_is_proven(server):
+    seats = await blind_match(server, options=SHORT)
+    await play_on(seats)
+    mid = seats[0].ledger.setup.mid
+    found = server.store.past(mid)
+    assert found is not None
+    # what the store has is what the seats were sent
+    rows = server.store.records(mid, first=0, limit=10_000)
+    stored = [(row.signer, row.body, row.sig) for row in rows]
+    assert stored == [tuple(record) for record in seats[0].records[len(found.setup) :]]
+    assert verify(seats[0].file()).result is Result.PROVEN
+
+
+async def test_table_says_its_mode(server):
+    seats = await blind_seats(server)
+    reply = await seats[0].client.ask({"t": "tables"})
+    assert [table["mode"] for table in reply["tables"]] == ["blind"]
+    other = await server.seat(seed=5)
+    await other.create("truc-catalan")
+    reply = await other.client.ask({"t": "tables"})
+    assert sorted(table.get("mode", "dealt") for table in reply["tables"]) == ["blind", "dealt"]
+
+
+async def test_client_that_does_not_deal_is_told_what_to_do(server):
+    seats = await blind_seats(server)
+    plain = await server.seat(seed=7, want=(OWN_OPTIONS,))
+    for request in (
+        {"t": "create", "variant": "truc-catalan", "options": {"mode": "blind"}},
+        {"t": "seek", "variant": "truc-catalan", "options": {"mode": "blind"}},
+    ):
+        refused = await plain.client.ask(request)
+        assert (refused["code"], refused["field"]) == ("bad_option", "options/mode")
+        assert "`want`" in refused["msg"]
+    refused = await plain.client.ask({"t": "join", "table": seats[0].table})
+    assert refused["code"] == "not_now"
+    assert "`want`" in refused["msg"]
+
+
+async def test_guest_is_told_to_log_in_with_a_key(server):
+    seats = await blind_seats(server)
+    guest = await server.seat(seed=7, keyed=False, want=WANT)
+    for request in (
+        {"t": "create", "variant": "truc-catalan", "options": {"mode": "blind"}},
+        {"t": "join", "table": seats[0].table},
+    ):
+        assert (await guest.client.ask(request))["code"] == "guests_not_allowed"
+
+
+async def test_seek_finds_a_blind_table_only_for_who_wants_one(server):
+    seats = await blind_seats(server, options={"target": 9})
+    seats[1].table, _ = "", await seats[1].client.ask({"t": "leave", "table": seats[0].table})
+    third = await blind_seat(server, seed=8)
+    other = await third.client.ask({"t": "seek", "variant": "truc-catalan", "options": {"target": 9}})
+    assert other["table"] != seats[0].table
+    found = await third.client.ask(
+        {"t": "seek", "variant": "truc-catalan", "options": {"target": 9, "mode": "blind"}}
+    )
+    assert found["table"] == seats[0].table
+
+
+@pytest.mark.parametrize("name", EXCLUDED)
+async def test_game_that_cannot_be_played_so_is_refused_with_the_reason(server, name):
+    seat = await blind_seat(server)
+    refused = await seat.client.ask({"t": "create", "variant": name, "options": {"mode": "blind"}})
+    assert (refused["code"], refused["field"]) == ("bad_option", "options/mode")
+    assert blind_hindrance(preset(name), 0) in refused["msg"]
+
+
+async def test_guests_and_late_opening_are_refused_with_the_reason(server):
+    seat = await blind_seat(server)
+    for options, reason in (({"guests": 1}, "guests"), ({"reveal": "match"}, "reveal")):
+        wanted = {"t": "create", "variant": "truc-catalan", "options": {"mode": "blind", **options}}
+        refused = await seat.client.ask(wanted)
+        assert refused["code"] == "bad_option"
+        assert reason in refused["msg"]
+
+
+async def test_host_that_offers_none_makes_none(tmp_path):
+    async with running(tmp_path / "data", changed(QUICK, tables={"blind": False})) as server:
+        seat = await blind_seat(server)
+        assert "blind" not in seat.client.info["caps"]
+        refused = await seat.client.ask(
+            {"t": "create", "variant": "truc-catalan", "options": {"mode": "blind"}}
+        )
+        assert (refused["code"], refused["field"]) == ("bad_option", "options/mode")
+
+
+async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):
+    seats = await blind_match(server, options=SHORT)
+    seats[1].refuses = frozenset({"keys"})
+
+    def owes_keys(seat) -> bool:
+        return seat.waiting is not None and seat.waiting.get("what") == "keys"
+
+    await play_on(seats, owes_keys)
+    assert ("keys", 1, 0, None) in seats[0].places
+    assert Keys not in kinds(seats[0]) + kinds(seats[1])
+    seats[1].refuses = frozenset()
+    await seats[1].follow()
+    await play_on(seats, is_in_hand)
+    assert [each for each in kinds(seats[0]) if each in (Keys, Deal)][:3] == [Keys, Keys, Deal]
+
+
+async def test_server_knows_no_card_of_a_hand(server):
+    seats = await blind_match(server, options=SHORT)
+    await play_on(seats, is_in_hand)
+    ledger = seats[0].ledger
+    assert all(card is None for cards in ledger.match.hand.dealt.cards for card in cards)
+    assert Lend not in kinds(seats[0])
