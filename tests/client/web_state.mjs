@@ -5,17 +5,18 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 
-import { fromHex } from '../../client/truc_web/lib/index.mjs'
+import { Goodbye, fromHex } from '../../client/truc_web/lib/index.mjs'
 import { effects } from '../../client/truc_web/page/effects.mjs'
 import { load, screenOf } from '../../client/truc_web/page/route.mjs'
 import { rulesOf } from '../../client/truc_web/page/session/plain.mjs'
-import { slotOf } from '../../client/truc_web/page/state/slots.mjs'
+import { Session } from '../../client/truc_web/page/session/session.mjs'
+import { ARMED, slotOf } from '../../client/truc_web/page/state/slots.mjs'
 import { FIRST, reduce } from '../../client/truc_web/page/state/state.mjs'
 import { handFrom, stepFrom, storyOf, tableAfter } from '../../client/truc_web/page/state/story.mjs'
 import { Ui } from '../../client/truc_web/page/ui.mjs'
 import { answeringOf, bubblesOf, buttonsOf, heldBy, ownCards } from '../../client/truc_web/page/view/model.mjs'
 import { Speech } from '../../client/truc_web/page/words.mjs'
-import { visits } from './web_traces.mjs'
+import { stoppedBefore, visits } from './web_traces.mjs'
 
 const { catalogues, own, hands } = JSON.parse(readFileSync(0, 'utf8'))
 const LANGUAGES = Object.keys(catalogues)
@@ -135,6 +136,71 @@ test('the file of a match is offered once it is stored with its end', () => {
     assert.deepEqual([offers(false), offers(true)], [false, true])
   })
   assert.notEqual(played, 0)
+})
+
+test('what a check has left to show is offered where it has stopped a match, after a reload too, and among the own matches', async () => {
+  const offers = (state) => textsOf(screenAt(state, 'en')).includes(SPEECHES.en.say('proof.save_evidence'))
+  for (const [kept, isOffered] of [[null, false], [{ failed: null }, false], [{ failed: 'C22' }, true]]) {
+    const { match, failed } = await stoppedBefore(kept)
+    assert.deepEqual([failed.kind, failed.evidence], ['stopped_before', isOffered ? match : null])
+    assert.equal(offers(folded([{ what: 'seated', table: failed.table, seat: 0 }, failed], at(failed.table))), isOffered)
+  }
+  await load('history')
+  const row = { match: 'ab', variant: 'put', names: ['Ana', 'Ben'], seat: 0, ended: 0, winner: null, isOver: false }
+  const isInHistory = (failed) => offers(frozen({ ...FIRST, path: '/history', answers: { kept: [{ ...row, failed }] } }))
+  assert.deepEqual([isInHistory(null), isInHistory('C22')], [false, true])
+})
+
+test('what was there before makes no sound and is told only where it was missed; whose turn it is now is told once', () => {
+  let turns = 0
+  each(({ table, events }) => {
+    const turn = events.findLastIndex((event) => isTold(event, 'options') && event.message.must)
+    if (turn < 0) return
+    turns++
+    const told = events.slice(0, turn).filter((event) => event.what === 'seated' || isTold(event, 'table', 'setup', 'record'))
+    const newest = told.findLastIndex((event) => isTold(event, 'record') && event.message.means.some(({ what }) => what !== 'state'))
+    const past = (event) => isTold(event, 'setup', 'record') ? { ...event, message: { ...event.message, isPast: true } } : event
+    const heard = (state, list) => list.flatMap((event) => {
+      const before = state
+      state = after(state, event)
+      return effects(before, state).map((effect) => effect.do).filter((what) => !['title', 'preload'].includes(what))
+    })
+    assert.deepEqual(heard(at(table), told.map(past)), [])
+    assert.deepEqual([...new Set(heard(folded(told.slice(0, newest), at(table)), told.slice(newest).map(past)))], ['announce'])
+    assert.deepEqual(heard(folded(told.map(past), at(table)), [events[turn], events[turn]]), ['turn', 'sound', 'notify'])
+  })
+  assert.notEqual(turns, 0)
+})
+
+test('a page stays where it is when the server moves, says where that is, and shows what is kept here', async () => {
+  const events = []
+  const session = new Session({ connect: null, server: '', invite: null, vault: null, whyGuest: null, tell: (event) => events.push(event) })
+  const rested = session.rest(new Goodbye({ code: 'moved', msg: '', retryable: true, to: 'truc.example.net:7373' }))
+  session.wake()
+  await rested
+  await load('settings')
+  const moved = folded([{ what: 'vault', name: 'Ana', isNew: false }, ...events, { what: 'line', state: 'opening' }])
+  const said = SPEECHES.en.say('page.moved', { to: 'truc.example.net:7373' })
+  const says = (state, path, text = said) => textsOf(screenAt({ ...state, path }, 'en')).includes(text)
+  assert.deepEqual(['/', '/t/K7PQ2', '/settings'].map((path) => says(moved, path)), [true, true, true])
+  assert(says(moved, '/settings', SPEECHES.en.say('key.about')))
+  assert(!says(folded([{ what: 'line', state: 'ready' }], moved), '/settings'))
+})
+
+test('a falta that wins the game whichever side has it is told as the game, not as the points that one side lacks', () => {
+  const rules = hands.map(({ document }) => rulesOf(fromHex(document))).find(({ variant }) => variant === 'truc-valencia')
+  const speech = SPEECHES.ca.of(rules)
+  const record = (k, ...means) => told({ t: 'record', table: 'T', match: '00', k, means })
+  const accepted = (points) => {
+    const score = { what: 'state', phase: 'hand', score: [[0, 0, 3], [0, 0, points]], waiting: [1] }
+    const asked = folded([
+      { what: 'seated', table: 'T', seat: 1 }, told({ t: 'setup', table: 'T', match: '00', rules }), record(0, { what: 'envido_called', seat: 0, call: 'falta-envido' }, score),
+      told({ t: 'options', table: 'T', match: '00', at: 1, must: true, list: [{ kind: 'accept', key: 'accept', hints: { points: 21 } }] })
+    ], at('T'))
+    const { log } = folded([record(1, { what: 'envido_accepted', seat: 1, points: 21 }, score)], asked).tables.T
+    return [buttonsOf(asked.tables.T, speech, null).find(({ id }) => id === 'accept').gloss, speech.tell(log.at(-1).fact, ['Ana', 'Ben'])]
+  }
+  for (const [points, said] of [[10, 'tota la cama'], [13, '21']]) assert(accepted(points).every((text) => text.includes(said)), accepted(points).join())
 })
 
 // Messages of one kind, and about one seat, come in their order; so do those around a record, a setup and an end.
@@ -356,7 +422,7 @@ test('every option of every game can be pressed, says what it answers, and is ca
         const lang = LANGUAGES[(k + seat) % LANGUAGES.length]
         if (k % 3 === 0 && k % seats === seat) checkWords(state, lang)
         if (state.tables.T.hand.own.length > 0) assert.equal(ownCards(state.tables.T, null).length, heldBy(state.tables.T, seat), `${rules.variant}: own cards`)
-        if (options[seat].length > 0) checkOptions(state.tables.T, lang, answers, answering)
+        if (options[seat].length > 0) checkOptions(state, lang, answers, answering)
       })
     })
   }
@@ -365,7 +431,11 @@ test('every option of every game can be pressed, says what it answers, and is ca
 
 const ANSWERS = ['accept', 'decline']
 
-function checkOptions(table, lang, answers, answering) {
+/** What each of several moves in one slot is called. */
+const choicesIn = (shown) => shown.props?.class === 'choices' ? shown.children.map((button) => button.children.map((each) => textsOf(each).join(' ')).join(', ')) : (shown.children ?? []).flatMap(choicesIn)
+
+function checkOptions(state, lang, answers, answering) {
+  const table = state.tables.T
   const speech = SPEECHES[lang].of(table.rules)
   const buttons = buttonsOf(table, speech, null)
   const pressed = buttons.flatMap(({ options }) => options)
@@ -378,6 +448,10 @@ function checkOptions(table, lang, answers, answering) {
     assert.notEqual(speech.meaning(option.key, answeringOf(table), option.hints), '', where)
   }
   for (const { word, letter, title, id } of buttons) assert(word !== '' && letter.length === 1 && title !== '', `${table.rules.variant} ${id}`)
+  for (const { id, options } of buttons.filter((each) => each.options.length > 1 && !ARMED.includes(each.id))) {
+    const called = choicesIn(screenAt(state, lang, { chooser: id }))
+    assert.deepEqual([called.length, new Set(called).size], [options.length, options.length], `${table.rules.variant}: ${called}`)
+  }
   const isAsked = table.options.list.some(({ kind }) => ANSWERS.includes(kind))
   if (!isAsked) return
   assert.equal(answeringOf(table), answers, `${table.rules.variant}: ${JSON.stringify(table.hand.facts.slice(-6))}`)

@@ -40,6 +40,7 @@ class TracedLine {
   isQuiet = false
   nextId = 0
   connection = { close() {} }
+  open() { this.isOpen = true }
   ask(t, fields) { this.said.push({ t, ...fields }) }
   isAsking(t) { return [...this.asked.values()].some((request) => request.t === t) }
   answeredBy({ re }) {
@@ -70,8 +71,7 @@ class Visit {
   }
 
   async play(frames) {
-    const x = secretOf(this.page, `${this.name}'s X25519 secret`)
-    if (x !== null) await this.hold(frames, x, secretOf(this.page, `root of ${this.name}'s chain`), secretOf(this.page, `seed of ${this.name}'s Ed25519 key`))
+    if (secretOf(this.page, `${this.name}'s X25519 secret`) !== null) await this.hold(frames)
     for (const frame of frames) {
       if (frame.from === this.name) this.say(frame.message)
       else if (frame.from === SERVER && isFor(frame, this.name)) await this.hear(frame)
@@ -80,7 +80,8 @@ class Visit {
   }
 
   /** The key of a player, and the secrets of this match. */
-  async hold(frames, secret, root, seed) {
+  async hold(frames) {
+    const [secret, root, seed] = [`${this.name}'s X25519 secret`, `root of ${this.name}'s chain`, `seed of ${this.name}'s Ed25519 key`].map((name) => secretOf(this.page, name))
     const pk = await signingKeyOf(seed)
     this.session.me = { pk, sign: (body) => sign(seed, body) }
     const { doc, record: [signer, body, sig] } = frames.find(({ message }) => message.t === 'terms').message
@@ -143,4 +144,22 @@ export async function visits() {
     }
   }
   return found
+}
+
+/**
+ * What a page is told that comes back to a seat whose match a check has stopped before.
+ *
+ * @param {any} kept what its browser has of the match; null for nothing
+ */
+export async function stoppedBefore(kept) {
+  const page = read('coming-back.md')
+  const frames = framesOf(page)
+  const visit = new Visit(page, 'Ana', await signingKeyOf(secretOf(page, "seed of the server's Ed25519 key")))
+  visit.session.vault.match = async () => kept
+  await visit.hold(frames)
+  visit.own.stopped = 'C22 fails'
+  const { message } = frames.find(({ message: { t } }) => t === 'setup')
+  await visit.session.attend(message.table, visit.own.seat)
+  await visit.session.take(message, null)
+  return { match: toHex(message.match), failed: visit.told.find(({ what }) => what === 'failed') }
 }

@@ -57,7 +57,7 @@ BLAMED: Final = {
 """What the page says of whom a verifier blames."""
 GOOD: Final = (CaseVerdict.PASS, CaseVerdict.INFO)
 STAYS: Final = ("C2.moved", "C3.moved-key")
-"""The page stays at the address that it came from, to which links lead too."""
+"""The page stays at the address that it came from, and says where the server is."""
 STAY_OUT: Final = ("C3.hello-", "C4.rotation", "C4.revoked")
 FOLLOWED: Final = ("C4.rotation", "C4.rotations")
 OPTIONS: Final = "C3.cheat-options-"
@@ -208,6 +208,9 @@ def _wrong(case: Case, seen: Seen) -> Iterator[str]:
     if case.name.startswith(STAY_OUT) and case.name not in FOLLOWED:
         if seen.stands != "out" or SERVER_NOT_PROVED not in seen.text:
             yield f"expected a stranger's server to be refused, got {seen.stands}: {seen.text}"
+    elif case.name in STAYS:
+        if SAID["moved"].partition("{")[0] not in seen.text:
+            yield f"expected to be told where the server is, got {seen.text}"
     elif ".cheat-" in case.name:
         yield from _wrong_stop(case, seen)
     elif seen.stands == "over" and not all(verify(file).result is Result.PROVEN for file in seen.files):

@@ -9,7 +9,7 @@ import { isMine } from './view/model.mjs'
  *   | { do: 'notify', table: string }
  *   | { do: 'announce', table: string, facts: any[] }
  *   | { do: 'turn', table: string }
- *   | { do: 'back' } | { do: 'reload' }} Effect
+ *   | { do: 'back' } | { do: 'reload' } | { do: 'preload' }} Effect
  */
 
 /** @typedef {import('./state/state.mjs').State} State */
@@ -24,6 +24,9 @@ const turns = ({ tables }) => Object.values(tables).filter((table) => table.seat
 /** Whether a hand is played that a new page would interrupt. @param {State} state */
 const isBusy = ({ tables }) => Object.values(tables).some(({ seat, view, ended }) => seat !== null && ended === null && ['called', 'hand'].includes(view.phase))
 
+/** Whether the first cards lie on a table. @param {State} state */
+const isDealt = ({ tables }) => Object.values(tables).some(({ hand }) => hand.each > 0)
+
 /** @param {State} before @param {State} after @returns {Effect[]} */
 export function effects(before, after) {
   /** @type {Effect[]} */
@@ -35,6 +38,7 @@ export function effects(before, after) {
   if (before.line.state !== 'ready' && after.line.state === 'ready' && before.line.wasReady) found.push({ do: 'back' })
   const mayReload = after.isStale && !isBusy(after)
   if (mayReload && (!before.isStale || isBusy(before))) found.push({ do: 'reload' })
+  if (isDealt(after) && !isDealt(before)) found.push({ do: 'preload' })
   const n = turns(after)
   if (n !== turns(before)) found.push({ do: 'title', n })
   return found
@@ -46,9 +50,10 @@ function ofTable(code, before, after) {
   const found = []
   const facts = after.match === before.match ? after.log.slice(after.log.lastIndexOf(before.log.at(-1)) + 1) : []
   const told = facts.map(({ fact }) => fact).filter((fact) => fact !== undefined)
-  // what comes at once is said at once: a live region tells what it holds last
-  if (told.length > 0) found.push({ do: 'announce', table: code, facts: told })
-  for (const fact of told) {
+  // what comes at once is said at once: a live region tells what it holds last. What was missed is told, but makes no sound; a
+  // match that is told again from its beginning on is not told at all: what counts of it is whose turn it is now.
+  if (told.length > 0 && after.backlog !== 'whole') found.push({ do: 'announce', table: code, facts: told })
+  for (const fact of after.backlog === null ? told : []) {
     if (fact.what in SOUNDS) found.push({ do: 'sound', name: SOUNDS[fact.what] })
     if (fact.what === 'match_ended' && after.seat !== null) found.push({ do: 'sound', name: fact.winner === after.seat % 2 ? 'won' : 'lost' })
   }

@@ -175,7 +175,7 @@ export class Speech {
   /** @param {string} line @param {Record<string, any>} hints */
   cost(line, { points, declined, loses, stake }) {
     if (loses !== undefined) return this.say('said.they_score', { loses: this.stake(loses) })
-    if (points !== undefined) return this.say('said.bet_worth', { points })
+    if (points !== undefined) return this.say('said.bet_worth', { points: this.stake(points) })
     if (declined !== undefined) return stake === undefined ? this.say('said.if_declined', { declined }) : this.say('said.bet_worth', { points: this.stake(stake) })
     return stake !== undefined && /^(accept|play)/.test(line) ? this.say('said.hand_worth', { stake: this.stake(stake) }) : ''
   }
@@ -257,7 +257,7 @@ export class Speech {
     if (name === 'card') return this.cards([value])
     if (name === 'cards') return this.cards(value)
     if (name === 'each') return this.counted('card', value)
-    if (name === 'points' || name === 'kept') return this.counted('point', value)
+    if (name === 'points' || name === 'kept') return value === 'game' ? this.stake(value) : this.counted('point', value)
     if (name === 'order') return this.catalogue.ranks[value] ?? value
     if (name === 'reason') return this.reason(value)
     return value ?? ''

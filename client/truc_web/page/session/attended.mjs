@@ -101,16 +101,23 @@ export class Attended {
   async takeNow(message) {
     const isSealed = message.box !== undefined
     if (message.t === 'cards') await this.tellCards(plain(message))
-    else if (!isSealed) this.tell(plain(message))
+    else if (!isSealed) this.tell(this.shownOf(message))
     if (message.t === 'table') this.takeTable(message)
     if (message.t === 'record' && message.k === this.story.length) this.story.push([message.k, plain(message).means])
     if (this.failure !== null) return
-    await this.checked(() => this.talk === null ? this.check(message) : this.checkOwn(this.talk, message))
+    await this.checked(() => this.talk === null ? this.check(message) : this.checkOwn(this.talk, message), message.match)
   }
 
   /** @param {any} message */
   tell(message) {
     this.means.tell({ what: 'told', message })
+  }
+
+  /** As the page is told it: what was there before comes before the answer to whoever has asked for it. @param {any} message */
+  shownOf(message) {
+    const { line } = this.means.now()
+    const isPast = ['setup', 'record'].includes(message.t) && (line.isAsking('resume') || line.isAsking('watch'))
+    return { ...plain(message), ...(isPast && { isPast }) }
   }
 
   /** Cards that this seat has been shown, with what its own are worth. @param {any} message */
@@ -132,22 +139,35 @@ export class Attended {
     }
   }
 
-  /** A failed check ends the match here, with what is left to show for it. @param {() => Promise<void>} step */
-  async checked(step) {
+  /**
+   * A failed check ends the match here, with what is left to show for it.
+   *
+   * @param {() => Promise<void>} step
+   * @param {Uint8Array} [match] that the step is about
+   */
+  async checked(step, match) {
     try {
       await step()
     } catch (error) {
       let kind = 'unsound'
+      let evidence
       if (error instanceof Stopped) {
         kind = error.isFailure ? 'stopped_before' : 'elsewhere'
         this.failure = { check: null, culprit: null, k: 0, why: error.message, file: null, known: null }
+        evidence = match === undefined ? null : await this.keptEvidence(toHex(match))
       } else {
         this.failure = await (this.talk?.fail(error) ?? this.failed(error))
-        await this.keep(this.failure.file, this.failure)
+        evidence = await this.keep(this.failure.file, this.failure)
       }
       const { check, culprit, k, why } = this.failure
-      this.means.tell({ what: 'failed', table: this.table, check, kind, culprit, k, why, isEvidence: this.failure.file !== null })
+      this.means.tell({ what: 'failed', table: this.table, check, kind, culprit, k, why, evidence })
     }
+  }
+
+  /** The match, where a check that has failed in it before has left something to show. @param {string} match @returns {Promise<string | null>} */
+  async keptEvidence(match) {
+    const kept = await this.means.vault?.match(match) ?? null
+    return kept === null || kept.failed === null ? null : match
   }
 
   /** @param {unknown} error @returns {Failure} */
@@ -222,10 +242,16 @@ export class Attended {
     }
   }
 
-  /** @param {Uint8Array | null} file @param {Failure | null} failure */
+  /**
+   * Returns the match, in hex, where there was something to keep and a place for it.
+   *
+   * @param {Uint8Array | null} file
+   * @param {Failure | null} failure
+   * @returns {Promise<string | null>}
+   */
   async keep(file, failure) {
     const setup = this.talk?.seat.setup ?? this.follower.setup
-    if (this.means.vault === null || file === null || !setup?.mid) return
+    if (this.means.vault === null || file === null || !setup?.mid) return null
     const ledger = this.talk?.seat.ledger ?? this.follower.ledger
     const seats = this.shown?.seats ?? []
     const names = seats.map((/** @type {any} */ { name, seat }) => name ?? `${seat}`)
@@ -235,6 +261,7 @@ export class Attended {
     const kept = { match, variant: rules.variant, names, seat: this.number, rules, story: this.story, ended: Date.now(), winner, isOver: ledger?.phase === 'ended' }
     await this.means.vault.keep({ ...kept, failed: failure === null ? null : failure.check ?? 'unsound', file, known: failure?.known ?? null })
     this.means.tell({ what: 'kept', table: this.table, match, isOver: kept.isOver })
+    return match
   }
 
   /** The server has sent everything that was asked for, up to k. @param {number} k */

@@ -1,7 +1,8 @@
 // A visit to a server, from a browser: who one is, the tables that are attended, and what the page asks for. It runs in
 // the worker. What it tells the page are plain values:
 //
-//   { what: 'line', state, code?, retryMs? }    state: opening, greeting, ready, waiting, or stopped for good
+//   { what: 'line', state, code?, retryMs?, to? }     state: opening, greeting, ready, waiting, or stopped for good; `to`: where the
+//                                               server says that it has moved
 //   { what: 'server', info }, { what: 'me', name, tag, isKeyed, why? }
 //   { what: 'told', message }                   a message of the server as plain.mjs has it; own cards, options and signs
 //                                               of a seat with a key are opened, as a guest without a box is sent them
@@ -9,8 +10,9 @@
 //   { what: 'checked', table, k, phase }        this record has passed every check
 //   { what: 'proved', table, j, hands, secrets, cards, isSigned }     this hand was dealt again
 //   { what: 'kept', table, match, isOver }      its transcript is stored, with the end where that has come
-//   { what: 'failed', table, check, kind, culprit, k, why, isEvidence }     nothing is signed there any more; `kind` is
-//                                               unsound, stopped_before or elsewhere where no check has a number for it
+//   { what: 'failed', table, check, kind, culprit, k, why, evidence }     nothing is signed there any more; `kind` is
+//                                               unsound, stopped_before or elsewhere where no check has a number for it;
+//                                               `evidence` is the match, where what shows it is stored
 //   { what: 'reply', n, message }               to the wish n: ok or error
 
 import { fromHex } from '../../lib/bytes.mjs'
@@ -125,7 +127,7 @@ export class Session {
 
   /** @param {Error & Partial<Goodbye>} fault */
   async rest(fault) {
-    const { code = null, retryable = true, pauseMs = 0 } = fault
+    const { code = null, retryable = true, pauseMs = 0, to = null } = fault
     const isFinal = fault instanceof Stopped || fault instanceof NotKept || !retryable || isCheck(fault)
     const why = isCheck(fault) ? 'server_not_proved' : fault instanceof NotKept ? 'no_room' : code
     if (isFinal) {
@@ -136,14 +138,14 @@ export class Session {
       this.isHurried = false
       return
     }
-    if (this.isHeld) {     // the server waits for a login no longer than it must
+    if (this.isHeld && to === null) {     // the server waits for a login no longer than it must
       this.isHeld = false
       return new Promise((resolve) => { this.wake = () => resolve(undefined) })
     }
     this.failures += 1
     const most = Math.min(LEAST_PAUSE_MS * 2 ** (this.failures - 1), MOST_PAUSE_MS)
     const pause = Math.max(pauseMs, most * (0.5 + Math.random() / 2))
-    this.tell({ what: 'line', state: 'waiting', code, retryMs: Math.round(pause) })
+    this.tell({ what: 'line', state: 'waiting', code, retryMs: Math.round(pause), ...(to !== null && plain({ to })) })
     await new Promise((resolve) => {
       const timer = setTimeout(resolve, pause)
       this.wake = () => {

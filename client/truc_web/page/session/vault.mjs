@@ -156,9 +156,15 @@ export class Vault {
     for (const name of th === undefined ? Object.keys(tables) : [th]) await this.write('tables', name, tables[name])
   }
 
-  /** One that is over stays as it was kept first, with those who were there: they may have left since. @param {KeptMatch} match */
+  /**
+   * One that is over stays as it was kept first, with those who were there: they may have left since. What a check has left to
+   * show stays too: without a key the match is followed again after a reload, and may pass then.
+   *
+   * @param {KeptMatch} match
+   */
   async keep(match) {
-    if (match.failed === null && (await this.match(match.match))?.isOver) return
+    const before = await this.match(match.match)
+    if (match.failed === null && before !== null && (before.isOver || before.failed !== null)) return
     await this.write('matches', match.match, match)
     const kept = await this.matches()
     for (const old of kept.slice(MOST_MATCHES)) await this.write('matches', old.match, undefined)

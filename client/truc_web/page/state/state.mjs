@@ -9,7 +9,10 @@ const MOST_TOASTS = 3
 /** @typedef {typeof FIRST} State */
 
 export const FIRST = {
-  line: { state: 'off', code: /** @type {string | null} */ (null), until: /** @type {number | null} */ (null), wasReady: false },
+  line: {
+    state: 'off', code: /** @type {string | null} */ (null), until: /** @type {number | null} */ (null), wasReady: false,
+    movedTo: /** @type {string | null} */ (null)     // where programs find the server instead, until it answers here again
+  },
   /** @type {any} */
   server: null,
   /** @type {any} */
@@ -47,7 +50,8 @@ export function reduce(state, event) {
   switch (event.what) {
     case 'line': {
       const until = event.retryMs === undefined ? null : event.now + event.retryMs
-      return { ...state, line: { state: event.state, code: event.code ?? null, until, wasReady: state.line.wasReady || state.line.state === 'ready' } }
+      const movedTo = event.state === 'ready' ? null : event.to ?? state.line.movedTo
+      return { ...state, line: { state: event.state, code: event.code ?? null, until, wasReady: state.line.wasReady || state.line.state === 'ready', movedTo } }
     }
     case 'server': return { ...state, server: event.info, drainsUntil: null }
     case 'me': return { ...state, me: event, isSecond: false }

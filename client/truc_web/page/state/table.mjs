@@ -71,6 +71,8 @@ export const freshTable = (code, seat) => ({
   closed: null,     // the newest that is over
   closedAt: 0,      // when that came
   next: 0,
+  /** Whether the newest record was there before: all of the match is told again, or what was missed of it. @type {'whole' | 'missed' | null} */
+  backlog: null,
   /** @type {{ at: number, must: boolean, list: any[], until: number | null } | null} */
   options: null,
   /** @type {{ seats: number[], what: string, until: number | null } | null} */
@@ -107,13 +109,13 @@ export function toldTable(table, message, now) {
     case 'table': return { ...table, shown: message, players: playersAfter(table, message) }
     case 'setup': return {
       ...freshTable(table.code, table.seat), shown: table.shown, log: logBefore(table, message), match: message.match, rules: message.rules,
-      players: playersAfter({ ...table, ended: null }, table.shown)
+      players: playersAfter({ ...table, ended: null }, table.shown), backlog: message.isPast ? 'whole' : null
     }
     case 'record': return message.k === table.next && message.match === table.match ? toldRecord(table, message, now) : table
     case 'cards': return message.k < table.next ? toldCards(table, message) : table
     case 'options':
       if (message.at !== table.next) return table
-      return { ...table, options: { at: message.at, must: message.must, list: message.list, until }, ...unchosen(table, message.at) }
+      return { ...table, options: { at: message.at, must: message.must, list: message.list.map((/** @type {any} */ option) => shownOption(table, option)), until }, ...unchosen(table, message.at) }
     case 'waiting': {
       if (message.at !== table.next) return table
       const { seats, what = 'decision' } = message
@@ -171,17 +173,37 @@ const heard = (table, seat, words) =>
   logged({ ...table, hand: { ...table.hand, said: { ...table.hand.said, [seat]: words } } }, { heard: words, j: table.hand.j })
 
 /** @param {Table} table @param {any} message @param {number} now @returns {Table} */
-function toldRecord(table, { k, means }, now) {
+function toldRecord(table, { k, means, isPast }, now) {
   const facts = means.filter((/** @type {any} */ { what }) => what !== 'state')
   const view = means.find((/** @type {any} */ { what }) => what === 'state') ?? table.view
+  const backlog = isPast ? table.backlog ?? 'missed' : null
   /** @type {Table} */
-  let after = { ...table, next: k + 1, view, options: null, waiting: null, chosen: null }
+  let after = { ...table, next: k + 1, backlog, view, options: null, waiting: null, chosen: null }
   const isLast = facts.some((/** @type {any} */ { what }) => LAST_OF_HAND.includes(what))
   const covered = table.chosen?.key.startsWith(COVER) ? table.chosen.key.slice(COVER.length) : null     // what only its owner knows
   if (covered !== null && facts.some((/** @type {any} */ { what, seat }) => what === 'card_covered' && seat === table.seat)) after = withHand(after, { gone: [...after.hand.gone, covered] })
-  for (const fact of facts) after = happened(after, isLast && 'leader' in fact ? { ...fact, leader: null } : fact)
-  return after.closed?.j === table.closed?.j ? after : { ...after, closedAt: now }
+  for (const fact of facts.map((/** @type {any} */ each) => shownFact(table, each))) after = happened(after, isLast && 'leader' in fact ? { ...fact, leader: null } : fact)
+  return after.closed?.j === table.closed?.j ? after : { ...after, closedAt: backlog === 'whole' ? -Infinity : now }
 }
+
+// Where an accepted falta wins the game whichever side has it, the points that are told are those of one side alone.
+/** @param {Table} table */
+function isForTheGame({ rules, view }) {
+  const { envido, scoring } = rules?.params ?? {}
+  return envido?.falta === 'malas-game' && view.score.every(([, , points]) => points <= Math.floor(scoring.target / 2))
+}
+
+/** Whether the newest call of envido is a falta. @param {Hand} hand */
+const isFaltaAsked = ({ asks }) => asks.findLast(({ answering }) => answering === 'envido')?.call === 'falta-envido'
+
+/** @param {Table} table @param {any} option */
+function shownOption(table, option) {
+  const isFalta = option.kind === 'falta-envido' || (option.kind === 'accept' && 'points' in option.hints && isFaltaAsked(table.hand))
+  return isFalta && isForTheGame(table) ? { ...option, hints: { ...option.hints, points: 'game' } } : option
+}
+
+/** @param {Table} table @param {any} fact */
+const shownFact = (table, fact) => fact.what === 'envido_accepted' && isFaltaAsked(table.hand) && isForTheGame(table) ? { ...fact, points: 'game' } : fact
 
 /** @param {Table} table @param {any} message @returns {Table} */
 function toldCards(table, { of, cards, worth = null }) {

@@ -5,7 +5,7 @@ import { answeringOf, askOf, awaited, buttonsOf } from './model.mjs'
 
 const COLUMNS = 12
 const MOST_IN_A_ROW = 4
-const LONG_WORD = 9     // letters; four slots with longer ones do not fit beside each other on a phone
+const LONG_WORD = 8     // letters; four slots with longer ones do not fit beside each other on a phone
 const TONES = { yes: 'yes', no: 'no', raise: 'ra', plain: '' }
 
 /** They come first, side by side. */
@@ -79,7 +79,8 @@ function chooser(ui, table, speech) {
   return h('div', { class: 'veil', onclick: (/** @type {any} */ event) => event.target === event.currentTarget && ui.put('chooser', null) },
     h('section', { class: 'sheet small', role: 'dialog', 'aria-label': slot.word, 'data-dialog': 'chooser' }, h('h2', null, slot.word),
       h('div', { class: 'choices' }, slot.options.map((/** @type {any} */ option) => {
-        const { word, cost } = speech.move(option, answeringOf(table), names)
-        return h('button', { class: 'b', key: option.key, onclick: () => ui.choose(table, option) }, h('b', null, word), cost !== '' && h('small', null, cost))
+        const { word, isOwn, cost, gloss } = speech.move(option, answeringOf(table), names)
+        const more = cost || gloss     // what tells apart those that the game has one word for
+        return h('button', { class: 'b', key: option.key, onclick: () => ui.choose(table, option) }, h('b', { lang: isOwn ? speech.tongue : null }, word), more !== '' && h('small', null, more))
       })), h('button', { class: 'b', onclick: () => ui.put('chooser', null) }, h('b', null, speech.say('page.back')))))
 }

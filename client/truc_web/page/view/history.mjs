@@ -41,7 +41,7 @@ function line(ui, row) {
   const date = new Date(when).toLocaleString(speech.catalogue.lang, { dateStyle: 'medium', timeStyle: 'short' })
   const game = ui.gameName(variant)
   const about = (/** @type {string} */ word) => `${word}: ${game}, ${othersOf(row).join(', ')}`
-  const [see, save] = [speech.say('page.see_again'), speech.say('page.save_file')]
+  const [see, save] = [speech.say('page.see_again'), speech.say(kept !== null && kept.failed !== null ? 'proof.save_evidence' : 'page.save_file')]
   return h('li', { key: match }, h('div', null, h('b', null, game), h('small', null, date)), h('span', { class: 'names' }, othersOf(row).join(', ')), verdict(ui, row),
     h('span', { class: 'deed' }, row.isFetchable && check(ui, row),
       kept && h('button', { class: 'b', 'aria-label': about(save), onclick: () => ui.download(match) }, h('b', null, save)),

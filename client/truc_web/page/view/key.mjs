@@ -12,14 +12,17 @@ const FILE = 'truc-key.txt'
 /** @param {Ui} ui */
 export function keyPart(ui) {
   const { state, speech } = ui
-  const { me, server } = state
+  const { vault, server, line } = state
+  // a server that has moved lets nobody in, and the key is here all the same
+  const me = state.me ?? (line.movedTo !== null && vault !== null && !vault.isNew ? { isKeyed: true, tag: '' } : null)
+  if (me === null) return null
   const title = speech.say('key.title')
   if (!me.isKeyed) return part(title, null, h('p', null, speech.say('key.guest', { why: speech.refused(me.why ?? '') })), server.web && server.web !== location.origin && h('p', null, speech.say('key.guest_address', { address: server.web })))
   ui.first('key', me.tag, () => look(ui))
   const { isSaved = false, isHere = false } = state.answers.key ?? {}
   return h('section', { class: 'card key', key: 'key', id: 'key' }, h('h2', null, title), h('p', null, speech.say('key.about')), isHere && h('p', { class: 'dim' }, speech.say('key.forgets')),
     state.answers.key === undefined ? null : isHere ? open(ui, isSaved) : h('p', null, speech.say('key.locked')), other(ui, isHere && !isSaved),
-    h('p', { class: 'dim' }, h('small', { class: 'tag' }, speech.say('key.tag', { tag: me.tag }))))
+    me.tag !== '' && h('p', { class: 'dim' }, h('small', { class: 'tag' }, speech.say('key.tag', { tag: me.tag }))))
 }
 
 /** A key whose text can be had. @param {Ui} ui @param {boolean} isSaved */

@@ -18,7 +18,7 @@ export function screen(ui) {
   const { state, speech } = ui
   return room(ui, 'settings', speech.say('page.settings'), h('div', { class: 'cols even' },
     h('div', null, you(ui), look(ui), notices(ui)),
-    h('div', null, state.me !== null && keyPart(ui), shortcuts(ui), about(ui), forget(ui))))
+    h('div', null, keyPart(ui), shortcuts(ui), about(ui), forget(ui))))
 }
 
 /** @param {Ui} ui */
