@@ -16,7 +16,7 @@ import subprocess
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
@@ -199,6 +199,7 @@ class Page(ReadPage):
         self.requests: dict[str, dict[str, Any]] = {}
         self._events: list[str] = []
         self._saved: list[str] = []
+        self._workers: list[str] = []  # their sessions
         self._session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         browser.attend(self._session, self)
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -290,6 +291,15 @@ class Page(ReadPage):
         self.ask("Emulation.setFocusEmulationEnabled", enabled=not is_frozen)  # what is seen is never frozen
         self.ask("Page.setWebLifecycleState", state="frozen" if is_frozen else "active")
 
+    def heap(self) -> int:
+        """Return how many bytes JavaScript holds, of the page and its workers, once what nobody needs any more is gone."""
+        used = 0
+        for session in (self._session, *self._workers):
+            with suppress(RefusedError):  # a worker may have ended
+                self.browser.ask("HeapProfiler.collectGarbage", session)
+                used += int(self.browser.ask("Runtime.getHeapUsage", session)["usedSize"])
+        return used
+
     def picture(self) -> bytes:
         """Return what is seen, as a PNG."""
         return base64.b64decode(self.ask("Page.captureScreenshot")["data"])
@@ -325,6 +335,7 @@ class Page(ReadPage):
 
     def _listen(self, session: str) -> None:
         """Hear of the mistakes of a worker, and of what it asks for."""
+        self._workers.append(session)
         self.browser.attend(session, self)
         for domain in ("Runtime", "Log", "Network"):
             self.browser.send(f"{domain}.enable", session)

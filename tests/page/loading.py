@@ -9,9 +9,11 @@ those of a second visit.
 
 import argparse
 import json
+import re
 import statistics
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from gzip import compress
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +21,8 @@ from chaos.servers import free_port
 from client.browser import Browser, chromium
 from page.playing import NAMES, Person, WebServer
 from page.slow_line import SlowLine, slow_line
+
+from truc_web.tree import Tree
 
 WATCHES: Final = """
 globalThis.seen = {}
@@ -40,8 +44,28 @@ const look = () => {
 look()
 new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => { seen.longest = Math.max(seen.longest ?? 0, duration) })).observe({ type: 'longtask', buffered: true })
 """
+BESIDE: Final = ("page/look.css", "words/fr.json", "words/own.json")
+"""What a page needs beside its modules; the longest catalogue."""
+_NAMED: Final = re.compile(r'<link rel="modulepreload" href="/a/\w+/([^"]+)"[^>]*?( fetchpriority="low")?>')
 THINKS_TRIPS: Final = 28
 SETTLES_TRIPS: Final = 8
+
+
+def modules_named(tree: Tree) -> tuple[list[str], list[str]]:
+    """Return the modules that the page of a link names: until somebody sits, and after that."""
+    links = _NAMED.findall(tree.page({}, is_link=True).decode())
+    return [path for path, is_late in links if not is_late], [path for path, is_late in links if is_late]
+
+
+def packed(tree: Tree, paths: Iterable[str]) -> int:
+    """Return how many bytes these files are when they are sent."""
+    return sum(len(compress(tree.files[path], mtime=0)) for path in paths)
+
+
+def first_weight(tree: Tree) -> int:
+    """Return how many bytes somebody needs to come to a seat by a link."""
+    page = compress(tree.page({}, is_link=True), mtime=0)
+    return packed(tree, [*modules_named(tree)[0], *BESIDE]) + len(page)
 
 
 def main() -> None:

@@ -3,14 +3,15 @@
 `python -m page.loading` tells how long it takes over a slow line.
 """
 
+import json
 import re
 from collections import Counter
-from gzip import compress
 from pathlib import Path
 
 import pytest
 from chaos.servers import free_port
 from client.browser import needs_browser
+from page.loading import BESIDE, first_weight, modules_named, packed
 from page.playing import NAMES, WebServer, people
 from page.slow_line import SlowLine, slow_line
 
@@ -20,28 +21,29 @@ FIRST_FILES = 40
 FIRST_BYTES = 90_000
 SEATED_FILES = 80
 SEATED_BYTES = 160_000
+MENU_FILES = 20
+MENU_BYTES = 30_000
 ROOT = Path(__file__).parents[2]
 
 
 def test_what_comes_first_is_few_files_and_few_bytes():
     tree = read_tree()
-    page = tree.page({}, is_link=True)
-    links = re.findall(
-        r'<link rel="modulepreload" href="/a/\w+/([^"]+)"[^>]*?( fetchpriority="low")?>', page.decode()
-    )
-    first = [path for path, is_late in links if not is_late]
-    beside = ["page/look.css", "words/fr.json", "words/own.json"]
-
-    def size(paths):
-        return sum(len(compress(tree.files[path], mtime=0)) for path in paths)
-
-    assert len(first) <= FIRST_FILES - len(beside)
-    assert size(first + beside) + len(compress(page, mtime=0)) <= FIRST_BYTES
-    assert len(links) <= SEATED_FILES
+    first, late = modules_named(tree)
+    assert len(first) <= FIRST_FILES - len(BESIDE)
+    assert first_weight(tree) <= FIRST_BYTES
+    assert len(first + late) <= SEATED_FILES
+    assert packed(tree, [*first, *late, *BESIDE]) <= SEATED_BYTES
+    menu = [
+        path
+        for path in tree.files
+        if path.startswith("page/") and path.endswith(".mjs") and path not in first + late
+    ]
+    assert len(menu) <= MENU_FILES
+    assert packed(tree, menu) <= MENU_BYTES
     told = " ".join((ROOT / "docs" / "hosting" / "web.md").read_text("utf-8").split())
     assert f"at most {SEATED_FILES} modules and {SEATED_BYTES // 1000} KB, packed" in told
     assert f"the first {FIRST_FILES} files bring somebody to a seat" in told
-    assert size([path for path, _ in links] + beside) <= SEATED_BYTES
+    assert f"at most {MENU_FILES} modules and {MENU_BYTES // 1000} KB more" in told
     assert PAGE not in first
 
 
@@ -56,9 +58,15 @@ def line(tmp_path):
     server.real.stop()
 
 
+SCREENS = [path for path in read_tree().files if path.startswith("page/view/")]
+ALL_THERE = f"{json.dumps(SCREENS)}.every((path) => performance.getEntriesByType('resource').some((each) => each.name.endsWith(path)))"
+
+
 @pytest.mark.slow
 @needs_browser
-def test_every_module_is_asked_for_once_in_one_wave_and_a_second_visit_asks_for_the_page_alone(chrome, line):
+def test_modules_come_once_in_one_wave_then_those_of_the_menu_and_a_second_visit_asks_for_the_page_alone(
+    chrome, line
+) -> None:
     line, server = line
     with people(chrome, server, 2) as (first, second):
         code = first.create(NAMES[0], "truc-french", 2)
@@ -66,17 +74,23 @@ def test_every_module_is_asked_for_once_in_one_wave_and_a_second_visit_asks_for_
         line.asked.clear()
         second.sit(code, NAMES[1])
         second.page.wait_until("document.querySelector('.hand .k')")
+        second.page.wait_until(ALL_THERE)
         named = set(re.findall(rb'(?:href|src)="([^"]+)"', read_tree().page({}, is_link=True)))
         own = [path for _, path in line.asked if "icon" not in path]
         counted = Counter(own)
         beside = {f"/t/{code}", f"/t/{code}.json", "/ws"}
         words = {path for path in counted if "/words/" in path}
         modules = set(counted) - beside - words
-        assert {path.encode() for path in modules} <= named
-        assert [path for path, times in counted.items() if times > 1] == []
+        asked = [path for path in own if path in modules]
+        later = [path for path in asked if path.encode() not in named]
+        assert asked == [path for path in asked if path.encode() in named] + later
+        assert later != []
+        # the first has cards for the first time too
+        assert [path for path, times in counted.items() if times > 1 and path not in later] == []
         assert len(words) == 2
         assert beside <= set(counted)
         line.asked.clear()
         second.page.reload()
         second.page.wait_until("document.querySelector('.hand .k')")
+        second.page.wait_until(ALL_THERE)
         assert {path for _, path in line.asked} <= beside

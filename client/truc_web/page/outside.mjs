@@ -1,5 +1,6 @@
 // What reaches a player beside the picture: the title, a tone, a notification, and one sentence for screen readers.
 
+import { loadAll } from './route.mjs'
 import { namesOf } from './view/model.mjs'
 import { capital } from './words.mjs'
 
@@ -8,6 +9,7 @@ const TONES = {
   turn: [[660, 90], [880, 140]], card: [[180, 40]], call: [[520, 70], [390, 120]], won: [[523, 110], [659, 110], [784, 220]], lost: [[392, 140], [311, 240]]
 }
 const VOLUME = 0.06
+const IDLE_MS = 2000     // where the browser does not tell when it has nothing to do
 
 /** @typedef {import('./ui.mjs').Ui} Ui */
 
@@ -27,11 +29,13 @@ export class Outside {
     const { speech, settings, state } = this.ui
     switch (effect.do) {
       case 'title':
-        document.title = effect.n > 0 ? `(${effect.n}) ${speech.say('page.your_turn')} – truc` : this.title
+        document.title = effect.n > 0 ? `(${effect.n}) ${capital(speech.say('page.your_turn'))} – truc` : this.title
         this.mark(effect.n > 0)
+        if (effect.n === 0) this.urgent.textContent = ''     // so that the next turn is heard as another one
         return
       case 'back': return this.compare()
       case 'reload': return location.reload()
+      case 'preload': return (globalThis.requestIdleCallback ?? ((/** @type {() => void} */ then) => setTimeout(then, IDLE_MS)))(loadAll)
       case 'sound': return settings.isLoud ? this.play(TONES[effect.name]) : undefined
       case 'announce': {
         const table = state.tables[effect.table]
@@ -41,7 +45,7 @@ export class Outside {
         return
       }
       case 'turn':
-        this.urgent.textContent = speech.say('page.your_turn')
+        this.urgent.textContent = `${capital(speech.say('page.your_turn'))}.`
         if (hasPressed()) navigator.vibrate?.(60)
         this.stayAwake()
         return
@@ -76,7 +80,7 @@ export class Outside {
   notify(table) {
     const { settings, speech } = this.ui
     if (!settings.isNotified || document.visibilityState === 'visible' || globalThis.Notification?.permission !== 'granted') return
-    const notice = new Notification(speech.say('page.your_turn'), { body: speech.say('page.table_code', { code: table }), tag: table })
+    const notice = new Notification(capital(speech.say('page.your_turn')), { body: speech.say('page.table_code', { code: table }), tag: table })
     notice.onclick = () => globalThis.focus()
   }
 

@@ -1,5 +1,6 @@
 // Which screen an address shows.
 
+import { h } from './h.mjs'
 import { sitScreen } from './view/sit.mjs'
 import { noticeScreen } from './view/notice.mjs'
 
@@ -32,18 +33,26 @@ export function screenOf(ui) {
     const sits = () => sitScreen(ui, rest.toUpperCase())
     return table === null || (kind === 't' && table.seat === null && !state.screen.watch) ? sits() : later(ui, 't', table) ?? sits()
   }
-  return later(ui, kind in LATER ? kind : '', rest)
+  return later(ui, kind in LATER ? kind : '', rest) ?? (state.line.state === 'ready' ? null : waitScreen(ui))
 }
+
+/** @param {Ui} ui */
+const waitScreen = ({ speech }) => h('main', { class: 'page', key: 'wait' }, h('h1', { class: 'wait' }, speech.say('page.connecting')))
 
 /** Load a screen, if that was not done before. @param {string} kind */
 export async function load(kind) {
   loaded.set(kind, (await LATER[kind]()).screen)
 }
 
+/** All of them, so that the menu leads somewhere while the server is gone. What does not come now is asked for when it is shown. */
+export function loadAll() {
+  for (const kind of Object.keys(LATER)) load(kind).catch(() => {})
+}
+
 /** @param {Ui} ui @param {string} kind @param {any} about */
 function later(ui, kind, about) {
   const screen = loaded.get(kind)
   if (screen !== undefined) return screen(ui, about)
-  load(kind).then(() => ui.draw())
+  load(kind).then(() => ui.draw(), () => {})     // asked for again when the connection is back: then the page is drawn
   return null
 }
