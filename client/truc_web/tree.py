@@ -35,7 +35,7 @@ KINDS: Final[Mapping[str, str]] = {
 """What is served, by the end of the name; anything else in the package is not for browsers."""
 _NAME_DIGITS: Final = 16  # of the hash: 64 bits
 _PRELOADED: Final = re.compile(r'<link rel="modulepreload" href="/a/@TREE@/([^"]+)"([^>]*)>')
-_LOOK: Final = ("base", "table", "rooms")
+_LOOK: Final = ("base", "table", "rooms", "wishes")
 """The stylesheets, in order: no screen is drawn before all are there, so they are one file."""
 EARLY: Final = (
     "addEventListener('submit',(event)=>"
@@ -51,6 +51,7 @@ _SHELL: Final = (
 """The way to a seat as `page/view/sit.mjs` draws it while the table is not known: painted before any module is there."""
 _SHELL_WORDS: Final = ("connecting", "nickname", "sit_down", "no_account")
 _COMMENTS: Final = re.compile(rb"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/)[\s\S])*\*/[ \t]*)$", re.MULTILINE)
+_CSS_COMMENTS: Final = re.compile(rb"/\*[\s\S]*?\*/\n?")
 _IMPORTED: Final = re.compile(
     r"""^(?:import|export)\b(?:[^'";()]*?\bfrom)?\s*['"](\.{1,2}/[^'"]+)['"]""", re.MULTILINE
 )
@@ -184,7 +185,8 @@ def read_tree() -> Tree:
 
 
 def _joined(found: dict[str, bytes]) -> dict[str, bytes]:
-    found["page/look.css"] = b"".join(found.pop(f"page/look/{name}.css") for name in _LOOK)
+    look = b"".join(found.pop(f"page/look/{name}.css") for name in _LOOK)
+    found["page/look.css"] = _CSS_COMMENTS.sub(b"", look)
     return found
 
 

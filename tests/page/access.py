@@ -44,6 +44,8 @@ PARENTS: Final = {
     "term": {"DescriptionList", "descriptionList"},
 }
 LEAST, LEAST_BIG = 4.5, 3.0
+WISHES: Final = {"prefers_contrast": "more", "forced_colors": "active"}
+"""What readers may ask of their devices, beside no motion, which all other looks ask for."""
 
 CONTRAST = """(async (picture, texts) => {
   const bitmap = await createImageBitmap(await (await fetch('data:image/png;base64,' + picture)).blob())
@@ -120,7 +122,7 @@ class Access:
         """Tell what is wrong with a screen whatever its size is."""
         tree = self.page.ask("Accessibility.getFullAXTree")["nodes"]
         self.page.press("Shift")
-        return [*self.page.look("[...headings(), ...unshown(), ...moving()]"), *roles(tree)]
+        return [*self.page.look("[...headings(), ...unshown(), ...moving(), ...unmarked()]"), *roles(tree)]
 
     def look_at(self, screen: str, sizes: Sequence[str], *, is_measured: bool) -> list[str]:
         self.looks.show(screen)
@@ -150,6 +152,15 @@ def main() -> int:
                             for each in access.look_at(screen, [*WIDE], is_measured=True)
                         ]
                         found += [f"{pack}, {lang}, {theme}: {each}" for each in seen]
+                access.looks.open(lang=languages[0])
+                for name, wish in WISHES.items():
+                    access.page.prefer(**{name: wish})
+                    seen = [
+                        each
+                        for screen in SCREENS
+                        for each in access.look_at(screen, [*WIDE], is_measured=True)
+                    ]
+                    found += [f"{pack}, {name}: {each}" for each in seen]
         finally:
             server.real.stop()
     print("\n".join(found) or "nothing is wrong")

@@ -76,3 +76,16 @@ globalThis.colours = () => texts().filter(({ element, box }) => !element.closest
     const size = parseFloat(fontSize)
     return { what: toldAs(element), color, isBig: size >= 24 || (size >= 18.66 && Number(fontWeight) >= 700), box: [left, top, width, height] }
   })
+
+const MARKED = [
+  ['[aria-pressed=true]', '[aria-pressed=false]'], ['[aria-selected=true]', '[aria-selected=false]'], ['.marks :is(.us, .them)', '.marks i[class=""]'],
+  ['.dots .f', '.dots i:not(.f)'], ['.on .who', '.seat:not(.on) .who'], ['.held', '.ranks li:not(.held)'], ['.mine', 'tbody tr:not(.mine)']
+]
+const LOOKS = ['backgroundColor', 'color', 'borderTopColor', 'borderTopWidth', 'borderBottomColor', 'borderBottomWidth', 'borderTopStyle', 'outlineStyle']
+const looksOf = (element) => LOOKS.map((name) => getComputedStyle(element)[name]).join()
+
+/** What is chosen, won or awaited, but looks like what is not; shadows do not count. */
+globalThis.unmarked = () => MARKED.flatMap(([marked, plain]) => {
+  const others = [...document.querySelectorAll(plain)].filter(isSeen)
+  return [...document.querySelectorAll(marked)].filter(isSeen).filter((each) => others.some((other) => other.tagName === each.tagName && other.getAttribute('role') === each.getAttribute('role') && looksOf(other) === looksOf(each))).map((each) => `not told apart: ${toldAs(each)}`)
+})
