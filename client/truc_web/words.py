@@ -17,7 +17,14 @@ SHOWN: Final = (
     *("counts", "said", "closed", "lessons", "refused", "wrong", "screen"),
 )
 """The parts of a catalogue that a page shows."""
-
+OF_TERMINALS: Final = {
+    "screen": (
+        *("away", "best_of", "closed", "guests_admitted", "no_hurry", "overtaken", "pace", "pace_with_bank"),
+        *("score", "taken_over", "tied", "to_target", "tricks", "wants_another"),
+    ),
+    "lessons": ("asked", "envido", "goal", "hand", "match", "scored-declined", "tied"),
+}
+"""Parts of which most is for terminals, with what a page shows of them."""
 
 _NOT_SHOWN: Final = ("like", "leaders", "names")
 """What a page does not need of a game's own words."""
@@ -29,7 +36,9 @@ def word_files() -> Iterator[tuple[str, bytes]]:
         game, around = read_files(lang)
         said = game | around
         page = tomllib.loads(read_text(f"page/{lang}.toml"))
-        yield f"words/{lang}.json", _json({"lang": lang} | {part: said[part] for part in SHOWN} | page)
+        shown = {part: said[part] for part in SHOWN}
+        shown |= {part: {name: said[part][name] for name in names} for part, names in OF_TERMINALS.items()}
+        yield f"words/{lang}.json", _json({"lang": lang} | shown | page)
     games = tomllib.loads(read_text("page/games.toml"))
     yield "words/own.json", _json({"sets": dict(_own_words()), "games": games})
 

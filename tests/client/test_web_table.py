@@ -254,7 +254,7 @@ def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(chrome
             page.wait_for(WAITS_FOR % "does not admit your key")
         with chrome.somebody() as page:
             page.visit(link)
-            page.wait_for(WAITS_FOR % "1 here")
+            page.wait_for(WAITS_FOR % "Online: 1")
     finally:
         server.stop()
 

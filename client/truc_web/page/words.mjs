@@ -162,18 +162,20 @@ export class Speech {
    * @param {{ key: string, kind: string, hints: Record<string, any> }} option
    * @param {string} answering
    * @param {string[]} names
+   * @param {string | null} [rival] who scores what is lost, where that is one player
    * @returns {{ word: string, isOwn: boolean, gloss: string, cost: string }}
    */
-  move({ key, hints }, answering, names) {
+  move({ key, hints }, answering, names, rival = null) {
     const line = askedBy(key)
     const answered = isTaken(line, hints) ? 'rest' : answering
     const plain = this.plainWord(line, answered, names)
     const own = this.ownWord(line, hints, answered)
-    return { word: own ?? plain, isOwn: own !== null, gloss: own === null || own === plain ? '' : plain, cost: this.cost(line, hints) }
+    return { word: own ?? plain, isOwn: own !== null, gloss: own === null || own === plain ? '' : plain, cost: this.cost(line, hints, rival) }
   }
 
-  /** @param {string} line @param {Record<string, any>} hints */
-  cost(line, { points, declined, loses, stake }) {
+  /** @param {string} line @param {Record<string, any>} hints @param {string | null} rival */
+  cost(line, { points, declined, loses, stake }, rival) {
+    if (loses !== undefined && rival !== null) return this.say('page.rival_scores', { name: rival, loses: this.stake(loses) })
     if (loses !== undefined) return this.say('said.they_score', { loses: this.stake(loses) })
     if (points !== undefined) return this.say('said.bet_worth', { points: this.stake(points) })
     if (declined !== undefined) return stake === undefined ? this.say('said.if_declined', { declined }) : this.say('said.bet_worth', { points: this.stake(stake) })

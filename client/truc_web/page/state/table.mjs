@@ -228,6 +228,7 @@ function happened(table, fact) {
 function withFact(table, fact) {
   switch (fact.what) {
     case 'called': return fact.cards > 0 && table.hand.j !== fact.index ? { ...table, hand: freshHand(fact.index), paused: [] } : table
+    case 'cut_made': case 'tapped': return { ...table, hand: freshHand(table.hand.j) }     // the next hand begins so, before it is called
     case 'hands_opened': return { ...table, closed: { ...table.hand, opened: { ...fact.cards } } }
     case 'hand_closed': return { ...table, closed: table.hand }
     case 'match_ended': return { ...table, ended: fact }
@@ -272,6 +273,9 @@ function saidAfter(said, fact) {
   const { [fact.seat]: _, ...others } = said
   return others
 }
+
+/** The table without what lies there of a hand that is over, once somebody decides on the next one. @param {Table} table @param {boolean} isAwaited @returns {Table} */
+export const cleared = (table, isAwaited) => isAwaited && table.view.phase === 'between' && table.closed?.j === table.hand.j ? withHand(table, freshHand(table.hand.j)) : table
 
 /** The newest question that waits for an answer, null if there is none. @param {Hand} hand @returns {any} */
 export const askedIn = ({ asks }) => asks.at(-1) ?? null

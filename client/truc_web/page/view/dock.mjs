@@ -17,7 +17,7 @@ const ANSWERS = ['accept', 'decline']
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
 export function dock(ui, table, speech) {
-  const { strong, more } = askOf(table, speech)
+  const { strong, more } = askOf(table, speech, ui.state.screen.armed ?? null)
   const clock = awaited(table).length > 0 && table.ended === null ? ui.clockOf(table) : null
   return h('section', { class: 'dock', 'aria-label': speech.say('page.moves') },
     h('p', { class: 'ask' },

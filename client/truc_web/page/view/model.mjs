@@ -34,6 +34,9 @@ export function placeOf(table, seat, speech) {
 /** 'us' or 'them', as the bottom sees it. @param {Table} table @param {number} seat */
 export const sideOf = (table, seat) => (seat - bottomOf(table)) % 2 === 0 ? 'us' : 'them'
 
+/** The only other player, null where there are more. @param {Table} table @param {string[]} names */
+const rivalOf = ({ seat }, names) => seat !== null && names.length === 2 ? names[1 - seat] : null
+
 /** How cards are drawn and named. @param {Table} table @param {Speech} speech @param {boolean} isFour */
 export function packOf(table, speech, isFour) {
   const { isFrench } = speech
@@ -44,7 +47,7 @@ export function packOf(table, speech, isFour) {
 
 /** How the match is scored. @param {Table} table */
 export function goalOf({ rules, shown }) {
-  const { target = 0, points_per_unit: perUnit = 0 } = rules?.params.scoring ?? {}
+  const { target = shown?.options?.target ?? 0, points_per_unit: perUnit = 0 } = rules?.params.scoring ?? {}
   return { target, perUnit, games: rules?.params.match ?? 1, opts: shown?.opts ?? [] }
 }
 
@@ -125,10 +128,11 @@ export function buttonsOf(table, speech, armed) {
   const names = namesOf(table, speech)
   const found = bySlot(table.options?.list ?? [])
   const answering = answeringOf(table)
+  const rival = rivalOf(table, names)
   return slotsOf(table.rules.params, names.length).map((slot) => {
     const options = found.get(slot.id) ?? []
     const [first] = options
-    const said = first !== undefined ? speech.move(first, answering, names) : { ...speech.move({ key: keyOf(slot.id, table), kind: slot.id, hints: {} }, '', names), cost: '' }
+    const said = first !== undefined ? speech.move(first, answering, names, rival) : { ...speech.move({ key: keyOf(slot.id, table), kind: slot.id, hints: {} }, '', names), cost: '' }
     const isChoice = options.length > 1
     const isPlain = !said.isOwn && speech.moveKey(first?.key ?? keyOf(slot.id, table), first === undefined ? '' : answering) === slot.id
     return {
@@ -156,9 +160,10 @@ function keyOf(id, { rules, view }) {
  *
  * @param {Table} table
  * @param {Speech} speech
+ * @param {string | null} [armed] the slot that waits for a card
  * @returns {{ strong: string, more: string }}
  */
-export function askOf(table, speech) {
+export function askOf(table, speech, armed = null) {
   const { view, hand, options, shown, proof, gone, ended, seat } = table
   const names = namesOf(table, speech)
   if (proof.failed !== null) return { strong: speech.say('page.stopped'), more: '' }
@@ -170,9 +175,9 @@ export function askOf(table, speech) {
   const asked = askedIn(hand)
   const isQuestion = options?.list.some((each) => ['accept', 'decline'].includes(slotOf(each) ?? ''))     // not where a flor is only declared
   if (asked !== null && options !== null && isAwaited(options) && isQuestion) {
-    return { strong: `${capital(speech.tell(asked, names) ?? '')}.`, more: declined && 'loses' in declined.hints ? speech.say('page.if_declined', { they_score: speech.move(declined, '', names).cost }) : '' }
+    return { strong: `${capital(speech.tell(asked, names) ?? '')}.`, more: declined && 'loses' in declined.hints ? speech.say('page.if_declined', { they_score: speech.move(declined, '', names, rivalOf(table, names)).cost }) : '' }
   }
-  if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: isLeading(table) ? speech.say('page.you_lead') : '' }
+  if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: armed !== null ? speech.say('page.with_card') : isLeading(table) ? speech.say('page.you_lead') : '' }
   if (table.chosen !== null) return { strong: speech.say('page.sent'), more: '' }
   const others = awaited(table).filter((each) => each !== seat)
   if (others.length > 0) return { strong: '', more: speech.say('page.waits_for', { names: speech.joined(others.map((each) => names[each])) }) }

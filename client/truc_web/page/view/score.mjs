@@ -13,7 +13,7 @@ import { bottomOf, namesOf, orderOf, packOf, scoreOf } from './model.mjs'
 export function score(ui, table, speech) {
   const own = bottomOf(table) % 2
   return h('section', { class: 'score', 'aria-label': speech.say('screen.score') },
-    team(table, speech, own, 'us'), worth(table, speech), team(table, speech, 1 - own, 'them'), ranks(ui, table, speech))
+    team(table, speech, own, 'us'), table.view.phase !== 'none' && worth(table, speech), team(table, speech, 1 - own, 'them'), ranks(ui, table, speech))
 }
 
 /** @param {Table} table @param {Speech} speech @param {number} side @param {string} look */
@@ -31,8 +31,10 @@ function team(table, speech, side, look) {
 }
 
 // With six seats the names would not fit.
-/** @param {Table} table @param {number} side @param {string[]} names @param {Speech} speech */
-function sideName({ seat }, side, names, speech) {
+/** @param {Table} table @param {number} side @param {string[]} known @param {Speech} speech */
+function sideName({ seat, players }, side, known, speech) {
+  if (players.length > 0 && players.every((name, each) => each % 2 !== side || name === null)) return speech.say('page.free_seat')
+  const names = known.map((name, each) => players[each] === null ? speech.say('page.free_seat') : name)
   if (seat === null) return speech.side(side, names)
   if (names.length > 4) return speech.say(seat % 2 === side ? 'page.we' : 'page.they')
   const you = names.map((name, each) => each === seat ? speech.say('page.you') : name)

@@ -5,7 +5,8 @@ import { icon, shield } from './cards.mjs'
 import { dock } from './dock.mjs'
 import { handEnd } from './end.mjs'
 import { felt } from './felt.mjs'
-import { badgeOf, goalOf, namesOf } from './model.mjs'
+import { cleared } from '../state/table.mjs'
+import { awaited, badgeOf, goalOf, namesOf } from './model.mjs'
 import { score } from './score.mjs'
 import { sheet, stopped } from './sheets.mjs'
 import { side } from './side.mjs'
@@ -21,8 +22,9 @@ const SPOKEN_CODE = 8     // those of private tables are too long to be told by 
 /** @param {Ui} ui @param {Table} table */
 export function screen(ui, table) {
   const speech = ui.speech.of(table.rules)
+  const lying = cleared(table, awaited(table).length > 0)
   return h('div', { class: 'app', key: `table-${table.code}` },
-    bar(ui, table, speech), score(ui, table, speech), felt(ui, table, speech), dock(ui, table, speech), side(ui, table, speech),
+    bar(ui, table, speech), score(ui, lying, speech), felt(ui, lying, speech), dock(ui, table, speech), side(ui, table, speech),
     band(ui, table, speech), table.proof.failed !== null ? stopped(ui, table, speech) : sheet(ui, table, speech) ?? (ui.isEndOpen(table) ? handEnd(ui, table, speech) : null))
 }
 
