@@ -203,6 +203,17 @@ test('a falta that wins the game whichever side has it is told as the game, not 
   for (const [points, said] of [[10, 'tota la cama'], [13, '21']]) assert(accepted(points).every((text) => text.includes(said)), accepted(points).join())
 })
 
+test('a name that is said while the login is signed goes with it', async () => {
+  const asked = []
+  const vault = { name: null, async me() {} }
+  const session = Object.assign(new Session({ connect: null, server: '', invite: null, vault, whyGuest: null, tell() {} }), {
+    line: { ask: (t, fields) => asked.push([t, fields]) },
+    greeting: { async prove() { vault.name = 'Ana' } }
+  })
+  await session.prove({ pin: null })
+  assert.deepEqual(asked, [['login', { name: 'Ana' }]])
+})
+
 // Messages of one kind, and about one seat, come in their order; so do those around a record, a setup and an end.
 const TALK = ['chat', 'said', 'sign']
 const FREE = ['table', 'waiting', 'away', 'options', 'cards', 'lobby', 'draining', 'host_says', ...TALK]

@@ -217,11 +217,13 @@ export class Session {
   /** @param {import('../../lib/login.mjs').Met} met */
   async prove(met) {
     this.isHeld = false
-    const name = this.vault?.name ?? null
     if (this.vault !== null && this.whyGuest === null) {
       this.me = await this.vault.me(met.pin)
-      this.line.ask('login', { ...(name !== null && { name }), ...(this.invite !== null && { invite: this.invite }), ...await this.greeting.prove(met, this.me) })
+      const proof = await this.greeting.prove(met, this.me)
+      const { name } = this.vault     // it may have been said meanwhile
+      this.line.ask('login', { ...(name !== null && { name }), ...(this.invite !== null && { invite: this.invite }), ...proof })
     } else {
+      const name = this.vault?.name ?? null
       this.token ??= this.vault?.token ?? null
       this.line.ask('login', this.token === null ? { name: name ?? 'guest' } : { token: this.token })
     }
