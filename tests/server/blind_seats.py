@@ -17,7 +17,7 @@ from truc_protocol.blind_mode.seat_steps import (
     make_mask,
     read_hand,
 )
-from truc_protocol.bodies import Body, Garbled, Keys, Lend, Lock, Mask, Release
+from truc_protocol.bodies import Body, Garbled, Keys, Lend, Lock, Mask, Release, Resign
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import is_opened, learn, next_share, sealed_pack, steps_due
 from truc_protocol.own_options import own_options
@@ -34,6 +34,7 @@ class BlindSeat(Seat):
         refuses: kinds of step that it does not take: "mask", "lock", "keys", "lend", "opening".
         cheats: what it makes of a step that it should take.
         places: where it has taken a step already, with the act that took it.
+        resigns_at: the position from which on it gives up, at its next decision.
     """
 
     def __init__(self, client, **fields) -> None:
@@ -41,6 +42,7 @@ class BlindSeat(Seat):
         self.refuses: frozenset[str] = frozenset()
         self.cheats: Callable[[BlindSeat, SeatStep], SeatStep] = lambda _seat, step: step
         self.places: dict[tuple, dict] = {}
+        self.resigns_at: int | None = None
         self._hands: dict[tuple[int, int], tuple[CardWithKeys, ...]] = {}
 
     async def come_back(self, client, *, next_=None):
@@ -71,6 +73,9 @@ class BlindSeat(Seat):
         return self._hands[place]
 
     def find_options(self, waiting):
+        self.options, self.offered = waiting, []
+        if waiting.get("what", "decision") != "decision":
+            return waiting
         ledger = self.ledger
         openings = ()
         if ledger.hand is not None and not ledger.sealed.pack.plan.unseen:
@@ -82,7 +87,12 @@ class BlindSeat(Seat):
         return self.options
 
     async def choose(self, message) -> None:
-        if message.get("what", "decision") == "decision":
+        if message.get("what", "decision") != "decision":
+            return
+        if self.resigns_at is not None and self.next >= self.resigns_at and self.seat in message["seats"]:
+            ledger = self.ledger
+            await self.act(self.sign(Resign(ledger.setup.mid, ledger.k, ledger.head, self.seat)))
+        else:
             await super().choose(message)
 
     async def follow(self) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from server.blind_seats import BlindSeat, blind_match, is_in_hand, play_on
 from server.calls import rulings
-from server.conftest import QUICK, changed, together
+from server.conftest import QUICK, changed, only_cut, together
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -46,6 +46,20 @@ async def begun(server, *, refuses: dict[int, str], count=2, variant="truc-catal
     for seat, what in refuses.items():
         seats[seat].refuses = frozenset({what})
     return seats
+
+
+async def rest_in_hand(seats) -> None:
+    """Play to the first decision about the cards of a hand, and move no more."""
+    for seat in seats:
+        seat.chooses = only_cut
+    await play_on(seats, is_in_hand)
+
+
+async def go_on(seats) -> None:
+    """Let seats that have rested choose again."""
+    for seat in seats:
+        seat.chooses = seat.pick
+        await seat.choose(seat.find_options(seat.waiting))
 
 
 async def verdict_of(seats) -> tuple:
@@ -126,7 +140,7 @@ async def test_hand_that_nobody_opens_wins_nobody_the_match(server, mock_clock):
 
 
 async def resigned(seats) -> None:
-    await play_on(seats, is_in_hand)
+    await rest_in_hand(seats)
     ledger = seats[1].ledger
     body = Resign(ledger.setup.mid, ledger.k, ledger.head, 1)
     await seats[1].act(seats[1].sign(body))
@@ -199,7 +213,8 @@ def with_keys_of_another_place(seat, step):
 async def test_seat_whose_boxes_do_not_open_is_exposed_once_the_other_says_so(server):
     seats = await begun(server, refuses={})
     seats[1].cheats = with_keys_of_another_place
-    seats[0].chooses = lambda _message, _options: None
+    for seat in seats:
+        seat.chooses = only_cut
     seats[0].find_options = lambda waiting: waiting  # it cannot read its cards
     await play_on(seats, lambda seat: seat.next and seat.ledger.hand is not None)
     assert seats[0].is_garbled()
@@ -215,7 +230,7 @@ async def test_seat_whose_boxes_do_not_open_is_exposed_once_the_other_says_so(se
 
 async def test_seat_that_calls_a_good_hand_garbled_is_exposed(server):
     seats = await begun(server, refuses={})
-    await play_on(seats, is_in_hand)
+    await rest_in_hand(seats)
     ledger = seats[1].ledger
     body = Garbled(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, sealed_pack(ledger).d, 1)
     await seats[1].act(seats[1].sign(body))
@@ -224,10 +239,11 @@ async def test_seat_that_calls_a_good_hand_garbled_is_exposed(server):
 
 
 async def test_turn_of_who_is_away_is_conceded_and_its_program_opens_the_hand(server, mock_clock):
-    seats = await begun(server, refuses={}, decision_ms=1000, bank_ms=0, gone_after=0, target=1)
-    await play_on(seats, is_in_hand)
+    seats = await begun(server, refuses={}, decision_ms=1000, bank_ms=0, gone_after=0)
+    await rest_in_hand(seats)
     mover = seats[seats[0].waiting["seats"][0]]
-    mover.chooses = lambda _message, _options: None
+    for seat in seats:
+        seat.chooses = seat.pick
     mock_clock.jump(1.1)
     await play_on(seats)
     assert ("move", mover.seat, "concede") in rulings(seats[0])
@@ -252,20 +268,16 @@ async def test_while_no_seat_is_connected_no_time_runs_for_keys(server, mock_clo
 
 async def test_pause_rests_a_hand_and_ends(server):
     seats = await begun(server, refuses={})
-    await play_on(seats, is_in_hand)
+    await rest_in_hand(seats)
     for kind in ("pause", "resume"):
         for seat in seats:
             k = max(each.next for each in seats)
             await together(*(partial(each.play, lambda each, k=k: each.next >= k) for each in seats))
-            seat.chooses = lambda _message, _options: None
             reply = await seat.hand_in(seat.act_of({"kind": kind}))
             assert reply["t"] == "ok"
         await play_on(seats, lambda seat, kind=kind: seat.ledger.pause.active is (kind == "pause"))
-    for seat in seats:
-        seat.chooses = seat.pick
     await play_on(seats, is_in_hand)
-    for seat in seats:
-        await seat.choose(seat.find_options(seat.waiting))
+    await go_on(seats)
     await play_on(seats)
     assert seats[0].verdict().reason == "won"
 

@@ -72,6 +72,7 @@ async def test_server_holds_no_card_and_no_key_of_a_hand(server, count, variant)
         secrets = secret_bytes(seats)
     game = game_of(seats[0])
     held = list(reachable(game))
+    assert sealed_pack(seats[0].ledger).places[0].locked in held  # what it holds of the pack is looked at
     assert secrets.isdisjoint(value for value in held if isinstance(value, bytes))
     assert not any(key in value for key in secrets for value in held if isinstance(value, bytes))
     match = game.ledger.match

@@ -140,3 +140,42 @@ async def test_server_knows_no_card_of_a_hand(server):
     ledger = seats[0].ledger
     assert all(card is None for cards in ledger.match.hand.dealt.cards for card in cards)
     assert Lend not in kinds(seats[0])
+
+
+LONG = 150
+"""Records after which a match is given up: the rest would be more of the same."""
+PLAYED = [
+    (name, count)
+    for name in presets()
+    if not blind_hindrance(preset(name), 0)
+    for count in preset(name).players
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "count"), PLAYED)
+async def test_every_other_game_is_played_to_its_end_and_proven(server, name, count):
+    seats = await blind_match(server, count, name, options={"match": 1, "decision_ms": 0}, seed=3)
+    seats[0].resigns_at = LONG
+    await play_on(seats)
+    assert all(seat.verdict().result is Result.PROVEN for seat in seats)
+    assert seats[0].verdict().unopened == ()
+
+
+@pytest.mark.slow
+async def test_cards_are_lent_to_a_partner_at_the_last_point(server):
+    options = {"target": 3, "match": 1, "decision_ms": 0}
+    seats = await blind_match(server, 4, "truco-mineiro-2", options=options)
+    await play_on(seats)
+    assert all(map(is_proven, seats))
+    assert Lend in kinds(seats[0])
+
+
+@pytest.mark.slow
+async def test_hand_is_played_whose_cards_nobody_has_seen(server):
+    options = {"target": 2, "match": 1, "blind": "on", "cover_from_trick": 2, "decision_ms": 0}
+    seats = await blind_match(server, 2, "truco-paulista", options=options)
+    await play_on(seats)
+    assert all(map(is_proven, seats))
+    played = [body for body in map(parse, seats[0].records) if isinstance(body, Keys)]
+    assert any(body.box is None and body.opened for body in played)

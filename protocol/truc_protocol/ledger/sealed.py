@@ -323,10 +323,8 @@ def steps_due(ledger: Ledger) -> StepsDue | None:
     sealed, match, pack = ledger.sealed, ledger.match, sealed_pack(ledger)
     if sealed is None or match is None or pack is None or ledger.phase is Phase.ENDED:
         return None
-    is_ended = ledger.phase is Phase.OVER
-    if sealed.exposed is not None or sealed.garbled or is_ended:
-        may_open = not owes_forfeit(ledger) and (is_ended or sealed.exposed is None)
-        left = unopened(ledger) if may_open else ()
+    if sealed.exposed is not None or sealed.garbled or ledger.phase is Phase.OVER:
+        left = unopened(ledger)
         return StepsDue("opening", left) if left else None
     if pack.stage is not Stage.READY:
         return StepsDue(_KIND_OF[pack.stage], pack.owing())

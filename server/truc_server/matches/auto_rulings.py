@@ -20,6 +20,7 @@ from truc_protocol.ledger import (
     awaits_substitutes,
     due,
     is_exhausted,
+    is_opened,
     may_abandon,
     may_forfeit,
     missing,
@@ -72,7 +73,10 @@ def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -
 def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
     """Return the next step to the end of a match that nobody may go on with; None if other records come first."""
     if ledger.sealed is not None:  # abandoned before anybody is blamed, if that can stand
-        return _of_sealed(dealer, ledger, _NOTHING) or _abandoned(dealer, ledger) or _overdue(dealer, ledger)
+        exposed = ledger.sealed.exposed
+        if exposed is not None:
+            return dealer.forfeit(ledger, *exposed) if owes_forfeit(ledger) else None
+        return _abandoned(dealer, ledger) or _overdue(dealer, ledger)
     if missing(ledger):
         return dealer.void(ledger)  # nobody forfeits for it: all that follows is that the match is abandoned
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
@@ -81,8 +85,11 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
 def _of_sealed(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
     """Return what follows in mode blind from a seat that is exposed, or from what seats owe and have not sent in time."""
     exposed = None if ledger.sealed is None else ledger.sealed.exposed
-    if exposed is not None:
-        return dealer.forfeit(ledger, *exposed) if owes_forfeit(ledger) else None
+    if (
+        exposed is not None
+    ):  # the others open the hand before it: a link signed for another head could not come again
+        is_due = owes_forfeit(ledger) and (beside.is_held_out or is_opened(ledger))
+        return dealer.forfeit(ledger, *exposed) if is_due else None
     if due(ledger) is Due.CONSEQUENCE:  # garbled, and yet every seat did as its link says
         return _abandoned(dealer, ledger)
     if not beside.is_held_out or ledger.phase is Phase.OVER:

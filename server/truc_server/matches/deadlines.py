@@ -361,7 +361,10 @@ class Waits:
         ledger = here.ledger
         self._ledger, self.here, self.clocks = ledger, here, timed
         self.is_window = bool(window_ms)
-        self.is_over = self.has_failed = self._is_restored = False
+        had_time = self.is_over and self._steps is not None and self._steps.what == "opening"
+        # a ruling because a hand was not opened in time gives no more time to open it
+        self.is_over = had_time and ledger.phase is _OVER
+        self.has_failed = self._is_restored = False
         self._steps = None
         if ledger.sealed is not None:
             self._note_sealed(ledger, body, now)
