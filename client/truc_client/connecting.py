@@ -21,10 +21,14 @@ from truc_client.line.link import leaves
 from truc_client.line.opening import PATIENCE_S, Visit, come_in, meet_first
 from truc_client.reports import HOUSE_BOTS
 from truc_client.session import Session
-from truc_protocol.wire.capabilities import OWN_OPTIONS
+from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
 
-WANT: Final = ("snapshot", OWN_OPTIONS)
-"""The capabilities this library can use: it goes on from a snapshot, and finds out by the rules what its seat may do."""
+WANT: Final = ("snapshot", OWN_OPTIONS, BLIND_TABLES)
+"""The capabilities this library can use.
+
+It goes on from a snapshot, finds out by the rules what its seat may do, and deals with the other seats where the server
+sees no card.
+"""
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from truc_protocol.audit import Verdict
 from truc_protocol.messages import LobbyState, TableState
+from truc_protocol.records import DEALT
 from truc_rules import Variant, View
 from truc_words import Sentence
 
@@ -55,7 +56,7 @@ class MatchStarted(NamedTuple):
 
     For display: `words` names the game's set of local words, `target` is the score that wins a game, `signs` and
     `phrases` may be said in it, `raised` maps each card that may be turned up to the cards it raises, `rules` are those
-    signed for it.
+    signed for it. `mode` is "blind" where the seats deal among themselves and the server sees no card, else "dealt".
     """
 
     match: bytes
@@ -72,6 +73,7 @@ class MatchStarted(NamedTuple):
     phrases: tuple[str, ...] = ()
     raised: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     rules: Variant | None = None
+    mode: str = DEALT
 
 
 class Recalled(NamedTuple):
@@ -121,7 +123,10 @@ class YourTurn(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The match waits for these seats: to decide, or before a call for new chains (`rekey`) or substitutes (`sub`)."""
+    """The match waits for these seats: to decide, or before a call for new chains (`rekey`) or substitutes (`sub`).
+
+    In mode blind also while the seats deal (`mask`, `lock`, `keys`), and for the links that open a hand (`opening`).
+    """
 
     seats: tuple[int, ...]
     deadline_ms: int | None

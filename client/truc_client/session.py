@@ -5,7 +5,7 @@ What is followed there stands above, in followed.py; it is what hears the line, 
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import trio
 
@@ -19,6 +19,9 @@ from truc_protocol.wire.capabilities import OWN_OPTIONS
 
 if TYPE_CHECKING:
     from truc_protocol.wire.handshake import ServerIdentity
+
+
+T = TypeVar("T")
 
 
 class Session:
@@ -102,6 +105,14 @@ class Session:
                 self.line.post(build, answered)
 
         return self.line.post(build, answered)
+
+    def in_thread(self, make: Callable[[], T], take: Callable[[T], None]) -> None:
+        """Make something that takes a while in a thread, and take it on this one as soon as it is there."""
+
+        async def work() -> None:
+            take(await trio.to_thread.run_sync(make))
+
+        self._nursery.start_soon(work)
 
     async def request(self, build: Build, at_once: Callable[[Ok], None] | None = None) -> Ok:
         """Send a request and return its reply; `at_once` sees it before any message that comes after it.

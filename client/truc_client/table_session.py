@@ -35,6 +35,7 @@ from truc_client.line.link import Answer, Build
 from truc_client.matches.agreement import TableAgreement
 from truc_client.matches.catching_up import CatchingUp
 from truc_client.matches.choosing import Sendable
+from truc_client.matches.pack_steps import PackWork
 from truc_client.matches.retry_limit import NextTry, Tries
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.sending import Sending
@@ -43,6 +44,7 @@ from truc_client.matches.signer import Intent, Tenure
 from truc_client.matches.telling import match_started, told_again
 from truc_client.reports import Reports, chat_said
 from truc_protocol import messages
+from truc_protocol.blind_mode.sealed_pack import SeatStep
 from truc_protocol.errors import Code
 from truc_protocol.messages import MatchRecord, Ok, Refusal, ServerMessage, Setup, Snapshot, TableState, Terms
 from truc_words import Sentence
@@ -80,7 +82,7 @@ class TableSession:
         self.match: SeatMatch | None = None
         self.reports = Reports[Happening]()
         self.agreement = TableAgreement()
-        self.sending = Sending(code, self._post)
+        self.sending = Sending(code, self._post, self._make)
         self._session = session
         self._among = among
         self._maker = MatchMaker(session, code)
@@ -113,6 +115,10 @@ class TableSession:
     def _post(self, build: Build, take: Callable[[Answer], None]) -> bool:
         """Send a request; tell whether the connection was open. What its answer makes fail ends this table."""
         return self._session.post(build, partial(self.guard, take))
+
+    def _make(self, work: PackWork, take: Callable[[SeatStep], None]) -> None:
+        """Make a step with the pack in a thread; what taking it makes fail ends this table."""
+        self._session.in_thread(work.made, partial(self.guard, take))
 
     def _take(self, message: ServerMessage) -> None:
         match message:
@@ -156,7 +162,7 @@ class TableSession:
         self.sending.send_owed(match)
 
     def _take_notice(self, match: SeatMatch, message: ServerMessage) -> None:
-        makes_options = self._session.makes_options
+        makes_options = self._session.makes_options or match.is_dealerless
         if isinstance(message, _OPTIONS):
             if not makes_options:
                 self._take_turn(match, match.take_options(message))

@@ -17,7 +17,7 @@ from truc_protocol.bodies import (
     Body,
     Close,
     Deal,
-    Proxy,
+    Placed,
     Rekey,
     Release,
     Resign,
@@ -212,4 +212,4 @@ def signed_position(message: SignedAct) -> int:
 def position(record: Record) -> int:
     """Return the position that a seat has signed; -1 if the body that it signed has none."""
     body = parse(record)
-    return body.k if isinstance(body, Ack | Act | Proxy | Rekey | Release | Resign | Sub) else -1
+    return body.k if isinstance(body, Placed) else -1

@@ -45,6 +45,8 @@ Proof = bytes | Sequence[bytes]
 """What shows that a card lies in its place: the salt of its leaf, or in mode blind the key of each seat."""
 
 
+Held = Opening | CardWithKeys
+"""A card of a seat's own, with what opens its place."""
 IsOpening = Callable[[object, object, object, int], bool]
 
 
@@ -146,9 +148,7 @@ def _is_stake(value: object) -> bool:
     return type(value) is int or value in (REST, TRUT)
 
 
-def write_args(
-    action: Action, openings: Sequence[Opening | CardWithKeys], *, cut: int = 0
-) -> tuple[Any, ...]:
+def write_args(action: Action, openings: Sequence[Held], *, cut: int = 0) -> tuple[Any, ...]:
     """Return the args that express `action`; `openings` are the acting seat's own, by slot, of the newest deal.
 
     Raises:
@@ -169,7 +169,7 @@ def write_args(
 def options_of(
     match: Match,
     actions: Sequence[Action],
-    openings: Sequence[Opening],
+    openings: Sequence[Held],
     *,
     cut: int = 0,
     also: tuple[tuple[str, int | str], ...] = (),
@@ -183,7 +183,7 @@ def options_of(
     )
 
 
-def check_option(variant: Variant, seat: int, option: Option, openings: Sequence[Opening]) -> Move:
+def check_option(variant: Variant, seat: int, option: Option, openings: Sequence[Held]) -> Move:
     """Return the move that an option would sign; `openings` are the seat's own of the newest deal, by slot.
 
     Raises:
@@ -202,7 +202,7 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
     return move
 
 
-def _named(action: Action, openings: Sequence[Opening], line: str) -> Action:
+def _named(action: Action, openings: Sequence[Held], line: str) -> Action:
     """Fill in the card, where the act names only its slot and the line names the card."""
     slot = action.value
     if KINDS[Kind(action.kind)] is not ArgShape.COVER or not isinstance(slot, int):

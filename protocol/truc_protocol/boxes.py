@@ -203,6 +203,31 @@ def seal_sign_up(
     return nonce + seal(key, nonce, pad(write([word])), write(["truc/1/sign-up", mid, seat, at, to]))
 
 
+def seat_sign_key(shared: bytes, mid: bytes, *, sender: int, receiver: int) -> UpwardKey:
+    """Return the key of signs from seat to seat in mode blind; `shared` is the exchange of their X25519 keys."""
+    return UpwardKey(derive(shared, mid, write(["truc/1/signbox", sender, receiver])))
+
+
+def seal_sign_of_seat(
+    key: UpwardKey, mid: bytes, *, sender: int, at: int, receiver: int, nonce: bytes, word: str
+) -> bytes:
+    """Seal a seat's sign to another in mode blind, which the server passes on unread; `nonce` is 12 random bytes."""
+    return nonce + seal(key, nonce, pad(write([word])), write(["truc/1/sign", mid, receiver, at, sender]))
+
+
+def open_sign_of_seat(key: UpwardKey, mid: bytes, *, sender: int, at: int, receiver: int, box: bytes) -> str:
+    """Open a sign that another seat has sealed.
+
+    Raises:
+        BoxError: Made for another seat or position, or not a sign.
+    """
+    what = f"sign from seat {sender} at {at}"
+    _check_length(what, box, NONCE_BYTES)
+    aad = write(["truc/1/sign", mid, receiver, at, sender])
+    plaintext = _unseal(what, key, box[:NONCE_BYTES], box[NONCE_BYTES:], aad)
+    return _word(what, _decode(what, unpad(plaintext)))
+
+
 def open_sign_up(key: UpwardKey, mid: bytes, *, seat: int, at: int, to: int, box: bytes) -> str:
     """Open a seat's sign to its partner.
 

@@ -8,15 +8,14 @@ says whom the match waits for.
 from collections.abc import Collection, Sequence
 from secrets import randbelow
 
-from truc_protocol.acts import options_of
+from truc_protocol.acts import Held, options_of
 from truc_protocol.boxes import Option
-from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger, deciding, may_show
 from truc_rules import Seat, deciders, surely_legal
 
 
 def own_options(
-    ledger: Ledger, seat: int, openings: Sequence[Opening], awaited: Collection[int]
+    ledger: Ledger, seat: int, openings: Sequence[Held], awaited: Collection[int]
 ) -> tuple[Option, ...]:
     """Return what `seat` may do now; `openings` are its own cards, `awaited` the seats that `waiting` names."""
     rules = ledger.match if may_show(ledger) else deciding(ledger)

@@ -176,7 +176,7 @@ async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(scrip
         own = seat_key(connection, table)
         named = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
         store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, AcceptedPlace(0, b""), named)
-        anchor = links_of(named, own.key.public, ledger.setup.terms).anchor
+        anchor = links_of(named, own.key.public, ledger.setup.terms.table).anchor
         copied = replace(ledger, commitments=ledger.commitments | {("anchor", anchor)})
         assert Signer(own, ledger, store).fresh_chain(after_loss=False).x == named.x
         assert Signer(own, copied, store).fresh_chain(after_loss=False).x != named.x

@@ -52,7 +52,7 @@ async def test_match_watched_from_the_middle_is_fetched_once_told_from_the_snaps
 ) -> None:
     seen = await watched(server, watcher)
     kinds = [type(happening) for happening in seen]
-    assert received(server, ClientHello)[0].want == ("snapshot", "own-options")
+    assert received(server, ClientHello)[0].want == ("snapshot", "own-options", "blind")
     assert [message.first for message in received(server, History)] == [*range(0, server.middle, server.page)]
     order = [kind for kind in kinds if kind in (MatchStarted, SnapshotTaken, Resumed)]
     assert order == [MatchStarted, SnapshotTaken, Resumed]

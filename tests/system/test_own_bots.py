@@ -96,6 +96,20 @@ async def test_guest_who_waits_plays_to_its_end_with_a_bot_that_is_no_longer_wan
     assert stat.S_IMODE(seed.stat().st_mode) == 0o600
 
 
+async def test_bot_of_the_server_deals_with_a_player_at_a_table_whose_host_sees_no_card(tmp_path) -> None:
+    (player,) = homes(tmp_path, False)
+    async with with_bots(tmp_path / "data") as server:
+        with trio.fail_after(60):
+            async with connect(server.url, player) as connection:
+                table = await connection.create(
+                    "truc-french", options={"mode": "blind", "match": 1, "target": 3}
+                )
+                await table.ready()
+                ended = await play_match(table, careful(1))
+        assert (ended.verdict.result, ended.verdict.host_saw_no_card) == (Result.PROVEN, True)
+        assert await server.stop() == []
+
+
 @pytest.fixture
 def store(request) -> Iterator[dict[str, str]]:
     """Return the settings of a server that stores in a file of its own, or in a PostgreSQL."""

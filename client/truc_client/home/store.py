@@ -93,7 +93,8 @@ _MATCH_COLUMNS: Final = "th, tn, server, code, seat, mid, k, head"
 class Slot(NamedTuple):
     """A place for one signed body: `what` is seat, release, act or ack; `number` a deal index or position.
 
-    An act, a resignation, a rekey and a sub share the place of an act: each position has only one of them.
+    An act, a resignation, a rekey and a sub share the place of an act: each position has only one of them. In mode blind
+    `what` is also a step with the pack of a deal: mask; lock, keys and lend, each with what tells it from others of its kind.
     """
 
     what: str

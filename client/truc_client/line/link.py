@@ -8,14 +8,27 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import inf
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import trio
 
 from truc_client.errors import EncryptedError, LostError, refused
+from truc_protocol.bodies import Keys
 from truc_protocol.errors import Code, LocalError
-from truc_protocol.messages import AnyMessage, Bye, ClientMessage, Ok, Ping, Pong, Refusal, ServerMessage
+from truc_protocol.messages import (
+    AnyMessage,
+    Bye,
+    ClientMessage,
+    Ok,
+    Ping,
+    Pong,
+    Refusal,
+    ServerMessage,
+    SignedAct,
+)
+from truc_protocol.records import tag_of
 from truc_protocol.wire.connection import Connection, Failure, Pulse, pulse
 from truc_protocol.wire.frames import MistakenPeerError
 from truc_words import Sentence
@@ -73,8 +86,18 @@ Build = Callable[[int], ClientMessage]
 OnAnswer = Callable[[Answer], None]
 
 
+_HEADERS: Final = 2
+"""The bytes before the tag of a body that is signed: those of a short array and of a short text."""
+_KEYS_TAG: Final = tag_of(Keys).encode()
+
+
+def _waits_for_others(message: ClientMessage) -> bool:
+    """Tell whether a request is answered only when other players have done theirs: keys of mode blind are when all are in."""
+    return isinstance(message, SignedAct) and message.body[_HEADERS:].startswith(_KEYS_TAG)
+
+
 class Asked(NamedTuple):
-    """A request that waits for its reply, with the time it was sent."""
+    """A request that waits for its reply, with the time it was sent; `inf` if others may keep it waiting."""
 
     on_answer: OnAnswer
     since: float
@@ -113,8 +136,10 @@ class Link:
         """
         self._requests += 1
         number = self._requests
-        self._queue(build(number))
-        self._asked[number] = Asked(on_answer, trio.current_time())
+        message = build(number)
+        self._queue(message)
+        since = inf if _waits_for_others(message) else trio.current_time()
+        self._asked[number] = Asked(on_answer, since)
 
     def _queue(self, message: AnyMessage) -> None:
         try:
@@ -183,7 +208,7 @@ class Link:
     def _check_answers(self, now: float) -> None:
         """Check that no request has waited for as long as a server may be silent: whoever asked does nothing else."""
         patience_s = _PATIENCE * self._idle_s
-        if self._asked and now - next(iter(self._asked.values())).since >= patience_s:
+        if self._asked and now - min(asked.since for asked in self._asked.values()) >= patience_s:
             raise LostError(Sentence("failures.unanswered", n=round(patience_s)))
 
     def _ping(self) -> None:

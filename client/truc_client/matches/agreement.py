@@ -136,6 +136,7 @@ def _terms(terms: MatchTerms, agreed: TableState) -> Iterator[tuple[str, Any, An
     yield "rules", agreed.rules, table.rules
     yield "seats", agreed.n, table.seats
     yield "policy", agreed.policy, table.policy
+    yield "mode", agreed.mode, table.mode
 
 
 def _said(value: Any) -> str:

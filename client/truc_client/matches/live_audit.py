@@ -9,6 +9,7 @@ has taken. Invariant: what no signature binds anybody to leaves the match as it 
 import reprlib
 from contextlib import suppress
 from copy import copy
+from functools import reduce
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
@@ -16,17 +17,19 @@ from truc_client.errors import CheckFailedError, KeptEvidence, UnboundError
 from truc_client.happenings import Fact
 from truc_client.home.store import HomeStore, Statement
 from truc_client.home.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
+from truc_protocol.acts import Held
 from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict, compare
 from truc_protocol.audit.verified_prefix import servers_word
 from truc_protocol.bodies import Close, End
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import BoxKey
-from truc_protocol.dealing import DealtCards, Opening
+from truc_protocol.dealing import DealtCards
 from truc_protocol.errors import LATE
 from truc_protocol.evidence_file import Complaint, EvidenceItem, SignedRefusal, read_refusal
 from truc_protocol.facts import means
 from truc_protocol.ledger import Ledger, fold
-from truc_protocol.records import SERVER, Record, body_hash, parse
+from truc_protocol.records import SERVER, Record, body_hash, link, parse
 from truc_protocol.transcript import Transcript
 
 _GARBLED: Final = "C18"
@@ -84,12 +87,22 @@ class LiveAudit:
         return ledger
 
     @property
-    def openings(self) -> tuple[Opening, ...]:
-        """One's own cards and salts of the newest deal, by slot."""
+    def seen(self) -> Ledger:
+        """The match so far as one's own seat sees it, with its cards; in mode blind nobody else's records are judged by them."""
+        return self._auditor.seen or self.ledger
+
+    @property
+    def is_garbled(self) -> bool:
+        """Whether, in mode blind, one's keys open no hand of cards, or one of them lies elsewhere too."""
+        return self._auditor.is_garbled
+
+    @property
+    def openings(self) -> tuple[Held, ...]:
+        """One's own cards of the newest deal with what opens them, by slot."""
         return self._auditor.openings
 
     @property
-    def partners(self) -> tuple[tuple[int, tuple[Opening, ...]], ...]:
+    def partners(self) -> tuple[tuple[int, tuple[Held, ...]], ...]:
         """The partners' cards of the newest deal that this seat was shown: seat, and openings by slot."""
         return self._auditor.partners
 
@@ -104,9 +117,16 @@ class LiveAudit:
         """What the replayed records mean, from the end of the last closed hand on."""
         return self._recalled
 
-    def add_box_key(self, x: BoxKey) -> None:
-        """Let hands be opened with a key of one's own seat that comes into force during the match."""
-        self._auditor.add_box_key(x)
+    def add_box_key(self, x: BoxKey, chain: Chain | None = None) -> None:
+        """Let hands be opened with a key of one's own seat that comes into force during the match, with its chain."""
+        self._auditor.add_box_key(x, chain)
+
+    def has_head(self, k: int, head: bytes) -> bool:
+        """Tell whether the match had this head before the record at a position that it has reached."""
+        if not 0 <= k <= self.ledger.k:
+            return False
+        own = self.file.records[len(self.file.records) - self.ledger.k :]
+        return reduce(link, own[:k], self.ledger.setup.mid) == head
 
     def replay(self) -> int:
         """Check what the file holds already; return how many of its records follow the setup.

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from truc_client.happenings import Choice
 from truc_client.matches.signer import Signer
-from truc_protocol.acts import check_option
+from truc_protocol.acts import Held, check_option
 from truc_protocol.boxes import (
     NO_COUNTER,
     BoxError,
@@ -15,13 +15,15 @@ from truc_protocol.boxes import (
     UpwardKey,
     open_options,
     open_sign,
+    open_sign_of_seat,
     private_key,
+    seal_sign_of_seat,
     seal_sign_up,
+    seat_sign_key,
     upward_key,
 )
 from truc_protocol.crypto.keys import NONCE_BYTES, box_key
-from truc_protocol.dealing import Opening
-from truc_protocol.ledger import Ledger
+from truc_protocol.ledger import Ledger, box_public
 from truc_protocol.messages import BoxedOptions, BoxedSignSeen, OpenOptions, OpenSignSeen
 from truc_protocol.own_options import own_options
 from truc_protocol.talk import is_for_all
@@ -70,7 +72,7 @@ class BoxedReader:
         return NO_COUNTER if held is None else held.counter
 
     def read(
-        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[Opening]
+        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[Held]
     ) -> Offered:
         """Open a box and check every option in it, or find the options by the rules.
 
@@ -100,6 +102,10 @@ class BoxedReader:
             if not is_for_all(ledger):
                 raise BoxError("expected a sign in a box, got it in clear")
             return message.word
+        if ledger.is_dealerless:
+            between = {"sender": message.sender, "receiver": self._seat}
+            of_seat = self._seat_key(ledger, message.sender, **between)
+            return open_sign_of_seat(of_seat, ledger.setup.mid, **between, at=message.at, box=message.box)
         place = {"seat": self._seat, "at": message.at, "sender": message.sender}
         key, after = self._current(ledger).private, self._after
         opened = open_sign(key, ledger.setup.mid, **place, box=message.box, after=after)
@@ -109,8 +115,24 @@ class BoxedReader:
     def seal_sign(self, ledger: Ledger, to: int, word: str) -> bytes:
         """Return the box of a sign of this seat."""
         nonce = token_bytes(NONCE_BYTES)
+        if ledger.is_dealerless:
+            between = {"sender": self._seat, "receiver": to}
+            of_seat = self._seat_key(ledger, to, **between)
+            return seal_sign_of_seat(
+                of_seat, ledger.setup.mid, **between, at=ledger.k, nonce=nonce, word=word
+            )
         place = {"seat": self._seat, "at": ledger.k, "to": to}
         return seal_sign_up(self._current(ledger).upward, ledger.setup.mid, **place, nonce=nonce, word=word)
+
+    def _seat_key(self, ledger: Ledger, other: int, *, sender: int, receiver: int) -> UpwardKey:
+        """Return the key of signs between this seat and another, whose every X25519 key is in the records."""
+        held, public = self._signer.chain, box_public(ledger, other) if other < ledger.seats else None
+        if held is None or public is None:
+            raise BoxError(
+                "no sign can be sealed or opened: the seat's secrets are not here, or no such seat"
+            )
+        shared = box_key(held.secret).exchange(public)
+        return seat_sign_key(shared, ledger.setup.mid, sender=sender, receiver=receiver)
 
 
 class _Keys(NamedTuple):
@@ -132,7 +154,7 @@ class ClearReader:
     """Reads the options and signs of a guest, which come in clear."""
 
     def read(
-        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[Opening]
+        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[Held]
     ) -> Offered:
         """Return the options.
 

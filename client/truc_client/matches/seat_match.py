@@ -22,10 +22,12 @@ from truc_client.home.store import Statement
 from truc_client.matches.choosing import Choosing, Chosen, GuestChoice, Rest, Sendable, check_rest
 from truc_client.matches.live_audit import LiveAudit
 from truc_client.matches.offers import ClearReader, FoundOptions, OfferReader
+from truc_client.matches.pack_steps import PackSteps, PackWork
 from truc_client.matches.signer import Intent, Signer, Tenure, check_tenure
 from truc_client.matches.telling import record_told, view_of
 from truc_protocol import messages
 from truc_protocol.audit import Finding
+from truc_protocol.blind_mode.sealed_pack import SeatStep
 from truc_protocol.bodies import Ack, Act, AnyBody, Close, End, Proxy, Rekey, Sub
 from truc_protocol.boxes import BoxError
 from truc_protocol.crypto.keys import box_key
@@ -57,7 +59,7 @@ class SeatMatch:
     Attributes:
         audit: the live audit, which has checked every record so far.
         mid: the match id.
-        ledger: the match so far.
+        ledger: the match so far, as the seat sees it.
         seat: the seat it is followed from; None for a watcher.
         signer: signs for the seat; None for a watcher and a guest.
         is_live: whether no record is missing, so that the seat may speak.
@@ -65,6 +67,8 @@ class SeatMatch:
         is_vacant: whether the seat's player is gone from the match, as the table was last shown.
         is_stepping_in: whether this client's own record is on the way to take the seat over.
         is_finished: whether nothing more is wanted of it.
+        work: a step with the pack that the seat owes and that is to be made, in mode blind; who takes it on sets None.
+        is_dealerless: whether the seats deal among themselves (mode blind).
     """
 
     def __init__(
@@ -75,7 +79,7 @@ class SeatMatch:
         reader: OfferReader | None = None,
     ) -> None:
         self.audit = audit
-        self.ledger = audit.ledger
+        self.ledger = audit.seen
         self.mid = self.ledger.setup.mid
         self.seat = seat
         self.signer = signer
@@ -84,6 +88,11 @@ class SeatMatch:
         self.is_vacant = False
         self.is_stepping_in = False
         self.is_finished = False
+        self.work: PackWork | None = None
+        self.is_dealerless = self.ledger.is_dealerless
+        self._steps: PackSteps | None = None
+        if self.is_dealerless and signer is not None and seat is not None:
+            self._steps = PackSteps(audit, seat, signer)
         self._reader = reader
         self._choosing = Choosing()
         self._finds_options = False
@@ -162,7 +171,7 @@ class SeatMatch:
             UnboundError: It fails one, and nobody has signed it.
         """
         finding = self.audit.take(record)
-        self.ledger, body = self.audit.ledger, finding.body
+        self.ledger, body = self.audit.seen, finding.body
         if finding.k is not None:
             is_own = isinstance(body, Act | Proxy) and body.seat == self.seat
             self._choosing.note(finding.k, is_own=is_own)
@@ -173,7 +182,8 @@ class SeatMatch:
     def _advance(self, signer: Signer, body: AnyBody) -> None:
         signer.advance(self.ledger)
         if isinstance(body, Rekey | Sub) and signer.chain is not None:
-            self.audit.add_box_key(box_key(signer.chain.secret))  # the next hand is sealed to it
+            links = signer.links() if self.is_dealerless else None
+            self.audit.add_box_key(box_key(signer.chain.secret), links)  # the next hand is sealed to it
         if isinstance(body, Close) and self.is_live:
             signer.keep_place()
 
@@ -296,11 +306,19 @@ class SeatMatch:
             statement = self.signer.owed()
         except CheckFailedError as error:
             self.audit.fail(error.check, error.message, "server")
+        if self._steps is not None and statement is None:
+            statement = self._steps.owed()
+            self.work, self._steps.work = self._steps.work, None
         statement = statement or self._kept()
         if statement is None or statement.body in self._sent:
             return None
         self._sent.add(statement.body)
         return statement
+
+    def take_step(self, work: PackWork, step: SeatStep) -> None:
+        """Take a step with the pack that was made; `owed` then returns it."""
+        if self._steps is not None:
+            self._steps.take(work, step)
 
     def _kept(self) -> Statement | None:
         """Return what was already signed for the current position, if it may be sent."""
@@ -315,8 +333,8 @@ class SeatMatch:
     def find_options(self, message: messages.Waiting) -> YourTurn | Sendable | None:
         """Find out by the rules what may be chosen now, as everybody is told whom the match waits for."""
         self._finds_options = True
-        if message.what != "decision":
-            return None
+        if message.what != "decision" or self.audit.is_garbled:
+            return None  # a seat whose hand is garbled says so, and makes no move
         must = self.seat in message.seats
         return self.take_options(FoundOptions(message.at, must, message.deadline_ms, message.seats))
 

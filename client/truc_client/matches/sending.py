@@ -13,14 +13,18 @@ import trio
 from truc_client.errors import NotPlayedError, RefusedError
 from truc_client.line.link import Answer, Build
 from truc_client.matches.choosing import GuestChoice, Sendable
+from truc_client.matches.pack_steps import PackWork
 from truc_client.matches.seat_match import SeatMatch, begins_chain
 from truc_client.matches.signer import Intent
+from truc_protocol.blind_mode.sealed_pack import SeatStep
 from truc_protocol.errors import LATE, Code
 from truc_protocol.messages import GuestAct, Refusal, SignedAct
 from truc_words import Sentence
 
 Post = Callable[[Build, Callable[[Answer], None]], bool]
 """Sends a request; what its answer makes fail ends the table. Tells whether the connection was open."""
+Make = Callable[[PackWork, Callable[[SeatStep], None]], None]
+"""Makes a step with the pack in a thread, and goes on with it on this one."""
 
 
 class _Pending(NamedTuple):
@@ -34,9 +38,10 @@ class _Pending(NamedTuple):
 class Sending:
     """What is sent for the seat of one table."""
 
-    def __init__(self, code: str, post: Post) -> None:
+    def __init__(self, code: str, post: Post, make: Make) -> None:
         self._code = code
         self._post = post
+        self._make = make
         self._pending: _Pending | None = None
         self._is_closed = False
 
@@ -69,6 +74,13 @@ class Sending:
         if owed is not None:
             match.is_stepping_in = match.signer is not None and match.signer.intent is Intent.STEP_IN
             self.send(match, match.next, owed)
+        if match.work is not None:
+            work, match.work = match.work, None
+            self._make(work, partial(self._made, match, work))
+
+    def _made(self, match: SeatMatch, work: PackWork, step: SeatStep) -> None:
+        match.take_step(work, step)
+        self.send_owed(match)
 
     def go_on(self, match: SeatMatch) -> None:
         """Go on, now that no record is missing: with what is owed, and with the decision that waits."""

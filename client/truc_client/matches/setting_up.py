@@ -26,13 +26,14 @@ from truc_client.matches.agreement import TableAgreement
 from truc_client.matches.live_audit import LiveAudit, Mark
 from truc_client.matches.offers import BoxedReader, ClearReader
 from truc_client.matches.seat_match import SeatMatch
-from truc_client.matches.signer import Intent, SeatKey, Signer, Tenure, check_tenure, join_terms
+from truc_client.matches.signer import Intent, SeatKey, Signer, Tenure, check_tenure, join_terms, links_of
 from truc_protocol.audit import OwnSeat
-from truc_protocol.bodies import SeatTaken
+from truc_protocol.bodies import SeatTaken, Table
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import box_key, generate_box_key
 from truc_protocol.messages import Setup, Terms
-from truc_protocol.records import Record, body_hash
+from truc_protocol.records import BLIND, Record, body_hash, parse
 from truc_protocol.setup import GONE_SUBSTITUTE, MatchSetup, MatchTerms, close_setup, open_terms
 from truc_words import Sentence
 
@@ -272,12 +273,13 @@ class MatchMaker:
         store = self._store
         th = body_hash((records or file.records)[0])
         held = () if self._account.is_guest else store.chains(th)
-        own = None if seat is None or self._account.is_guest else _own_seat(seat, held)
+        links = self._links(held, (records or file.records)[0])
+        own = None if seat is None or self._account.is_guest else _own_seat(seat, held, links)
         mark = None if own is None else _mark(store.joined(th))
         aside = self._aside.get(file.path)
         audit = LiveAudit(file, self._account.home.evidence, store, own, mark, aside=aside)
-        for chain in held[1:]:
-            audit.add_box_key(box_key(chain.secret))
+        for chain, its_links in list(zip(held, links, strict=True))[1:]:
+            audit.add_box_key(box_key(chain.secret), its_links)
         if records:
             audit.begin(records)
         else:
@@ -285,8 +287,22 @@ class MatchMaker:
         store.begin(th, audit.ledger.setup.mid)
         if seat is None or own is None:
             return SeatMatch(audit, seat, reader=None if seat is None else ClearReader())
-        signer = Signer(self._own(seat), audit.ledger, store, intent)
+        signer = Signer(self._own(seat), audit.seen, store, intent)
         return SeatMatch(audit, seat, signer, BoxedReader(signer, seat))
+
+    def _links(self, held: tuple[HeldChain, ...], first: Record) -> tuple[Chain | None, ...]:
+        """Return the links of the chains of this client in a match that begins with this record.
+
+        In mode blind the seat's hands are read with them; in mode dealt a box key is enough.
+        """
+        try:
+            table = parse(first) if held else None
+        except CheckError:
+            table = None  # the audit will say so
+        if not isinstance(table, Table) or table.mode != BLIND:
+            return (None,) * len(held)
+        public = self._account.key(self._session.first_spk).public
+        return tuple(links_of(chain, public, table) for chain in held)
 
     def check_agreed(self, match: SeatMatch, agreement: TableAgreement) -> None:
         """Check, before stepping in, that a running match is played under the terms that its table was shown with.
@@ -330,9 +346,9 @@ class MatchMaker:
         raise CheckFailedError(check, message, culprit, keep_evidence(folder, name, evidence))
 
 
-def _own_seat(seat: int, held: tuple[HeldChain, ...]) -> OwnSeat:
+def _own_seat(seat: int, held: tuple[HeldChain, ...], links: tuple[Chain | None, ...]) -> OwnSeat:
     """Return the seat with the first key made for it; a client that has made none yet cannot open anything."""
-    return OwnSeat(seat, box_key(held[0].secret) if held else generate_box_key())
+    return OwnSeat(seat, box_key(held[0].secret), links[0]) if held else OwnSeat(seat, generate_box_key())
 
 
 def _mark(joined: Joined | None) -> Mark | None:

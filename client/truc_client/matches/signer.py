@@ -14,7 +14,8 @@ from typing import Any, Final, NamedTuple, assert_never
 
 from truc_client.errors import CheckFailedError, ChoiceError, ClientError, NotPlayedError, SignedBeforeError
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
-from truc_protocol.bodies import Ack, Act, Body, Rekey, Release, Resign, SeatTaken, Sub
+from truc_protocol.blind_mode.seat_secrets import SeatSecrets
+from truc_protocol.bodies import Ack, Act, Body, Rekey, Release, Resign, SeatTaken, Sub, Table
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.chains import LINK_BYTES, Chain
@@ -22,6 +23,7 @@ from truc_protocol.crypto.keys import SigningKey, generate_box_key, verify
 from truc_protocol.evidence_file import SignedRefusal, read_refusal
 from truc_protocol.ledger import Ledger, fold, is_gone, missing, must_end
 from truc_protocol.ledger.state import is_exhausted
+from truc_protocol.own_steps import secrets_of
 from truc_protocol.records import Phase, Record, encode
 from truc_protocol.setup import GONE_SUBSTITUTE, MatchTerms
 from truc_words import Sentence
@@ -154,7 +156,7 @@ class Signer:
         self.advance(self._ledger)
 
     def owed(self) -> Statement | None:
-        """Return the release, new chain or ack that this seat owes the match.
+        """Return the release, new chain or ack that this seat owes the match; steps of mode blind are for `PackSteps`.
 
         Raises:
             CheckFailedError: The server asks again for the release of this deal, under another head than before, or
@@ -175,15 +177,41 @@ class Signer:
 
     def _due(self) -> Statement | None:
         ledger, seat = self._ledger, self._own.seat
-        if ledger.phase is Phase.CALLED and seat in missing(ledger):
-            return self._release()
+        if ledger.sealed is None and ledger.phase is Phase.CALLED and seat in missing(ledger):
+            return self.release()
         if ledger.phase is Phase.ENDED and seat not in ledger.acks:
             return self._keep(Slot("ack"), Ack(self._mid, *ledger.parallel, seat))
         if is_exhausted(ledger, seat + 1) and may_rekey(ledger, seat):
             return self._rekey(after_loss=False)
         return None
 
-    def _release(self) -> Statement | None:
+    def secrets(self) -> SeatSecrets | None:
+        """Return what this seat draws from its link of the open deal in mode blind; None while it may sign nothing."""
+        held = self.chain
+        return None if held is None or self.is_behind else secrets_of(self._ledger, self._links_of(held))
+
+    def links(self) -> Chain | None:
+        """Return the chain in force, if this client holds it."""
+        return None if self.chain is None else self._links_of(self.chain)
+
+    def kept_for(self, slot: Slot) -> Statement | None:
+        """Return what was signed for a place of this match."""
+        return self._store.statement(self._mid, slot)
+
+    def keep(self, slot: Slot, body: Body) -> Statement:
+        """Sign a body and store it.
+
+        Raises:
+            SignedBeforeError: Another one was signed for this place.
+        """
+        return self._keep(slot, body)
+
+    def release(self) -> Statement | None:
+        """Sign this seat's link of the open deal.
+
+        Raises:
+            CheckFailedError: It is asked for again under another head.
+        """
         j, held = self._ledger.deal_index, self.chain
         if held is None:
             return None
@@ -236,7 +264,7 @@ class Signer:
         """Return the links of a chain, which take thousands of hashes to make: each chain's are made once."""
         made = self._links.get(held.x)
         if made is None:
-            made = self._links[held.x] = links_of(held, self._own.key.public, self._terms)
+            made = self._links[held.x] = links_of(held, self._own.key.public, self._terms.table)
         return made
 
     def _come_into(self) -> None:
@@ -333,7 +361,7 @@ def join_terms(terms: MatchTerms, own: SeatKey, store: HomeStore) -> Statement:
     if known is not None or store.joined_with(own.server, terms.table.tn) is not None:
         raise CheckError("C9", "the table record or its nonce has served before", "server")
     held, public = new_chain(0), own.key.public
-    anchor = links_of(held, public, terms).anchor
+    anchor = links_of(held, public, terms.table).anchor
     body = encode(SeatTaken(terms.th, own.seat, public, anchor, held.x, own.name.encode()))
     statement = Statement(body, own.key.sign(body))
     store.join(Joined(terms.th, terms.table.tn, own.server, own.code, own.seat), held, statement)
@@ -346,7 +374,6 @@ def new_chain(first: int, *, after_loss: bool = False) -> HeldChain:
     return HeldChain(x.public, first, secrets.token_bytes(LINK_BYTES), x.secret, after_loss)
 
 
-def links_of(held: HeldChain, public: bytes, terms: MatchTerms) -> Chain:
+def links_of(held: HeldChain, public: bytes, table: Table) -> Chain:
     """Return the links of a chain of the player with the key `public`."""
-    table = terms.table
     return Chain(public, table.tn, held.root, first=held.first, count=table.links)

@@ -12,9 +12,9 @@ from truc_client.happenings import (
     Substituted,
 )
 from truc_client.matches.live_audit import LiveAudit
+from truc_protocol.acts import Held
 from truc_protocol.audit import Finding
-from truc_protocol.bodies import AnyBody, Close, Deal, Share, Sub
-from truc_protocol.dealing import Opening
+from truc_protocol.bodies import AnyBody, Close, Deal, Lend, Share, Sub
 from truc_protocol.facts import counts_least, means
 from truc_protocol.ledger import Ledger
 from truc_protocol.records import parse, tag_of
@@ -35,7 +35,7 @@ def view_of(ledger: Ledger, seat: int | None) -> View | None:
 
 def record_told(audit: LiveAudit, seat: int | None, finding: Finding) -> list[Happening]:
     """Return what a record of a match, which has passed its checks, means to a seat."""
-    body, k, ledger = finding.body, finding.k, audit.ledger
+    body, k, ledger = finding.body, finding.k, audit.seen
     opened = audit.opened if isinstance(body, Close) else None
     facts = means(body, ledger, finding.events, opened)
     kind = tag_of(body).removeprefix(_TAG)
@@ -51,13 +51,18 @@ def record_told(audit: LiveAudit, seat: int | None, finding: Finding) -> list[Ha
 def _cards_told(audit: LiveAudit, seat: int | None, body: AnyBody) -> list[Happening]:
     """Return the cards that a record brings to a seat that opens its own boxes."""
     match body:
-        case Deal() if seat is not None and body.boxes[seat] and audit.openings:
+        case Deal() if seat is not None and _shows(audit, body, seat):
             return [CardsDealt(_named(audit, audit.openings))]
-        case Share(receiver=receiver) if receiver == seat and audit.partners:
+        case Share(receiver=receiver) | Lend(receiver=receiver) if receiver == seat and audit.partners:
             giver, openings = audit.partners[-1]
-            return [PartnerCards(giver, _named(audit, openings))]
+            return [PartnerCards(giver, _named(audit, openings))] if openings else []
         case _:
             return []
+
+
+def _shows(audit: LiveAudit, body: Deal, seat: int) -> bool:
+    """Tell whether a deal shows a seat its cards: out of its box, or in mode blind by everybody's keys."""
+    return bool(audit.openings) and (audit.ledger.is_dealerless or bool(body.boxes[seat]))
 
 
 def match_started(audit: LiveAudit, seat: int | None, *, resumed: bool) -> MatchStarted:
@@ -79,6 +84,7 @@ def match_started(audit: LiveAudit, seat: int | None, *, resumed: bool) -> Match
         phrases=variant.phrases,
         raised=_raised(audit),
         rules=variant,
+        mode=setup.terms.table.mode,
     )
 
 
@@ -100,7 +106,7 @@ def _raised(audit: LiveAudit) -> Mapping[str, tuple[str, ...]]:
 
 def told_again(audit: LiveAudit, seat: int | None) -> list[Happening]:
     """Return what a client is told when it comes back to a match kept in part: how it stands, and the open hand's cards."""
-    recalled = Recalled(audit.recalled, view_of(audit.ledger, seat))
+    recalled = Recalled(audit.recalled, view_of(audit.seen, seat))
     return [match_started(audit, seat, resumed=True), recalled, *_cards_held(audit)]
 
 
@@ -112,6 +118,6 @@ def _cards_held(audit: LiveAudit) -> list[Happening]:
     return [CardsDealt(_named(audit, audit.openings)), *shown]
 
 
-def _named(audit: LiveAudit, openings: tuple[Opening, ...]) -> tuple[str, ...]:
+def _named(audit: LiveAudit, openings: tuple[Held, ...]) -> tuple[str, ...]:
     pack = audit.ledger.setup.terms.variant.pack
     return tuple(pack[opening.card] for opening in openings)

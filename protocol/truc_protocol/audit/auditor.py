@@ -8,15 +8,28 @@ that. If a seat gives its own box key, its cards are opened and checked at every
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from truc_protocol.acts import Held
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand
-from truc_protocol.audit.own import Accepted, OwnSeat, check_setup, check_terms, open_deal, open_share
+from truc_protocol.audit.own import (
+    Accepted,
+    OwnSeat,
+    check_setup,
+    check_terms,
+    open_deal,
+    open_share,
+    read_lent,
+    read_sealed,
+)
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, Words, describe
 from truc_protocol.bodies import (
     AnyBody,
+    Call,
     Close,
     Deal,
     End,
     Guest,
+    Keys,
+    Lend,
     Proxy,
     Release,
     SeatTaken,
@@ -26,9 +39,19 @@ from truc_protocol.bodies import (
 )
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.crypto import chains, keys
+from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import BoxKey, box_key
-from truc_protocol.dealing import Opening
-from truc_protocol.ledger import Folded, Ledger, box_public, check_place, fold, start, unopened, untold
+from truc_protocol.ledger import (
+    Folded,
+    Ledger,
+    box_public,
+    check_place,
+    fold,
+    learn,
+    start,
+    unopened,
+    untold,
+)
 from truc_protocol.records import SERVER, Phase, Record, parse, place_of, tag_of
 from truc_protocol.setup import (
     MatchTerms,
@@ -39,7 +62,7 @@ from truc_protocol.setup import (
     open_terms,
     read_seat,
 )
-from truc_rules import Event
+from truc_rules import CardError, Event, awaits_deal
 
 
 class AuditError(Exception):
@@ -74,6 +97,7 @@ class Auditor:
         self._document = document
         self._own = own
         self._own_keys = {} if own is None else {own.x.public: own.x}
+        self._own_chains = {} if own is None else {own.x.public: own.chain}
         self._accepted = accepted
         self._setup: tuple[Record, ...] = ()
         self._terms: MatchTerms | None = None
@@ -82,8 +106,10 @@ class Auditor:
         self._signed: Ledger | None = None
         self._closed: _Closed | None = None
         self._told: tuple[Event, ...] = ()  # of the open hand
-        self._openings: tuple[Opening, ...] = ()
-        self._partners: tuple[tuple[int, tuple[Opening, ...]], ...] = ()
+        self._openings: tuple[Held, ...] = ()
+        self._partners: tuple[tuple[int, tuple[Held, ...]], ...] = ()
+        self._seen: Ledger | None = None  # in mode blind
+        self._is_garbled = False
         self._words = Words()
         self._unheard: tuple[tuple[Ledger, AnyBody], ...] = ()
         self._newcomers: frozenset[int] = frozenset()
@@ -102,12 +128,26 @@ class Auditor:
         return self._terms
 
     @property
-    def openings(self) -> tuple[Opening, ...]:
-        """The own seat's cards and salts of the newest deal, by slot."""
+    def seen(self) -> Ledger | None:
+        """The match so far with the cards that the own seat sees.
+
+        In mode dealt the audit itself knows them: a card that is there twice is the server's doing. In mode blind it may be
+        any seat's, so what others do is judged by what everybody sees.
+        """
+        return self._ledger if self._seen is None else self._seen
+
+    @property
+    def is_garbled(self) -> bool:
+        """Whether, in mode blind, the own seat's keys open no hand of cards, or one of them lies elsewhere too."""
+        return self._is_garbled
+
+    @property
+    def openings(self) -> tuple[Held, ...]:
+        """The own seat's cards of the newest deal with what opens them, by slot."""
         return self._openings
 
     @property
-    def partners(self) -> tuple[tuple[int, tuple[Opening, ...]], ...]:
+    def partners(self) -> tuple[tuple[int, tuple[Held, ...]], ...]:
         """The partners' cards of the newest deal that were shared with the own seat: seat, and openings by slot."""
         return self._partners
 
@@ -125,9 +165,10 @@ class Auditor:
             at = at.before
         return tuple(reversed(found))
 
-    def add_box_key(self, x: BoxKey) -> None:
-        """Let the auditor open boxes under a key the own seat rekeys to, or brings as a substitute."""
+    def add_box_key(self, x: BoxKey, chain: Chain | None = None) -> None:
+        """Let the auditor open boxes under a key the own seat rekeys to, or brings as a substitute, with its chain."""
         self._own_keys = {**self._own_keys, x.public: x}
+        self._own_chains = {**self._own_chains, x.public: chain}
 
     def own_key(self) -> BoxKey | None:
         """Return our key that the seat's cards are sealed to now; None if that key is not ours."""
@@ -178,6 +219,8 @@ class Auditor:
         _check_author(before, record, body, self._sound)
         folded = self._close(before, record, body) if isinstance(body, Close) else fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
+        if self._own is not None and self._ledger.is_dealerless:
+            self._look(self._ledger, body)
         if before.sealed is not None and isinstance(body, Release):
             folded = Folded(folded.ledger, untold(folded.events, self._told))
         self._told = () if isinstance(body, Close) else self._told + folded.events
@@ -223,7 +266,7 @@ class Auditor:
 
     def _audit(self, before: Ledger, after: Ledger, body: AnyBody) -> Ledger:
         match body:
-            case Deal():
+            case Deal() if not after.is_dealerless:
                 return self._open_deal(after, body)
             case Share():
                 return self._open_share(after, body)
@@ -245,6 +288,43 @@ class Auditor:
         if opened:
             self._partners = (*self._partners, (body.giver, opened))
         return ledger
+
+    def _look(self, ledger: Ledger, body: AnyBody) -> None:
+        """See in mode blind what the own seat sees: its hand once all keys are in, and what is lent to it."""
+        own = self._own_now()
+        match body:
+            case Call():
+                self._openings, self._partners, self._is_garbled = (), (), False
+            case Keys() if own is not None and ledger.sealed is not None and ledger.sealed.pack.is_keyed:
+                held = read_sealed(ledger, own)
+                self._openings, self._partners = held or (), ()
+                self._is_garbled = self._is_garbled or held is None
+            case Lend() if own is not None and body.receiver == own.seat:
+                lent = read_lent(ledger, body, own)
+                self._partners = (*self._partners, (body.seat, lent or ()))
+                self._is_garbled = self._is_garbled or lent is None
+            case _:
+                pass
+        self._seen = self._with_own_cards(ledger)
+
+    def _own_now(self) -> OwnSeat | None:
+        """Return the own seat with the key and chain in force; None if they are not ours."""
+        x = self.own_key()
+        if x is None or self._own is None:
+            return None
+        return self._own._replace(x=x, chain=self._own_chains.get(x.public))
+
+    def _with_own_cards(self, ledger: Ledger) -> Ledger:
+        if self._own is None or ledger.hand is None or ledger.match is None or awaits_deal(ledger.match):
+            return ledger
+        seen = ledger
+        try:
+            for seat, held in ((self._own.seat, self._openings), *self._partners):
+                seen = learn(seen, seat, [each.card for each in held])
+        except CardError:
+            self._is_garbled = True
+            return ledger
+        return seen
 
     def _close(self, before: Ledger, record: Record, body: Close) -> Folded:
         """Fold a close; the cards that it opens are recomputed first, since they alone may tell that the hand is over.

@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from truc_protocol import boxes, dealing
-from truc_protocol.bodies import Deal, Share
+from truc_protocol.blind_mode.sealed_pack import LendStep, turned_up
+from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read_hand, read_lend
+from truc_protocol.bodies import Deal, Lend, Share
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger, box_public, deal_public, learn
+from truc_protocol.own_steps import secrets_of
 from truc_protocol.records import DEALT, body_hash
 from truc_protocol.setup import MatchSetup, MatchTerms
 from truc_rules import CardError
@@ -20,10 +24,11 @@ BoxKeys = Mapping[bytes, BoxKey]
 
 
 class OwnSeat(NamedTuple):
-    """The seat whose private cards an auditor can open, with its X25519 key of this match."""
+    """The seat whose private cards an auditor can open, with its X25519 key of this match; in mode blind its chain too."""
 
     seat: int
     x: BoxKey
+    chain: Chain | None = None
 
 
 class Accepted(NamedTuple):
@@ -132,3 +137,30 @@ def _learnt(ledger: Ledger, deal: Deal, seat: int, hand: tuple[Opening, ...]) ->
         return learn(ledger, seat, tuple(opening.card for opening in hand))
     except CardError as error:
         raise CheckError("C18", f"the cards in the box of seat {seat}: {error}", _SERVER) from error
+
+
+def read_sealed(ledger: Ledger, own: OwnSeat) -> tuple[CardWithKeys, ...] | None:
+    """Return the own cards of the newest sub-deal of mode blind, once all keys are in; none in a hand played blind.
+
+    None if the keys open no hand of cards: some seat has made it so, and the links will show which.
+    """
+    if ledger.sealed is None or own.chain is None:
+        return ()
+    pack = ledger.sealed.pack
+    if pack.plan.unseen:
+        return None if None in turned_up(pack) else ()
+    try:
+        return read_hand(pack, secrets_of(ledger, own.chain), own.seat, own.x)
+    except (CheckError, GarbledError):
+        return None
+
+
+def read_lent(ledger: Ledger, body: Lend, own: OwnSeat) -> tuple[CardWithKeys, ...] | None:
+    """Return a partner's cards that were lent to the own seat; None if what came does not open its places."""
+    if ledger.sealed is None:
+        return ()
+    lend = LendStep(body.d, body.seat, body.receiver, body.box)
+    try:
+        return read_lend(ledger.sealed.pack, lend, own.x)
+    except CheckError:
+        return None

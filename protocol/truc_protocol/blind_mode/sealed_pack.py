@@ -212,6 +212,11 @@ class SealedPack(NamedTuple):
             case Stage.READY:
                 return ()
 
+    @property
+    def is_keyed(self) -> bool:
+        """Whether the newest keys were the last of a sub-deal, so that its hands can be read."""
+        return self.asked is None and len(self.dealt) > self.d
+
     def hand(self, d: int, seat: int) -> tuple[Place, ...]:
         """Return a seat's places of a sub-deal, by slot."""
         return tuple(self.places[self.plan.place(d, seat, slot)] for slot in range(self.plan.ncards))

@@ -65,7 +65,7 @@ from truc_rules import Card, Match, RulesError, awaits_deal, is_blind, is_hand_o
 StepBody = Mask | Lock | Keys | Lend
 _TO_OPEN: Final = (Release, Rule)
 _TO_CLOSE: Final = (*_TO_OPEN, Close)
-_TO_LEND: Final = (Lend, Rule, Resign)
+_TO_LEND: Final = (Lend, Garbled, Rule, Resign)
 _TO_SHOW: Final = (Keys, Rule, Resign, Garbled)
 StepKind = Literal["mask", "lock", "keys", "opening"]
 _KIND_OF: Final[Mapping[Stage, StepKind]] = {Stage.MASK: "mask", Stage.LOCK: "lock", Stage.KEYS: "keys"}

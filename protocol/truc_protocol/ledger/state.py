@@ -328,10 +328,12 @@ def deciding(ledger: Ledger) -> Match | None:
 
 
 def _waits_for_steps(ledger: Ledger, sealed: SealedHand) -> bool:
-    """Tell whether seats owe keys, locks or links of a hand in mode blind, which no rule decides."""
+    """Tell whether seats owe keys, locks, links or cards to be lent in mode blind, which no rule decides."""
     if ledger.match is None or (pack := sealed_pack(ledger)) is None:
         return False
-    return sealed.garbled or pack.stage is not Stage.READY or is_hand_over(ledger.match)
+    if sealed.garbled or pack.stage is not Stage.READY or is_hand_over(ledger.match):
+        return True
+    return next_share(ledger) is not None
 
 
 def _due_sealed(ledger: Ledger, sealed: SealedHand) -> Due:

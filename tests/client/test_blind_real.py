@@ -1,0 +1,153 @@
+"""Whole matches of mode blind between seats of the client library at a real server, proven by what each has kept."""
+
+import json
+
+import pytest
+import trio
+from client.playing import homes, play_bots
+from client.running import truc
+
+from truc_client import (
+    MatchEnded,
+    MatchStarted,
+    Player,
+    RecordSeen,
+    RefusedError,
+    Table,
+    Waiting,
+    YourTurn,
+    connect,
+    open_home,
+)
+from truc_client.bots import play_match, simple_bot
+from truc_client.verifying import verify_file
+from truc_protocol.audit import Result
+from truc_protocol.records import BLIND
+
+pytestmark = pytest.mark.slow
+SHORT = {"mode": BLIND, "match": 1, "target": 3}
+
+
+@pytest.mark.parametrize(
+    ("variant", "seats", "options"),
+    [
+        ("truc-french", 2, SHORT),
+        ("truc-catalan", 4, SHORT),
+        ("truco-mineiro-2", 4, {"mode": BLIND, "target": 4}),
+        ("truco-paulista", 2, {"mode": BLIND, "target": 3, "blind": "on"}),
+    ],
+    ids=["two", "four", "cards lent", "turned up, and played blind"],
+)
+async def test_match_of_library_seats_is_proven_and_the_host_could_not_see_the_cards(
+    real_server, tmp_path, variant, seats, options
+) -> None:
+    players = homes(tmp_path, *(False,) * seats)
+    verdicts = await play_bots(real_server.url, players, variant, **options)
+    assert [(it.result, it.host_saw_no_card) for it in verdicts] == [(Result.PROVEN, True)] * seats
+    for player in players:
+        (kept,) = player.home.transcripts.iterdir()
+        verified = truc("verify", kept, "--json", env={"TRUC_HOME": str(player.home.root)})
+        assert verified.exit_code == 0
+        facts = json.loads(verified.stdout.splitlines()[0])
+        assert (facts["result"], facts["mode"], facts["unopened"]) == ("proven", BLIND, [])
+
+
+STEPS = ("call", "mask", "lock", "keys", "deal", "act", "release")
+
+
+class Restless:
+    """A player who goes without a word behind the first record of each kind, and comes back."""
+
+    def __init__(self, url: str, player: Player) -> None:
+        self._url, self._player = url, player
+        self._choose = simple_bot(3)
+        self.left: list[str] = list(STEPS)
+        self.ended: MatchEnded | None = None
+        self.opened = trio.Event()
+        self.code = ""
+
+    async def play(self) -> None:
+        while self.ended is None:
+            async with connect(self._url, self._player) as connection:
+                if connection.held:
+                    table = await connection.resume(connection.held[0])
+                else:
+                    table = await connection.create("truc-french", options=SHORT, private=True)
+                    self.code = table.code
+                    self.opened.set()
+                    await table.ready()
+                await self._play_on(table)
+
+    async def _play_on(self, table: Table) -> None:
+        async for happening in table:
+            match happening:
+                case YourTurn():
+                    await table.choose(self._choose(happening))
+                case MatchEnded():
+                    self.ended = happening
+                    return
+                case RecordSeen(kind=kind, k=k) if kind in self.left and k > 2:
+                    self.left.remove(kind)
+                    return
+                case _:
+                    pass
+
+
+async def test_client_that_goes_behind_each_step_and_comes_back_proves_the_match(
+    real_server, tmp_path
+) -> None:
+    first, second = homes(tmp_path, False, False)
+    restless = Restless(real_server.url, first)
+
+    async def other() -> None:
+        await restless.opened.wait()
+        async with connect(real_server.url, second) as connection:
+            table = await connection.join(restless.code)
+            await table.ready()
+            await play_match(table, simple_bot(2))
+
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(other)
+            await restless.play()
+    assert restless.left == []
+    assert restless.ended is not None
+    assert verify_file(restless.ended.transcript).host_saw_no_card
+
+
+async def test_player_is_told_that_the_seats_deal_and_whom_the_deal_waits_for(real_server, tmp_path) -> None:
+    first, second = homes(tmp_path, False, False)
+    async with connect(real_server.url, first) as north, connect(real_server.url, second) as east:
+        table = await north.create("truc-french", options=SHORT, private=True)
+        assert table.state is None or table.state.mode == BLIND
+        joined = await east.join(table.code)
+        await table.ready()
+        await joined.ready()
+        modes, waited = [], set()
+        with trio.fail_after(60):
+            async for happening in table:
+                match happening:
+                    case MatchStarted(mode=mode):
+                        modes.append(mode)
+                    case Waiting(what=what):
+                        waited.add(what)
+                    case YourTurn():
+                        break
+                    case _:
+                        pass
+        assert modes == [BLIND]
+        assert waited & {"mask", "lock", "keys"}
+
+
+async def test_guest_and_a_client_that_does_not_deal_are_refused_at_the_door(real_server, tmp_path) -> None:
+    (player,) = homes(tmp_path, False)
+    async with connect(real_server.url, player) as connection:
+        table = await connection.create("truc-french", options=SHORT, private=True)
+        guest = Player(open_home(tmp_path / "guest"), "guest", is_guest=True)
+        async with connect(real_server.url, guest) as stranger:
+            with pytest.raises(RefusedError, match="mode blind"):
+                await stranger.join(table.code)
+        old = Player(open_home(tmp_path / "old"), "old")
+        async with connect(real_server.url, old, want=("own-options",)) as stranger:
+            with pytest.raises(RefusedError, match="mode blind"):
+                await stranger.join(table.code)

@@ -1,0 +1,395 @@
+"""A seat of the client library in mode blind, against a scripted server whose puppets deal with it."""
+
+import sqlite3
+from collections import Counter
+from functools import partial
+
+import pytest
+import trio
+from client.blind_server import BlindServer, giving_up
+from client.cheats import forget_since
+from client.playing import at_table, come_back, my_turn, pick, play_on, received, signed
+from trio.testing import wait_all_tasks_blocked
+
+from truc_client import (
+    CardsDealt,
+    CheckFailedError,
+    MatchEnded,
+    PartnerCards,
+    Player,
+    RecordSeen,
+    Signed,
+    YourTurn,
+    connect,
+    open_home,
+)
+from truc_client.happenings import Waiting
+from truc_client.verifying import verify_file
+from truc_conform.shown import CODE
+from truc_protocol import messages
+from truc_protocol.audit import Result
+from truc_protocol.blind_mode.points import times
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
+from truc_protocol.bodies import Act, Call, Garbled, Keys, Lend, Lock, Mask, Release
+from truc_protocol.boxes import open_sign_of_seat, seal_sign_of_seat, seat_sign_key
+from truc_protocol.ledger import unopened
+from truc_protocol.messages import SignedAct
+from truc_protocol.records import BLIND, DEALT, Record, parse
+
+STEPS = (Mask, Lock, Keys, Lend, Garbled)
+
+
+@pytest.fixture
+def blind(scripted):
+    def make(variant: str = "truc-french", **options) -> BlindServer:
+        return scripted(variant, kind=BlindServer, **{"target": 2, **options})
+
+    return make
+
+
+async def played(server, player, choose=pick, until=lambda happening: isinstance(happening, MatchEnded)):
+    """Play at a table of this server until something happens; return everything that has."""
+    with trio.fail_after(30):
+        async with connect("host", player, dial=server.dial) as connection:
+            table = await connection.create(server.variant.name)
+            await table.ready()
+            return await play_on(table, until=until, choose=choose)
+
+
+def asking(turn: YourTurn):
+    """Ask for more at the first turn, which the other side declines: after it one's own is at its last point."""
+    return next((each for each in turn.options if each.kind == "raise"), pick(turn))
+
+
+def verdict_of(seen):
+    """Return the verdict on the file that a match has left."""
+    ended = seen[-1]
+    assert isinstance(ended, MatchEnded)
+    return verify_file(ended.transcript)
+
+
+@pytest.mark.parametrize(
+    ("variant", "seats", "options"),
+    [
+        ("truc-french", 2, {}),
+        ("truc-catalan", 4, {"target": 3}),
+        ("truco-argentino-6", 6, {"target": 3}),
+        ("truco-paulista", 2, {"target": 2, "blind": "on"}),
+    ],
+    ids=["2", "4", "6", "turned up, and played blind"],
+)
+async def test_match_is_dealt_among_the_seats_and_proven(blind, player, variant, seats, options) -> None:
+    server = blind(variant, seats=seats, **options)
+    verdict = verdict_of(await played(server, player))
+    assert (verdict.result, verdict.mode, verdict.host_saw_no_card) == (Result.PROVEN, BLIND, True)
+    made = Counter(type(body) for body in signed(server))
+    assert {Mask, Lock, Keys, Release, Act} <= set(made)
+
+
+async def test_cards_lent_by_a_partner_are_told_and_own_ones_are_lent(blind, player) -> None:
+    server = blind("truco-mineiro-2", seats=4, target=4)
+    server.choose = giving_up
+    seen = await played(server, player, choose=asking)
+    assert verdict_of(seen).host_saw_no_card
+    lent = [each for each in seen if isinstance(each, PartnerCards)]
+    assert lent
+    assert {each.seat for each in lent} == {2}
+    assert signed(server, Lend)
+
+
+async def test_own_cards_are_told_with_the_deal_and_are_those_that_are_played(blind, player) -> None:
+    seen = await played(blind(), player)
+    dealt = [each.cards for each in seen if isinstance(each, CardsDealt)]
+    kinds = [each.kind for each in seen if isinstance(each, RecordSeen)]
+    assert len(dealt) == kinds.count("deal") > 0
+    facts = [fact for each in seen if isinstance(each, RecordSeen) for fact in each.means]
+    own = [fact["card"] for fact in facts if fact["what"] == "card_played" and fact["seat"] == 0]
+    assert own
+    assert set(own) <= {card for cards in dealt for card in cards}
+    opened = [fact["cards"] for fact in facts if fact["what"] == "hands_opened"]
+    assert [tuple(cards[0]) for cards in opened] == dealt
+
+
+async def test_player_is_told_whom_the_deal_waits_for(blind, player) -> None:
+    server = blind()
+    server.silent = frozenset({1})
+
+    def waits(happening) -> bool:
+        return isinstance(happening, Waiting) and happening.what == "mask" and happening.seats == (1,)
+
+    assert await played(server, player, until=waits)
+
+
+@pytest.mark.parametrize(("shown", "in_terms"), [(BLIND, DEALT), (DEALT, BLIND)])
+async def test_terms_of_another_mode_than_the_table_was_shown_in_are_not_signed(
+    blind, player, shown, in_terms
+) -> None:
+    server = blind()
+    server.shown_mode, server.signed_mode = shown, in_terms
+    with pytest.raises(CheckFailedError, match=f"mode: agreed to '{shown}', the terms say '{in_terms}'"):
+        await played(server, player)
+    assert not received(server, SignedAct)
+
+
+class KilledError(Exception):
+    """The client is gone, with what it had not stored."""
+
+
+@pytest.mark.parametrize("kind", [Mask, Lock, Keys, Release, Act], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("is_taken", [True, False], ids=["record on the way", "record not taken"])
+async def test_client_killed_behind_a_step_is_back_with_the_very_bytes_and_proves_the_match(
+    blind, player, kind, is_taken
+) -> None:
+    server, lost = blind(), []
+    act = server.act
+
+    async def dying(message) -> None:
+        body = None if message.match is None else parse(Record(1, message.body, message.sig))
+        if lost or not isinstance(body, kind) or server.ledger.sealed is None:
+            await act(message)
+            return
+        lost.append(message)
+        if is_taken:
+            await server.take(Record(1, message.body, message.sig))
+        raise KilledError
+
+    server.act = dying
+    serve = server.serve
+
+    async def served(stream) -> None:
+        try:
+            await serve(stream)
+        except KilledError:
+            gone.cancel_scope.cancel()
+
+    server.serve = served
+    async with trio.open_nursery() as gone:
+        gone.start_soon(partial(played, server, player))
+    assert len(lost) == 1
+    with trio.fail_after(30):
+        seen = await come_back(server, player)
+    assert verdict_of(seen).host_saw_no_card
+    sent: dict[tuple, set[bytes]] = {}
+    for message in received(server, SignedAct):
+        if message.match is not None:
+            body = body_of(message)
+            sent.setdefault((type(body), body.k), set()).add(message.body)
+    assert all(len(bodies) == 1 for bodies in sent.values())
+    assert sum(message.body == lost[0].body for message in received(server, SignedAct)) == 2 - is_taken
+
+
+def body_of(message: SignedAct):
+    return parse(Record(1, message.body, message.sig))
+
+
+def position_of(server, kind: type) -> int:
+    return next(k for k, record in enumerate(server.records) if isinstance(parse(record), kind))
+
+
+async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(blind, player) -> None:
+    """The puppet masks first and the client second; back after a loss it is shown another first mask."""
+    server = blind()
+    await played(server, player, until=lambda it: isinstance(it, RecordSeen) and it.kind == "lock")
+    await forget_since(server, position_of(server, Call))
+    database = sqlite3.connect(player.home.state)
+    database.execute("UPDATE matches SET k = NULL, head = NULL")
+    database.commit()
+    database.close()
+    (path,) = player.home.transcripts.iterdir()
+    path.unlink()
+    server.cheats[1] = lambda _ledger, _pack, step: swapped(step) if isinstance(step, MaskStep) else step
+    before = set(signed(server, *STEPS))
+    with trio.fail_after(30), pytest.raises(CheckFailedError) as stopped:
+        await come_back(server, player)
+    assert (stopped.value.check, stopped.value.culprit) == ("C51", "server")
+    assert stopped.value.evidence is not None
+    assert set(signed(server, *STEPS)) == before
+
+
+def swapped(step: MaskStep) -> MaskStep:
+    """Another order than the link says: every hand is one of cards, and only the link shows it."""
+    return step._replace(points=step.points[2:4] + step.points[:2] + step.points[4:])
+
+
+async def test_cheat_of_another_seat_is_shown_by_its_link_and_the_match_is_proven_and_won(
+    blind, player
+) -> None:
+    server = blind(target=12)
+    server.cheats[1] = lambda _ledger, _pack, step: swapped(step) if isinstance(step, MaskStep) else step
+    verdict = verdict_of(await played(server, player))
+    assert (verdict.result, verdict.winner, verdict.reason) == (Result.PROVEN, 0, "forfeit")
+    assert verdict.exposed is not None
+    assert (verdict.exposed.seat, verdict.exposed.kind, verdict.host_saw_no_card) == (1, "cheat", False)
+
+
+def bad_box(_ledger, _pack, step):
+    """Seal other keys than the locks have."""
+    if not isinstance(step, KeysStep):
+        return step
+    return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
+
+
+async def test_box_that_does_not_open_is_called_garbled_at_once_and_its_giver_exposed(blind, player) -> None:
+    server = blind(target=12)
+    server.cheats[1] = bad_box
+    seen = await played(server, player)
+    verdict = verdict_of(seen)
+    assert len(signed(server, Garbled)) >= 1
+    assert not [each for each in seen if isinstance(each, CardsDealt | YourTurn)]
+    assert (verdict.result, verdict.winner, verdict.exposed.seat) == (Result.PROVEN, 0, 1)
+
+
+async def test_box_of_lent_cards_that_does_not_open_is_called_garbled(blind, player) -> None:
+    server = blind("truco-mineiro-2", seats=4, target=4)
+    server.choose = giving_up
+
+    def bad_lend(_ledger, _pack, step):
+        return step._replace(box=bytes(len(step.box))) if hasattr(step, "receiver") else step
+
+    server.cheats[2] = bad_lend
+    verdict = verdict_of(await played(server, player, choose=asking))
+    assert signed(server, Garbled)
+    assert (verdict.result, verdict.winner, verdict.exposed.seat) == (Result.PROVEN, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "check"),
+    [
+        (MaskStep, lambda step: step._replace(points=(bytes(32), *step.points[1:])), "C44"),
+        (MaskStep, lambda step: step._replace(points=(step.points[1], *step.points[1:])), "C45"),
+        (MaskStep, lambda step: step._replace(points=step.points[2:]), "C43"),
+        (LockStep, lambda step: step._replace(commitments=step.commitments[1:]), "C43"),
+        (KeysStep, lambda step: step._replace(boxes=tuple(box[1:] for box in step.boxes)), "C46"),
+    ],
+)
+async def test_step_that_fails_a_check_stops_the_client_with_evidence_against_its_seat(
+    blind, player, kind, change, check
+) -> None:
+    server = blind()
+    server.cheats[1] = lambda _ledger, _pack, step: change(step) if isinstance(step, kind) else step
+    bad: list[Record] = []
+    take = server.take
+
+    async def unchecked(record: Record) -> None:
+        """Let the server pass on what it should have refused."""
+        body = parse(record)
+        if record.signer == 2 and isinstance(body, Mask | Lock | Keys) and is_bad(body):
+            bad.append(record)
+            server.records.append(record)
+            await server.send(server.message(len(server.records) - 1))
+            server.silent = frozenset({1})
+            return
+        await take(record)
+
+    def is_bad(body) -> bool:
+        return type(body).__name__ == kind.__name__.removesuffix("Step")
+
+    server.take = unchecked
+    with pytest.raises(CheckFailedError) as stopped:
+        await played(server, player)
+    assert bad
+    assert (stopped.value.check, stopped.value.culprit) == (check, "seat 1")
+    assert stopped.value.evidence is not None
+
+
+async def test_signs_go_sealed_from_seat_to_seat(blind, player) -> None:
+    server = blind("truc-catalan", seats=4, target=3)
+    async with at_table(server, player) as table:
+        await play_on(table, until=my_turn)
+        word, mid = server.variant.signals.vocabulary[0], server.setup.match
+        own, partner = server.ledger.contributors[1].x, server.players[2]
+        await table.sign(word)
+        (sent,) = received(server, messages.BoxedSign)
+        shared = partner.x.exchange(own)
+        key = seat_sign_key(shared, mid, sender=0, receiver=2)
+        assert open_sign_of_seat(key, mid, sender=0, at=sent.at, receiver=2, box=sent.box) == word
+        back = seat_sign_key(shared, mid, sender=2, receiver=0)
+        at = server.ledger.k
+        box = seal_sign_of_seat(back, mid, sender=2, at=at, receiver=0, nonce=bytes(12), word=word)
+        await server.send(messages.BoxedSignSeen(table=CODE, match=mid, at=at, sender=2, box=box))
+        seen = await play_on(table, until=lambda it: isinstance(it, Signed))
+        assert seen[-1] == Signed(2, word)
+
+
+async def test_link_is_not_opened_before_the_own_rules_end_the_hand_whatever_the_server_waits_for(
+    blind, player
+) -> None:
+    server = blind()
+    async with at_table(server, player) as table:
+        (*_, turn) = await play_on(table, until=my_turn)
+        assert isinstance(turn, YourTurn)
+        opened = len(signed(server, Release))
+        here = {"table": CODE, "match": server.ledger.setup.mid, "at": server.ledger.k}
+        await server.send(messages.Waiting(**here, seats=(0, 1), what="opening"))
+        await wait_all_tasks_blocked()
+        assert len(signed(server, Release)) == opened
+        assert unopened(server.ledger) == (0, 1)
+
+
+async def test_link_is_opened_where_the_match_was_ended_in_the_hand(blind, player) -> None:
+    server = blind(target=12)
+    async with at_table(server, player) as table:
+        await play_on(table, until=my_turn)
+        with trio.fail_after(30):
+            await table.resign()
+            seen = await play_on(table)
+    verdict = verdict_of(seen)
+    assert (verdict.result, verdict.reason, verdict.unopened) == (Result.PROVEN, "resigned", ())
+
+
+async def test_lock_of_a_redeal_that_a_pause_has_overtaken_is_signed_again_as_the_same_step(
+    blind, player
+) -> None:
+    server = blind(target=2)
+    server.choose = lambda actions: next(
+        (each for each in actions if each.kind in ("redeal", "accept")), actions[0]
+    )
+    done: list[Lock] = []
+    act = server.act
+
+    async def overtaken(message) -> None:
+        body = None if message.match is None else body_of(message)
+        if isinstance(body, Lock) and body.d and not done:
+            done.append(body)
+            await server.take(server.players[1].act(server.ledger, "pause"))
+        await act(message)
+
+    server.act = overtaken
+
+    def choose(turn: YourTurn):
+        return next((each for each in turn.options if each.kind in ("redeal", "accept")), pick(turn))
+
+    verdict = verdict_of(await played(server, player, choose=choose))
+    assert verdict.host_saw_no_card
+    (first,) = done
+    again = [body for body in signed(server, Lock) if (body.j, body.d) == (first.j, first.d)]
+    assert {body.points for body in again if body.nonce == first.nonce} >= {first.points}
+    assert len({body.k for body in again if body.points == first.points}) == 2
+
+
+def doubled(_ledger, _pack, step):
+    """Put ten cards four times into the pack, each time as new points."""
+    if not isinstance(step, MaskStep):
+        return step
+    points = list(step.points)
+    for at in range(20, len(points)):
+        points[at] = times(2 + at // 20).times(points[at % 20])
+    return step._replace(points=tuple(points))
+
+
+async def test_card_that_another_plays_and_the_own_hand_holds_is_called_garbled(blind, tmp_path) -> None:
+    def says_so(server) -> bool:
+        bodies = [*map(parse, server.records)]
+        after = next((k for k, body in enumerate(bodies) if isinstance(body, Garbled)), 0)
+        is_own = after and bodies[after].seat == 0
+        return is_own and isinstance(bodies[after - 1], Act) and bodies[after - 1].seat == 1
+
+    for seed in range(1, 30):
+        server = blind(target=12, seed=seed)
+        server.cheats[1] = doubled
+        player = Player(open_home(tmp_path / str(seed)), "north")
+        verdict = verdict_of(await played(server, player))
+        assert (verdict.result, verdict.winner, verdict.exposed.seat) == (Result.PROVEN, 0, 1)
+        if says_so(server):
+            return
+    raise AssertionError("in no match was a card played that the other seat held")
