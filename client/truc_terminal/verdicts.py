@@ -21,6 +21,7 @@ from truc_protocol.audit import (
     Weighed,
 )
 from truc_protocol.bodies import Rule, SideScore
+from truc_protocol.records import BLIND
 from truc_rules import preset, presets
 from truc_words import (
     ENGLISH,
@@ -58,6 +59,8 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
             records=speech.counted("record", verdict.records),
         )
         yield level_line(verdict.level, speech)
+        if verdict.mode == BLIND:
+            yield speech.say("verdict.mode_blind")
         yield result_line(verdict, names, speech)
         noted = sorted([*_on_the_servers_word(verdict, speech), *_changes(verdict, speech)])
         yield from (line for _, line in noted)

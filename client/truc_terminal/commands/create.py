@@ -11,9 +11,11 @@ from truc_terminal.commands.server_lookup import game_meant, table_meant
 from truc_terminal.commands.table_options import (
     Options,
     TableClock,
+    deal_option,
     options_option,
     read_clock,
     table_options,
+    with_deal,
 )
 from truc_terminal.commands.terminal import Manner, manner_options
 from truc_words import Sentence, told
@@ -44,6 +46,7 @@ def _clock(_context: click.Context, _option: click.Parameter, given: str | None)
     type=click.Choice(["hand", "match"]),
     help="When the cards are opened: after each hand, or the match.",
 )
+@deal_option
 @options_option
 @manner_options
 def create(
@@ -54,6 +57,7 @@ def create(
     private: bool,
     clock: TableClock | None,
     reveal: str | None,
+    deal: str | None,
     options: tuple[str, ...],
     **manner: Unpack[Manner],
 ) -> None:
@@ -66,7 +70,7 @@ def create(
     If you have a seat already you are asked first whether to go on there.
     """
     where, game = game_meant(address, variant)
-    chosen = _chosen(clock, reveal, table_options(options))
+    chosen = with_deal(_chosen(clock, reveal, table_options(options)), deal)
     wish = Wish(variant=game, seats=seats, options=chosen, private=private, seating=Seating.NEW)
     play_at(where, wish, **manner)
 

@@ -26,12 +26,19 @@ from truc_client.home.home import Home, open_home
 from truc_client.table import Table
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
+from truc_protocol.records import BLIND
 from truc_protocol.wire.websocket import web_link
 from truc_terminal.commands.in_person import Another, another, show_terms
 from truc_terminal.commands.output import FailedError, usage_error
 from truc_terminal.commands.player import own_home, player_name, run
 from truc_terminal.commands.rules import game_called
-from truc_terminal.commands.table_options import Options, options_option, table_options
+from truc_terminal.commands.table_options import (
+    Options,
+    deal_option,
+    options_option,
+    table_options,
+    with_deal,
+)
 from truc_terminal.commands.terminal import (
     ended_as_by_ctrl_c,
     lines_of,
@@ -73,6 +80,7 @@ class DemoOptions(NamedTuple):
     "--variant", default="truc-catalan", show_default=True, help="The game: see `truc rules`; or FILE.toml."
 )
 @click.option("--seats", default=2, show_default=True, help="Number of players, including you.")
+@deal_option
 @options_option
 @click.option("--name", help="The name shown.")
 @click.option(
@@ -86,6 +94,7 @@ def demo(
     *,
     variant: str,
     seats: int,
+    deal: str | None,
     options: tuple[str, ...],
     name: str | None,
     style: str,
@@ -106,7 +115,10 @@ def demo(
     if web and teach:
         raise usage_error(Sentence("commands.web_teaches_not"))
     keep, shown = own_home(), player_name(name, own_home())
-    wanted = DemoOptions(game.name, seats, STYLES[style], teach, table_options(options))
+    chosen = with_deal(table_options(options), deal)
+    if web and chosen.get("mode") == BLIND:  # the page does not deal
+        raise usage_error(Sentence("commands.exclude_each_other", one="--web", other="--deal blind"))
+    wanted = DemoOptions(game.name, seats, STYLES[style], teach, chosen)
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:

@@ -29,7 +29,7 @@ from truc_terminal.commands.open_tables import has_free_seat, vacant_seats
 from truc_terminal.commands.output import usage_error
 from truc_terminal.commands.player import asked_name, own_home, own_player, reached, run
 from truc_terminal.commands.server_lookup import server_meant
-from truc_terminal.commands.table_options import options_option, table_options
+from truc_terminal.commands.table_options import deal_option, options_option, table_options, with_deal
 from truc_terminal.commands.terminal import (
     Manner,
     asked,
@@ -138,7 +138,7 @@ def _lost(connection: Connection, joined: Joined, mid: bytes, preview: TablePrev
     return Sentence("commands.transcript_so_far", told=told, path=path) if path.exists() else told
 
 
-_FOR_NEW_TABLE: Final = "--variant, --quick, --seats, --option, --private"
+_FOR_NEW_TABLE: Final = "--variant, --quick, --seats, --deal, --option, --private"
 _DEFAULT_VARIANT: Final = "truc-catalan"
 
 
@@ -179,6 +179,7 @@ class _LeftError(Exception):
     "--quick", metavar="VARIANT", help="Let the server find you a seat at a table of this game, or make one."
 )
 @click.option("--seats", type=int, help="Number of seats of a new table.")
+@deal_option
 @options_option
 @click.option("--private", is_flag=True, help="Keep a new table out of the list; invite by its link.")
 @name_option
@@ -195,6 +196,7 @@ def play(
     variant: str | None,
     quick: str | None,
     seats: int | None,
+    deal: str | None,
     options: tuple[str, ...],
     private: bool,
     name: str | None,
@@ -217,7 +219,7 @@ def play(
         wanted_code and wanted_code.upper(),
         quick or variant,
         seats,
-        table_options(options),
+        with_deal(table_options(options), deal),
         private,
         rekey,
         seating,

@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 import click
 
-from truc_terminal.commands.output import FailedError
+from truc_protocol.records import BLIND, DEALT
+from truc_terminal.commands.output import FailedError, usage_error
 from truc_words import Sentence
 
 _MOST_DIGITS: Final = 6  # of a number; longer ones are handed on as text, which the server refuses
@@ -16,6 +17,7 @@ _FORM: Final = re.compile(r"(?P<decision>[0-9]{1,5})(\+(?P<bank>[0-9]{1,5}))?")
 _NONE: Final = "none"
 _SECOND: Final = 1000
 _LONGEST_S: Final = 86_400  # a day
+_MODE: Final = "mode"
 
 
 Options = dict[str, int | str]
@@ -27,6 +29,22 @@ options_option: Final = click.option(
     metavar="NAME=VALUE",
     help="A table option of a new table, such as target=24; may be given several times.",
 )
+
+
+deal_option: Final = click.option(
+    "--deal",
+    type=click.Choice([DEALT, BLIND]),
+    help="Who deals: the server (dealt), or the seats among themselves, so that the host sees no card (blind, experimental).",
+)
+
+
+def with_deal(options: Options, deal: str | None) -> Options:
+    """Return table options with who deals, if that is said by an option of the command."""
+    if deal is None:
+        return options
+    if _MODE in options:
+        raise usage_error(Sentence("commands.said_twice", option="--deal", name=_MODE))
+    return {**options, _MODE: deal}
 
 
 def table_options(pairs: tuple[str, ...]) -> Options:

@@ -21,6 +21,7 @@ from truc_client.connection import Connection
 from truc_client.happenings import Interrupted, LobbyHappening, TableChanged, TableClosed
 from truc_client.lobby import Lobby
 from truc_protocol.messages import SeatState, TableState
+from truc_protocol.records import BLIND
 from truc_protocol.setup import read_opts
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.open_tables import has_seat, tables_at, taken_seats, vacant_seats
@@ -55,7 +56,9 @@ class Listed(NamedTuple):
 def listed(state: TableState, speech: Speech = ENGLISH) -> Listed:
     """Return the columns of a table."""
     opts = read_opts(state.opts)
-    chosen = (f"{name}={value}" for name, value in state.options.items() if name not in TableClock._fields)
+    mode = {"mode": state.mode} if state.mode == BLIND else {}
+    options = {**mode, **state.options}
+    chosen = (f"{name}={value}" for name, value in options.items() if name not in TableClock._fields)
     return Listed(
         state.table,
         state.variant,

@@ -60,14 +60,14 @@ class CommittedHand(NamedTuple):
 
 
 class OpenedCard(NamedTuple):
-    """A card that, with its salt, hashes to its leaf."""
+    """A card that, with its salt, hashes to its leaf; None where the key of each seat opens its place, in mode blind."""
 
     j: int
     d: int
     seat: int
     slot: int
     card: str
-    salt: bytes
+    salt: bytes | None
     leaf: bytes
 
 
@@ -98,6 +98,8 @@ class OpenedLink(NamedTuple):
 class OpenedDeal(NamedTuple):
     """A deal recomputed from everybody's links: the seed, the pack in its order after the cut, and who held what.
 
+    In mode blind no seed gives the cards, and most of the pack stays closed: `seed` is None and `pack` empty.
+
     Attributes:
         hands: the cards by sub-deal, seat and slot.
         unplayed: the cards of the newest sub-deal that were not laid open in the hand, by seat.
@@ -105,7 +107,7 @@ class OpenedDeal(NamedTuple):
     """
 
     j: int
-    seed: bytes
+    seed: bytes | None
     pack: tuple[str, ...]
     hands: tuple[tuple[tuple[str, ...], ...], ...]
     unplayed: tuple[tuple[str, ...], ...]
@@ -241,6 +243,7 @@ class Annotator:
                     "is_preset": is_preset(terms.variant),
                     "seats": terms.table.seats,
                     "reveal": terms.table.policy,
+                    "mode": terms.table.mode,
                 }
                 return ({"what": "table_offered", "server": name, **said, **terms.opts._asdict()},)
             case SeatTaken():
@@ -282,6 +285,8 @@ class Annotator:
                 yield _link(before, SERVER, body.link)
                 if isinstance(body, Close) and (closed := self._auditor.last_hand) is not None:
                     yield _opened_deal(before, closed, body.link)
+            case Close() if before.is_dealerless and (closed := self._auditor.last_hand) and closed.dealt:
+                yield _who_held_what(closed, before.setup.terms.variant.pack, None, ())
             case End():
                 yield from _opened_at_end(before, body, self._auditor.hands)
             case Act() | Proxy() | Rule() | Open():
@@ -332,9 +337,8 @@ def _opened_cards(before: Ledger, body: Act | Proxy | Rule | Open) -> Iterator[O
         return
     deal, pack = before.hand.deals[-1], before.setup.terms.variant.pack
     for slot, card, proof in _openings(body, len(pack), before.setup.terms.table.mode):
-        leaf = deal.leaves[body.seat][slot]
-        if isinstance(proof, bytes):  # in mode blind keys open a place, and nothing hashes to its leaf
-            yield OpenedCard(deal.j, deal.d, body.seat, slot, pack[card], proof, leaf)
+        leaf, salt = deal.leaves[body.seat][slot], proof if isinstance(proof, bytes) else None
+        yield OpenedCard(deal.j, deal.d, body.seat, slot, pack[card], salt, leaf)
 
 
 def _openings(body: Act | Proxy | Rule | Open, deck: int, mode: str) -> tuple[SlotOpening, ...]:
@@ -356,6 +360,12 @@ def _opened_deal(before: Ledger, hand: ClosedHand, link: bytes) -> OpenedDeal:
     pack = setup.terms.variant.pack
     seed = dealing.seed(setup.mid, call.j, ((SERVER, link), *hand.log.links))
     order = dealing.deck_order(seed, size=setup.terms.table.deck, cut=call.cut)
+    return _who_held_what(hand, pack, seed, tuple(pack[card] for card in order))
+
+
+def _who_held_what(
+    hand: ClosedHand, pack: tuple[str, ...], seed: bytes | None, order: tuple[str, ...]
+) -> OpenedDeal:
     dealt = hand.dealt or ()
     newest = len(dealt) - 1
     unplayed = tuple(
@@ -368,7 +378,7 @@ def _opened_deal(before: Ledger, hand: ClosedHand, link: bytes) -> OpenedDeal:
     )
     hands = tuple(tuple(_named(cards, pack) for cards in each.hands) for each in dealt)
     up = tuple(pack[card] for card in (dealt[0].up if dealt else ()))
-    return OpenedDeal(call.j, seed, tuple(pack[card] for card in order), hands, unplayed, up)
+    return OpenedDeal(hand.log.call.j, seed, order, hands, unplayed, up)
 
 
 def _named(cards: tuple[Opening, ...], pack: tuple[str, ...]) -> tuple[str, ...]:
@@ -380,6 +390,8 @@ def _opened_at_end(before: Ledger, body: End, hands: tuple[ClosedHand, ...]) -> 
     table = before.setup.terms.table
     for first, link in body.links:
         yield OpenedLink(SERVER, min(body.next_index, first + table.links), first, link)
+    if before.is_dealerless:
+        return  # nothing is sealed by the server, and its links deal nothing: those of the seats have opened each hand
     yield OpenedSecret(body.xsec)
     links = server_links(before, body)
     for hand in hands:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, assert_never
 
 from truc_client.happenings import Fact
+from truc_protocol.records import BLIND
 from truc_protocol.setup import Opts
 from truc_terminal.replay_model.annotating import (
     Annotated,
@@ -112,7 +113,8 @@ class Telling(NamedTuple):
     def _of_setup(self, fact: Fact) -> str:
         match fact["what"]:
             case "table_offered":
-                return self._offered(fact)
+                blind = [self.said("seats_deal")] if fact["mode"] == BLIND else []
+                return self.speech.separated([self._offered(fact), *blind])
             case "seat_taken":
                 return self.said("seat_taken", who=self.role(fact["seat"] + 1), key=fact["key"].hex())
             case "guest_seated":
@@ -137,12 +139,15 @@ class Telling(NamedTuple):
         return self.said("hand_committed", cards=cards, who=who, digest=short(hand.digest))
 
     def _card(self, it: OpenedCard) -> str:
-        who, salt, leaf = self.role(it.seat + 1), it.salt.hex(), short(it.leaf)
-        return self.said("card_opened", card=it.card, slot=it.slot + 1, who=who, salt=salt, leaf=leaf)
+        which = {"card": it.card, "slot": it.slot + 1, "who": self.role(it.seat + 1)}
+        if it.salt is None:
+            return self.said("card_keyed", **which)
+        return self.said("card_opened", **which, salt=it.salt.hex(), leaf=short(it.leaf))
 
     def _deal(self, deal: OpenedDeal) -> Iterator[str]:
-        yield self.said("deal_seed", j=deal.j, seed=deal.seed.hex())
-        yield self.said("deal_pack", cards=" ".join(deal.pack))
+        if deal.seed is not None:
+            yield self.said("deal_seed", j=deal.j, seed=deal.seed.hex())
+            yield self.said("deal_pack", cards=" ".join(deal.pack))
         for d, hands in enumerate(deal.hands):
             yield self.said("deal_held-again" if d else "deal_held", held=self._cards_of(hands))
         if deal.up:

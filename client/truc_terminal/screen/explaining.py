@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from truc_client.happenings import Choice, YourTurn
 from truc_protocol.messages import TableState
+from truc_protocol.records import BLIND
 from truc_protocol.setup import Opts, read_opts
 from truc_rules import VariantError, preset
 from truc_terminal.replay_model.board import Board
@@ -46,7 +47,7 @@ _ANSWERED: Final[Mapping[str, str]] = MappingProxyType(
 
 _SECOND: Final = 1000
 _AIMS: Final = ("target", "match")
-_SAID: Final = (*_AIMS, "decision_ms", "bank_ms", "guests")
+_SAID: Final = (*_AIMS, "decision_ms", "bank_ms", "guests", "mode")
 """The options that have words."""
 
 
@@ -127,7 +128,8 @@ def terms_line(state: TableState, speech: Speech) -> str:
     ]
     signed = speech.say("screen.guests_admitted" if opts.guests else "screen.everybody_signs")
     parts = (speech.say("screen.game_for", game=state.variant, n=state.n), *_goal(state, speech))
-    return ", ".join((*parts, _pace(opts, speech), signed, *chosen))
+    mode = [speech.say("screen.blind_terms")] if state.mode == BLIND else []
+    return ", ".join((*parts, _pace(opts, speech), signed, *mode, *chosen))
 
 
 def _goal(state: TableState, speech: Speech) -> Iterator[str]:
@@ -157,6 +159,8 @@ def _pace(opts: Opts, speech: Speech) -> str:
 
 def terms_in_full(state: TableState, speech: Speech) -> str:
     """Return every term, by the names of the table options."""
-    chosen = {"game": state.variant, "seats": state.n, **read_opts(state.opts)._asdict(), **state.options}
+    mode = {"mode": state.mode} if state.mode == BLIND else {}
+    terms = read_opts(state.opts)._asdict()
+    chosen = {"game": state.variant, "seats": state.n, **mode, **terms, **state.options}
     options = ", ".join(f"{name}={value}" for name, value in chosen.items())
     return speech.say("screen.table_options", options=options)

@@ -87,7 +87,14 @@ def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[li
 
 
 _OF_CARDS: Final = ("play", "cover", "show")
-_WAITING: Final = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
+_WAITING: Final = {
+    "rekey": "waiting_rekey",
+    "sub": "waiting_sub",
+    "mask": "waiting_dealing",
+    "lock": "waiting_dealing",
+    "keys": "waiting_dealing",
+    "opening": "waiting_opening",
+}
 _BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit", "? table", "? rules")
 """What may be typed beside the moves."""
 

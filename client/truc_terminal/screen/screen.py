@@ -38,6 +38,7 @@ from truc_client.happenings import (
     YourTurn,
 )
 from truc_protocol.messages import TableState
+from truc_protocol.records import BLIND
 from truc_terminal.replay_model.board import (
     Board,
     Memory,
@@ -338,6 +339,8 @@ class Screen:
         how = "goes_on" if started.resumed else "begins"
         self.note(how, "bold", variant=started.variant, players=" - ".join(names))
         self._level = started.level
+        if started.mode == BLIND:
+            self.note("blind_deal", "dim")
         if started.level != _ALL_SIGN:
             self.note(f"level_{started.level.lower()}", "yellow")
         self.tell_lessons(started)

@@ -1,0 +1,80 @@
+"""What a person reads of a table whose host sees no card: its terms, the deal, the verdict, and what is kept of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from client.running import run, truc
+from msgspec.structs import replace
+from vectors.blind_matches import FOLDER
+
+from truc_conform.shown import table_state
+from truc_protocol.records import BLIND
+from truc_protocol.setup import Opts
+from truc_rules import preset
+from truc_terminal.screen.explaining import terms_in_full, terms_line
+from truc_words import ENGLISH, LANGUAGES
+
+BADGE = "the host could not see the cards"
+OPENED, EXPOSED, UNOPENED = (
+    FOLDER / name for name in ("french-redeals.truc", "french-exposed.truc", "french-unopened.truc")
+)
+
+
+@pytest.mark.slow
+def test_demo_deals_blind_tells_so_and_is_proven(tmp_path) -> None:
+    options = ("--deal", "blind", "--option", "target=3", "--option", "match=1", "--style", "careful")
+    told = run(tmp_path / "home", "demo", "--variant", "truc-french", *options)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "the seats deal (blind, experimental)" in told.stdout
+    assert "mode blind (experimental, version 0): the seats deal among themselves" in told.stdout
+    assert "dealing ... waiting for" in told.stdout
+    assert "Verified from the file alone: PROVEN" in told.stdout
+    assert BADGE in told.stdout
+    (kept,) = (tmp_path / "home" / "transcripts").iterdir()
+    assert truc("verify", kept).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("demo", "--web", "--deal", "blind"), "--deal blind"),
+        (("demo", "--deal", "blind", "--option", "mode=dealt"), "--deal"),
+        (("create", "localhost", "truc-french", "--deal", "blind", "--option", "mode=blind"), "--deal"),
+        (("play", "localhost/ABCDE", "--deal", "blind"), "--deal"),
+    ],
+)
+def test_deal_that_contradicts_another_option_is_a_usage_error(words, expected, tmp_path) -> None:
+    told = truc(*words, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+    assert told.exit_code == 2
+    assert expected in told.stderr
+
+
+def test_terms_say_that_the_seats_deal() -> None:
+    state = table_state(preset("truc-french"), Opts(), 2)
+    blind = replace(state, mode=BLIND)
+    assert "the seats deal (blind, experimental)" in terms_line(blind, ENGLISH)
+    assert "mode=blind" in terms_in_full(blind, ENGLISH)
+    assert "blind" not in terms_line(state, ENGLISH) + terms_in_full(state, ENGLISH)
+
+
+@pytest.mark.parametrize("command", ["verify", "show", "replay"])
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_is_told_of_a_kept_match_names_mode_and_version(command, lang, tmp_path) -> None:
+    told = truc(command, OPENED, env={"TRUC_HOME": str(tmp_path), "LC_ALL": f"{lang}.UTF-8"})
+    assert told.exit_code == 0
+    assert re.search(r"mod[eo] blind, vers\w+ 0", told.stdout)
+
+
+@pytest.mark.parametrize(("file", "has_badge"), [(OPENED, True), (EXPOSED, False), (UNOPENED, False)])
+def test_only_a_match_that_shows_it_has_the_badge(file: Path, has_badge: bool, tmp_path) -> None:
+    told = truc("verify", file, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+    assert told.exit_code == 0
+    assert (BADGE in told.stdout) is has_badge
+
+
+def test_opened_hand_is_shown_with_everybodys_cards_and_no_pack_of_the_server(tmp_path) -> None:
+    told = truc("show", OPENED, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+    assert "held: " in told.stdout
+    assert "by the key of each seat" in told.stdout
+    assert "seed from everybody's numbers" not in told.stdout
