@@ -155,7 +155,7 @@ export async function stoppedBefore(kept) {
   const page = read('coming-back.md')
   const frames = framesOf(page)
   const visit = new Visit(page, 'Ana', await signingKeyOf(secretOf(page, "seed of the server's Ed25519 key")))
-  visit.session.vault.match = async () => kept
+  visit.session.vault.match = async (match) => kept && { ...kept, match }
   await visit.hold(frames)
   visit.own.stopped = 'C22 fails'
   const { message } = frames.find(({ message: { t } }) => t === 'setup')

@@ -24,6 +24,8 @@ import { worthOf } from './worth.mjs'
  * @property {() => { me: Me | null, spk: Uint8Array, name: string, line: Line }} now of the newest connection
  */
 
+const UNSOUND = 'unsound'     // what has failed, where no check has a number for it
+
 export class Attended {
   /** @param {Means} means @param {string} table @param {number | null} number of the seat, null without one */
   constructor(means, table, number) {
@@ -149,12 +151,14 @@ export class Attended {
     try {
       await step()
     } catch (error) {
-      let kind = 'unsound'
+      let kind = UNSOUND
       let evidence
       if (error instanceof Stopped) {
         kind = error.isFailure ? 'stopped_before' : 'elsewhere'
-        this.failure = { check: null, culprit: null, k: 0, why: error.message, file: null, known: null }
-        evidence = match === undefined ? null : await this.keptEvidence(toHex(match))
+        const kept = match === undefined ? null : await this.keptFailure(toHex(match))
+        const check = kept?.failed === UNSOUND ? null : kept?.failed ?? null
+        this.failure = { check, culprit: null, k: 0, why: error.message, file: null, known: null }
+        evidence = kept?.match ?? null
       } else {
         this.failure = await (this.talk?.fail(error) ?? this.failed(error))
         evidence = await this.keep(this.failure.file, this.failure)
@@ -164,10 +168,10 @@ export class Attended {
     }
   }
 
-  /** The match, where a check that has failed in it before has left something to show. @param {string} match @returns {Promise<string | null>} */
-  async keptEvidence(match) {
+  /** The match, where a check that has failed in it before has left something to show. @param {string} match */
+  async keptFailure(match) {
     const kept = await this.means.vault?.match(match) ?? null
-    return kept === null || kept.failed === null ? null : match
+    return kept === null || kept.failed === null ? null : kept
   }
 
   /** @param {unknown} error @returns {Failure} */
@@ -259,7 +263,7 @@ export class Attended {
     const rules = rulesOf(setup.document)
     const winner = ledger?.result?.winner ?? null
     const kept = { match, variant: rules.variant, names, seat: this.number, rules, story: this.story, ended: Date.now(), winner, isOver: ledger?.phase === 'ended' }
-    await this.means.vault.keep({ ...kept, failed: failure === null ? null : failure.check ?? 'unsound', file, known: failure?.known ?? null })
+    await this.means.vault.keep({ ...kept, failed: failure === null ? null : failure.check ?? UNSOUND, file, known: failure?.known ?? null })
     this.means.tell({ what: 'kept', table: this.table, match, isOver: kept.isOver })
     return match
   }

@@ -23,7 +23,7 @@ export function noticeScreen({ state, speech, worker, link }) {
     return notice(speech.refused(line.code ?? ''), more === undefined ? '' : speech.say(more), FINAL.includes(line.code ?? '') ? null : again)
   }
   if (line.movedTo === null || OWN.includes(path.split('/')[1])) return null
-  return notice(speech.say('page.moved', { to: line.movedTo }), speech.say('page.moved_more', { to: line.movedTo }),
+  return notice(speech.say('page.moved'), speech.say('page.moved_more', { to: line.movedTo }),
     h('a', { class: 'b yes', href: '/settings', onclick: link }, h('b', null, speech.say('key.title'))))
 }
 

@@ -2,7 +2,7 @@
 
 import { h } from '../h.mjs'
 import { handFrom, stepFrom, storyOf, tableAfter } from '../state/story.mjs'
-import { icon } from './cards.mjs'
+import { icon, shield } from './cards.mjs'
 import { felt } from './felt.mjs'
 import { capital } from '../words.mjs'
 import { namesOf } from './model.mjs'
@@ -10,6 +10,8 @@ import { score } from './score.mjs'
 import { side } from './side.mjs'
 
 const PLAY_MS = 1100
+/** How the badge stands, by the verdict. @type {Record<string, 'ok' | 'bad'>} */
+const VERDICTS = { proven: 'ok', refuted: 'bad', unreadable: 'bad' }
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/story.mjs').Story} Story */
@@ -72,7 +74,10 @@ function shown(ui, story, speech) {
 /** @param {Ui} ui @param {Story} story */
 function verdict({ state, speech }, { match }) {
   const answer = state.answers[`verdict ${match}`]
-  return answer != null && answer.result !== null && h('span', { class: `badge ${answer.result === 'proven' ? 'ok' : 'none'}` }, speech.say(`replay_page.${answer.result}`))
+  if (answer == null || answer.result === null) return null
+  const text = speech.say(`replay_page.${answer.result}`)
+  const how = VERDICTS[answer.result] ?? 'none'
+  return h('span', { class: `badge ${how}`, role: 'img', 'aria-label': text, title: text }, shield(how), h('span', null, text))
 }
 
 /** @param {Ui} ui @param {number} at */

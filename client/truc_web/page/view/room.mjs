@@ -19,7 +19,7 @@ export function room(ui, name, title, ...body) {
 /** No connection, or the server is about to stop. @param {Ui} ui */
 export function trouble({ state, speech }) {
   const lines = [
-    state.line.movedTo !== null ? speech.say('page.moved', { to: state.line.movedTo })
+    state.line.movedTo !== null ? `${speech.say('page.moved')}: ${state.line.movedTo}`
       : state.line.state !== 'ready' && speech.say(state.me === null ? 'page.connecting' : 'page.reconnecting'),
     state.drainsUntil !== null && speech.say('page.draining')
   ].filter(Boolean)

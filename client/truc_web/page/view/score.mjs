@@ -33,7 +33,7 @@ function team(table, speech, side, look) {
 // With six seats the names would not fit.
 /** @param {Table} table @param {number} side @param {string[]} known @param {Speech} speech */
 function sideName({ seat, players }, side, known, speech) {
-  if (players.length > 0 && players.every((name, each) => each % 2 !== side || name === null)) return speech.say('page.free_seat')
+  if (players.length > 0 && players.every((name, each) => each % 2 !== side || name === null)) return capital(speech.say('page.free_seat'))
   const names = known.map((name, each) => players[each] === null ? speech.say('page.free_seat') : name)
   if (seat === null) return speech.side(side, names)
   if (names.length > 4) return speech.say(seat % 2 === side ? 'page.we' : 'page.they')

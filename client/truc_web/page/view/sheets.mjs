@@ -75,11 +75,13 @@ function keys(ui, table, speech) {
 /** A check has failed: the whole screen says so. @param {Ui} ui @param {Table} table @param {Speech} speech */
 export function stopped(ui, table, speech) {
   const { check, kind, culprit, k, why, evidence } = table.proof.failed
+  const isBefore = kind === 'stopped_before'
   const blamed = culprit === null ? speech.say('proof.nobody_blamed') : speech.say('proof.blamed', { who: culprit === 0 ? speech.say('said.the_server') : table.shown?.seats[culprit - 1]?.name ?? '' })
   return h('div', { class: 'veil alarm', key: 'failed' }, h('section', { class: 'sheet', role: 'alertdialog', 'aria-label': speech.say('page.stopped'), 'data-dialog': 'failed' },
     h('h2', null, speech.say('page.stopped')),
-    h('p', null, check === null ? speech.say(`proof.${kind}`) : speech.catalogue.wrong[check] ?? check), kind === 'unsound' && h('p', null, blamed), h('p', null, speech.say('proof.nothing_signed')),
-    h('p', { class: 'dim', lang: check === null ? 'en' : null }, check === null ? why : speech.say('proof.at_position', { check, k })),
+    (check === null || isBefore) && h('p', null, speech.say(`proof.${kind}`)), check !== null && h('p', null, speech.catalogue.wrong[check] ?? check),
+    kind === 'unsound' && h('p', null, blamed), h('p', null, speech.say('proof.nothing_signed')),
+    check === null ? h('p', { class: 'dim', lang: 'en' }, why) : !isBefore && h('p', { class: 'dim' }, speech.say('proof.at_position', { check, k })),
     h('div', { class: 'go' },
       evidence !== null && h('button', { class: 'b yes', onclick: () => ui.download(evidence) }, h('b', null, speech.say('proof.save_evidence'))),
       h('button', { class: 'b', onclick: () => ui.go('/') }, h('b', null, speech.say('page.lobby'))))))
