@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import trio
 from client.blind_server import BlindServer, giving_up
-from client.cheats import forget_since
+from client.cheats import body_of, forget_since, instead, on_record, place_of, resigned
 from client.playing import at_table, come_back, my_turn, pick, play_on, received, signed
 from trio.testing import wait_all_tasks_blocked
 
@@ -30,7 +30,7 @@ from truc_protocol import messages
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.points import times
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
-from truc_protocol.bodies import Act, Call, Garbled, Keys, Lend, Lock, Mask, Release
+from truc_protocol.bodies import Act, Call, Garbled, Keys, Lend, Lock, Mask, Release, Rule
 from truc_protocol.boxes import open_sign_of_seat, seal_sign_of_seat, seat_sign_key
 from truc_protocol.ledger import unopened
 from truc_protocol.messages import SignedAct
@@ -172,13 +172,13 @@ async def test_client_killed_behind_a_step_is_back_with_the_very_bytes_and_prove
     sent: dict[tuple, set[bytes]] = {}
     for message in received(server, SignedAct):
         if message.match is not None:
-            body = body_of(message)
+            body = signed_body(message)
             sent.setdefault((type(body), body.k), set()).add(message.body)
     assert all(len(bodies) == 1 for bodies in sent.values())
     assert sum(message.body == lost[0].body for message in received(server, SignedAct)) == 2 - is_taken
 
 
-def body_of(message: SignedAct):
+def signed_body(message: SignedAct):
     return parse(Record(1, message.body, message.sig))
 
 
@@ -292,6 +292,49 @@ async def test_step_that_fails_a_check_stops_the_client_with_evidence_against_it
     assert stopped.value.evidence is not None
 
 
+async def stopped_by(server, player) -> tuple[str, str | None]:
+    """Play until the client stops; return the check that failed, and who is to blame."""
+    with pytest.raises(CheckFailedError) as stopped:
+        await played(server, player)
+    assert stopped.value.evidence is not None
+    return stopped.value.check, stopped.value.culprit
+
+
+async def test_deal_of_other_places_than_were_locked_stops_the_client_with_evidence_against_the_server(
+    blind, player
+) -> None:
+    server = blind()
+
+    def other_leaves(message):
+        leaves = body_of(message).leaves
+        return resigned(server, message, leaves=(leaves[1], leaves[0]))
+
+    server.bend = on_record("deal", other_leaves)
+    assert await stopped_by(server, player) == ("C47", "server")
+
+
+async def test_server_that_goes_on_after_a_seat_is_exposed_is_stopped_at_with_evidence(blind, player) -> None:
+    server = blind(target=12)
+    server.cheats[1] = lambda _ledger, _pack, step: swapped(step) if isinstance(step, MaskStep) else step
+
+    def spared(message):
+        return resigned(server, message, ruling="resume", seat=None, kind=None)
+
+    server.bend = on_record("rule", spared)
+    assert await stopped_by(server, player) == ("C52", "server")
+
+
+async def test_forfeit_of_a_seat_that_owes_nothing_is_stopped_at_with_evidence(blind, player) -> None:
+    server = blind()
+
+    def forfeited(message):
+        place = place_of(server, message.k)
+        return instead(server, message, Rule(*place, body_of(message).j, "forfeit", 0, "opening", ()))
+
+    server.bend = on_record("deal", forfeited)
+    assert await stopped_by(server, player) == ("C22", "server")
+
+
 async def test_signs_go_sealed_from_seat_to_seat(blind, player) -> None:
     server = blind("truc-catalan", seats=4, target=3)
     async with at_table(server, player) as table:
@@ -348,7 +391,7 @@ async def test_lock_of_a_redeal_that_a_pause_has_overtaken_is_signed_again_as_th
     act = server.act
 
     async def overtaken(message) -> None:
-        body = None if message.match is None else body_of(message)
+        body = None if message.match is None else signed_body(message)
         if isinstance(body, Lock) and body.d and not done:
             done.append(body)
             await server.take(server.players[1].act(server.ledger, "pause"))

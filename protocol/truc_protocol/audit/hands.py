@@ -8,7 +8,7 @@ from truc_protocol import boxes, dealing
 from truc_protocol.bodies import Close, Deal, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import BoxKey
-from truc_protocol.dealing import DealtCards, Opening
+from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import (
     HandLog,
     Ledger,
@@ -16,8 +16,7 @@ from truc_protocol.ledger import (
     check_exact,
     check_server_link,
     deal_public,
-    dealt_hands,
-    is_opened,
+    opened_hands,
     replayed,
     side_scores,
 )
@@ -64,27 +63,10 @@ def open_at_close(ledger: Ledger, hand: ClosedHand) -> tuple[Ledger, ClosedHand,
     """
     link = check_server_link(ledger, hand.close)
     if link is None:
-        return ledger, hand._replace(dealt=opened_by_seats(ledger)), ()
+        return ledger, hand._replace(dealt=opened_hands(ledger)), ()
     dealt, match, happened = _opened(ledger.setup, hand.log, link)
     log = replace(hand.log, known=len(hand.log.deals))
     return replace(ledger, match=match, hand=log), hand._replace(dealt=dealt), happened
-
-
-def opened_by_seats(ledger: Ledger) -> tuple[DealtCards, ...] | None:
-    """Return the cards of a hand of mode blind, by sub-deal, if every seat has opened its link; they have no salts.
-
-    None too where a seat has cheated with the pack: its links tell what should have been dealt, not what was.
-    """
-    sealed, log = ledger.sealed, ledger.hand
-    if sealed is None or log is None or not is_opened(ledger) or sealed.garbled:
-        return None
-    if sealed.exposed is not None and sealed.exposed.kind == "cheat":
-        return None
-    hands = dealt_hands(sealed, len(log.deals))
-    return tuple(
-        DealtCards(tuple(tuple(Opening(card, b"") for card in cards) for cards in each), deal.up, 0)
-        for each, deal in zip(hands, log.deals, strict=True)
-    )
 
 
 def open_hand(setup: MatchSetup, hand: ClosedHand, server_link: bytes) -> ClosedHand:

@@ -9,7 +9,7 @@ from truc_protocol.ledger.fold import Folded, InPlace, check_place, fold, take
 from truc_protocol.ledger.opens import check_exact
 from truc_protocol.ledger.replay import hangs_on_cards, known_hands, replayed, untold
 from truc_protocol.ledger.rulings import may_abandon, may_forfeit
-from truc_protocol.ledger.sealed import StepKind, StepsDue, dealt_hands, owes, steps_due
+from truc_protocol.ledger.sealed import StepKind, StepsDue, opened_hands, owes, steps_due
 from truc_protocol.ledger.state import (
     Contributor,
     Due,
@@ -60,7 +60,6 @@ __all__ = [
     "check_place",
     "check_server_link",
     "deal_public",
-    "dealt_hands",
     "deciding",
     "due",
     "fold",
@@ -79,6 +78,7 @@ __all__ = [
     "next_call",
     "next_open",
     "next_share",
+    "opened_hands",
     "owes",
     "owes_forfeit",
     "replayed",

@@ -42,6 +42,7 @@ from truc_protocol.bodies import (
     Rule,
 )
 from truc_protocol.checks import CheckError, role_name
+from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.ledger.chain_links import open_link
 from truc_protocol.ledger.play import CardElsewhereError, moved, open_slots
 from truc_protocol.ledger.replay import replayed, told
@@ -284,6 +285,22 @@ def dealt_hands(sealed: SealedHand, deals: int) -> tuple[tuple[tuple[Card, ...],
             for seat in range(plan.seats)
         )
         for d in range(deals)
+    )
+
+
+def opened_hands(ledger: Ledger) -> tuple[DealtCards, ...] | None:
+    """Return the cards of the open hand, by sub-deal, if every seat has opened its link of it; they have no salts.
+
+    None too where a seat has cheated with the pack: the links tell what should have been dealt, not what was.
+    """
+    sealed, hand = ledger.sealed, ledger.hand
+    if sealed is None or hand is None or sealed.garbled or not is_opened(ledger):
+        return None
+    if sealed.exposed is not None and sealed.exposed.kind == "cheat":
+        return None
+    return tuple(
+        DealtCards(tuple(tuple(Opening(card, b"") for card in cards) for cards in each), deal.up, 0)
+        for each, deal in zip(dealt_hands(sealed, len(hand.deals)), hand.deals, strict=True)
     )
 
 

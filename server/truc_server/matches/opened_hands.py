@@ -1,18 +1,13 @@
 """What is told of a hand in mode blind once the links of every seat have opened it: what no card had shown before."""
 
-from truc_protocol.dealing import DealtCards, Opening
-from truc_protocol.ledger import Folded, Ledger, known_hands, replayed, untold
+from truc_protocol.dealing import DealtCards
+from truc_protocol.ledger import Folded, Ledger, known_hands, opened_hands, replayed, untold
 
 
 def opened_hand(ledger: Ledger) -> DealtCards | None:
-    """Return the cards of a hand that is about to be closed; None if not all of them are open."""
-    hand, match = ledger.hand, ledger.match
-    if hand is None or match is None or not hand.is_known:
-        return None
-    cards = match.hand.dealt.cards
-    # a place has no salt: the keys of its card came link by link
-    hands = tuple(tuple(Opening(card, b"") for card in seat if card is not None) for seat in cards)
-    return DealtCards(hands, (), 0)
+    """Return the newest cards of a hand that is about to be closed; None if not all of them are open."""
+    opened = opened_hands(ledger)
+    return opened[-1] if opened else None
 
 
 def news_of(before: Ledger, folded: Folded) -> Folded:
