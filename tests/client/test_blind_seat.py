@@ -23,7 +23,9 @@ from truc_client import (
     connect,
     open_home,
 )
+from truc_client.errors import LostError
 from truc_client.happenings import Waiting
+from truc_client.line.link import ClockOffset, Link
 from truc_client.verifying import verify_file
 from truc_conform.shown import CODE
 from truc_protocol import messages
@@ -34,7 +36,7 @@ from truc_protocol.bodies import Act, Call, Garbled, Keys, Lend, Lock, Mask, Rel
 from truc_protocol.boxes import open_sign_of_seat, seal_sign_of_seat, seat_sign_key
 from truc_protocol.ledger import unopened
 from truc_protocol.messages import SignedAct
-from truc_protocol.records import BLIND, DEALT, Record, parse
+from truc_protocol.records import BLIND, DEALT, Record, encode, parse
 
 STEPS = (Mask, Lock, Keys, Lend, Garbled)
 
@@ -333,6 +335,29 @@ async def test_forfeit_of_a_seat_that_owes_nothing_is_stopped_at_with_evidence(b
 
     server.bend = on_record("deal", forfeited)
     assert await stopped_by(server, player) == ("C22", "server")
+
+
+class Wire:
+    """A connection that takes every message."""
+
+    def send(self, _message) -> bytes:
+        return b"frame"
+
+
+async def test_reply_to_keys_alone_may_take_as_long_as_other_seats_do() -> None:
+    link, place = (
+        Link(None, Wire(), [], 30.0, ClockOffset()),
+        (bytes(32), 0, bytes(32), 1, 0, 0, None, (), ()),
+    )
+
+    def post(body) -> None:
+        link.post(lambda n: SignedAct(id=n, table=CODE, body=encode(body), sig=bytes(64)), print)
+
+    post(Keys(*place))
+    link._check_answers(trio.current_time() + 1000)
+    post(Lock(*place))
+    with pytest.raises(LostError, match="did not answer"):
+        link._check_answers(trio.current_time() + 1000)
 
 
 async def test_signs_go_sealed_from_seat_to_seat(blind, player) -> None:

@@ -7,22 +7,20 @@ from typing import Any
 from protocol.peers import Table, here
 
 from truc_protocol.acts import write_args
-from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SeatStep, Stage
+from truc_protocol.blind_mode.sealed_pack import SeatStep, Stage
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import (
     CardWithKeys,
     GarbledError,
-    make_keys,
     make_lend,
-    make_lock,
-    make_mask,
     read_hand,
 )
-from truc_protocol.bodies import Body, Garbled, Keys, Lend, Lock, Mask, Void
+from truc_protocol.bodies import Body, Void
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Ledger, learn, next_share, sealed_pack, unopened
 from truc_protocol.ledger.sealed import owes
 from truc_protocol.ledger.state import owes_forfeit
+from truc_protocol.own_steps import body_of_step, duty, garbled_body, make_step, secrets_of
 from truc_protocol.records import BLIND, Phase, Record
 from truc_rules import Action, Seat, is_hand_over, legal
 
@@ -46,9 +44,9 @@ class BlindTable(Table):
 
     def secrets(self, seat: int) -> SeatSecrets:
         """A seat's secrets of the open index."""
-        chain, j = self.players[seat].chain, self.ledger.deal_index
+        chain = self.players[seat].chain
         assert chain is not None
-        return SeatSecrets(chain.link(j + 1), self.setup.mid, j, self.terms.table.deck)
+        return secrets_of(self.ledger, chain)
 
     def hand(self, seat: int) -> tuple[CardWithKeys, ...]:
         """What a seat reads of its newest cards."""
@@ -94,9 +92,10 @@ class BlindTable(Table):
         if pack.stage is not Stage.READY:
             ready = [seat for seat in pack.owing() if seat not in self.silent]
             return self.step_of(ready[0]) if ready else self._overdue()
-        if ledger.hand is not None and (owed := next_share(ledger)) is not None:
+        claim = None if self.is_unseen() else self._claim()
+        if claim is None and ledger.hand is not None and (owed := next_share(ledger)) is not None:
             return self.lend(*owed)
-        return None if self.is_unseen() else self._claim()
+        return claim
 
     def _exposed(self, exposed: tuple[int, str]) -> Record:
         return self.dealer.forfeit(self.ledger, *exposed)
@@ -120,33 +119,21 @@ class BlindTable(Table):
             try:
                 self.hand(seat)
             except (GarbledError, CheckError):
-                return self.players[seat].sign(
-                    Garbled(*here(self.ledger), self.ledger.deal_index, pack.d, seat)
-                )
+                return self.players[seat].sign(garbled_body(self.ledger, seat))
         return None
 
     def step_of(self, seat: int) -> Record:
         """Return the step with the pack that a seat owes."""
-        pack = sealed_pack(self.ledger)
-        assert pack is not None
-        make = {Stage.MASK: make_mask, Stage.LOCK: make_lock, Stage.KEYS: make_keys}[pack.stage]
-        step: SeatStep = make(pack, self.secrets(seat), seat)
+        wanted = duty(self.ledger, seat)
+        assert wanted is not None
+        step = make_step(self.ledger, seat, self.secrets(seat), (), wanted)
         if seat in self.cheats:
             step = self.cheats[seat](self, step)
         return self.players[seat].sign(self.body_of(step))
 
     def body_of(self, step: SeatStep) -> Body:
         """Return the body of a step, in its place."""
-        ledger, j = self.ledger, self.ledger.deal_index
-        match step:
-            case MaskStep(seat, points):
-                return Mask(*here(ledger), j, seat, points)
-            case LockStep(d, seat, nonce, points, commitments):
-                return Lock(*here(ledger), j, d, seat, nonce, points, commitments)
-            case KeysStep(d, seat, box, opened, boxes):
-                return Keys(ledger.setup.mid, *ledger.parallel, j, d, seat, box, opened, boxes)
-            case _:
-                return Lend(*here(ledger), j, step.d, step.seat, step.receiver, step.box)
+        return body_of_step(self.ledger, step)
 
     def lend(self, giver: int, receiver: int) -> Record:
         """Let a seat show its cards to its partner."""

@@ -620,3 +620,31 @@ def test_kept_forgeries_are_refused_as_they_say():
             assert (found.check, found.culprit, found.k) == (test["check"], test["culprit"], test["record"])
     checks = {test["check"] for group in file["testGroups"] for test in group["tests"]}
     assert {"C43", "C44", "C45", "C46", "C47", "C48", "C49", "C52", "C19", "C22", "C26"} <= checks
+
+
+def empty_boxes(index: int) -> Callable[[BlindTable, object], object]:
+    """Give keys that do not open, in one deal."""
+
+    def change(table: BlindTable, step: object) -> object:
+        if not isinstance(step, KeysStep) or table.ledger.deal_index != index:
+            return step
+        return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
+
+    return change
+
+
+def test_seat_that_cannot_read_the_hand_that_it_should_lend_says_garbled_in_its_place() -> None:
+    honest = mineiro()
+    until(honest, Lend)
+    index = honest.ledger.deal_index
+    table = mineiro()
+    table.cheats = {0: empty_boxes(index)}
+    until(table, Garbled)
+    table.add(table.dealer.next_record(table.ledger))  # it is quicker than the claim
+    table.run()
+    after = [parse(record) for record in table.records]
+    claimed = next(k for k, body in enumerate(after) if isinstance(body, Garbled))
+    assert isinstance(after[claimed - 1], Deal)
+    assert not [body for body in after if isinstance(body, Lend) and body.j == index]
+    verdict = audit(table.document, table.records).verdict()
+    assert (verdict.result, verdict.exposed.seat, verdict.exposed.kind) == (Result.PROVEN, 0, "cheat")
