@@ -23,12 +23,16 @@ OPENED, EXPOSED, UNOPENED = (
 
 @pytest.mark.slow
 def test_demo_deals_blind_tells_so_and_is_proven(tmp_path) -> None:
-    options = ("--deal", "blind", "--option", "target=3", "--option", "match=1", "--style", "careful")
-    told = run(tmp_path / "home", "demo", "--variant", "truc-french", *options)
+    options = ("--deal", "blind", "--option", "target=3", "--option", "match=1")
+    manner = ("--style", "careful", "--name", "north")
+    told = run(tmp_path / "home", "demo", "--variant", "truc-french", *options, *manner)
     assert (told.returncode, told.stderr) == (0, "")
     assert "the seats deal (blind, experimental)" in told.stdout
     assert "mode blind (experimental, version 0): the seats deal among themselves" in told.stdout
-    assert "dealing ... waiting for" in told.stdout
+    waits = [line for line in told.stdout.splitlines() if line.startswith("dealing ... ")]
+    assert "dealing ... waiting for bot 1" in waits
+    assert not [line for line in waits if line.endswith(("for north", "for you"))]
+    assert len(waits) <= 2 * told.stdout.count("everybody is dealt")
     assert "Verified from the file alone: PROVEN" in told.stdout
     assert BADGE in told.stdout
     (kept,) = (tmp_path / "home" / "transcripts").iterdir()

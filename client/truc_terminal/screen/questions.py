@@ -87,13 +87,13 @@ def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[li
 
 
 _OF_CARDS: Final = ("play", "cover", "show")
+DEALING: Final = ("mask", "lock", "keys")
+"""What is waited for while the seats deal among themselves."""
 _WAITING: Final = {
     "rekey": "waiting_rekey",
     "sub": "waiting_sub",
-    "mask": "waiting_dealing",
-    "lock": "waiting_dealing",
-    "keys": "waiting_dealing",
     "opening": "waiting_opening",
+    **dict.fromkeys(DEALING, "waiting_dealing"),
 }
 _BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit", "? table", "? rules")
 """What may be typed beside the moves."""

@@ -75,6 +75,7 @@ from truc_terminal.screen.menu import keyed, menu
 from truc_terminal.screen.mistakes import WhyNot, mistake
 from truc_terminal.screen.picture import picture, standing_room
 from truc_terminal.screen.questions import (
+    DEALING,
     Draw,
     Pose,
     Question,
@@ -244,6 +245,8 @@ class Screen:
 
     def _await(self, waiting: Waiting) -> None:
         """Tell who is waited for; at the prompt, if there is one, until there is news."""
+        if waiting.what in DEALING and waiting.seats == (self._board.seat,):
+            return  # one's own program deals by itself
         before, self._awaited = self._awaited, awaited_text(waiting, self._setting)
         if waiting.what == "decision":
             self._mark(waiting.seats)
@@ -366,7 +369,8 @@ class Screen:
         return self._standstill.awaits
 
     def _tell_record(self, record: RecordSeen) -> None:
-        self._awaited = ""
+        if record.kind not in DEALING:
+            self._awaited = ""
         self._view = record.view or self._view
         self._remember(reduce(remembered, record.means, self._board.memory))
         for fact, shown in zip(record.means, as_told(record.means), strict=True):
