@@ -139,6 +139,37 @@ async def test_player_is_told_that_the_seats_deal_and_whom_the_deal_waits_for(re
         assert waited & {"mask", "lock", "keys"}
 
 
+async def test_watcher_checks_the_whole_match(real_server, tmp_path) -> None:
+    north, east, onlooker = homes(tmp_path, False, False, False)
+    seen: list[object] = []
+
+    async def play(
+        player: Player, seed: int, code: str | None, opened: trio.MemorySendChannel | None
+    ) -> None:
+        async with connect(real_server.url, player) as connection:
+            if code is None:
+                table = await connection.create("truc-french", options=SHORT)
+                await opened.send(table.code)
+            else:
+                table = await connection.join(code)
+            await table.ready()
+            await play_match(table, simple_bot(seed))
+
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery, connect(real_server.url, onlooker) as connection:
+            opened, codes = trio.open_memory_channel(1)
+            nursery.start_soon(play, north, 1, None, opened)
+            code = await codes.receive()
+            watched = await connection.watch(code)
+            nursery.start_soon(play, east, 2, code, None)
+            async for happening in watched:
+                seen.append(happening)
+                if isinstance(happening, MatchEnded):
+                    break
+    assert isinstance(seen[-1], MatchEnded)
+    assert seen[-1].verdict.host_saw_no_card
+
+
 async def test_guest_and_a_client_that_does_not_deal_are_refused_at_the_door(real_server, tmp_path) -> None:
     (player,) = homes(tmp_path, False)
     async with connect(real_server.url, player) as connection:

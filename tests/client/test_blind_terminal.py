@@ -77,6 +77,18 @@ def test_only_a_match_that_shows_it_has_the_badge(file: Path, has_badge: bool, t
     assert (BADGE in told.stdout) is has_badge
 
 
+def test_each_step_with_the_pack_is_told(tmp_path) -> None:
+    environment = {"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    told = truc("show", FOLDER / "mineiro-4-lends.truc", env=environment)
+    for step in (
+        "shuffles the pack",
+        "locks places",
+        "gives every other seat",
+        "shows its cards to a partner",
+    ):
+        assert step in told.stdout
+
+
 def test_opened_hand_is_shown_with_everybodys_cards_and_no_pack_of_the_server(tmp_path) -> None:
     told = truc("show", OPENED, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
     assert "held: " in told.stdout

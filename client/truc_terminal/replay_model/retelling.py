@@ -25,6 +25,8 @@ from truc_terminal.verdicts import game_name, named_seat, quoted, quoted_name, s
 from truc_words import Speech, as_told, tell
 
 _SCORED: Final = ("close", "end")
+_OF_THE_PACK: Final = ("mask", "lock", "keys", "lend", "garbled")
+"""What seats do with the pack in mode blind; it is no move, so no fact tells it."""
 
 
 class Telling(NamedTuple):
@@ -45,6 +47,8 @@ class Telling(NamedTuple):
 
     def sentences(self) -> Iterator[str]:
         """Yield what the record says, one sentence for each fact that has one, in the words of the game."""
+        if self.each.kind in _OF_THE_PACK and self.each.refutation is None:
+            yield self.said(self.each.kind, who=self.role(self.each.signer))
         yield from filter(None, map(self.told, as_told(self.each.facts)))
         if self.each.is_unseen and self.each.seat is not None:
             yield self.said("unseen", who=self.names[self.each.seat])
