@@ -32,7 +32,7 @@ from truc_protocol import messages
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.points import times
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
-from truc_protocol.bodies import Act, Call, Garbled, Keys, Lend, Lock, Mask, Release, Rule
+from truc_protocol.bodies import Act, Call, Garbled, Keys, Lend, Lock, Mask, Rekey, Release, Rule
 from truc_protocol.boxes import open_sign_of_seat, seal_sign_of_seat, seat_sign_key
 from truc_protocol.ledger import unopened
 from truc_protocol.messages import SignedAct
@@ -182,6 +182,21 @@ async def test_client_killed_behind_a_step_is_back_with_the_very_bytes_and_prove
 
 def signed_body(message: SignedAct):
     return parse(Record(1, message.body, message.sig))
+
+
+async def test_new_chain_deals_on_also_after_a_restart(blind, player) -> None:
+    server = blind(target=12)
+    server.links = 2
+
+    def dealt_by_a_new_chain(happening) -> bool:
+        is_deal = isinstance(happening, RecordSeen) and happening.kind == "deal"
+        return is_deal and bool(signed(server, Rekey))
+
+    await played(server, player, until=dealt_by_a_new_chain)
+    with trio.fail_after(60):
+        seen = await come_back(server, player)
+    assert len(signed(server, Rekey)) > 1
+    assert verdict_of(seen).host_saw_no_card
 
 
 def position_of(server, kind: type) -> int:
