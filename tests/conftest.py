@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,8 @@ import preloaded
 import pytest
 
 _FULL = Path("/dev/full")
+_MEMORY = Path("/dev/shm")
+_ROOM = 4 << 30  # bytes; a run leaves a tenth of it
 _HERE = Path(__file__).parent
 _STARTS_OR_CONNECTS = {
     "subprocess.Popen",
@@ -84,6 +87,19 @@ _in_a_test_of_the_loop = False
 gc.disable()  # while tests are collected: of what is made then, nothing is garbage
 # the programs that tests start keep their bytecode: compiling the modules makes each start half as long again
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False  # nor do four workers rewrite the assertions of every file, each for itself
+
+
+def _keep_in_memory() -> None:
+    """Let what tests keep stand in memory where there is room, and programs may lie: a match waits a third of its time for a disk."""
+    if os.environ.get("TMPDIR") or not os.access(_MEMORY, os.W_OK):
+        return
+    found = os.statvfs(_MEMORY)
+    if found.f_bavail * found.f_frsize >= _ROOM and not found.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+
+
+_keep_in_memory()
 preloaded.install()
 
 
