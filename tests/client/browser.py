@@ -32,7 +32,9 @@ FLAGS = (
     "--disable-sync",
     # Pages of several people are seen at once.
     *("--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows"),
-    *("--disable-renderer-backgrounding", "--disable-features=CalculateNativeWinOcclusion"),
+    "--disable-renderer-backgrounding",
+    # Each window would have two pages of its own for its address bar, which take as long as a reader's page.
+    "--disable-features=CalculateNativeWinOcclusion,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup",
 )
 PATIENCE_S = 60
 MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
