@@ -32,8 +32,10 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("variant", "seats"), GAMES)
 async def test_a_match_is_played_to_a_proven_end(real_server, tmp_path, variant, seats) -> None:
-    target = {"target": SHORTER[variant, seats]} if (variant, seats) in SHORTER else {}
-    verdicts = await play_bots(real_server.url, homes(tmp_path, *[False] * seats), variant, **target)
+    shorter = {"target": SHORTER[variant, seats]} if (variant, seats) in SHORTER else {}
+    verdicts = await play_bots(
+        real_server.url, homes(tmp_path, *[False] * seats), variant, match=1, **shorter
+    )
     assert [(verdict.result, verdict.level) for verdict in verdicts] == [(Result.PROVEN, "A")] * seats
 
 

@@ -23,7 +23,7 @@ TESTS = Path(__file__).parents[1]
 ROBOT = Path(__file__).with_name("robot.js").read_text("utf-8")
 HELD = "globalThis.Worker = class extends Worker { constructor(...given) { super(...given); globalThis.beside = this } }"
 """Keeps the page's worker where a test can ask it for what no screen has a button for."""
-SHORT: Mapping[str, int | str] = {"match": 1, "target": 4}
+SHORT: Mapping[str, int | str] = {"match": 1, "target": 3}
 WHOLE_MATCH_S = 900
 """The robot gives up where a match stands still."""
 LAST_S = 120

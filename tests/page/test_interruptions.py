@@ -28,7 +28,7 @@ def own_server(tmp_path):
 
 @contextmanager
 def two_at_a_table(
-    browser: Browser, server: WebServer, target: int = 8, listens: str = "null"
+    browser: Browser, server: WebServer, target: int = 4, listens: str = "null"
 ) -> Iterator[tuple[Person, Person, str]]:
     """Let two sit down at a table with this code; the first of their pages runs a script before the second comes."""
     with people(browser, server, 2) as (first, second):
@@ -47,7 +47,7 @@ def some_moves(players: list[Person], seed: int) -> bool:
 
 
 def test_a_match_outlives_what_comes_between(chrome, own_server) -> None:
-    with two_at_a_table(chrome, own_server) as (first, second, _):
+    with two_at_a_table(chrome, own_server, 5) as (first, second, _):
         players = [first, second]
         assert not some_moves(players, 1)
         first.page.reload()

@@ -11,8 +11,8 @@ pytestmark = [pytest.mark.slow, needs_browser]
 
 MATCHES = [
     Match("truc-french", 2, 2, SHORT),
-    Match("le-truc", 2, 2, SHORT),
-    Match("truco-argentino-flor", 2, 2, {**SHORT, "target": 15}),
+    Match("le-truc", 2, 1, SHORT),
+    Match("truco-argentino-flor", 2, 1, {**SHORT, "target": 15}),
     Match("truco-mineiro", 2, 1, {**SHORT, "blind": "on"}),
     Match("put", 2, 1, SHORT),
     Match("truco-paulista", 4, 2, SHORT),

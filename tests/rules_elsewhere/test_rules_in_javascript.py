@@ -24,9 +24,9 @@ pytestmark = [pytest.mark.slow, needs_node]
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
 TIMES = int(os.environ.get("TRUC_EXAMPLES", "1"))
-HANDS = 12 * TIMES
-HANDS_WITH_OPTION = 2 * TIMES
-MIXES = 60 * TIMES
+HANDS = 8 * TIMES
+HANDS_WITH_OPTION = TIMES
+MIXES = 30 * TIMES
 DOCUMENTS = 40 * TIMES
 """Of each game, with something else in one place."""
 
