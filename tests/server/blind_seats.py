@@ -19,7 +19,7 @@ from truc_protocol.blind_mode.seat_steps import (
 )
 from truc_protocol.bodies import Body, Garbled, Keys, Lend, Lock, Mask, Release, Resign
 from truc_protocol.checks import CheckError
-from truc_protocol.ledger import is_opened, learn, next_share, sealed_pack, steps_due
+from truc_protocol.ledger import learn, next_share, sealed_pack, steps_due
 from truc_protocol.own_options import own_options
 from truc_protocol.transcript import write_transcript
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
@@ -47,16 +47,20 @@ class BlindSeat(Seat):
 
     async def come_back(self, client, *, next_=None):
         self.client = client
+        taken = set(self.places)
         welcome = await client.login_key(self.key, self.name, want=WANT)
         self.name = welcome.get("name", self.name)
         answer = await self.resume(next_)
-        await self.send_steps_again()
+        if self.ledger.sealed is None:
+            await self.send_again()
+        else:
+            await self.send_steps_again(taken)
         return answer
 
-    async def send_steps_again(self) -> None:
+    async def send_steps_again(self, taken: set[tuple]) -> None:
         """Send the step that is due once more, if it was taken on a connection that is gone."""
         place = self._place()
-        if place in self.places:
+        if place in taken:
             await self.act(self.places[place])
 
     def secrets(self) -> SeatSecrets:
@@ -99,6 +103,8 @@ class BlindSeat(Seat):
         if self.ledger.sealed is None:
             await super().follow()
             return
+        if self.chain is None:
+            return  # it stands by, and has no seat yet
         due = steps_due(self.ledger)
         if due is None or self.seat not in due.seats or self._kind() in self.refuses:
             return
@@ -211,5 +217,16 @@ def is_in_hand(seat: Seat) -> bool:
     )
 
 
-def has_opened(seat: Seat) -> bool:
-    return is_opened(seat.ledger)
+def is_due(what: str, *seats: int) -> Callable[[Seat], bool]:
+    """Return what tells whether a seat has been told that a kind of step is waited for, of these seats if any are given."""
+
+    def told(seat: Seat) -> bool:
+        waiting = seat.waiting
+        return (
+            waiting is not None
+            and waiting["at"] == seat.next
+            and waiting.get("what") == what
+            and (not seats or waiting["seats"] == list(seats))
+        )
+
+    return told

@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.blind_seats import BlindSeat, blind_match, is_in_hand, play_on
+from server.blind_seats import BlindSeat, blind_match, is_due, is_in_hand, play_on
 from server.calls import rulings
 from server.conftest import QUICK, changed, only_cut, together
 from trio.testing import wait_all_tasks_blocked
@@ -25,19 +25,6 @@ def settings():
 def of(seat: BlindSeat, kind: type) -> list:
     """The bodies of one kind that a seat has been sent."""
     return [body for body in map(parse, seat.records) if isinstance(body, kind)]
-
-
-def is_due(what: str, *seats: int):
-    def told(seat: BlindSeat) -> bool:
-        waiting = seat.waiting
-        return (
-            waiting is not None
-            and waiting["at"] == seat.next
-            and waiting.get("what") == what
-            and (not seats or waiting["seats"] == list(seats))
-        )
-
-    return told
 
 
 async def begun(server, *, refuses: dict[int, str], count=2, variant="truc-catalan", **options) -> list:
@@ -95,7 +82,7 @@ async def test_masks_and_locks_of_a_seat_share_their_time(server, mock_clock):
 async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_written(server, mock_clock):
     seats = await begun(server, refuses={1: "keys"})
     await play_on(seats, is_due("keys", 0, 1))
-    await wait_all_tasks_blocked()
+    await seats[0].ask({"t": "tables"})  # answered when its keys are held
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
     assert [body.seat for body in of(seats[0], Keys)] == [0]
@@ -211,7 +198,7 @@ def with_keys_of_another_place(seat, step):
 
 
 async def test_seat_whose_boxes_do_not_open_is_exposed_once_the_other_says_so(server):
-    seats = await begun(server, refuses={})
+    seats = await begun(server, refuses={}, variant="truc-french")  # where nobody cuts
     seats[1].cheats = with_keys_of_another_place
     for seat in seats:
         seat.chooses = only_cut

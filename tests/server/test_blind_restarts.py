@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 import trio
-from server.blind_seats import BlindSeat, blind_match
+from server.blind_seats import BlindSeat, blind_match, is_due
 from server.conftest import running, together
 from server.rawclient import GoneError
 
@@ -57,10 +57,7 @@ async def test_keys_that_were_held_are_sent_again_after_a_restart(tmp_path):
         seats = await blind_match(server, options=SHORT)
         seats[1].refuses = frozenset({"keys"})
 
-        def owes_keys(seat) -> bool:
-            return seat.waiting is not None and seat.waiting.get("what") == "keys"
-
-        await together(*((lambda s=seat: s.play(owes_keys)) for seat in seats))
+        await together(*((lambda s=seat: s.play(is_due("keys"))) for seat in seats))
         before = [parse(record) for record in seats[0].records]
         assert not any(isinstance(body, Keys) for body in before)
     seats[1].refuses = frozenset()
@@ -76,10 +73,7 @@ async def test_seat_that_comes_back_on_another_connection_sends_its_held_keys_ag
     seats = await blind_match(server, options=SHORT)
     seats[1].refuses = frozenset({"keys"})
 
-    def owes_keys(seat) -> bool:
-        return seat.waiting is not None and seat.waiting.get("what") == "keys"
-
-    await together(*((lambda s=seat: s.play(owes_keys)) for seat in seats))
+    await together(*((lambda s=seat: s.play(is_due("keys"))) for seat in seats))
     old = seats[0].client
     assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
     await old.until("seat_taken_over")

@@ -3,7 +3,16 @@
 from functools import partial
 
 import pytest
-from server.blind_seats import WANT, BlindSeat, blind_match, blind_seat, blind_seats, is_in_hand, play_on
+from server.blind_seats import (
+    WANT,
+    BlindSeat,
+    blind_match,
+    blind_seat,
+    blind_seats,
+    is_due,
+    is_in_hand,
+    play_on,
+)
 from server.conftest import QUICK, changed, running
 
 from truc_protocol.audit import Result, verify
@@ -123,11 +132,7 @@ async def test_host_that_offers_none_makes_none(tmp_path):
 async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):
     seats = await blind_match(server, options=SHORT)
     seats[1].refuses = frozenset({"keys"})
-
-    def owes_keys(seat) -> bool:
-        return seat.waiting is not None and seat.waiting.get("what") == "keys"
-
-    await play_on(seats, owes_keys)
+    await play_on(seats, is_due("keys"))
     assert ("keys", 1, 0, None) in seats[0].places
     assert Keys not in kinds(seats[0]) + kinds(seats[1])
     seats[1].refuses = frozenset()
