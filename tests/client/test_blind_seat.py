@@ -11,6 +11,7 @@ from client.cheats import body_of, forget_since, instead, on_record, place_of, r
 from client.playing import at_table, come_back, my_turn, pick, play_on, received, signed
 from trio.testing import wait_all_tasks_blocked
 
+from truc_bots import Effort, Sharp
 from truc_client import (
     CardsDealt,
     CheckFailedError,
@@ -110,6 +111,24 @@ async def test_own_cards_are_told_with_the_deal_and_are_those_that_are_played(bl
     assert set(own) <= {card for cards in dealt for card in cards}
     opened = [fact["cards"] for fact in facts if fact["what"] == "hands_opened"]
     assert [tuple(cards[0]) for cards in opened] == dealt
+
+
+async def test_bots_that_know_the_rules_see_their_own_cards_and_no_others(blind, player) -> None:
+    server = blind()
+    async with at_table(server, player) as table:
+        seen = await play_on(table, until=my_turn)
+        (dealt,) = [each.cards for each in seen if isinstance(each, CardsDealt)]
+        assert table.match is not None
+        match = table.match.ledger.match
+        assert match is not None
+        own, other = match.hand.dealt.cards
+        assert tuple(server.variant.pack[card] for card in own) == dealt
+        played = {slot for slot, card in enumerate(other) if card is not None}
+        assert len(played) == len(match.hand.row.table)
+        turn = seen[-1]
+        assert isinstance(turn, YourTurn)
+        choice = Sharp(1, Effort(20, 5.0)).choose(match, 0, [each.line for each in turn.options])
+        assert choice is not None
 
 
 async def test_player_is_told_whom_the_deal_waits_for(blind, player) -> None:

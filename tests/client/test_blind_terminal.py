@@ -31,8 +31,8 @@ def test_demo_deals_blind_tells_so_and_is_proven(tmp_path) -> None:
     assert "mode blind (experimental, version 0): the seats deal among themselves" in told.stdout
     waits = [line for line in told.stdout.splitlines() if line.startswith("dealing ... ")]
     assert "dealing ... waiting for bot 1" in waits
-    assert not [line for line in waits if line.endswith(("for north", "for you"))]
-    assert len(waits) <= 2 * told.stdout.count("everybody is dealt")
+    assert not [line for line in waits if "north" in line]
+    assert len(waits) <= told.stdout.count("everybody is dealt")
     assert "Verified from the file alone: PROVEN" in told.stdout
     assert BADGE in told.stdout
     (kept,) = (tmp_path / "home" / "transcripts").iterdir()

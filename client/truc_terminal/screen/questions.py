@@ -87,13 +87,14 @@ def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[li
 
 
 _OF_CARDS: Final = ("play", "cover", "show")
-DEALING: Final = ("mask", "lock", "keys")
-"""What is waited for while the seats deal among themselves."""
+_DEALING: Final = ("mask", "lock", "keys")
+BY_PROGRAMS: Final = (*_DEALING, "opening")
+"""What players' programs do by themselves where the seats deal among themselves."""
 _WAITING: Final = {
     "rekey": "waiting_rekey",
     "sub": "waiting_sub",
     "opening": "waiting_opening",
-    **dict.fromkeys(DEALING, "waiting_dealing"),
+    **dict.fromkeys(_DEALING, "waiting_dealing"),
 }
 _BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit", "? table", "? rules")
 """What may be typed beside the moves."""

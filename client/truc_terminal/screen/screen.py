@@ -75,7 +75,7 @@ from truc_terminal.screen.menu import keyed, menu
 from truc_terminal.screen.mistakes import WhyNot, mistake
 from truc_terminal.screen.picture import picture, standing_room
 from truc_terminal.screen.questions import (
-    DEALING,
+    BY_PROGRAMS,
     Draw,
     Pose,
     Question,
@@ -245,8 +245,11 @@ class Screen:
 
     def _await(self, waiting: Waiting) -> None:
         """Tell who is waited for; at the prompt, if there is one, until there is news."""
-        if waiting.what in DEALING and waiting.seats == (self._board.seat,):
-            return  # one's own program deals by itself
+        if waiting.what in BY_PROGRAMS:
+            others = tuple(seat for seat in waiting.seats if seat != self._board.seat)
+            if not others:
+                return  # one's own program does it at once
+            waiting = waiting._replace(seats=others)
         before, self._awaited = self._awaited, awaited_text(waiting, self._setting)
         if waiting.what == "decision":
             self._mark(waiting.seats)
@@ -369,7 +372,7 @@ class Screen:
         return self._standstill.awaits
 
     def _tell_record(self, record: RecordSeen) -> None:
-        if record.kind not in DEALING:
+        if record.kind not in BY_PROGRAMS:
             self._awaited = ""
         self._view = record.view or self._view
         self._remember(reduce(remembered, record.means, self._board.memory))
