@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from client.browser import Browser, chromium
+from client.browser import Browser, Page, chromium
 from page.loading import first_weight
 from page.playing import NAMES, WebServer, bots, is_proven, people
 
@@ -62,20 +62,29 @@ def played(browser: Browser, server: WebServer, home: Path, flags: Any) -> Itera
     with people(browser, server, 1) as (player,):
         page = player.page
         page.before(WATCHES)
+        page.ask("Performance.enable", timeDomain="threadTicks")
         page.ask("Emulation.setCPUThrottlingRate", rate=flags.slower)
         options = {"match": 1, **({"target": flags.target} if flags.target else {})}
         code = player.create(NAMES[0], flags.game, flags.seats, options)
         with bots(server, code, flags.seats - 1, home):
-            page.wait_until("document.querySelector('.hand .k')")
-            before = page.heap()
             player.begin(1)
+            page.wait_until("document.querySelector('.hand .k')")
+            before, worked = page.heap(), busy(page)
             player.play()
+            worked = busy(page) - worked
             pace = page.look("pace")
             yield f"press to pressed: {spread(pace['pressed'])}"
             yield f"message to drawn: {spread(pace['drawn'])}"
             yield f"longest task of the page: {pace['longest']:.0f} ms"
+            yield f"processor, the page's main thread for a message: {1000 * worked / len(pace['drawn']):.1f} ms"
             yield f"memory: {before / MB:.1f} MB with the first cards, {page.heap() / MB:.1f} MB after {pace['hands']} hands"
             assert is_proven(player.saved())
+
+
+def busy(page: Page) -> float:
+    """Return for how many seconds the page's main thread has had a processor."""
+    told = page.ask("Performance.getMetrics")["metrics"]
+    return next(float(each["value"]) for each in told if each["name"] == "TaskDuration")
 
 
 def spread(times: Sequence[float]) -> str:
