@@ -16,7 +16,9 @@ const named = ({ culprit, ...rest }) => ({ ...rest, culprit: culprit === null ? 
 async function transcriptOf(file, bytes) {
   const verdict = await verify(bytes)
   const { table, ledger, ...rest } = verdict
-  const told = { file, ...named(rest), level: table?.level ?? null, records: ledger?.covered ?? 0 }
+  const unopened = ledger?.unopened.map(({ j, seats }) => [j, seats]) ?? []
+  const { exposed = null, covered: records = 0 } = ledger ?? {}
+  const told = { file, ...named(rest), level: table?.level ?? null, records, exposed, unopened }
   return { file, verdict, told }
 }
 
@@ -69,6 +71,8 @@ function detailsOf({ ledger }, { level, records }) {
     const told = ledger.story.filter((item) => item.what === what && item.k < ledger.covered)
     if (told.length > 0) lines.push(`${what}: ` + told.map((item) => `${item.k} ${item.text}`).join('; '))
   }
+  if (ledger.exposed !== null) lines.push(`exposed: seat ${ledger.exposed.seat} (${ledger.exposed.kind})`)
+  ledger.unopened.forEach(({ j, seats }) => lines.push(`deal ${j} was not opened by seats ${seats.join(', ')}`))
   const counted = ledger.records.slice(0, ledger.covered)
   ledger.seats.forEach((_, q) => {
     const newest = counted.findLast(({ signer }) => signer === q + 1)

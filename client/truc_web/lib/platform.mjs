@@ -7,6 +7,7 @@
 //   open(key, nonce, box, associated)      what was sealed, or null
 //   verify(key, body, signature)           whether an Ed25519 signature holds; of the key it says nothing
 //   exchange(secret, peer)                 X25519, zeros included; for secrets that everybody knows by now
+//   multiplyAll(products)                  X25519 of many secrets and peers, as exchange does them one by one
 //   randomBytes(length)
 //
 // and as promises, since browsers have them so:
@@ -15,6 +16,7 @@
 //   sign(seed, body)                       an Ed25519 signature
 //   signingKeyOf(seed)                     the public key of a seed
 //   agree(secret, peer)                    X25519 with a secret that must remain one
+//   multiplyAhead(products)                multiplies ahead: `multiplyAll` then finds the answers; null where it is as quick itself
 
 const isNode = globalThis.process?.versions?.node !== undefined
 const platform = isNode ? await import('./platform_node.mjs') : await import('./platform_web.mjs')
@@ -31,6 +33,11 @@ export const open = platform.open
 export const verify = platform.verify
 /** @type {(secret: Uint8Array, peer: Uint8Array) => Uint8Array} */
 export const exchange = platform.exchange
+/** @typedef {[secret: Uint8Array, peer: Uint8Array]} Product */
+/** @type {(products: Product[]) => Uint8Array[]} */
+export const multiplyAll = platform.multiplyAll
+/** @type {((products: Product[]) => Promise<void>) | null} */
+export const multiplyAhead = platform.multiplyAhead
 /** @type {(length: number) => Uint8Array} */
 export const randomBytes = platform.randomBytes
 /** @type {(key: Uint8Array, body: Uint8Array, signature: Uint8Array) => Promise<void>} */

@@ -51,13 +51,16 @@ export function open(key, nonce, box, associated) {
  * @param {string} prefix
  */
 function keyMaker(create, type, prefix) {
-  return remembered((key) => create({ key: Buffer.concat([fromHex(prefix), key]), format: 'der', type }))
+  const before = fromHex(prefix)
+  return (/** @type {Uint8Array} */ key) => create({ key: Buffer.concat([before, key]), format: 'der', type })
 }
 
-const signingPublic = keyMaker(createPublicKey, 'spki', '302a300506032b6570032100')
-const signingSecret = keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b657004220420')
-const boxPublic = keyMaker(createPublicKey, 'spki', '302a300506032b656e032100')
-const boxSecret = keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b656e04220420')
+const boxPublicOnce = keyMaker(createPublicKey, 'spki', '302a300506032b656e032100')
+const boxSecretOnce = keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b656e04220420')
+const signingPublic = remembered(keyMaker(createPublicKey, 'spki', '302a300506032b6570032100'))
+const signingSecret = remembered(keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b657004220420'))
+const boxPublic = remembered(boxPublicOnce)
+const boxSecret = remembered(boxSecretOnce)
 
 // OpenSSL checks S < L and the cofactorless equation by comparing bytes.
 /** @param {Uint8Array} key @param {Uint8Array} body @param {Uint8Array} signature */
@@ -79,14 +82,32 @@ export async function signingKeyOf(seed) {
   return plainBytes(Buffer.from(createPublicKey(signingSecret(seed)).export({ format: 'jwk' }).x ?? '', 'base64url'))
 }
 
-/** @param {Uint8Array} secret @param {Uint8Array} peer */
-export function exchange(secret, peer) {
+/** @param {import('node:crypto').KeyObject} privateKey @param {import('node:crypto').KeyObject} publicKey */
+function agreed(privateKey, publicKey) {
   try {
-    return plainBytes(diffieHellman({ privateKey: boxSecret(secret), publicKey: boxPublic(peer) }))
+    return plainBytes(diffieHellman({ privateKey, publicKey }))
   } catch {
     return new Uint8Array(32)     // some versions of OpenSSL refuse where others give zeros
   }
 }
+
+/** @param {Uint8Array} secret @param {Uint8Array} peer */
+export const exchange = (secret, peer) => agreed(boxSecret(secret), boxPublic(peer))
+
+// A secret that comes several times in a row is read once; nothing is remembered, as hardly any comes again.
+/** @param {import('./platform.mjs').Product[]} products */
+export function multiplyAll(products) {
+  /** @type {Uint8Array | null} */
+  let newest = null
+  /** @type {any} */
+  let privateKey
+  return products.map(([secret, peer]) => {
+    if (secret !== newest) [newest, privateKey] = [secret, boxSecretOnce(secret)]
+    return agreed(privateKey, boxPublicOnce(peer))
+  })
+}
+
+export const multiplyAhead = null     // `multiplyAll` is as quick
 
 /** @param {Uint8Array} secret @param {Uint8Array} peer */
 export const agree = async (secret, peer) => exchange(secret, peer)

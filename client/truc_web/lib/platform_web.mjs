@@ -1,7 +1,7 @@
 // Browsers: signing, and whatever needs a secret, by WebCrypto; the rest is our own, since WebCrypto has it as promises only
 // or not at all. See platform.mjs. Outside a secure context there is no WebCrypto: then one can verify, but not play.
 
-import { concat, fromHex, same } from './bytes.mjs'
+import { concat, fromHex, same, toHex } from './bytes.mjs'
 import { exchange, verify as verifySlowly } from './own/curve25519.mjs'
 
 export { open, seal } from './own/chacha.mjs'
@@ -67,4 +67,32 @@ export async function agree(secret, peer) {
   } catch {
     return new Uint8Array(32)     // WebCrypto refuses where the exchange gives zeros, Firefox the key already
   }
+}
+
+// By secret and peer: what was multiplied ahead last.
+/** @type {Map<string, Uint8Array>} */
+let products = new Map()
+/** @param {Uint8Array} secret @param {Uint8Array} peer */
+const productName = (secret, peer) => toHex(secret) + toHex(peer)
+
+/** @param {import('./platform.mjs').Product[]} asked */
+export const multiplyAll = (asked) =>
+  asked.map(([secret, peer]) => products.get(productName(secret, peer)) ?? exchange(secret, peer))
+
+/** @param {import('./platform.mjs').Product[]} asked */
+export async function multiplyAhead(asked) {
+  const found = products = new Map()
+  /** @type {Map<Uint8Array, Promise<CryptoKey>>} */
+  const keys = new Map()     // a secret that comes several times is read once
+  await Promise.all(asked.map(async ([secret, peer]) => {
+    try {
+      if (!keys.has(secret)) keys.set(secret, boxSecret(secret))
+      const ours = /** @type {CryptoKey} */ (await keys.get(secret))
+      const theirs = await subtle.importKey('raw', peer, 'X25519', false, [])
+      const shared = await subtle.deriveBits({ name: 'X25519', public: theirs }, ours, 256)
+      found.set(productName(secret, peer), new Uint8Array(shared))
+    } catch {
+      // No such algorithm here, or zeros come out: `multiplyAll` will tell.
+    }
+  }))
 }

@@ -8,6 +8,12 @@ import { Ledger } from './ledger.mjs'
 
 const DOCUMENT_LIMIT = 16384
 
+/** The ledger of a table, by its mode; what is not of mode `dealt` is loaded when it is needed. @type {Record<string, (table: Setup) => Promise<Ledger>>} */
+const LEDGERS = {
+  dealt: async (table) => new Ledger(table),
+  blind: async (table) => new Ledger(table, (await import('../blind/mode.mjs')).BLIND)
+}
+
 /**
  * @typedef {object} Verdict
  * @property {'proven' | 'refuted' | 'unreadable' | 'incomplete'} result
@@ -55,14 +61,14 @@ class Audit {
   async take(item) {
     if (this.table === null) {
       if (item.length > DOCUMENT_LIMIT) throw new Malformed('no rule document')
-      this.table = new Setup(item, this.engine)
+      this.table = new Setup(item, this.engine, Object.keys(LEDGERS))
       return
     }
     const record = this.newest = readItem(item)
     const taker = this.ledger ?? this.table
     await taker.attest(record)
     taker.take(record)
-    if (this.ledger === null && this.table.done) this.ledger = new Ledger(this.table)
+    if (this.ledger === null && this.table.done) this.ledger = await LEDGERS[this.table.terms.mode](this.table)
   }
 
   /**

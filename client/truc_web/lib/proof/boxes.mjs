@@ -32,10 +32,15 @@ function open(key, nonce, box, associated) {
 
 const handShape = shape('hand [[u, bin16]]')
 
-/** @param {Uint8Array} key @param {HeldCard[]} hand */
-export const sealHand = (key, hand) => platform.seal(key, NO_NONCE, encode(hand), NOTHING)
+/** A box of a key that seals once: without nonce. @param {Uint8Array} key @param {Value} value */
+export const sealOnce = (key, value) => platform.seal(key, NO_NONCE, encode(value), NOTHING)
+/** @param {Uint8Array} key @param {Uint8Array} box */
+export const openOnce = (key, box) => decode(open(key, NO_NONCE, box, NOTHING))
+
+/** @type {(key: Uint8Array, hand: HeldCard[]) => Uint8Array} */
+export const sealHand = sealOnce
 /** @param {Uint8Array} key @param {Uint8Array} box @returns {HeldCard[]} */
-export const openHand = (key, box) => handShape([decode(open(key, NO_NONCE, box, NOTHING))]).hand
+export const openHand = (key, box) => handShape([openOnce(key, box)]).hand
 
 /** @param {Uint8Array} plain @param {number} [fill] a multiple of 256, to which it is filled up */
 export function pad(plain, fill = BLOCK) {

@@ -20,13 +20,16 @@ const sameList = (a, b) => a.length === b.length && a.every((item, i) => item ==
  */
 export const sortedLinks = (links) => [...links].sort(([a], [b]) => a - b)
 
+/** The roles that open a link: the server and every keyed seat. @param {Ledger} m */
+export const allRoles = (m) => [SERVER, ...m.seats.map((_, q) => q + 1).filter((role) => m.keyOf(role) !== null)]
+
 // C13, C26.
 /** @param {Ledger} m @param {any} f */
 function call(m, f) {
   m.must(m.decider === null, 'C13')
   const { lastVoid } = m
   m.must(lastVoid === null || lastVoid.isAtDraw || m.opts.gone !== 1 || lastVoid.missing.size === 0, 'C26')
-  const roles = [SERVER, ...m.seats.map((_, q) => q + 1).filter((role) => m.keyOf(role) !== null)]
+  const roles = m.mode.rolesOf(m)
   const { dealer, ncards, cut } = m.next
   m.must(f.dealer === dealer && f.ncards === ncards && f.cut === cut && sameList(f.roles, roles), 'C13')
   m.must(roles.every((role) => !m.chainOf(role).isExhausted(f.j)), 'C13')
@@ -36,9 +39,8 @@ function call(m, f) {
   m.phase = 'called'
 }
 
-// The keyed seats that have not released.
-/** @param {Ledger} m */
-const silentSeats = (m) => m.roles.filter((role) => role !== SERVER && !m.links.has(role)).map((role) => role - 1)
+/** The keyed seats that have not released. @param {Ledger} m */
+export const silentSeats = (m) => m.roles.filter((role) => role !== SERVER && !m.links.has(role)).map((role) => role - 1)
 
 // C15, C14. The same release again may be anybody's doing.
 /** @param {Ledger} m @param {any} f */
@@ -61,6 +63,24 @@ function draw(m, f) {
   m.nextHand(f.first)
 }
 
+/** The hand that the first deal of an index begins. @param {Ledger} m @param {number} j @returns {import('./ledger.mjs').Hand} */
+export function newHand(m, j) {
+  const nothingYet = { isBlind: false, blindCard: null, lastOpened: null, closed: null }
+  const reading = new m.engine.Reading(/** @type {import('../rules/state.mjs').State} */ (m.position))
+  return { j, ...m.next, links: m.links, deals: [], open: new Set(), shown: [], shares: [], reading, ...nothingYet }
+}
+
+/** A deal has passed: its cards lie in the open hand. @param {Ledger} m @param {any} f @param {boolean} isBlind */
+export function lay(m, { d, ncards, leaves, up }, isBlind) {
+  const { openHand: hand, seats } = m
+  hand.deals.push({ d, leaves, up, opened: seats.map(() => new Set()) })
+  up.forEach((/** @type {number} */ card) => hand.open.add(card))
+  hand.isBlind = isBlind
+  hand.reading.deal(ncards, up)
+  hand.shares = m.engine.owedShares(hand.reading.state)
+  m.phase = 'hand'
+}
+
 // C16, C15, C17.
 /** @param {Ledger} m @param {any} f */
 function deal(m, f) {
@@ -68,9 +88,7 @@ function deal(m, f) {
   m.must(m.drawn, 'C16')
   if (isFirst) {
     m.must(silentSeats(m).length === 0, 'C15')
-    const nothingYet = { isBlind: false, blindCard: null, lastOpened: null, closed: null }
-    const reading = new m.engine.Reading(/** @type {import('../rules/state.mjs').State} */ (m.position))
-    m.hand = { j: f.j, ...m.next, links: m.links, deals: [], open: new Set(), shown: [], shares: [], reading, ...nothingYet }
+    m.hand = newHand(m, f.j)
   }
   const { openHand: hand, seats, rules } = m
   /** @type {{ leaves: Uint8Array[][], up: number[], boxes: Uint8Array[] }} */
@@ -89,19 +107,15 @@ function deal(m, f) {
     if (boxes[q].length === 0) return
     m.sealed.push({ k: f.k, hand, d: f.d, owner: q, receiver: q, x, box: boxes[q], info: handInfo(f.j, f.d, q) })
   })
-  hand.deals.push({ d: f.d, leaves, up, opened: seats.map(() => new Set()) })
-  up.forEach((card) => hand.open.add(card))
-  hand.isBlind = isBlind
-  reading.deal(f.ncards, up)
-  hand.shares = m.engine.owedShares(reading.state)
-  m.phase = 'hand'
+  lay(m, f, isBlind)
 }
 
 // C26, C14.
 /** @param {Ledger} m @param {any} f */
 function voided(m, f) {
-  const silent = silentSeats(m)
-  m.must(['silent', 'link'].includes(f.reason) && silent.length > 0 && sameList(f.seats, silent), 'C26')
+  const { missing, voidReasons } = m.mode
+  const silent = missing(m)
+  m.must(voidReasons.includes(f.reason) && silent.length > 0 && sameList(f.seats, silent), 'C26')
   m.openServerLink(f.link)
   m.tell('void', `${f.reason}, seats ${f.seats.join(', ')}`)
   m.voids += 1

@@ -176,7 +176,7 @@ function compareMatch(first, second, evidence, found) {
     if (other === undefined || same(other.body, one.body) || !isKnown(one.key ?? null, a, b)) continue
     if (isCounted(one) || isCounted(other)) continue
     const culprit = one.signer
-    const isSure = one.kind === 'release' || (isAllowed(one) && isAllowed(other))
+    const isSure = isAllowed(one) && isAllowed(other)     // only a decision can hang on cards
     if (isSure) found.set('C34' + culprit, { check: 'C34', culprit })
   }
   if (isForked(a, b)) found.set('C33' + SERVER, { check: 'C33', culprit: SERVER })
@@ -208,7 +208,8 @@ function isKnown(key, ...ledgers) {
   return lists.length === 0 || lists.some((ledger) => !ledger.isUnknown(key))
 }
 
-// By what a seat may sign once: one act or resignation for a position, and one release for an index.
+// By what a seat may sign once: one act or resignation for a position, and one release for an index; in mode blind one lock for
+// a position, and one mask and the first keys of an index.
 /** @param {Ledger} ledger */
 function signedOnce(ledger) {
   if (ledger.signed) return ledger.signed
@@ -216,7 +217,9 @@ function signedOnce(ledger) {
   for (const record of ledger.records) {
     const { kind, key, fields: { k, j } } = record
     const by = key && toHex(key)
-    if (kind === 'release') signed.set(`release ${j} ${by}`, record)
+    if (kind === 'release' || kind === 'mask') signed.set(`${kind} ${j} ${by}`, record)
+    if (kind === 'keys' && !signed.has(`keys ${j} ${by}`)) signed.set(`keys ${j} ${by}`, record)
+    if (kind === 'lock') signed.set(`lock ${k} ${by}`, record)
     if (kind === 'act' || kind === 'resign') signed.set(`decision ${k} ${by}`, record)
   }
   return signed

@@ -15,7 +15,7 @@ const BEFORE_CALL = ['cut', 'tap', 'deal']
 /** C2 of the args of an act or a ruled move. @param {Ledger} m @param {any} f */
 export function argsOf(m, f) {
   try {
-    return readArgs(f.kind, f.args, m.rules.deck)
+    return readArgs(f.kind, f.args, m.rules.deck, m.mode.acts)
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
     m.must(false, 'C2')
@@ -60,10 +60,10 @@ function proxy(m, f) {
 export function openArgs(m, seat, kind, args) {
   if (m.phase === 'between' && BEFORE_CALL.includes(kind)) return
   /** @type {import('./records.mjs').Opening[]} */
-  const openings = kind === 'play' ? [[args.slot, args.card, args.salt]] : args.openings ?? []
+  const openings = kind === 'play' ? [[args.slot, args.card, args.salt ?? args.keys]] : args.openings ?? []
   m.must(m.hand !== null && !m.hand.reading.awaitsDeal, openings.length > 0 ? 'C19' : 'C20')
   m.must(!BEFORE_CALL.includes(kind), 'C20')
-  openings.forEach((opening) => openCard(m, seat, opening))
+  openings.forEach((opening) => m.mode.openCard(m, seat, opening))
 }
 
 // What an act or a ruled move does.
@@ -89,7 +89,7 @@ function decideBeforeCall(m, seat, kind, args) {
  * @param {number} seat
  * @param {import('./records.mjs').Opening} opening
  */
-function openCard(m, seat, [slot, card, salt]) {
+export function openCard(m, seat, [slot, card, salt]) {
   const { openHand: hand, openDeal: { d, leaves, opened } } = m
   m.must(slot < hand.ncards && !opened[seat].has(slot), 'C19')
   m.must(same(leafOf(m.mid, hand.j, d, seat, slot, card, salt), leaves[seat][slot]), 'C19')
@@ -146,15 +146,27 @@ function resign(m, f) {
 // C24 where nothing is open, C14, C25, C24, C23, C24.
 /** @param {Ledger} m @param {any} f */
 function close(m, f) {
-  const isOver = m.phase === 'over'
   const { hand } = m
   m.must(hand !== null, 'C24')
   m.openServerLink(f.link)
   if (f.link !== null) recompute(m, hand)
   hand.closed = f
-  const position = m.position = checkClose(m, hand, f)
-  m.score = f.score
+  const position = checkClose(m, hand, f)
   m.hands.push(hand)
+  endHand(m, f, position)
+}
+
+/**
+ * A hand is closed, in this position: the next one follows, or the end.
+ *
+ * @param {Ledger} m
+ * @param {any} f
+ * @param {import('../rules/state.mjs').State} position
+ */
+export function endHand(m, f, position) {
+  const isOver = m.phase === 'over'
+  m.position = position
+  m.score = f.score
   m.hand = null
   m.askedPause.clear()
   m.asking.clear()

@@ -4,19 +4,68 @@
 
 import { isBytes, toHex } from '../bytes.mjs'
 import { attest, isAdmissible, signatureHolds } from './keys.mjs'
-import { SERVER, broughtBy, isAt, movesQuiet, must, nextHead, readRecord } from './records.mjs'
-import { CALLS } from './calls.mjs'
-import { HANDS } from './hands.mjs'
-import { RULINGS } from './rulings.mjs'
+import { ACTS, SERVER, broughtBy, isAt, movesQuiet, must, nextHead, readRecord } from './records.mjs'
+import { CALLS, allRoles, silentSeats } from './calls.mjs'
+import { HANDS, openCard } from './hands.mjs'
+import { ROWS, RULINGS } from './rulings.mjs'
 import { END } from './end.mjs'
 
-// What step 3 asks of each kind of record: a function of the ledger and the fields.
 /** @typedef {import('./records.mjs').Raw} Raw */
 /** @typedef {import('./records.mjs').TypedRecord} TypedRecord */
 /** @typedef {import('./records.mjs').Place} Place */
 
-/** @type {Record<string, (m: Ledger, f: any) => void>} */
-const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
+/**
+ * What differs between the modes of a table.
+ *
+ * @typedef {object} Mode
+ * @property {string[]} never kinds of records that stand nowhere in it (C11)
+ * @property {Record<string, string[]>} also phases in which a kind may stand besides those of section 5
+ * @property {Record<string, (m: Ledger, f: any) => void>} take what step 3 asks of each kind of record
+ * @property {import('./records.mjs').Acts} acts
+ * @property {import('./rulings.mjs').Row[]} rulings but for moves
+ * @property {(rules: Rules) => Rules} rulesOf the rules of its games
+ * @property {(m: Ledger) => number[]} rolesOf the roles that the call at hand names
+ * @property {(m: Ledger) => number[]} missing the seats that a void has to name now
+ * @property {string[]} voidReasons
+ * @property {(m: Ledger) => boolean} isOpened whether a close or void carries the server's link
+ * @property {(m: Ledger, seat: number, opening: import('./records.mjs').Opening) => void} openCard
+ * @property {(m: Ledger, record: TypedRecord, culprit: number | null) => void} checkDue
+ * @property {((m: Ledger, raw: Raw) => Promise<void>) | null} prepare computes ahead what a record will be asked for
+ */
+
+/** @typedef {import('./setup.mjs').Rules} Rules */
+
+/** Who has cheated in mode blind, as a link shows it, or all of them, or the cards. @typedef {{ seat: number, kind: 'cheat' | 'false' }} Exposed */
+
+/** @type {Mode} */
+const DEALT = {
+  never: ['mask', 'lock', 'keys', 'lend', 'garbled'],
+  also: {},
+  take: { ...CALLS, ...HANDS, ...RULINGS, ...END },
+  acts: ACTS,
+  rulings: ROWS,
+  rulesOf: (rules) => rules,
+  rolesOf: allRoles,
+  missing: silentSeats,
+  voidReasons: ['silent', 'link'],
+  isOpened: (m) => m.rules.reveal === 'hand',
+  openCard,
+  checkDue,
+  prepare: null
+}
+
+// What has to follow: the open of a card played blind, after the first open at the end of a hand the others and the close,
+// shares (C23). A hand that has won the match is closed (C24).
+/** @param {Ledger} m @param {TypedRecord} record @param {number | null} culprit */
+function checkDue(m, { kind, fields }, culprit) {
+  const { hand } = m
+  if (hand?.blindCard) m.must(kind === 'open', 'C23', culprit)
+  if (hand?.lastOpened != null) m.must(kind === 'open' || kind === 'close', 'C23', culprit)
+  if (hand && hand.shares.length > 0) m.must(kind === 'share', 'C23', culprit)
+  const isShow = (kind === 'act' || kind === 'proxy') && fields.kind === 'show'
+  const isWon = m.phase === 'hand' && m.openHand.reading.state.winner !== null
+  m.must(!isWon || isShow || kind === 'open' || kind === 'close', 'C24', culprit)
+}
 
 /** A seat as it stands. @typedef {import('./setup.mjs').SetSeat & { rekeys: number, ruled: number }} Seat */
 
@@ -58,14 +107,15 @@ const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
 
 /** Give each record to `attest`, then to `take`; after it `phase` and the other fields say how the match stands. */
 export class Ledger {
-  /** @param {import('./setup.mjs').Setup} setup that is done */
-  constructor({ terms, opts, rules, used, mid, server, seats, engine }) {
+  /** @param {import('./setup.mjs').Setup} setup that is done @param {Mode} [mode] of its table */
+  constructor({ terms, opts, rules, used, mid, server, seats, engine }, mode = DEALT) {
+    this.mode = mode
     this.engine = engine
     /** @type {import('../rules/state.mjs').State | null} */
     this.position = null                 // by the rules, before the next deal or at the end
     this.terms = terms
     this.opts = opts
-    this.rules = rules
+    this.rules = mode.rulesOf(rules)
     this.used = used
     this.mid = mid
     this.server = server
@@ -115,6 +165,14 @@ export class Ledger {
     this.won = null                      // once that is decided
     /** @type {{ winner: number | null, reason: string, score: number[][] } | null} */
     this.result = null                   // the same as the end says it
+    /** @type {import('../blind/sealing.mjs').Sealing | null} */
+    this.sealing = null                  // in mode blind: the steps of the open index
+    /** @type {{ seat: number | null } | null} */
+    this.garbled = null                  // there: that its hand is, and who claims it, null where the records show it
+    /** @type {Exposed | null} */
+    this.exposed = null                  // there: who has cheated
+    /** @type {{ j: number, seats: number[] }[]} */
+    this.unopened = []                   // there: the deals that were never opened, and by whom
     /** @type {number | null} */
     this.blame = null                    // for the record that is being taken
     /** @type {Map<string, TypedRecord> | null} */
@@ -136,6 +194,7 @@ export class Ledger {
   async attest(raw) {
     const key = broughtBy(raw) ?? this.keyOf(raw.signer)
     if (key) await attest(key, raw.body, raw.sig)
+    await this.mode.prepare?.(this, raw)
   }
 
   /** @param {Raw} raw */
@@ -148,7 +207,7 @@ export class Ledger {
 
     this.must(bound !== '', 'C11', null)
     this.must(isAt(fields, bound === 'P' ? this : this.quiet), 'C10', null)
-    this.must(record.phases.includes(this.phase), 'C11')
+    this.must(this.mayStand(record), 'C11')
     this.must(this.hasSeats([fields.seat, fields.giver, fields.receiver]), 'C12')
     this.checkDue(record)
     if (this.paused) this.must(['act', 'proxy', 'rule', 'resign', 'open', 'close'].includes(kind), 'C29')
@@ -157,7 +216,7 @@ export class Ledger {
     if (fields.j !== undefined) this.must(fields.j === this.index, 'C12')
     const isDecision = this.phase === 'hand' && (kind === 'act' || kind === 'resign')
     if (isDecision && this.openHand.reading.hangsOnCards(fields.seat, fields.kind ?? kind)) record.hangsOn = this.hand
-    TAKE[kind](this, fields)
+    this.mode.take[kind](this, fields)
     this.advance(record)
   }
 
@@ -193,21 +252,23 @@ export class Ledger {
     return key
   }
 
-  // What has to follow: a forfeit or the like after a void (C26), the open of a card played blind, after the first open
-  // at the end of a hand the others and the close (C23). A seat that signed something else may not have known.
+  /** Whether the phase is one of the record's. @param {TypedRecord} record */
+  mayStand({ kind, phases }) {
+    const { never, also } = this.mode
+    return !never.includes(kind) && (phases.includes(this.phase) || Boolean(also[kind]?.includes(this.phase)))
+  }
+
+  // What has to follow: a forfeit or the like after a void (C26), and what the mode asks for. A seat that signed something
+  // else may not have known.
   /** @param {TypedRecord} record */
-  checkDue({ kind, signer, fields }) {
+  checkDue(record) {
+    const { kind, signer, fields } = record
     const culprit = signer === SERVER ? this.blame : null
     const endsMatch = kind === 'rule' && ['forfeit', 'abandon'].includes(fields.ruling)
-    const { lastVoid: due, hand } = this
+    const { lastVoid: due } = this
     const mustEnd = due !== null && (due.isBeyond || (this.opts.gone === 0 && !due.isAtDraw))
     this.must(!mustEnd || endsMatch, 'C26', culprit)
-    if (hand?.blindCard) this.must(kind === 'open', 'C23', culprit)
-    if (hand?.lastOpened != null) this.must(kind === 'open' || kind === 'close', 'C23', culprit)
-    if (hand && hand.shares.length > 0) this.must(kind === 'share', 'C23', culprit)
-    const isShow = (kind === 'act' || kind === 'proxy') && fields.kind === 'show'
-    const isWon = this.phase === 'hand' && this.openHand.reading.state.winner !== null
-    this.must(!isWon || isShow || kind === 'open' || kind === 'close', 'C24', culprit)
+    this.mode.checkDue(this, record, culprit)
   }
 
   /** @param {TypedRecord} record */
@@ -262,9 +323,9 @@ export class Ledger {
     this.links.set(role, link)
   }
 
-  /** C14: the server's link in close and void, under `hand` only. @param {Uint8Array | null} link */
+  /** C14: the server's link in close and void, where they carry it. @param {Uint8Array | null} link */
   openServerLink(link) {
-    this.must((link !== null) === (this.rules.reveal === 'hand'), 'C14')
+    this.must((link !== null) === this.mode.isOpened(this), 'C14')
     if (link !== null) this.openLink(SERVER, link)
   }
 

@@ -71,7 +71,12 @@ rekey   | role   | P | between      | role u, first u, anchor h, x h?
 sub     | seat   | P | between      | first u, seat u, pk h, anchor h, x h, name name
 resign  | seat   | P | between hand | seat u
 end     | server | P | over         | next_index u, links [[u, h]], xsec h, score [[u, u, u], [u, u, u]], winner u?, reason t
-ack     | seat   | Q | ended        | seat u`
+ack     | seat   | Q | ended        | seat u
+mask    | seat   | P | called       | j u, seat u, points [h]
+lock    | seat   | P | called hand  | j u, d u, seat u, nonce h?, points [h], commitments [h]
+keys    | seat   | Q | called hand  | j u, d u, seat u, box h?, opened [h], boxes [bin]
+lend    | seat   | P | hand         | j u, d u, seat u, receiver u, box bin
+garbled | seat   | P | called hand  | j u, d u, seat u`
 
 const RECORDS = new Map(TABLE.trim().split('\n').map((line) => {
   const [kind, who, bound, phases, fields] = line.split('|').map((cell) => cell.trim())
@@ -154,9 +159,10 @@ export function wordOfServer(raw, pk) {
 /** @type {(kinds: string) => [string, (values: any) => any][]} */
 const withoutArgs = (kinds) => kinds.split(' ').map((kind) => [kind, shape('')])
 
-// The table of section 8: what the args of an act are.
-/** @type {Map<string, (values: any) => any>} */
-const ACTS = new Map([
+/** What the args of acts are, by kind. @typedef {Map<string, (values: any) => any>} Acts */
+
+/** The table of section 8. @type {Acts} */
+export const ACTS = new Map([
   ['play', shape('slot u, card u, salt bin16, ask stake?')],
   ['cover', shape('slot u')],
   ['blind', shape('slot u')],
@@ -175,9 +181,9 @@ const ACTS = new Map([
 export const isAscending = (numbers) => numbers.every((number, i) => i === 0 || numbers[i - 1] < number)
 
 /**
- * The opening of a card: its slot, the card, the salt of its leaf.
+ * The opening of a card: its slot, the card, and what proves it, in mode `dealt` the salt of its leaf.
  *
- * @typedef {[slot: number, card: number, salt: Uint8Array]} Opening
+ * @typedef {[slot: number, card: number, proof: any]} Opening
  */
 
 /**
@@ -186,10 +192,11 @@ export const isAscending = (numbers) => numbers.every((number, i) => i === 0 || 
  * @param {string} kind
  * @param {any} values
  * @param {number} deck
+ * @param {Acts} [acts]
  * @returns {any}
  */
-export function readArgs(kind, values, deck) {
-  const argsOf = ACTS.get(kind)
+export function readArgs(kind, values, deck, acts = ACTS) {
+  const argsOf = acts.get(kind)
   if (argsOf === undefined) throw new Malformed('no kind of act')
   const args = argsOf(values)
   const { card = 0, p = 0, count = 3 } = args
@@ -204,8 +211,8 @@ export function readArgs(kind, values, deck) {
 /** @param {Uint8Array} head @param {Raw} record */
 export const nextHead = (head, { signer, body, sig }) => H('link', head, signer, body, sig)
 
-// A record bound by P carries the place { mid, k, head } before it; releases and acks (Q) one that they do not move.
+// A record bound by P carries the place { mid, k, head } before it; releases, keys and acks (Q) one that they do not move.
 /** @param {Place} record @param {Place} place */
 export const isAt = ({ mid, k, head }, place) => same(place.mid, mid) && k === place.k && same(place.head, head)
 /** @param {string} kind */
-export const movesQuiet = (kind) => kind !== 'release' && kind !== 'ack'
+export const movesQuiet = (kind) => !['release', 'keys', 'ack'].includes(kind)

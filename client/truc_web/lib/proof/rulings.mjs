@@ -11,7 +11,7 @@ const BEFORE_CALL = ['cut', 'deal']     // the kinds of a ruled move there
 function rule(m, f) {
   m.tell('ruling', [f.ruling, f.kind, f.seat === null ? null : `for seat ${f.seat}`].filter(Boolean).join(' '))
   if (f.ruling === 'move' && f.seat !== null && f.kind !== null) return ruleMove(m, f)
-  const row = ROWS.find(([ruling, kind]) => ruling === f.ruling && kind === f.kind)
+  const row = m.mode.rulings.find(([ruling, kind]) => ruling === f.ruling && kind === f.kind)
   const isRow = row !== undefined && (f.seat !== null) === (f.ruling === 'forfeit') && f.args.length === 0
   m.must(isRow && row[2](m, f.seat), 'C22')
   if (f.ruling === 'forfeit') return m.giveUp(f.seat, 'forfeit')
@@ -20,17 +20,23 @@ function rule(m, f) {
   m.asking.clear()
 }
 
-// The table of section 9, but for moves: ruling, kind, when it is valid.
-/** @type {[ruling: string, kind: string | null, isValid: (m: Ledger, seat: number) => boolean][]} */
-const ROWS = [
+/** A row of section 9, but for moves. @typedef {[ruling: string, kind: string | null, isValid: (m: Ledger, seat: number) => boolean]} Row */
+
+/** @type {Row[]} */
+export const ROWS = [
   ['forfeit', 'silent', isForfeitForSilence],
   ['forfeit', 'absent', isForfeitForAbsence],
-  ['abandon', 'empty', (m) => [0, 1].every((side) => m.seats.some((_, seat) => seat % 2 === side && isGone(m, seat)))],
+  ['abandon', 'empty', isEmpty],
   ['abandon', 'voids', isBeyondVoids],
   ['abandon', 'server', () => true],
   ['pause', null, (m) => !m.paused && m.asking.size === m.seats.length],
   ['resume', null, (m) => m.paused]
 ]
+
+/** Whether both sides have a seat that is gone. @param {Ledger} m */
+export function isEmpty(m) {
+  return [0, 1].every((side) => m.seats.some((_, seat) => seat % 2 === side && isGone(m, seat)))
+}
 
 /** @param {Ledger} m */
 function isBeyondVoids(m) {
@@ -63,8 +69,8 @@ function ruleMove(m, f) {
   m.must(m.opts.decision_ms !== 0, 'C22')
   const { decider } = m
   const isBefore = m.phase === 'between'
-  const reading = isBefore ? null : m.openHand.reading
-  m.must(isBefore ? decider !== null : !reading?.awaitsDeal && !reading?.isOver, 'C22')
+  const reading = isBefore ? null : m.hand?.reading ?? null
+  m.must(isBefore ? decider !== null : reading !== null && !reading.awaitsDeal && !reading.isOver, 'C22')
   const args = argsOf(m, f)
   if (isBefore && decider !== null) {
     const { seat, kinds } = decider

@@ -28,6 +28,13 @@ const OPTS = {
 
 /** @typedef {import('../rules/document.mjs').Rules} Rules */
 
+/** By mode: what else must be so at its tables (C5). @type {Record<string, (rules: Rules, opts: Opts) => boolean>} */
+const MODES = {
+  dealt: () => true,
+  blind: ({ reveal, flor, signals }, { guests }) =>
+    reveal === 'hand' && flor === null && (signals === null || signals.truth === 'free') && guests === 0
+}
+
 // The keys, anchors and box keys that the match has ever used, and whether the server brought them (C7).
 class Used {
   constructor() {
@@ -55,8 +62,13 @@ class Used {
 
 /** The records before the first of the match: give each to `attest`, then `take`, until it is `done`. */
 export class Setup {
-  /** @param {Uint8Array} document the rules @param {Engine} engine that plays them */
-  constructor(document, engine) {
+  /**
+   * @param {Uint8Array} document the rules
+   * @param {Engine} engine that plays them
+   * @param {string[]} [modes] that whoever reads this knows
+   */
+  constructor(document, engine, modes = ['dealt']) {
+    this.modes = modes
     this.document = document
     this.engine = engine
     this.used = new Used()
@@ -98,7 +110,8 @@ export class Setup {
   /** @param {string} kind */
   expects(kind) {
     if (this.terms === undefined) return kind === 'table'
-    return this.seats.length < this.terms.seats ? kind === 'seat' || kind === 'guest' : kind === 'match'
+    if (this.seats.length === this.terms.seats) return kind === 'match'
+    return kind === 'seat' || (kind === 'guest' && this.terms.mode === 'dealt')
   }
 
   /** @param {any} f @param {TypedRecord} record */
@@ -115,8 +128,8 @@ export class Setup {
     this.opts = /** @type {Opts} */ (Object.fromEntries(filled))
     const fits = f.deck === rules.deck && f.deck >= 6 && f.deck <= 128 && f.deck >= 3 * f.seats + rules.up &&
       rules.players.includes(f.seats) && f.links >= 1 && f.links <= 4096 && f.policy === rules.reveal &&
-      f.mode === 'dealt' && f.opts.length <= filled.length && this.opts.gone <= 2 && this.opts.guests <= f.seats &&
-      this.opts.rekeys <= 100 && isUtf8(f.name)
+      this.modes.includes(f.mode) && MODES[f.mode](rules, this.opts) && f.opts.length <= filled.length &&
+      this.opts.gone <= 2 && this.opts.guests <= f.seats && this.opts.rekeys <= 100 && isUtf8(f.name)
     must(fits, 'C5', SERVER)
     this.used.claim({ ...f, pk: f.spk }, SERVER, true)
     this.terms = f

@@ -245,6 +245,9 @@ async function isJudged(t, bytes) {
   return isAlike([verdict.result, verdict.check, culpritOf(verdict), verdict.record, verdict.setup], wanted)
 }
 
+/** @param {Test} t @param {Group} group */
+const isListJudged = (t, group) => isJudged(t, listOf([group.document, ...group.items.slice(0, t.keep), ...t.then]))
+
 /** @param {Test} t @param {Group} group @param {Read} read */
 async function isFileJudged(t, group, read) {
   const bytes = await read(group.file)
@@ -330,9 +333,15 @@ const GROUPS = {
   refusal: isWeighed,
   pair: isPair,
   together: isTogether,
-  list: (t, group) => isJudged(t, listOf([group.document, ...group.items.slice(0, t.keep), ...t.then])),
+  list: isListJudged,
+  'blind-list': isListJudged,
   file: isFileJudged
 }
+
+// Mode blind is loaded for its own groups.
+const OF_BLIND = ['rep', 'scalar', 'fixed', 'card', 'sound', 'seat-secrets', 'blind-deal', 'blind-opening']
+/** @param {string} type */
+const checkOf = async (type) => OF_BLIND.includes(type) ? (await import('../blind/vectors.mjs')).BLIND_GROUPS[type] : GROUPS[type]
 
 // 'agree' or 'disagree'. The tests of transcripts compare a whole verdict, whatever their result.
 /**
@@ -360,7 +369,7 @@ async function outcomeOf(check, t, group, read) {
  */
 export async function * outcomes({ testGroups }, read) {
   for (const group of testGroups) {
-    const check = GROUPS[group.type]
+    const check = await checkOf(group.type)
     for (const t of group.tests) {
       const outcome = check === undefined ? `left out ${group.type}` : await outcomeOf(check, t, group, read)
       yield { type: group.type, t, outcome }

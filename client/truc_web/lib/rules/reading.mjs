@@ -136,15 +136,29 @@ export class Reading {
    * @param {(d: number) => Card[][] | null} cardsOf the cards of each deal, null where none is known
    */
   replay(cardsOf) {
+    return this.denied(cardsOf) === null
+  }
+
+  /**
+   * The same; the seat whose move the rules do not allow, null where they allow all.
+   *
+   * @param {(d: number) => Card[][] | null} cardsOf
+   * @returns {number | null}
+   */
+  denied(cardsOf) {
     let state = this.start
     let d = 0
     for (const step of this.steps) {
-      const next = 'up' in step ? dealt(state, step, cardsOf(d++)) : after(state, step)
-      if (next === null) return false
+      if ('up' in step) {
+        state = dealt(state, step, cardsOf(d++))
+        continue
+      }
+      const next = after(state, step)
+      if (next === null) return step.seat
       state = next
     }
     this.state = settled(state)
-    return true
+    return null
   }
 
   /** The seats that have something to prove. */

@@ -1,0 +1,351 @@
+// Mode blind (docs/fairness/blind.md), "Records": what its tables ask of the records of a match, for the ledger
+// (../proof/ledger.mjs). Nothing of it is loaded before a table is of this mode.
+
+import { same } from '../bytes.mjs'
+import { multiplyAhead } from '../platform.mjs'
+import { CALLS, allRoles, lay, newHand, silentSeats } from '../proof/calls.mjs'
+import { Malformed } from '../proof/encoding.mjs'
+import { END, cardsOf, isScore } from '../proof/end.mjs'
+import { HANDS, endHand } from '../proof/hands.mjs'
+import { ACTS, CheckFailed, SERVER, readRecord } from '../proof/records.mjs'
+import { ROWS, RULINGS, isEmpty } from '../proof/rulings.mjs'
+import { shape } from '../proof/shapes.mjs'
+import { areSound, cardProducts, soundProducts } from './group.mjs'
+import { dealtBy, isHonest, judgingProducts } from './judging.mjs'
+import { Sealing } from './sealing.mjs'
+import { cardIn } from './seat.mjs'
+
+/** @typedef {import('../proof/ledger.mjs').Ledger} Ledger */
+/** @typedef {import('../proof/ledger.mjs').Raw} Raw */
+/** @typedef {import('../proof/records.mjs').TypedRecord} TypedRecord */
+
+const TAG_AND_HEADER = 17     // of a box of keys
+const KEY = 34     // encoded
+
+/** Whether both sides are at their last point, so that nobody sees a card before it is played. @param {Ledger} m */
+const isUnseen = (m) => m.rules.blind && m.position !== null && m.engine.atLastPoint(m.position).length === 2
+
+/** @param {Ledger} m */
+const xsOf = (m) => m.seats.map(({ x }) => /** @type {Uint8Array} */ (x))     // no seat is a guest's
+
+/** Who must be forfeited before anything else: a match that is decided against the exposed seat is left as it is. @param {Ledger} m */
+function exposedSeat(m) {
+  if (m.exposed === null) return null
+  const { seat } = m.exposed
+  const isGiven = m.won?.reason === 'resigned' && m.won.winner === seat % 2
+  return m.won === null || isGiven ? seat : null
+}
+
+/** @param {Ledger} m */
+const isHandOver = (m) => m.phase === 'hand' && m.openHand.reading.isOver
+
+// C52, C48, C23, C43, C24. And if new cards are granted, their places are to be locked.
+/** @param {Ledger} m @param {TypedRecord} record @param {number | null} culprit */
+function checkDue(m, { kind, fields }, culprit) {
+  const { hand, sealing } = m
+  if (exposedSeat(m) !== null) m.must(kind === 'release' || kind === 'rule', 'C52', culprit)
+  if (sealing === null || m.won !== null) return
+  const endsMatch = kind === 'rule' && ['forfeit', 'abandon'].includes(fields.ruling)
+  if (m.garbled !== null) return m.must(kind === 'release' || endsMatch, 'C48', culprit)
+  if (hand === null) return
+  if (hand.blindCard !== null) m.must(kind === 'keys' || endsMatch, 'C23', culprit)
+  if (hand.shares.length > 0) m.must(kind === 'lend' || endsMatch, 'C43', culprit)
+  if (hand.reading.isOver) m.must(['release', 'close', 'rule'].includes(kind), 'C24', culprit)
+  if (hand.reading.awaitsDeal && sealing.d < hand.deals.length) sealing.begin()
+}
+
+/** @param {Ledger} m @param {any} f */
+function call(m, f) {
+  CALLS.call(m, f)
+  if (!m.drawn) return
+  const { dealer, ncards, cut } = f
+  const { deck, up } = m.rules
+  m.sealing = new Sealing({ mid: m.mid, j: f.j, deck, seats: m.seats.length, dealer, ncards, cut, up, isUnseen: isUnseen(m) })
+}
+
+/** C43: the step is due. @param {Ledger} m @param {string} kind @param {{ seat: number, d: number }} place */
+function stepDue(m, kind, { seat, d }) {
+  const { sealing } = m
+  m.must(sealing !== null && sealing.isDue(kind, seat, d), 'C43')
+  return sealing
+}
+
+// C45, C44.
+/** @param {Ledger} m @param {Sealing} sealing @param {Uint8Array[]} points */
+function checkPoints(m, sealing, points) {
+  m.must(sealing.areNew(points), 'C45')
+  m.must(areSound(points), 'C44')
+}
+
+// C43, C45, C44.
+/** @param {Ledger} m @param {any} f */
+function mask(m, f) {
+  const sealing = stepDue(m, 'mask', { seat: f.seat, d: 0 })
+  m.must(f.points.length === 2 * m.rules.deck, 'C43')
+  checkPoints(m, sealing, f.points)
+  sealing.mask(f)
+}
+
+// C43, C45, C44.
+/** @param {Ledger} m @param {any} f */
+function lock(m, f) {
+  const sealing = stepDue(m, 'lock', f)
+  const turn = /** @type {import('./sealing.mjs').LockTurn} */ (sealing.turns[0])
+  const size = sealing.sizeOf(turn)
+  m.must((f.nonce !== null) === turn.hasNonce && f.points.length === size && f.commitments.length === size, 'C43')
+  checkPoints(m, sealing, f.points)
+  sealing.lock(f)
+}
+
+// C43, C44, C45, C46.
+/** @param {Ledger} m @param {any} f */
+function keys(m, f) {
+  const sealing = stepDue(m, 'keys', f)
+  const { shown, dealt } = sealing.round
+  /** @type {{ seat: number, box: Uint8Array | null, opened: Uint8Array[], boxes: Uint8Array[] }} */
+  const { seat, box, opened, boxes } = f
+  const isShaped = (box !== null) === (dealt !== null) && opened.length === shown.length &&
+    boxes.length === (dealt === null ? 0 : m.seats.length)
+  m.must(isShaped, 'C43')
+  const points = box === null ? [] : [box]
+  m.must(areSound(points), 'C44')
+  m.must(sealing.areNew(points), 'C45')
+  const length = TAG_AND_HEADER + KEY * sealing.call.ncards
+  m.must(shown.every((place, i) => sealing.isKey(place, seat, opened[i])), 'C46')
+  m.must(boxes.every((one, other) => one.length === (other === seat ? 0 : length)), 'C46')
+  sealing.keys(seat, f)
+  if (sealing.isComplete && m.hand?.blindCard) see(m, sealing, m.hand)
+}
+
+// The card that was played unseen is open, by the key of each seat; none, or one that is open already, garbles the hand.
+/** @param {Ledger} m @param {Sealing} sealing @param {import('../proof/ledger.mjs').Hand} hand */
+function see(m, sealing, hand) {
+  const [place] = sealing.round.shown
+  const given = sealing.givenOf(place)
+  const card = cardIn(sealing, place, given)
+  hand.blindCard = null
+  if (card === null) {
+    m.garbled = { seat: null }
+    return
+  }
+  m.mode.openCard(m, /** @type {number} */ (place.seat), [place.slot, card, given])
+  hand.reading.see(card)
+}
+
+// C43; what is in it, the giver's link shows (C50).
+/** @param {Ledger} m @param {any} f */
+function lend(m, f) {
+  const { openHand: hand, sealing } = m
+  const [due] = hand.shares
+  m.must(due !== undefined && due[0] === f.seat && due[1] === f.receiver && f.d === hand.deals.length - 1, 'C43')
+  hand.shares.shift()
+  sealing?.lend(f.seat, f)
+}
+
+// C43, C48.
+/** @param {Ledger} m @param {any} f */
+function garbled(m, f) {
+  const { sealing } = m
+  m.must(sealing !== null && f.d === sealing.d, 'C43')
+  m.must(sealing.isComplete, 'C48')
+  m.garbled = { seat: f.seat }
+}
+
+// C15, C49, C14; then C50 exposes, or what all links show together. The same release again may be anybody's doing.
+/** @param {Ledger} m @param {any} f */
+function release(m, f) {
+  const { sealing } = m
+  if (!m.drawn) return CALLS.release(m, f)
+  const before = m.links.get(f.seat + 1)
+  m.must(sealing !== null && before === undefined, 'C15', before !== undefined && same(before, f.link) ? null : m.blame)
+  m.must(m.garbled !== null || m.won !== null || isHandOver(m), 'C49')
+  m.openLink(f.seat + 1, f.link)
+  if (m.exposed !== null) return
+  if (!isHonest(sealing, { seat: f.seat, link: f.link, xs: xsOf(m) })) m.exposed = { seat: f.seat, kind: 'cheat' }
+  else if (silentSeats(m).length === 0) m.exposed = exposedByAll(m, sealing)
+}
+
+// With all links open and no step that differs, no hand is garbled; and all cards are known, and with them every move.
+/** @param {Ledger} m @param {Sealing} sealing @returns {import('../proof/ledger.mjs').Exposed | null} */
+function exposedByAll(m, sealing) {
+  const { hand } = m
+  if (m.garbled !== null && m.garbled.seat !== null) return { seat: m.garbled.seat, kind: 'cheat' }
+  if (hand === null) return null
+  hand.dealt = hand.deals.map(({ up, leaves }, d) => ({ up, leaves, hands: dealtBy(sealing, m.links, d) }))
+  const denied = hand.reading.denied((d) => cardsOf(hand, d))
+  return denied === null ? null : { seat: denied, kind: 'false' }
+}
+
+// C16, C15 or C17, C15, C47, C17.
+/** @param {Ledger} m @param {any} f */
+function deal(m, f) {
+  m.must(m.drawn, 'C16')
+  const { sealing } = m
+  const isFirst = m.phase === 'called'
+  m.must(isFirst || m.openHand.reading.awaitsDeal, 'C17')
+  m.must(sealing !== null && sealing.isComplete, 'C15')
+  const { dealer, ncards, cut } = sealing.call
+  /** @type {{ leaves: Uint8Array[][], up: number[], boxes: Uint8Array[] }} */
+  const { leaves, up, boxes } = f
+  const turned = sealing.newest.filter(({ seat }) => seat === null)
+  const own = sealing.leaves()
+  const isSame = leaves.length === own.length && leaves.every((some, q) =>
+    some.length === own[q].length && some.every((leaf, slot) => same(leaf, own[q][slot])))
+  const areUp = up.length === turned.length && turned.every((place, i) =>
+    up[i] < m.rules.deck && sealing.opens(place, up[i], sealing.givenOf(place)))
+  m.must(isSame && areUp, 'C47')
+  m.must(f.d === sealing.d && f.dealer === dealer && f.ncards === ncards && f.cut === cut, 'C17')
+  m.must(boxes.length === m.seats.length && boxes.every((box) => box.length === 0), 'C17')
+  if (isFirst) m.hand = newHand(m, f.j)
+  lay(m, f, isUnseen(m))
+}
+
+// C19. A card that lies open already is no fault of who opens it.
+/** @param {Ledger} m @param {number} seat @param {import('../proof/records.mjs').Opening} opening */
+function openCard(m, seat, [slot, card, given]) {
+  const { openHand: hand, openDeal: { d, opened }, sealing } = m
+  m.must(slot < hand.ncards && !opened[seat].has(slot), 'C19')
+  m.must(sealing !== null && sealing.opens(sealing.placeOf(d, seat, slot), card, given), 'C19')
+  if (hand.open.has(card)) m.garbled = { seat: null }
+  opened[seat].add(slot)
+  hand.open.add(card)
+  hand.reading.know(seat, slot, card)
+}
+
+// The keys of a card that is played unseen go to all.
+/** @param {Ledger} m @param {any} f */
+function act(m, f) {
+  m.must(f.kind !== 'show', 'C20')
+  HANDS.act(m, f)
+  const { hand, sealing } = m
+  if (!hand?.blindCard || sealing === null) return
+  const { seat, slot } = hand.blindCard
+  sealing.ask({ d: sealing.d, shown: [sealing.placeOf(sealing.d, seat, slot)], dealt: null })
+}
+
+// C52, then as in mode `dealt`; where the hand is over nothing is left to rule but the end, where the match is only on an exposed
+// seat.
+/** @param {Ledger} m @param {any} f */
+function rule(m, f) {
+  const exposed = exposedSeat(m)
+  const isIts = f.ruling === 'abandon' || (f.ruling === 'forfeit' && f.seat === exposed)
+  m.must(exposed === null || isIts, 'C52')
+  m.must(exposed !== null || m.won === null, 'C22')
+  m.must(!isHandOver(m) || ['forfeit', 'abandon'].includes(f.ruling), 'C22')
+  RULINGS.rule(m, f)
+}
+
+// The seats that owe a lock or keys once nothing is void any more, or their release at the end.
+/** @param {Ledger} m @returns {number[]} */
+function owing(m) {
+  const { sealing } = m
+  if (sealing === null || m.won !== null) return []
+  if (m.garbled !== null || isHandOver(m)) return silentSeats(m)
+  if (sealing.isLocked) return [...sealing.giving]
+  return sealing.d > 0 ? [sealing.turns[0].seat] : []
+}
+
+/** @param {Ledger} m @param {number} seat */
+function owesAlone(m, seat) {
+  const seats = owing(m)
+  return seats.includes(seat) && seats.every((other) => other % 2 === seat % 2)
+}
+
+/** @param {Exposed['kind']} kind @returns {(m: Ledger, seat: number) => boolean} */
+const isExposed = (kind) => (m, seat) => exposedSeat(m) === seat && m.exposed?.kind === kind
+/** @typedef {import('../proof/ledger.mjs').Exposed} Exposed */
+
+/** @type {import('../proof/rulings.mjs').Row[]} */
+const ROWS_BESIDE = [
+  ['forfeit', 'opening', owesAlone],
+  ['forfeit', 'cheat', isExposed('cheat')],
+  ['forfeit', 'false', isExposed('false')],
+  ['abandon', 'empty', (m) => isEmpty(m) || [0, 1].every((side) => owing(m).some((seat) => seat % 2 === side))]
+]
+
+// The seat whose mask or lock of sub-deal 0 is due, alone.
+/** @param {Ledger} m */
+function missing(m) {
+  if (m.sealing === null) return silentSeats(m)
+  const [turn] = m.sealing.turns
+  return turn !== undefined && m.sealing.d === 0 ? [turn.seat] : []
+}
+
+/** @param {Ledger} m @param {any} f */
+function voided(m, f) {
+  CALLS.void(m, f)
+  m.sealing = null
+}
+
+// C24, C14, C24: the hand as it was played again when its last link was opened; of one that was ended, as far as it came.
+/** @param {Ledger} m @param {any} f */
+function close(m, f) {
+  const { hand } = m
+  m.must(hand !== null, 'C24')
+  m.openServerLink(f.link)
+  const { reading } = hand
+  const isEnded = m.phase === 'over'
+  const closed = silentSeats(m)
+  m.must((isEnded || (reading.isOver && closed.length === 0)) && f.reason === (isEnded ? 'ended' : 'hand'), 'C24')
+  m.must((isEnded && reading.isUnsure) || isScore(reading.score, f.score), 'C24')
+  settleIndex(m)
+  endHand(m, f, reading.state)
+}
+
+/** The open index is over; who has not opened it is kept. @param {Ledger} m */
+function settleIndex(m) {
+  const seats = silentSeats(m)
+  if (seats.length > 0) m.unopened.push({ j: m.index, seats })
+  m.sealing = null
+  m.garbled = null
+}
+
+// A call whose cards were never dealt has used its index all the same.
+/** @param {Ledger} m @param {any} f */
+function end(m, f) {
+  if (m.hand === null && m.sealing !== null) {
+    settleIndex(m)
+    m.index += 1
+  }
+  END.end(m, f)
+}
+
+/** @param {Ledger} m @param {Raw} raw */
+async function prepare(m, raw) {
+  if (multiplyAhead !== null) await multiplyAhead(productsOf(m, raw))
+}
+
+// What a record will ask to be multiplied, as far as that is much.
+/** @param {Ledger} m @param {Raw} raw @returns {import('./group.mjs').Product[]} */
+function productsOf(m, raw) {
+  const { sealing } = m
+  try {
+    const { kind, fields } = readRecord(raw)
+    if (kind === 'call') return cardProducts(m.rules.deck)
+    if (kind === 'mask' || kind === 'lock') return soundProducts(fields.points)
+    if (kind !== 'release' || sealing === null) return []
+    return judgingProducts(sealing, { seat: fields.seat, link: fields.link, xs: xsOf(m) })
+  } catch (error) {
+    if (!(error instanceof Malformed || error instanceof CheckFailed)) throw error
+    return []     // `take` will say why
+  }
+}
+
+/** @type {import('../proof/ledger.mjs').Mode} */
+export const BLIND = {
+  never: ['guest', 'proxy', 'open', 'share'],
+  also: { release: ['hand', 'over'], rule: ['called', 'over'] },
+  take: {
+    ...CALLS, ...HANDS, ...RULINGS, ...END, call, mask, lock, keys, lend, garbled, release, deal, act, rule, void: voided, close, end
+  },
+  acts: new Map([...ACTS, ['play', shape('slot u, card u, keys [h], ask stake?')]]),
+  rulings: [...ROWS_BESIDE, ...ROWS],
+  rulesOf: (rules) => ({ ...rules, absent: 'concede' }),
+  rolesOf: (m) => allRoles(m).filter((role) => role !== SERVER || !m.drawn),
+  missing,
+  voidReasons: ['silent', 'link', 'points'],
+  isOpened: () => false,
+  openCard,
+  checkDue,
+  prepare
+}
