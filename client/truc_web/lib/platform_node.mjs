@@ -51,14 +51,20 @@ export function open(key, nonce, box, associated) {
  * @param {string} prefix
  */
 function keyMaker(create, type, prefix) {
-  const before = fromHex(prefix)
-  return (/** @type {Uint8Array} */ key) => create({ key: Buffer.concat([before, key]), format: 'der', type })
+  return remembered((key) => create({ key: Buffer.concat([fromHex(prefix), key]), format: 'der', type }))
 }
 
-const boxPublicOnce = keyMaker(createPublicKey, 'spki', '302a300506032b656e032100')
-const boxSecretOnce = keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b656e04220420')
-const signingPublic = remembered(keyMaker(createPublicKey, 'spki', '302a300506032b6570032100'))
-const signingSecret = remembered(keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b657004220420'))
+const signingPublic = keyMaker(createPublicKey, 'spki', '302a300506032b6570032100')
+const signingSecret = keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b657004220420')
+
+// The same of X25519, as a JWK, which is read eight times as fast; of a secret one `d` alone counts.
+/** @param {Uint8Array} key */
+const textOf = (key) => Buffer.from(key.buffer, key.byteOffset, key.length).toString('base64url')
+const X25519 = { kty: 'OKP', crv: 'X25519', x: '' }
+/** @param {Uint8Array} key */
+const boxPublicOnce = (key) => createPublicKey({ key: { ...X25519, x: textOf(key) }, format: 'jwk' })
+/** @param {Uint8Array} key */
+const boxSecretOnce = (key) => createPrivateKey({ key: { ...X25519, d: textOf(key) }, format: 'jwk' })
 const boxPublic = remembered(boxPublicOnce)
 const boxSecret = remembered(boxSecretOnce)
 

@@ -43,7 +43,7 @@ const isHandOver = (m) => m.phase === 'hand' && m.openHand.reading.isOver
 /** @param {Ledger} m @param {TypedRecord} record @param {number | null} culprit */
 function checkDue(m, { kind, fields }, culprit) {
   const { hand, sealing } = m
-  if (exposedSeat(m) !== null) m.must(kind === 'release' || kind === 'rule', 'C52', culprit)
+  if (exposedSeat(m) !== null) return m.must(kind === 'release' || kind === 'rule', 'C52', culprit)
   if (sealing === null || m.won !== null) return
   const endsMatch = kind === 'rule' && ['forfeit', 'abandon'].includes(fields.ruling)
   if (m.garbled !== null) return m.must(kind === 'release' || endsMatch, 'C48', culprit)

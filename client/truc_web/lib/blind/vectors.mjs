@@ -60,7 +60,7 @@ class Deal {
     else if (step.kind === 'lend') return this.lend(step)
     else {
       const due = dueOf(sealing, step.seat, this.secrets[step.seat], this.xs)
-      if (due?.kind !== step.kind) return false
+      if (due === null || due.kind !== step.kind) return false
       const fields = await made(due.making)
       sealing.step(step.kind, step.seat, fields)
       if (sealing.isComplete && this.leaves.length === sealing.d) this.deal()

@@ -182,12 +182,19 @@ function compareMatch(first, second, evidence, found) {
   if (isForked(a, b)) found.set('C33' + SERVER, { check: 'C33', culprit: SERVER })
 }
 
+/** By the transcript, which is compared with many. @type {WeakMap<Verdict, Map<string, Uint8Array[]>>} */
+const wordsKnown = new WeakMap()
+
 // The bodies that the server has signed in a list, the one that fails included, by what it may sign once: a table of a
 // nonce, a match of a table, a record for a position, a call for an index.
 /** @param {Verdict} transcript */
-function wordsOf({ table, ledger, failed }) {
+function wordsOf(transcript) {
+  const { table, ledger, failed } = transcript
+  const known = wordsKnown.get(transcript)
+  if (known !== undefined) return known
   /** @type {Map<string, Uint8Array[]>} */
   const words = new Map()
+  wordsKnown.set(transcript, words)
   const say = (/** @type {string} */ what, /** @type {TypedRecord} */ { body }) =>
     words.set(what, [...words.get(what) ?? [], body])
   for (const record of [...table?.records ?? [], ...ledger?.records ?? [], ...failed ? [failed] : []]) {
