@@ -28,28 +28,29 @@ const isUnseen = (m) => m.rules.blind && m.position !== null && m.engine.atLastP
 /** @param {Ledger} m */
 const xsOf = (m) => m.seats.map(({ x }) => /** @type {Uint8Array} */ (x))     // no seat is a guest's
 
-/** Who must be forfeited before anything else: a match that is decided against the exposed seat is left as it is. @param {Ledger} m */
+/** Who must be forfeited before anything else: where the match is over, whose side has won it. @param {Ledger} m */
 function exposedSeat(m) {
   if (m.exposed === null) return null
   const { seat } = m.exposed
-  const isGiven = m.won?.reason === 'resigned' && m.won.winner === seat % 2
-  return m.won === null || isGiven ? seat : null
+  return m.won === null || m.won.winner === seat % 2 ? seat : null
 }
+
+/** Whether links are due, the keys of a card, or a lend: then nothing else may stand. @param {Ledger} m */
+const isHeld = (m) => m.garbled !== null || isHandOver(m) || (m.hand !== null && (m.hand.blindCard !== null || m.hand.shares.length > 0))
 
 /** @param {Ledger} m */
 const isHandOver = (m) => m.phase === 'hand' && m.openHand.reading.isOver
 
-// C52, C48, C23, C43, C24. And if new cards are granted, their places are to be locked.
+// C52, C48, C23, C43, C24; what may be ruled then, `rule` says. And if new cards are granted, their places are to be locked.
 /** @param {Ledger} m @param {TypedRecord} record @param {number | null} culprit */
-function checkDue(m, { kind, fields }, culprit) {
+function checkDue(m, { kind }, culprit) {
   const { hand, sealing } = m
   if (exposedSeat(m) !== null) return m.must(kind === 'release' || kind === 'rule', 'C52', culprit)
   if (sealing === null || m.won !== null) return
-  const endsMatch = kind === 'rule' && ['forfeit', 'abandon'].includes(fields.ruling)
-  if (m.garbled !== null) return m.must(kind === 'release' || endsMatch, 'C48', culprit)
+  if (m.garbled !== null) return m.must(kind === 'release' || kind === 'rule', 'C48', culprit)
   if (hand === null) return
-  if (hand.blindCard !== null) m.must(kind === 'keys' || endsMatch, 'C23', culprit)
-  if (hand.shares.length > 0) m.must(kind === 'lend' || endsMatch, 'C43', culprit)
+  if (hand.blindCard !== null) m.must(kind === 'keys' || kind === 'rule', 'C23', culprit)
+  if (hand.shares.length > 0) m.must(kind === 'lend' || kind === 'rule', 'C43', culprit)
   if (hand.reading.isOver) m.must(['release', 'close', 'rule'].includes(kind), 'C24', culprit)
   if (hand.reading.awaitsDeal && sealing.d < hand.deals.length) sealing.begin()
 }
@@ -215,7 +216,6 @@ function openCard(m, seat, [slot, card, given]) {
 // The keys of a card that is played unseen go to all.
 /** @param {Ledger} m @param {any} f */
 function act(m, f) {
-  m.must(f.kind !== 'show', 'C20')
   HANDS.act(m, f)
   const { hand, sealing } = m
   if (!hand?.blindCard || sealing === null) return
@@ -223,16 +223,23 @@ function act(m, f) {
   sealing.ask({ d: sealing.d, shown: [sealing.placeOf(sealing.d, seat, slot)], dealt: null })
 }
 
-// C52, then as in mode `dealt`; where the hand is over nothing is left to rule but the end, where the match is only on an exposed
-// seat.
+// C52, then as in mode `dealt`. Where only certain steps may follow nothing is left to rule but the end, where the match is over but the
+// forfeit of an exposed seat; and what a hand has won is abandoned only for want of its links, or for a cheat.
 /** @param {Ledger} m @param {any} f */
 function rule(m, f) {
   const exposed = exposedSeat(m)
-  const isIts = f.ruling === 'abandon' || (f.ruling === 'forfeit' && f.seat === exposed)
-  m.must(exposed === null || isIts, 'C52')
-  m.must(exposed !== null || m.won === null, 'C22')
-  m.must(!isHandOver(m) || ['forfeit', 'abandon'].includes(f.ruling), 'C22')
+  const { ruling } = f
+  const isCalled = m.phase === 'called'
+  m.must(exposed === null || ruling === 'abandon' || (ruling === 'forfeit' && f.seat === exposed), 'C52')
+  m.must(m.won === null || (exposed !== null && ruling === 'forfeit'), 'C22')
+  m.must(!isHeld(m) || ruling === 'forfeit' || ruling === 'abandon', 'C22')
+  const isWon = m.hand !== null && m.hand.reading.state.winner !== null
+  const isFor = exposed === null ? f.kind === 'empty' && bothOwe(m) : f.kind === 'server'
+  m.must(!isWon || ruling !== 'abandon' || isFor, 'C22')
   RULINGS.rule(m, f)
+  if (m.won === null || !isCalled) return
+  if (m.sealing !== null) settleIndex(m)
+  m.index += 1     // a call has used its index, also without a deal
 }
 
 // The seats that owe a lock or keys once nothing is void any more, or their release at the end.
@@ -244,6 +251,9 @@ function owing(m) {
   if (sealing.isLocked) return [...sealing.giving]
   return sealing.d > 0 ? [sealing.turns[0].seat] : []
 }
+
+/** Whether seats of both sides owe something. @param {Ledger} m */
+const bothOwe = (m) => [0, 1].every((side) => owing(m).some((seat) => seat % 2 === side))
 
 /** @param {Ledger} m @param {number} seat */
 function owesAlone(m, seat) {
@@ -260,7 +270,7 @@ const ROWS_BESIDE = [
   ['forfeit', 'opening', owesAlone],
   ['forfeit', 'cheat', isExposed('cheat')],
   ['forfeit', 'false', isExposed('false')],
-  ['abandon', 'empty', (m) => isEmpty(m) || [0, 1].every((side) => owing(m).some((seat) => seat % 2 === side))]
+  ['abandon', 'empty', (m) => isEmpty(m) || bothOwe(m)]
 ]
 
 // The seat whose mask or lock of sub-deal 0 is due, alone.
@@ -300,16 +310,6 @@ function settleIndex(m) {
   m.garbled = null
 }
 
-// A call whose cards were never dealt has used its index all the same.
-/** @param {Ledger} m @param {any} f */
-function end(m, f) {
-  if (m.hand === null && m.sealing !== null) {
-    settleIndex(m)
-    m.index += 1
-  }
-  END.end(m, f)
-}
-
 /** @param {Ledger} m @param {Raw} raw */
 async function prepare(m, raw) {
   if (multiplyAhead !== null) await multiplyAhead(productsOf(m, raw))
@@ -336,11 +336,15 @@ export const BLIND = {
   never: ['guest', 'proxy', 'open', 'share'],
   also: { release: ['hand', 'over'], rule: ['called', 'over'] },
   take: {
-    ...CALLS, ...HANDS, ...RULINGS, ...END, call, mask, lock, keys, lend, garbled, release, deal, act, rule, void: voided, close, end
+    ...CALLS, ...HANDS, ...RULINGS, ...END, call, mask, lock, keys, lend, garbled, release, deal, act, rule, void: voided, close
   },
-  acts: new Map([...ACTS, ['play', shape('slot u, card u, keys [h], ask stake?')]]),
+  acts: new Map([
+    ...ACTS,
+    ['play', shape('slot u, card u, keys [h], ask stake?')],
+    ['show', shape('openings [[u, u, [h]]]')]
+  ]),
   rulings: [...ROWS_BESIDE, ...ROWS],
-  rulesOf: (rules) => ({ ...rules, absent: 'concede' }),
+  rulesOf: (rules) => ({ ...rules, absent: 'concede', ownerShows: false }),
   rolesOf: (m) => allRoles(m).filter((role) => role !== SERVER || !m.drawn),
   missing,
   voidReasons: ['silent', 'link', 'points'],
