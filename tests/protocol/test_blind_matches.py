@@ -548,6 +548,27 @@ def test_seat_that_does_not_open_a_hand_that_is_over_loses_and_nobody_wins_where
     assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, reason, winner)
 
 
+def test_match_whose_last_hand_is_opened_late_by_who_forfeited_it_is_closed_all_the_same():
+    table = french()
+    table.run(until=lambda ledger: ledger.match is not None and ledger.match.winner is not None)
+    silent = 1 - table.ledger.match.winner
+    table.silent = frozenset({silent})
+    table.run(until=lambda ledger: ledger.phase is Phase.OVER)
+    table.silent = frozenset()
+    verdict = verify(table.run().file())
+    assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, "forfeit", 1 - silent)
+    assert verdict.unopened == ()
+
+
+def test_no_pause_is_ruled_where_only_links_may_follow():
+    table = french()
+    until(table, Act)
+    for seat in range(2):
+        table.add(table.act(seat, "pause"))
+    until(table, Release, when=lambda body: body.j == 1)
+    expected(table, "C22", "server", table.rule("pause"))
+
+
 @each_row("kind", [Mask, Lock])
 def test_silent_seat_before_keys_are_due_voids_the_call_as_the_terms_say(kind):
     table = french(opts=Opts(gone=2, voids=1))

@@ -30,3 +30,12 @@ for (let length = 0; length < 200; length += 20) {
   signature[length % 64] ^= 1
   strictEqual(web.verify(key, body, signature), false)
 }
+
+// Many products, among them one that is zero, and a secret that comes twice: computed, then multiplied ahead.
+const [once, twice] = [32, 32].map(node.randomBytes)
+const products = [[once, node.randomBytes(32)], [twice, node.randomBytes(32)], [twice, node.randomBytes(32)], [once, new Uint8Array(32)]]
+const expected = node.multiplyAll(products)
+web.multiplyAll(products).forEach((point, i) => agree(point, expected[i]))
+await web.multiplyAhead(products)
+web.multiplyAll(products).forEach((point, i) => agree(point, expected[i]))
+strictEqual(toHex(expected[3]), '00'.repeat(32))

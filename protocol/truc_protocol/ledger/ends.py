@@ -48,7 +48,9 @@ def close(ledger: Ledger, body: Close) -> Taken:
         raise CheckError("C24", f"the hand is not opened by seats {list(unopened(ledger))}", _SERVER)
     if body.reason != reason:
         raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", _SERVER)
-    if reason == "ended" and match.winner is not None and ledger.hand.is_known and not is_exposed:
+    # in mode blind a hand that has won the match is ended too, by who does not open it, and may be opened after that
+    is_told = ledger.hand.is_known and ledger.sealed is None
+    if reason == "ended" and match.winner is not None and is_told:
         raise CheckError("C24", "the match was won before it was ended otherwise", _SERVER)
     if reason == "hand":
         check_shown(ledger, ledger.hand, match)

@@ -24,7 +24,7 @@ from truc_protocol.ledger.state import (
 )
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_WAIT
-from truc_rules import Kind, Match, RulesError, deciders
+from truc_rules import Kind, Match, RulesError, deciders, is_hand_over
 
 _SERVER = "server"
 _SEALED = (Phase.CALLED, Phase.OVER)
@@ -60,6 +60,16 @@ def _check_sealed(ledger: Ledger, body: Rule) -> None:
         raise _unlisted(body)
     if ledger.sealed is not None and body.ruling == "move" and deciding(ledger) is None:
         raise CheckError("C22", "expected no move: seats owe keys or links", _SERVER)
+    if body.ruling == "pause" and _opens_next(ledger):
+        raise CheckError("C22", "expected no pause: nothing but links or keys may follow", _SERVER)
+
+
+def _opens_next(ledger: Ledger) -> bool:
+    """Tell whether seats owe the links of a hand, or the keys of a card, which a pause would forbid them to send."""
+    sealed, hand, match = ledger.sealed, ledger.hand, ledger.match
+    if sealed is None or hand is None or match is None:
+        return False
+    return sealed.garbled or hand.unseen is not None or is_hand_over(match)
 
 
 def _standing(ledger: Ledger, body: Rule) -> Ledger:

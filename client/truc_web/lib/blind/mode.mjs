@@ -35,11 +35,14 @@ function exposedSeat(m) {
   return m.won === null || m.won.winner === seat % 2 ? seat : null
 }
 
-/** Whether links are due, the keys of a card, or a lend: then nothing else may stand. @param {Ledger} m */
-const isHeld = (m) => m.garbled !== null || isHandOver(m) || (m.hand !== null && (m.hand.blindCard !== null || m.hand.shares.length > 0))
+/** Whether links are due, or the keys of a card: then nothing else may stand. @param {Ledger} m */
+const isHeld = (m) => m.garbled !== null || isHandOver(m) || Boolean(m.hand?.blindCard)
 
 /** @param {Ledger} m */
 const isHandOver = (m) => m.phase === 'hand' && m.openHand.reading.isOver
+
+/** Whether cards are to be lent, for a question that is still open. @param {Ledger} m @param {import('../proof/ledger.mjs').Hand} hand */
+const owesLend = (m, { shares, reading }) => shares.length > 0 && m.engine.owedShares(reading.state).length > 0
 
 // C52, C48, C23, C43, C24; what may be ruled then, `rule` says. And if new cards are granted, their places are to be locked.
 /** @param {Ledger} m @param {TypedRecord} record @param {number | null} culprit */
@@ -50,7 +53,7 @@ function checkDue(m, { kind }, culprit) {
   if (m.garbled !== null) return m.must(kind === 'release' || kind === 'rule', 'C48', culprit)
   if (hand === null) return
   if (hand.blindCard !== null) m.must(kind === 'keys' || kind === 'rule', 'C23', culprit)
-  if (hand.shares.length > 0) m.must(kind === 'lend' || kind === 'rule', 'C43', culprit)
+  if (owesLend(m, hand)) m.must(kind === 'lend' || kind === 'rule', 'C43', culprit)
   if (hand.reading.isOver) m.must(['release', 'close', 'rule'].includes(kind), 'C24', culprit)
   if (hand.reading.awaitsDeal && sealing.d < hand.deals.length) sealing.begin()
 }
@@ -138,7 +141,7 @@ function see(m, sealing, hand) {
 function lend(m, f) {
   const { openHand: hand, sealing } = m
   const [due] = hand.shares
-  m.must(due !== undefined && due[0] === f.seat && due[1] === f.receiver && f.d === hand.deals.length - 1, 'C43')
+  m.must(owesLend(m, hand) && due[0] === f.seat && due[1] === f.receiver && f.d === hand.deals.length - 1, 'C43')
   hand.shares.shift()
   sealing?.lend(f.seat, f)
 }
@@ -223,19 +226,20 @@ function act(m, f) {
   sealing.ask({ d: sealing.d, shown: [sealing.placeOf(sealing.d, seat, slot)], dealt: null })
 }
 
-// C52, then as in mode `dealt`. Where only certain steps may follow nothing is left to rule but the end, where the match is over but the
-// forfeit of an exposed seat; and what a hand has won is abandoned only for want of its links, or for a cheat.
+// C52, then as in mode `dealt`. Where only links or keys may follow nothing is left to rule but the end, before a deal and once
+// the match is over only what this mode asks for; and what a hand has won is abandoned only for want of its links, or for a cheat.
 /** @param {Ledger} m @param {any} f */
 function rule(m, f) {
   const exposed = exposedSeat(m)
-  const { ruling } = f
+  const { ruling, seat, kind } = f
+  const isEnd = ruling === 'forfeit' || ruling === 'abandon'
+  m.must(m.exposed === null || (isEnd && (seat === null || seat === m.exposed.seat)), 'C52')
   const isCalled = m.phase === 'called'
-  m.must(exposed === null || ruling === 'abandon' || (ruling === 'forfeit' && f.seat === exposed), 'C52')
+  m.must(isEnd || !(isCalled || isHeld(m)), 'C22')
   m.must(m.won === null || (exposed !== null && ruling === 'forfeit'), 'C22')
-  m.must(!isHeld(m) || ruling === 'forfeit' || ruling === 'abandon', 'C22')
+  m.must(ruling !== 'forfeit' || !(isCalled || m.won !== null) || OF_THIS_MODE.includes(kind), 'C22')
   const isWon = m.hand !== null && m.hand.reading.state.winner !== null
-  const isFor = exposed === null ? f.kind === 'empty' && bothOwe(m) : f.kind === 'server'
-  m.must(!isWon || ruling !== 'abandon' || isFor, 'C22')
+  m.must(ruling !== 'abandon' || !isWon || (exposed === null ? kind === 'empty' && bothOwe(m) : kind === 'server'), 'C22')
   RULINGS.rule(m, f)
   if (m.won === null || !isCalled) return
   if (m.sealing !== null) settleIndex(m)
@@ -264,6 +268,8 @@ function owesAlone(m, seat) {
 /** @param {Exposed['kind']} kind @returns {(m: Ledger, seat: number) => boolean} */
 const isExposed = (kind) => (m, seat) => exposedSeat(m) === seat && m.exposed?.kind === kind
 /** @typedef {import('../proof/ledger.mjs').Exposed} Exposed */
+
+const OF_THIS_MODE = ['opening', 'cheat', 'false']     // kinds of forfeit
 
 /** @type {import('../proof/rulings.mjs').Row[]} */
 const ROWS_BESIDE = [
