@@ -180,6 +180,14 @@ function exposedByAll(m, sealing) {
   return denied === null ? null : { seat: denied, kind: 'false' }
 }
 
+// Under the call of a hand: C15, C16.
+/** @param {Ledger} m @param {any} f */
+function draw(m, f) {
+  m.must(m.sealing === null || m.sealing.isComplete, 'C15')
+  m.must(m.sealing === null, 'C16')
+  CALLS.draw(m, f)
+}
+
 // C16, C15 or C17, C15, C47, C17.
 /** @param {Ledger} m @param {any} f */
 function deal(m, f) {
@@ -233,7 +241,7 @@ function rule(m, f) {
   const exposed = exposedSeat(m)
   const { ruling, seat, kind } = f
   const isEnd = ruling === 'forfeit' || ruling === 'abandon'
-  m.must(m.exposed === null || (isEnd && (seat === null || seat === m.exposed.seat)), 'C52')
+  m.must(m.exposed === null || m.sealing === null || (isEnd && (seat === null || seat === m.exposed.seat)), 'C52')
   const isCalled = m.phase === 'called'
   m.must(isEnd || !(isCalled || isHeld(m)), 'C22')
   m.must(m.won === null || (exposed !== null && ruling === 'forfeit'), 'C22')
@@ -342,7 +350,8 @@ export const BLIND = {
   never: ['guest', 'proxy', 'open', 'share'],
   also: { release: ['hand', 'over'], rule: ['called', 'over'] },
   take: {
-    ...CALLS, ...HANDS, ...RULINGS, ...END, call, mask, lock, keys, lend, garbled, release, deal, act, rule, void: voided, close
+    ...CALLS, ...HANDS, ...RULINGS, ...END, call, mask, lock, keys, lend, garbled, release, draw, deal, act, rule, void: voided,
+    close
   },
   acts: new Map([
     ...ACTS,
