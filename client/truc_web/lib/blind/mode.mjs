@@ -21,6 +21,7 @@ import { cardIn } from './seat.mjs'
 
 const TAG_AND_HEADER = 17     // of a box of keys
 const KEY = 34     // encoded
+const INSTEAD = ['rule', 'resign', 'garbled']     // of the keys of a card, or a lend
 
 /** Whether both sides are at their last point, so that nobody sees a card before it is played. @param {Ledger} m */
 const isUnseen = (m) => m.rules.blind && m.position !== null && m.engine.atLastPoint(m.position).length === 2
@@ -52,8 +53,8 @@ function checkDue(m, { kind }, culprit) {
   if (sealing === null || m.won !== null) return
   if (m.garbled !== null) return m.must(kind === 'release' || kind === 'rule', 'C48', culprit)
   if (hand === null) return
-  if (hand.blindCard !== null) m.must(kind === 'keys' || kind === 'rule', 'C23', culprit)
-  if (owesLend(m, hand)) m.must(kind === 'lend' || kind === 'rule', 'C43', culprit)
+  if (hand.blindCard !== null) m.must(kind === 'keys' || INSTEAD.includes(kind), 'C23', culprit)
+  if (owesLend(m, hand)) m.must(kind === 'lend' || INSTEAD.includes(kind), 'C43', culprit)
   if (hand.reading.isOver) m.must(['release', 'close', 'rule'].includes(kind), 'C24', culprit)
   if (hand.reading.awaitsDeal && sealing.d < hand.deals.length) sealing.begin()
 }
