@@ -39,7 +39,7 @@ from truc_protocol.bodies import (
     Sub,
     Void,
 )
-from truc_protocol.ledger import Due, due
+from truc_protocol.ledger import Due, due, fold, start
 from truc_protocol.records import (
     BLIND,
     KIND_OF,
@@ -669,3 +669,14 @@ def test_seat_that_cannot_read_the_hand_that_it_should_lend_says_garbled_in_its_
     assert not [body for body in after if isinstance(body, Lend) and body.j == index]
     verdict = audit(table.document, table.records).verdict()
     assert (verdict.result, verdict.exposed.seat, verdict.exposed.kind) == (Result.PROVEN, 0, "cheat")
+
+
+@pytest.mark.parametrize("name", ["french-redeals.truc", "mineiro-4-lends.truc", "paulista-unseen.truc"])
+def test_hands_that_exposed_nobody_fold_to_the_same_ledger_without_their_points_being_checked_again(name):
+    table = MATCHES[name]()
+    checked = again = start(table.setup)
+    for record in table.records[len(table.setup.records) :]:
+        body = parse(record)
+        checked = fold(checked, record, body).ledger
+        again = fold(again, record, body, is_known=True).ledger
+        assert again == checked

@@ -68,17 +68,20 @@ class InPlace(msgspec.Struct, frozen=True):
     is_parallel: bool
 
 
-def fold(ledger: Ledger, record: Record, body: AnyBody) -> Folded:
-    """Take one record, already parsed.
+def fold(ledger: Ledger, record: Record, body: AnyBody, *, is_known: bool = False) -> Folded:
+    """Take one record, already parsed; `is_known` as `take` has it.
 
     Raises:
         CheckError: The first check that fails; the ledger stays as it was.
     """
-    return take(check_place(ledger, record, body))
+    return take(check_place(ledger, record, body), is_known=is_known)
 
 
-def take(placed: InPlace) -> Folded:
+def take(placed: InPlace, *, is_known: bool = False) -> Folded:
     """Take a record that is in its place.
+
+    `is_known` says of a hand in mode blind that it was folded here before, and exposed nobody: then the points of its steps
+    and what its links show, which take most of the time, are not checked again.
 
     Raises:
         CheckError: The first check of its content that fails; the ledger stays as it was.
@@ -97,9 +100,13 @@ def take(placed: InPlace) -> Folded:
             taken, events = ends.close(ledger, body)
         case Release():
             is_of_hand = ledger.sealed is not None
-            taken, events = sealed.release(ledger, body) if is_of_hand else (deals.release(ledger, body), ())
+            taken, events = (
+                sealed.release(ledger, body, is_known=is_known)
+                if is_of_hand
+                else (deals.release(ledger, body), ())
+            )
         case Mask() | Lock() | Keys() | Lend():
-            taken, events = sealed.take_seat_step(ledger, body)
+            taken, events = sealed.take_seat_step(ledger, body, is_known=is_known)
         case _:
             taken, events = _take_silently(ledger, body), ()
     return Folded(_advance(taken, placed), events)

@@ -123,8 +123,8 @@ def _demands(ledger: Ledger) -> Iterator[tuple[str, str, tuple[type[AnyBody], ..
             yield "C24", "the hand is over, expected links to be opened, or its close", _TO_CLOSE
 
 
-def take_seat_step(ledger: Ledger, body: StepBody) -> Taken:
-    """Take what a seat does with the pack.
+def take_seat_step(ledger: Ledger, body: StepBody, *, is_known: bool = False) -> Taken:
+    """Take what a seat does with the pack; what `is_known` was checked before.
 
     Raises:
         CheckError: C12, C43 to C46; the culprit is the seat.
@@ -135,7 +135,8 @@ def take_seat_step(ledger: Ledger, body: StepBody) -> Taken:
     pack, step = sealed_pack(ledger), _step(body)
     if pack is None or (isinstance(body, Lend) and next_share(ledger) != (body.seat, body.receiver)):
         raise CheckError("C43", "expected no cards to be lent, or those of another seat", author)
-    check_step(pack, step)
+    if not is_known:
+        check_step(pack, step)
     after = replace(ledger, sealed=replace(sealed, pack=take_step(pack, step)))
     if ledger.hand is not None and ledger.hand.unseen is not None and not _owed(after):
         return _played_unseen(after, ledger.hand)
@@ -224,7 +225,7 @@ def check_places(ledger: Ledger, body: Deal) -> None:
         raise CheckError("C47", "the deal is not that of the places as they are locked", "server")
 
 
-def release(ledger: Ledger, body: Release) -> Taken:
+def release(ledger: Ledger, body: Release, *, is_known: bool = False) -> Taken:
     """Take a seat's link of a hand that is over, and judge the seat; with the last one, play the hand again.
 
     Raises:
@@ -243,7 +244,7 @@ def release(ledger: Ledger, body: Release) -> Taken:
         raise CheckError("C49", "a link opened before the hand is over", author)
     opened = open_link(ledger, role, body.link)
     exposed = sealed.exposed
-    if exposed is None and first_difference(sealed.pack, body.seat, body.link) is not None:
+    if exposed is None and not is_known and first_difference(sealed.pack, body.seat, body.link) is not None:
         exposed = Exposed(body.seat, "cheat")
     links = tuple(sorted((*sealed.opened, (role, body.link))))
     after = replace(opened, sealed=replace(sealed, opened=links, exposed=exposed))

@@ -351,8 +351,10 @@ class Game:
         """Return who is away, for a follower that has been sent every record."""
         return self.roll.away(self.ledger, self.waits)
 
-    def replay(self, row: AddRecord) -> Turn:
+    def replay(self, row: AddRecord, *, is_known: bool = False) -> Turn:
         """Take the next record that is already in the store; return what followed from it.
+
+        `is_known` says that it is of a hand in mode blind that was closed, and exposed nobody.
 
         Raises:
             CheckError: It does not follow.
@@ -362,7 +364,7 @@ class Game:
         body = parse(record)
         if not self.dealer.gives(self.ledger, record, body):
             raise RebuildError(f"record {row.k}: the secrets stored give another")
-        folded = fold(self.ledger, record, body)
+        folded = fold(self.ledger, record, body, is_known=is_known)
         if isinstance(body, Deal) and self.ledger.sealed is None:
             folded = self._dealt(folded)
         turn = Turn(

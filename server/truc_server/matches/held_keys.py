@@ -32,8 +32,10 @@ class HeldKeys:
     def __init__(self) -> None:
         self.held: dict[int, Held] = {}
 
-    def put(self, seat: int, held: Held) -> Held | None:
-        """Hold a seat's keys; return what was held with another request, which this one takes the place of.
+    def put(self, seat: int, held: Held, *, holder: Peer | None) -> Held | None:
+        """Hold a seat's keys; if they came before with another request, return the one of the two that is not kept.
+
+        Kept is the later one, or that of the connection which has the seat: what was sent on an old one may be read late.
 
         Raises:
             RefusedError: Other keys of the seat are held: it signs once for a place.
@@ -41,6 +43,8 @@ class HeldKeys:
         before = self.held.get(seat)
         if before is not None and before.placed.record.body != held.placed.record.body:
             raise RefusedError(Code.NOT_NOW, "expected the keys that this seat has sent already, got others")
+        if before is not None and before.peer is holder and held.peer is not holder:
+            return held
         self.held[seat] = held
         return before
 

@@ -1,7 +1,12 @@
-"""What is told of a hand in mode blind once the links of every seat have opened it: what no card had shown before."""
+"""Hands of mode blind that the links of every seat have opened: what is told of them, and what is known of those in the store."""
 
+from collections.abc import Sequence
+
+from truc_protocol.bodies import Close
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Folded, Ledger, known_hands, opened_hands, replayed, untold
+from truc_protocol.records import Record, parse_own
+from truc_server.storage import AddRecord
 
 
 def opened_hand(ledger: Ledger) -> DealtCards | None:
@@ -16,3 +21,17 @@ def news_of(before: Ledger, folded: Folded) -> Folded:
         return folded
     _, told = replayed(before.hand, known_hands(before.hand, before.match))
     return Folded(folded.ledger, untold(folded.events, told))
+
+
+def closed_before(rows: Sequence[AddRecord]) -> int:
+    """Return the position after the last close of a hand that was played to its end.
+
+    No seat was exposed in what stands before it: the match would have ended with that.
+    """
+    closes = (row.k + 1 for row in reversed(rows) if _closes_hand(row))
+    return next(closes, 0)
+
+
+def _closes_hand(row: AddRecord) -> bool:
+    body = parse_own(Record(row.signer, row.body, row.sig))
+    return isinstance(body, Close) and body.reason == "hand"

@@ -24,6 +24,7 @@ from truc_server.matches.acceptance import refused
 from truc_server.matches.deadlines import AGAIN_S, vacant
 from truc_server.matches.game import Game, Turn
 from truc_server.matches.held_keys import Held, HeldKeys
+from truc_server.matches.opened_hands import closed_before
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.drain import ServerDrain
 from truc_server.settings.in_force import InForce
@@ -344,8 +345,10 @@ class Table:
             CheckError: They do not follow.
             RebuildError: The match's secrets do not give what was committed to.
         """
-        for row in rows:
-            turn = game.replay(row)
+        kept = tuple(rows)
+        known_before = closed_before(kept) if game.is_blind else 0
+        for row in kept:
+            turn = game.replay(row, is_known=row.k < known_before)
             self.feed.took(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
 
     def commit(self, game: Game, turn: Turn) -> None:
@@ -378,10 +381,10 @@ class Table:
         keys = game.keys
         if keys is None:
             raise ValueError("nobody gives keys at a table whose server deals")
-        before = keys.put(seat, held)
-        if before is not None and before.peer.is_open:
-            again = RefusedError(Code.NOT_NOW, "these keys have come again, and that request is answered")
-            before.peer.refuse(again.refusal(before.request.id))
+        other = keys.put(seat, held, holder=self.audience.holder(seat))
+        if other is not None and other.peer.is_open:
+            again = RefusedError(Code.NOT_NOW, "these keys have come by another request, which is answered")
+            other.peer.refuse(again.refusal(other.request.id))
         due = steps_due(game.ledger)
         if due is not None and keys.has(due.seats):
             self.go_on(self._write_keys(game, keys))
@@ -409,7 +412,7 @@ class Table:
         k, _ = game.ledger.parallel
         for held in keys.take():
             if held.placed.body.k == k:
-                keys.put(held.placed.record.signer - 1, held)
+                keys.put(held.placed.record.signer - 1, held, holder=None)
             elif held.peer.is_open:
                 late = RefusedError(
                     Code.STALE_POSITION, f"expected position {k}, got keys for an earlier one"
