@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from client.running import run, truc
+from client.running import Process, run, truc
 from msgspec.structs import replace
 from vectors.blind_matches import FOLDER
 
@@ -37,6 +37,16 @@ def test_demo_deals_blind_tells_so_and_is_proven(tmp_path) -> None:
     assert BADGE in told.stdout
     (kept,) = (tmp_path / "home" / "transcripts").iterdir()
     assert truc("verify", kept).exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [("create",), ("play", "--variant")], ids=["create", "play"])
+def test_table_that_is_opened_by_a_person_deals_blind(real_server, tmp_path, command) -> None:
+    verb, *more = command
+    words = (verb, real_server.url, *more, "truc-french", "--deal", "blind", "--private")
+    with Process(tmp_path / "home", *words, "--name", "north") as person:
+        told = [person.line() for _ in range(2)]
+    assert "the seats deal (blind, experimental)" in told[1]
 
 
 @pytest.mark.parametrize(
