@@ -44,7 +44,7 @@ def test_demo_deals_blind_tells_so_and_is_proven(tmp_path) -> None:
 def test_table_that_is_opened_by_a_person_deals_blind(real_server, tmp_path, command) -> None:
     verb, *more = command
     words = (verb, real_server.url, *more, "truc-french", "--deal", "blind", "--private")
-    with Process(tmp_path / "home", *words, "--name", "north") as person:
+    with Process(tmp_path / "home", *words, "--name", f"by {verb}") as person:
         told = [person.line() for _ in range(2)]
     assert "the seats deal (blind, experimental)" in told[1]
 
