@@ -134,7 +134,15 @@ def test_four_clients_of_three_kinds_play_together(real_server, tmp_path, client
 
 
 SEEDS = (1, 2)
-"""The fourth cut of these comes within some ten kilobytes, which the shortest match has."""
+"""One for each client; the fourth cut of these comes within some ten kilobytes, which the shortest match has."""
+
+
+def cut(clients):
+    """Return clients as rows of their own: each with the seed of its cuts."""
+    return [
+        pytest.param(*client.values, seed, marks=client.marks, id=client.id)
+        for client, seed in zip(clients, SEEDS, strict=True)
+    ]
 
 
 def lasts(seed: int) -> list[int]:
@@ -144,8 +152,7 @@ def lasts(seed: int) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("guest", GUESTS)
+@pytest.mark.parametrize(("guest", "seed"), cut(GUESTS))
 def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, guest, seed) -> None:
     options = ("guests=1", "match=5")
     with ExitStack() as stack:
@@ -156,8 +163,7 @@ def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("client", KEYED, indirect=True)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("client", "seed"), cut(KEYED), indirect=["client"])
 def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, seed, client) -> None:
     with ExitStack() as stack:
         place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=5"))

@@ -1,14 +1,12 @@
 """The store's newer rows: chat, ignored players, who has played, members, invites, and being forgotten."""
 
 import sqlite3
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import get_args
 
 import pytest
-from server.stored import KILLED_MIGRATIONS, MATCH, MID, TABLE, guest_of, older, record, url
+from server.stored import MATCH, MID, TABLE, guest_of, older, record, url
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -45,14 +43,6 @@ WHO = "A" * 26
 DIALECTS = pytest.mark.parametrize(
     "dialect", [sqlite.dialect(), postgresql.dialect()], ids=["sqlite", "postgresql"]
 )
-
-
-STILL_0002 = (
-    "SELECT (SELECT count(*) FROM sqlite_master WHERE name IN ('chat', 'members'))"
-    " + (SELECT count(*) FROM alembic_version WHERE version_num <> '0002')"
-    " + (SELECT 1 - count(*) FROM alembic_version)"
-)
-"""0 while a database is as the second revision left it."""
 
 
 def line(n: int, player: bytes = ANA, table: str = "ABC") -> SaveChat:
@@ -269,16 +259,6 @@ class TestUpgrade:
 
     def test_players_of_a_match_that_is_over_are_the_keys_of_its_setup_and_its_substitutes(self, upgraded):
         assert upgraded.past(b"2" * 32).players == {ANA, b"n" * 32}
-
-    def test_kill_at_any_statement_leaves_the_older_schema(self, tmp_path):
-        older(tmp_path, "0002")
-        killed = subprocess.run(
-            [sys.executable, "-c", KILLED_MIGRATIONS, url(tmp_path), STILL_0002],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        assert int(killed.stdout) > 5
 
 
 class TestPortability:
