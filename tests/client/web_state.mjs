@@ -14,6 +14,7 @@ import { ARMED, slotOf } from '../../client/truc_web/page/state/slots.mjs'
 import { FIRST, reduce } from '../../client/truc_web/page/state/state.mjs'
 import { handFrom, stepFrom, storyOf, tableAfter } from '../../client/truc_web/page/state/story.mjs'
 import { Ui } from '../../client/truc_web/page/ui.mjs'
+import { handEnd } from '../../client/truc_web/page/view/end.mjs'
 import { answeringOf, bubblesOf, buttonsOf, heldBy, ownCards } from '../../client/truc_web/page/view/model.mjs'
 import { Speech } from '../../client/truc_web/page/words.mjs'
 import { stoppedBefore, visits } from './web_traces.mjs'
@@ -213,6 +214,25 @@ test('a name that is said while the login is signed goes with it', async () => {
   })
   await session.prove({ pin: null })
   assert.deepEqual(asked, [['login', { name: 'Ana' }]])
+})
+
+test('the end of a hand tells a player what it has brought, and who watches whose it is; that of a match tells its score', () => {
+  const seen = { hand: 0, match: 0 }
+  each(({ table, events }) => {
+    const begin = events.findLastIndex((event) => isTold(event, 'record') && event.message.means.some(({ what }) => what === 'hand_won'))
+    if (begin < 0) return
+    for (const isOver of [false, true]) {
+      const state = folded(isOver ? events : events.slice(0, events.findIndex((event, number) => number >= begin && isTold(event, 'record') && event.message.means.some(({ what }) => what === 'hands_opened')) + 1), at(table))
+      const it = state.tables[table]
+      if (it?.closed == null || (it.ended !== null) !== isOver) continue
+      const { children: [title, badge] } = handEnd({ speech: SPEECHES.en, settings: SETTINGS }, it, SPEECHES.en.of(it.rules)).children[0].children[0]
+      seen[isOver ? 'match' : 'hand']++
+      if (isOver) assert.equal(it.ended.winner === null, badge === undefined)
+      else if (it.seat === null) assert(badge === undefined && /^The hand (goes|is)/.test(title.text), title.text)
+      if (isOver && badge !== undefined) assert.match(badge.children[0].text, /^\d+ – \d+$/)
+    }
+  })
+  assert(seen.hand > 0 && seen.match > 0)
 })
 
 // Messages of one kind, and about one seat, come in their order; so do those around a record, a setup and an end.

@@ -137,7 +137,10 @@ def main() -> int:
     asked.add_argument("languages", nargs="*", help="every one, if none is named")
     languages = asked.parse_args().languages or LANGUAGES
     found = []
-    with tempfile.TemporaryDirectory() as folder, chromium(Path(folder) / "browser") as running:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        chromium(Path(folder) / "browser") as running,
+    ):
         server = WebServer(Path(folder) / "server")
         server.real.start()
         try:

@@ -29,7 +29,10 @@ def main() -> int:
     asked.add_argument("--at-once", type=int, default=2, metavar="N", help="how many matches (default: 2)")
     flags = asked.parse_args()
     failed, running = 0, deque[Iterator[bool]]()
-    with tempfile.TemporaryDirectory() as folder, chromium(Path(folder) / "browser") as browser:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        chromium(Path(folder) / "browser") as browser,
+    ):
         server = WebServer(Path(folder) / "server")
         server.real.start()
         for number, match in enumerate(_matches(flags.games or presets(), is_whole=flags.whole)):

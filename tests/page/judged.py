@@ -258,7 +258,7 @@ def main() -> int:
     asked.add_argument("cases", nargs="*", metavar="GLOB", help="those of C3 and C4, if none is named")
     flags = asked.parse_args()
     failed = 0
-    with tempfile.TemporaryDirectory() as folder, chromium(Path(folder)) as running:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, chromium(Path(folder)) as running:
         for scene in chosen(None, flags.cases or ["C3.*", "C4.*"]):
             results, seen = perform_in_page(running, scene)
             found = shortcomings(results, seen)

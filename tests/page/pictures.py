@@ -147,7 +147,10 @@ def main() -> int:
     asked.add_argument("--keep", type=Path, metavar="FOLDER")
     asked.add_argument("--docs", action="store_true")
     flags = asked.parse_args()
-    with tempfile.TemporaryDirectory() as folder, chromium(Path(folder) / "browser") as running:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        chromium(Path(folder) / "browser") as running,
+    ):
         if flags.docs:
             with serving(Path(folder) / "server") as origin:
                 draw_docs(running, origin)

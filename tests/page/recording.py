@@ -121,7 +121,10 @@ def main() -> None:
         "names", nargs="*", metavar="NAME", choices=[[], *TABLES], help="all, if none is named"
     )
     names = asked.parse_args().names or TABLES
-    with tempfile.TemporaryDirectory() as folder, chromium(Path(folder) / "browser") as running:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        chromium(Path(folder) / "browser") as running,
+    ):
         server = WebServer(Path(folder) / "server")
         server.real.start()
         try:

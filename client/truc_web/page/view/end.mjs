@@ -2,7 +2,8 @@
 
 import { h } from '../h.mjs'
 import { card } from './cards.mjs'
-import { bottomOf, namesOf, packOf, sideOf } from './model.mjs'
+import { capital } from '../words.mjs'
+import { bottomOf, goalOf, namesOf, packOf, scoreOf, sideOf } from './model.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/table.mjs').Table} Table */
@@ -13,17 +14,14 @@ export function handEnd(ui, table, speech) {
   const closed = table.closed
   if (closed === null || table.proof.failed !== null) return null
   const names = namesOf(table, speech)
-  const own = bottomOf(table) % 2
   const won = closed.facts.find(({ what }) => what === 'hand_won' || what === 'hand_drawn')
   const points = closed.facts.filter(({ what }) => what === 'points_scored')
-  const gain = points.reduce((sum, fact) => sum + (fact.side === own ? fact.points : -fact.points), 0)
-  const title = table.ended !== null ? speech.say(matchTitle(table)) : won === undefined || won.what === 'hand_drawn'
-    ? speech.say('page.hand_nobodys') : speech.say(won.side === own ? 'page.hand_ours' : 'page.hand_theirs')
+  const title = titleOf(table, won, names, speech)
   const pack = packOf(table, speech, ui.settings.isFour)
   const isProved = table.proof.proved?.j === closed.j
   let tick = 0
   return h('div', { class: 'veil', key: `end-${closed.j}` }, h('section', { class: 'sheet', role: 'dialog', 'aria-label': title, 'data-dialog': 'end' },
-    h('h2', null, title, gain !== 0 && h('b', { class: gain > 0 ? 'us' : 'them' }, gain > 0 ? `+${gain}` : `−${-gain}`)),
+    h('h2', null, title, table.ended === null ? gained(table, points) : finalScore(table, speech)),
     h('p', null, points.map((fact) => speech.tell(fact, names)).filter(Boolean).join('; ')),
     h('div', { class: 'open' }, Object.entries(closed.opened).map(([seat, cards]) => h('div', { class: sideOf(table, Number(seat)) },
       h('p', null, names[Number(seat)]),
@@ -31,6 +29,29 @@ export function handEnd(ui, table, speech) {
     proofLines(table, speech, isProved),
     h('div', { class: 'go' }, h('button', { class: 'b yes', onclick: () => ui.put('ended', closed.j) }, h('b', null, speech.say(table.ended === null ? 'page.next_hand' : 'page.go_on'))),
       h('button', { class: 'link', onclick: () => ui.put('sheet', 'proof') }, speech.say('page.how_checked')))))
+}
+
+/** Whose the hand is, or the match: as a player sees it, and by name for who watches. @param {Table} table @param {any} won the fact @param {string[]} names @param {Speech} speech */
+function titleOf(table, won, names, speech) {
+  if (table.ended !== null) return speech.say(matchTitle(table))
+  if (won === undefined || won.what === 'hand_drawn') return speech.say('page.hand_nobodys')
+  if (table.seat === null) return capital(speech.tell(won, names) ?? '')
+  return speech.say(won.side === table.seat % 2 ? 'page.hand_ours' : 'page.hand_theirs')
+}
+
+/** What a hand has brought to the own side. @param {Table} table @param {any[]} points the facts */
+function gained({ seat }, points) {
+  if (seat === null) return null
+  const gain = points.reduce((sum, fact) => sum + (fact.side === seat % 2 ? fact.points : -fact.points), 0)
+  return gain !== 0 && h('b', { class: gain > 0 ? 'us' : 'them' }, gain > 0 ? `+${gain}` : `−${-gain}`)
+}
+
+/** Games, or points where there is one game; the own side's first. @param {Table} table @param {Speech} speech */
+function finalScore(table, speech) {
+  const { winner } = table.ended
+  const own = bottomOf(table) % 2
+  const scored = [own, 1 - own].map((side) => goalOf(table).games > 1 ? table.view.score[side][0] : scoreOf(table, side, speech).points)
+  return winner !== null && h('b', { class: winner === own ? 'us' : 'them' }, scored.join(' – '))
 }
 
 /** @param {Table} table */

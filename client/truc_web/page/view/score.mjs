@@ -13,7 +13,7 @@ import { bottomOf, namesOf, orderOf, packOf, scoreOf } from './model.mjs'
 export function score(ui, table, speech) {
   const own = bottomOf(table) % 2
   return h('section', { class: 'score', 'aria-label': speech.say('screen.score') },
-    team(table, speech, own, 'us'), table.view.phase !== 'none' && worth(table, speech), team(table, speech, 1 - own, 'them'), ranks(ui, table, speech))
+    team(table, speech, own, 'us'), table.view.stake !== undefined && worth(table, speech), team(table, speech, 1 - own, 'them'), ranks(ui, table, speech))
 }
 
 /** @param {Table} table @param {Speech} speech @param {number} side @param {string} look */
@@ -43,8 +43,8 @@ function sideName({ seat, players }, side, known, speech) {
 
 /** @param {Table} table @param {Speech} speech */
 function worth({ view, hand }, speech) {
-  const stake = view.stake === undefined ? '–' : speech.stake(view.stake)
-  const isNumber = typeof view.stake === 'number' || view.stake === undefined
+  const stake = speech.stake(view.stake)
+  const isNumber = typeof view.stake === 'number'
   const open = hand.asks.findLast((each) => each.answering === 'stake')
   const asked = open !== undefined ? capital(speech.say('page.asked', { stake: speech.stake(open.stake) })) : ''
   return h('div', { class: 'worth' }, h('b', { 'aria-hidden': 'true' }, isNumber ? stake : '★'),
