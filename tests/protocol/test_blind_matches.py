@@ -464,7 +464,8 @@ def test_cheat_with_the_pack_is_exposed_by_its_link_and_loses(seat, cheat):
     end_exposed(table, seat, "cheat")
 
 
-def test_false_value_is_found_when_the_hand_is_opened_and_loses():
+def said_falsely() -> tuple[BlindTable, int]:
+    """A seat says another value than its cards have."""
     for seed in range(1, 40):
         table = BlindTable("truco-argentino", seats=2, seed=seed)
         table.run(until=lambda ledger, table=table: _says(table) or ledger.deal_index > 3)
@@ -473,6 +474,11 @@ def test_false_value_is_found_when_the_hand_is_opened_and_loses():
     seat, value = _says(table)
     told = 33 if value != 33 else 32
     table.add(table.act(seat, "points", (told,)))
+    return table, seat
+
+
+def test_false_value_is_found_when_the_hand_is_opened_and_loses():
+    table, seat = said_falsely()
     table.run(until=lambda ledger: ledger.sealed is None or ledger.sealed.exposed is not None)
     assert table.ledger.sealed.exposed == (seat, "false")
     end_exposed(table, seat, "false")
@@ -495,21 +501,26 @@ def _says(table: BlindTable) -> tuple[int, int] | None:
     return None
 
 
+def doubled(table, step):
+    """A dealer's mask in which every second card lies there twice."""
+    if not isinstance(step, MaskStep) or step.seat != table.ledger.match.dealer:
+        return step
+    number = scalar("lock", b"a number of the cheat's")
+    points = list(step.points)
+    for k in range(1, len(points) // 2):
+        if k % 2:
+            points[2 * k] = times(number + k).times(points[2 * k - 2])
+            points[2 * k + 1] = times(number + k).times(points[2 * k - 1])
+    return step._replace(points=tuple(points))
+
+
+def held_twice() -> BlindTable:
+    """A card was played that lies open already."""
+    return next(table for seed in range(1, 40) if (table := _twice_held(seed, doubled)) is not None)
+
+
 def test_card_that_two_hands_hold_ends_the_hand_without_blame_of_who_plays_it():
-    """A dealer that doubles one card: whoever opens it second is not to blame, and the links name the dealer."""
-
-    def doubled(table, step):
-        if not isinstance(step, MaskStep) or step.seat != table.ledger.match.dealer:
-            return step
-        number = scalar("lock", b"a number of the cheat's")
-        points = list(step.points)
-        for k in range(1, len(points) // 2):
-            if k % 2:
-                points[2 * k] = times(number + k).times(points[2 * k - 2])
-                points[2 * k + 1] = times(number + k).times(points[2 * k - 1])
-        return step._replace(points=tuple(points))
-
-    table = next(table for seed in range(1, 40) if (table := _twice_held(seed, doubled)) is not None)
+    table = held_twice()
     assert table.ledger.sealed.claimant is None
     dealer = table.ledger.match.dealer
     table.run(until=lambda ledger: ledger.sealed.exposed is not None)
@@ -548,15 +559,21 @@ def test_seat_that_does_not_open_a_hand_that_is_over_loses_and_nobody_wins_where
     assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, reason, winner)
 
 
-def test_match_whose_last_hand_is_opened_late_by_who_forfeited_it_is_closed_all_the_same():
+def opened_late() -> BlindTable:
+    """A hand that has won the match is forfeited by its loser, who then opens it all the same."""
     table = french()
     table.run(until=lambda ledger: ledger.match is not None and ledger.match.winner is not None)
-    silent = 1 - table.ledger.match.winner
-    table.silent = frozenset({silent})
+    table.silent = frozenset({1 - table.ledger.match.winner})
     table.run(until=lambda ledger: ledger.phase is Phase.OVER)
     table.silent = frozenset()
+    return table
+
+
+def test_match_whose_last_hand_is_opened_late_by_who_forfeited_it_is_closed_all_the_same():
+    table = opened_late()
+    winner = table.ledger.match.winner
     verdict = verify(table.run().file())
-    assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, "forfeit", 1 - silent)
+    assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, "forfeit", winner)
     assert verdict.unopened == ()
 
 

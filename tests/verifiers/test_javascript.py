@@ -16,6 +16,7 @@ from protocol.blind_peers import BlindTable
 from protocol.forge import altered, place, resigned
 from protocol.peers import Table
 from protocol.rewriting import covered
+from protocol.test_blind_matches import held_twice, opened_late, said_falsely
 from vectors.blind_matches import other_order
 
 from truc_protocol.audit import verify
@@ -340,6 +341,12 @@ def test_forged_records_of_mode_blind(tmp_path):
     ]
     both = check_agreement(chance.sample(files, 40), tmp_path)
     assert {expected.check for expected, _ in both} >= {"C2", "C10", "C11", "C12", "C19", "C43"}
+
+
+def test_ends_of_matches_of_mode_blind(tmp_path):
+    tables = {"late": opened_late(), "twice": held_twice(), "false": said_falsely()[0]}
+    both = check_agreement([(name, table.run().file()) for name, table in tables.items()], tmp_path)
+    assert {told.result for _, told in both} == {"proven"}
 
 
 def test_act_against_the_rules_that_the_server_has_signed_behind(tmp_path):

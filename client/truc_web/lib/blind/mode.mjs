@@ -134,7 +134,7 @@ function see(m, sealing, hand) {
     return
   }
   m.mode.openCard(m, /** @type {number} */ (place.seat), [place.slot, card, given])
-  hand.reading.see(card)
+  if (m.garbled === null) hand.reading.see(card)
 }
 
 // C43; what is in it, the giver's link shows (C50).
@@ -213,13 +213,16 @@ function deal(m, f) {
   lay(m, f, isUnseen(m))
 }
 
-// C19. A card that lies open already is no fault of who opens it.
+// C19. A card that lies open already is no fault of who opens it, and is not played.
 /** @param {Ledger} m @param {number} seat @param {import('../proof/records.mjs').Opening} opening */
 function openCard(m, seat, [slot, card, given]) {
   const { openHand: hand, openDeal: { d, opened }, sealing } = m
   m.must(slot < hand.ncards && !opened[seat].has(slot), 'C19')
   m.must(sealing !== null && sealing.opens(sealing.placeOf(d, seat, slot), card, given), 'C19')
-  if (hand.open.has(card)) m.garbled = { seat: null }
+  if (hand.open.has(card)) {
+    m.garbled = { seat: null }
+    return
+  }
   opened[seat].add(slot)
   hand.open.add(card)
   hand.reading.know(seat, slot, card)

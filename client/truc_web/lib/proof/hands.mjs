@@ -34,6 +34,7 @@ function act(m, f) {
     m.must(m.drawn && args.p !== 0, 'C20')
     m.seats[seat].ruled = 0
     openArgs(m, seat, kind, args)
+    if (m.garbled !== null) return     // mode blind: the card lies open already
     m.must(m.phase !== 'hand' || m.openHand.reading.act(seat, kind, args), 'C20')
     decide(m, seat, kind, args)
   } else if (kind === 'pause') {
