@@ -90,8 +90,9 @@ def test_strange_words_add_nothing_to_a_screen_and_cover_nothing(chrome, web_ser
         wrong |= looked_at(page, "end")
         assert is_proven(first.saved())
         match = page.wait_for(KEPT)
-        for path in (f"/m/{match}", "/history", "/best"):
+        for path, there in ((f"/m/{match}", ".replay"), ("/history", ".past"), ("/best", ".room")):
             first.go(path)
+            page.wait_until(f"document.querySelector({json.dumps(there)})")
             wrong |= looked_at(page, path)
         wrong |= {"title": page.look("document.title")} if BEGINS in page.look("document.title") else {}
         assert wrong == {}

@@ -7,7 +7,7 @@ import { Stopped } from '../../lib/line.mjs'
 import { randomBytes } from '../../lib/platform.mjs'
 import { Seat } from '../../lib/seat.mjs'
 import { SeatTalk, failureOf, fileBy } from '../../lib/seat_talk.mjs'
-import { plain, rulesOf } from './plain.mjs'
+import { plain, readableName, rulesOf } from './plain.mjs'
 import { worthOf } from './worth.mjs'
 
 /** @typedef {import('../../lib/proof/ledger.mjs').Ledger} Ledger */
@@ -258,7 +258,7 @@ export class Attended {
     if (this.means.vault === null || file === null || !setup?.mid) return null
     const ledger = this.talk?.seat.ledger ?? this.follower.ledger
     const seats = this.shown?.seats ?? []
-    const names = seats.map((/** @type {any} */ { name, seat }) => name ?? `${seat}`)
+    const names = seats.map((/** @type {any} */ { name, seat }) => readableName(name ?? `${seat}`))
     const match = toHex(setup.mid)
     const rules = rulesOf(setup.document)
     const winner = ledger?.result?.winner ?? null
