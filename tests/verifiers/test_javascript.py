@@ -394,3 +394,11 @@ def test_a_complaint_beside_its_transcript(judgement, status, tmp_path):
     assert [weighed["check"], weighed["record"], weighed["culprit"]] == [
         test.get(field) for field in ("check", "record", "culprit")
     ]
+
+
+def test_watcher_checks_a_match_of_mode_blind_as_its_records_come():
+    assert NODE is not None
+    program = Path(__file__).with_name("following.mjs")
+    file = VECTORS / "blind" / "paulista-unseen.truc"
+    done = subprocess.run([NODE, str(program), str(file)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("ended\n", "")

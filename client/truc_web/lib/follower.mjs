@@ -3,9 +3,10 @@
 
 import { same } from './bytes.mjs'
 import { Setup } from './proof/setup.mjs'
-import { Ledger } from './proof/ledger.mjs'
+import { MODES, ledgerOf } from './proof/audit.mjs'
 import { must } from './proof/records.mjs'
 
+/** @typedef {import('./proof/ledger.mjs').Ledger} Ledger */
 /** @typedef {import('./proof/records.mjs').Raw} Raw */
 
 /** Give the setup to `begin`, then each record to `take`. */
@@ -31,7 +32,7 @@ export class Follower {
 
   /** @param {{ doc: Uint8Array, records: import('./seat.mjs').Sent[] }} message */
   async begin({ doc, records }) {
-    const setup = new Setup(doc, await import('./rules/index.mjs'))
+    const setup = new Setup(doc, await import('./rules/index.mjs'), MODES)
     for (const [signer, body, sig] of records) {
       this.failing = { doc, raws: [...setup.records, { signer, body, sig }] }
       await setup.attest({ signer, body, sig })
@@ -39,7 +40,7 @@ export class Follower {
     }
     must(setup.done, 'C8', null)
     must(this.spk === null || same(setup.server.pk, this.spk), 'C9', null)
-    Object.assign(this, { setup, ledger: new Ledger(setup) })
+    Object.assign(this, { setup, ledger: await ledgerOf(setup) })
   }
 
   /** The next record; one that is known already must be the same. @param {Raw & { k: number }} record */

@@ -14,6 +14,12 @@ const LEDGERS = {
   blind: async (table) => new Ledger(table, (await import('../blind/mode.mjs')).BLIND)
 }
 
+/** The modes of tables that are judged. */
+export const MODES = Object.keys(LEDGERS)
+
+/** What takes the records of a match whose setup is done. @param {Setup} table */
+export const ledgerOf = (table) => LEDGERS[table.terms.mode](table)
+
 /**
  * @typedef {object} Verdict
  * @property {'proven' | 'refuted' | 'unreadable' | 'incomplete'} result
@@ -61,14 +67,14 @@ class Audit {
   async take(item) {
     if (this.table === null) {
       if (item.length > DOCUMENT_LIMIT) throw new Malformed('no rule document')
-      this.table = new Setup(item, this.engine, Object.keys(LEDGERS))
+      this.table = new Setup(item, this.engine, MODES)
       return
     }
     const record = this.newest = readItem(item)
     const taker = this.ledger ?? this.table
     await taker.attest(record)
     taker.take(record)
-    if (this.ledger === null && this.table.done) this.ledger = await LEDGERS[this.table.terms.mode](this.table)
+    if (this.ledger === null && this.table.done) this.ledger = await ledgerOf(this.table)
   }
 
   /**
