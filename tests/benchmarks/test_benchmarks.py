@@ -5,6 +5,7 @@ import json
 import sys
 
 import pytest
+import trio
 from benchmarks import __main__ as whole
 from benchmarks import audit, boards, bots, engine, floor, growth, node, picture, reports
 from benchmarks.boards import Board, Game, Play, Tally
@@ -12,7 +13,7 @@ from benchmarks.generator import spread
 from benchmarks.loop import Line, Loop
 from benchmarks.reports import BEGIN, END, PageError, write_page
 from benchmarks.running import MissingError
-from benchmarks.scenarios import LEAST, SECTIONS
+from benchmarks.scenarios import LEAST, SECTIONS, measure_floor
 from benchmarks.targets import TARGETS, Row, split_us
 from chaos.postgres import programs
 from sqlalchemy import create_engine, func, select
@@ -66,10 +67,19 @@ def test_interval_of_a_rate_is_wilsons():
     assert [round(bound, 3) for bound in bots.Rate(won=81, played=263).interval] == [0.255, 0.366]
 
 
+@pytest.fixture(scope="module")
+def measured_floor(tmp_path_factory):
+    """Return the floor that sections stand beside, measured once: each would measure its own again."""
+    return trio.run(measure_floor, tmp_path_factory.mktemp("floor"), LEAST)
+
+
 @pytest.mark.slow
 @LINUX_ALONE
 @pytest.mark.parametrize("section", MEASURED)
-def test_section_gives_every_row_that_the_targets_ask_of_it(section, tmp_path, capsys):
+def test_section_gives_every_row_that_the_targets_ask_of_it(
+    section, measured_floor, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(whole, "measure_floor", given(measured_floor))
     status = whole.main(["--only", section, "--json", str(tmp_path / "report.json")], scale=LEAST)
     said = capsys.readouterr()
     report = json.loads((tmp_path / "report.json").read_text())
