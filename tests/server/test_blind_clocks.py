@@ -11,7 +11,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
 from truc_protocol.bodies import Close, Garbled, Keys, Resign, Void
-from truc_protocol.ledger import sealed_pack
+from truc_protocol.ledger import next_share, sealed_pack
 from truc_protocol.records import parse
 
 SHORT = {"target": 3, "match": 1}
@@ -277,3 +277,21 @@ async def test_lock_out_of_turn_is_refused(server):
     step = LockStep(0, 0, None, (pack.plan.xs[0],) * count, (bytes(32),) * count)
     refused = await seats[0].ask(seats[0].sign(seats[0].body_of(step)))
     assert (refused["code"], refused["msg"].startswith("C43")) == ("not_now", True)
+
+
+async def test_where_a_partner_lends_no_cards_the_question_is_ruled(server, mock_clock):
+    options = {"target": 3, "match": 1, "decision_ms": 1000, "bank_ms": 0, "gone_after": 0}
+    seats = await blind_match(server, 4, "truco-mineiro-2", options=options)
+    for seat in seats:
+        seat.refuses = frozenset({"lend"})
+
+    def owes_lend(seat) -> bool:
+        return seat.done or (is_due("keys")(seat) and next_share(seat.ledger) is not None)
+
+    await play_on(seats, owes_lend)
+    giver, _ = next_share(seats[0].ledger)
+    assert seats[0].waiting["seats"] == [giver]
+    mock_clock.jump(60.1)
+    await play_on(seats, lambda seat: seat.done or bool(rulings(seat)))
+    ruling, ruled, _ = rulings(seats[0])[0]
+    assert (ruling, ruled % 2) == ("move", giver % 2)

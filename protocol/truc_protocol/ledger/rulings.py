@@ -17,7 +17,6 @@ from truc_protocol.ledger.state import (
     Pause,
     Taken,
     check_index,
-    deciding,
     is_exhausted,
     is_gone,
     owes_forfeit,
@@ -58,14 +57,12 @@ def _check_sealed(ledger: Ledger, body: Rule) -> None:
         raise CheckError("C52", f"expected the forfeit of seat {exposed.seat}, who is exposed", _SERVER)
     if ledger.phase in _SEALED and not ends:
         raise _unlisted(body)
-    if ledger.sealed is not None and body.ruling == "move" and deciding(ledger) is None:
-        raise CheckError("C22", "expected no move: seats owe keys or links", _SERVER)
-    if body.ruling == "pause" and _opens_next(ledger):
-        raise CheckError("C22", "expected no pause: nothing but links or keys may follow", _SERVER)
+    if body.ruling in ("move", "pause") and _opens_next(ledger):  # in place of a lend a move may be ruled
+        raise CheckError("C22", f"expected no {body.ruling}: nothing but links or keys may follow", _SERVER)
 
 
 def _opens_next(ledger: Ledger) -> bool:
-    """Tell whether seats owe the links of a hand, or the keys of a card, which a pause would forbid them to send."""
+    """Tell whether seats owe the links of a hand, or the keys of a card, before which nothing is ruled but an end."""
     sealed, hand, match = ledger.sealed, ledger.hand, ledger.match
     if sealed is None or hand is None or match is None:
         return False
