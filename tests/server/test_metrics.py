@@ -12,6 +12,7 @@ import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point
 from server.asking import figures, get, telling
+from server.blind_seats import blind_seats
 from server.conftest import QUICK, changed, holder_of, in_hand, running, together
 from server.rawclient import frame
 from server.test_snapshots import overflown
@@ -61,6 +62,10 @@ async def log_in_key(around) -> None:
 
 async def make_table(around) -> None:
     assert (await (await guest(around.server)).ask(FRENCH))["t"] == "ok"
+
+
+async def make_blind_table(around) -> None:
+    await blind_seats(around.server)
 
 
 async def agree(around) -> None:
@@ -172,6 +177,7 @@ EVENTS: list[tuple[str, Event]] = [
     ('truc_tables{state="terms"}', agree),
     ('truc_tables{state="playing"}', begin_match),
     ('truc_tables{state="over"}', finish_match),
+    ("truc_blind_tables", make_blind_table),
     ('truc_acts_total{kind="key"}', begin_match),
     ('truc_acts_total{kind="guest"}', play_as_guests),
     ("truc_act_seconds_count", begin_match),

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, get_args
 import trio
 
 from truc_protocol.errors import Code
+from truc_protocol.records import BLIND
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Reason
@@ -170,6 +171,12 @@ MEASURES: Final = (
         "Tables: waiting for players (open), for signatures (terms), with a match that is played (playing) or over.",
         _all_states,
         label="state",
+    ),
+    Measure(
+        "truc_blind_tables",
+        MeasureKind.GAUGE,
+        "Tables whose host sees no card (mode blind), in any state.",
+        lambda seen: sum(table.made.chosen.mode == BLIND for table in seen.lobby.tables()),
     ),
     Measure(
         "truc_acts_total",
