@@ -160,7 +160,7 @@ function garbled(m, f) {
 /** @param {Ledger} m @param {any} f */
 function release(m, f) {
   const { sealing } = m
-  if (!m.drawn) return CALLS.release(m, f)
+  if (!m.drawn && m.phase === 'called') return CALLS.release(m, f)
   const before = m.links.get(f.seat + 1)
   m.must(sealing !== null && before === undefined, 'C15', before !== undefined && same(before, f.link) ? null : m.blame)
   m.must(m.garbled !== null || m.won !== null || isHandOver(m), 'C49')
@@ -366,7 +366,7 @@ export const BLIND = {
   rulesOf: (rules) => ({ ...rules, absent: 'concede', ownerShows: false }),
   rolesOf: (m) => allRoles(m).filter((role) => role !== SERVER || !m.drawn),
   missing,
-  voidReasons: ['silent', 'link', 'points'],
+  voidReasons: (m) => m.sealing === null ? ['silent', 'link'] : ['silent', 'link', 'points'],
   isOpened: () => false,
   openCard,
   checkDue,

@@ -115,7 +115,7 @@ function deal(m, f) {
 function voided(m, f) {
   const { missing, voidReasons } = m.mode
   const silent = missing(m)
-  m.must(voidReasons.includes(f.reason) && silent.length > 0 && sameList(f.seats, silent), 'C26')
+  m.must(voidReasons(m).includes(f.reason) && silent.length > 0 && sameList(f.seats, silent), 'C26')
   m.openServerLink(f.link)
   m.tell('void', `${f.reason}, seats ${f.seats.join(', ')}`)
   m.voids += 1

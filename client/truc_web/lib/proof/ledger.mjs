@@ -26,7 +26,7 @@ import { END } from './end.mjs'
  * @property {(rules: Rules) => Rules} rulesOf the rules of its games
  * @property {(m: Ledger) => number[]} rolesOf the roles that the call at hand names
  * @property {(m: Ledger) => number[]} missing the seats that a void has to name now
- * @property {string[]} voidReasons
+ * @property {(m: Ledger) => string[]} voidReasons
  * @property {(m: Ledger) => boolean} isOpened whether a close or void carries the server's link
  * @property {(m: Ledger, seat: number, opening: import('./records.mjs').Opening) => void} openCard
  * @property {(m: Ledger, record: TypedRecord, culprit: number | null) => void} checkDue
@@ -47,7 +47,7 @@ const DEALT = {
   rulesOf: (rules) => rules,
   rolesOf: allRoles,
   missing: silentSeats,
-  voidReasons: ['silent', 'link'],
+  voidReasons: () => ['silent', 'link'],
   isOpened: (m) => m.rules.reveal === 'hand',
   openCard,
   checkDue,
