@@ -6,6 +6,7 @@ import pytest
 import trio
 from client.playing import homes, play_bots
 from client.running import truc
+from client.serving import RealServer
 
 from truc_client import (
     MatchEnded,
@@ -113,6 +114,45 @@ async def test_client_that_goes_behind_each_step_and_comes_back_proves_the_match
     assert restless.left == []
     assert restless.ended is not None
     assert verify_file(restless.ended.transcript).host_saw_no_card
+
+
+@pytest.mark.parametrize("kind", ["mask", "keys", "release"])
+async def test_steps_are_sent_again_to_a_server_that_was_killed_behind_one(tmp_path, kind) -> None:
+    (tmp_path / "server").mkdir()
+    server = RealServer(tmp_path / "server").start()
+    north, east = homes(tmp_path, False, False)
+    ended: list[MatchEnded] = []
+
+    def kill_once(happening: object) -> None:
+        is_due = isinstance(happening, RecordSeen) and happening.kind == kind and happening.k > 3
+        if is_due and not killed.is_set():
+            killed.set()
+
+    async def play(
+        player: Player, seed: int, code: str | None, opened: trio.MemorySendChannel | None
+    ) -> None:
+        async with connect(server.url, player) as connection:
+            if code is None:
+                table = await connection.create("truc-french", options=SHORT, private=True)
+                await opened.send(table.code)
+            else:
+                table = await connection.join(code)
+            await table.ready()
+            ended.append(await play_match(table, simple_bot(seed), kill_once))
+
+    killed = trio.Event()
+    try:
+        with trio.fail_after(120):
+            async with trio.open_nursery() as nursery:
+                opened, codes = trio.open_memory_channel(1)
+                nursery.start_soon(play, north, 1, None, opened)
+                nursery.start_soon(play, east, 2, await codes.receive(), None)
+                await killed.wait()
+                await trio.to_thread.run_sync(server.kill)
+                await trio.to_thread.run_sync(server.start)
+        assert [each.verdict.host_saw_no_card for each in ended] == [True, True]
+    finally:
+        server.stop()
 
 
 async def test_player_is_told_that_the_seats_deal_and_whom_the_deal_waits_for(real_server, tmp_path) -> None:
