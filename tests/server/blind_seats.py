@@ -127,7 +127,9 @@ class BlindSeat(Seat):
             return ()
         what = self._kind()
         turn = pack.turn if what == "lock" else len(pack.steps) if what == "lend" else pack.asked
-        return what, pack.plan.j, 0 if what == "opening" else pack.d, turn
+        # in a hand a step is signed again for its new place where another record came in between
+        again = self.ledger.parallel[0] if pack.d and what in ("lock", "keys") else 0
+        return what, pack.plan.j, 0 if what == "opening" else pack.d, turn, again
 
     def _body(self) -> Body | None:
         pack, what = sealed_pack(self.ledger), self._kind()

@@ -295,3 +295,53 @@ async def test_where_a_partner_lends_no_cards_the_question_is_ruled(server, mock
     await play_on(seats, lambda seat: seat.done or bool(rulings(seat)))
     ruling, ruled, _ = rulings(seats[0])[0]
     assert (ruling, ruled % 2) == ("move", giver % 2)
+
+
+def first_of(*kinds: str):
+    """Return what chooses the first option of these kinds that there is, in this order."""
+
+    def choose(_message, options):
+        found = (option for kind in kinds for option in options if option["kind"] == kind)
+        return next(found, None)
+
+    return choose
+
+
+async def test_pause_in_a_redeal_ends_and_the_new_cards_are_locked(server):
+    seats = await begun(server, refuses={}, variant="truc-french")
+    for seat in seats:
+        seat.chooses = first_of("redeal", "accept")
+    await play_on(seats, lambda seat: seat.next and seat.ledger.hand is not None)
+    for seat in seats:
+        seat.refuses = frozenset({"lock"})
+    await play_on(seats, is_due("lock"))
+    assert sealed_pack(seats[0].ledger).d == 1
+    for kind in ("pause", "resume"):
+        for seat in seats:
+            k = max(each.next for each in seats)
+            await together(*(partial(each.play, lambda each, k=k: each.next >= k) for each in seats))
+            assert (await seat.hand_in(seat.act_of({"kind": kind})))["t"] == "ok"
+        await play_on(seats, lambda seat, kind=kind: seat.ledger.pause.active is (kind == "pause"))
+    for seat in seats:
+        seat.refuses = frozenset()
+        seat.chooses = seat.pick
+        await seat.follow()
+    await play_on(seats)
+    assert (seats[0].verdict().result, seats[0].verdict().reason) == (Result.PROVEN, "won")
+
+
+async def test_seat_that_says_a_false_value_is_exposed_by_its_cards(server):
+    seats = await begun(server, refuses={}, variant="truco-argentino")
+
+    def lie(message, options):
+        said = [option for option in options if option["kind"] in ("points", "good")]
+        if not said:
+            return first_of("envido", "accept", "play")(message, options)
+        true = [option["args"][0] for option in said if option["kind"] == "points"]
+        return {"key": "points", "kind": "points", "args": (32 if true == [33] else 33,), "hints": {}}
+
+    seats[0].chooses = first_of("envido", "points", "good", "accept", "play")
+    seats[1].chooses = lie
+    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
+    assert rulings(seats[0])[-1] == ("forfeit", 1, "false")
+    assert not seats[0].verdict().by_ruling

@@ -133,7 +133,7 @@ async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):
     seats = await blind_match(server, options=SHORT)
     seats[1].refuses = frozenset({"keys"})
     await play_on(seats, is_due("keys"))
-    assert ("keys", 1, 0, None) in seats[0].places
+    assert ("keys", 1, 0, None, 0) in seats[0].places
     assert Keys not in kinds(seats[0]) + kinds(seats[1])
     seats[1].refuses = frozenset()
     await seats[1].follow()
