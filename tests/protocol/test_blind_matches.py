@@ -577,6 +577,14 @@ def test_match_whose_last_hand_is_opened_late_by_who_forfeited_it_is_closed_all_
     assert verdict.unopened == ()
 
 
+def test_no_link_is_due_once_the_match_is_over():
+    table = french()
+    seat = parse(until(table, Release, when=lambda body: body.j == 1)).seat
+    table.step()
+    table.add(table.rule("abandon", None, "server"))
+    expected(table, "C22", "server", table.rule("forfeit", 1 - seat, "opening"))
+
+
 def test_no_pause_is_ruled_where_only_links_may_follow():
     table = french()
     until(table, Act)

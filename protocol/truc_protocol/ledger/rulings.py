@@ -125,7 +125,7 @@ def _may_forfeit_sealed(ledger: Ledger, seat: int, kind: str) -> bool:
     """Tell whether a seat has shown itself a cheat, or owes what nothing can void while the other side owes nothing."""
     exposed = None if ledger.sealed is None else ledger.sealed.exposed
     if kind == "opening":
-        owing = owes(ledger)
+        owing = owes(ledger) if ledger.phase is not Phase.OVER else ()  # links may come then, and are not due
         return exposed is None and seat in owing and {each % 2 for each in owing} == {seat % 2}
     return owes_forfeit(ledger) and exposed == Exposed(seat, kind)
 
