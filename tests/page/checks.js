@@ -43,7 +43,8 @@ const near = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3
 globalThis.overlaps = () => {
   if (document.querySelector('[data-dialog]')) return []
   const things = APART.flatMap((selector, kind) => [...document.querySelectorAll(selector)].filter(isSeen).map((each) => ({ kind, each, box: each.getBoundingClientRect() })))
-  return things.flatMap((a, i) => things.slice(i + 1).filter((b) => a.kind !== b.kind && near(a.box, b.box)).map((b) => `on each other: ${toldAs(a.each)} and ${toldAs(b.each)}`))
+  const areApart = (a, b) => a.kind !== b.kind || a.each.matches('.who')     // cards of one hand lie on each other
+  return things.flatMap((a, i) => things.slice(i + 1).filter((b) => areApart(a, b) && near(a.box, b.box)).map((b) => `on each other: ${toldAs(a.each)} and ${toldAs(b.each)}`))
 }
 
 /** One heading of the first level, none without text. */
