@@ -49,8 +49,8 @@ def close(ledger: Ledger, body: Close) -> Taken:
     if body.reason != reason:
         raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", _SERVER)
     # in mode blind a hand that has won the match is ended too, by who does not open it, and may be opened after that
-    is_told = ledger.hand.is_known and ledger.sealed is None
-    if reason == "ended" and match.winner is not None and is_told:
+    is_won = reason == "ended" and match.winner is not None and ledger.sealed is None
+    if is_won and ledger.hand.is_known:
         raise CheckError("C24", "the match was won before it was ended otherwise", _SERVER)
     if reason == "hand":
         check_shown(ledger, ledger.hand, match)
