@@ -74,7 +74,8 @@ def test_modules_come_once_in_one_wave_then_those_of_the_menu_and_a_second_visit
         line.asked.clear()
         second.sit(code, NAMES[1])
         second.page.wait_until("document.querySelector('.hand .k')")
-        second.page.wait_until(ALL_THERE)
+        for person in (first, second):
+            person.page.wait_until(ALL_THERE)
         named = set(re.findall(rb'(?:href|src)="([^"]+)"', read_tree().page({}, is_link=True)))
         own = [path for _, path in line.asked if "icon" not in path]
         counted = Counter(own)
