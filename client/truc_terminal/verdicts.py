@@ -37,7 +37,8 @@ from truc_words import (
 
 EXIT_CODES: Final = {Result.PROVEN: 0, Result.REFUTED: 1, Result.UNREADABLE: 2, Result.INCOMPLETE: 3}
 """The exit status of `truc verify`; with several files, the first of refuted, unreadable, incomplete that occurs."""
-
+_GROUNDS: Final = {"cheat": "verdict.own_link", "false": "verdict.own_cards"}
+"""How it was shown that a seat has cheated in mode blind, by the kind of its forfeit."""
 _LONGEST: Final = 400
 """How many characters of a message are shown: it may repeat what a stranger wrote."""
 _SEAT: Final = re.compile(r"\bseat (\d+)\b")
@@ -67,6 +68,9 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
         for j, seats in verdict.unopened:
             unopened = joined([names[seat] for seat in seats], speech)
             yield speech.say("verdict.unopened", n=j, seats=unopened)
+        if verdict.exposed is not None and verdict.proven_forfeit is None:
+            ground = Sentence(_GROUNDS[verdict.exposed.kind])
+            yield speech.say("verdict.exposed", seat=names[verdict.exposed.seat], ground=ground)
         yield from _counted(verdict, speech)
 
 
@@ -182,7 +186,7 @@ def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) ->
         return speech.say("verdict.no_result", score=score)
     nobody = verdict.winner is None
     winner = speech.say("verdict.nobody") if nobody else side_name(verdict.winner or 0, names, speech)
-    shown = verdict.exposed
+    shown = verdict.proven_forfeit
     reason = speech.reason(verdict.reason) if shown is None else speech.say(_ground(shown))
     how = speech.separated([reason, *_doubts(verdict, speech)])
     return speech.say("verdict.winner", winner=winner, how=how, score=score)
@@ -243,9 +247,7 @@ def _counted(verdict: Verdict, speech: Speech) -> Iterator[str]:
 def _ground(ruling: Rule) -> str:
     if ruling.ruling == "abandon":
         return "verdict.servers_word"
-    return {"cheat": "verdict.own_link", "false": "verdict.own_cards"}.get(
-        str(ruling.kind), "verdict.time_ran_out"
-    )
+    return _GROUNDS.get(str(ruling.kind), "verdict.time_ran_out")
 
 
 def _changes(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:

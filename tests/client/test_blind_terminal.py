@@ -11,6 +11,7 @@ from vectors.blind_matches import FOLDER
 from truc_conform.shown import table_state
 from truc_protocol.records import BLIND
 from truc_protocol.setup import Opts
+from truc_protocol.transcript import read_transcript, write_transcript
 from truc_rules import preset
 from truc_terminal.screen.explaining import terms_in_full, terms_line
 from truc_words import ENGLISH, LANGUAGES
@@ -85,6 +86,14 @@ def test_only_a_match_that_shows_it_has_the_badge(file: Path, has_badge: bool, t
     told = truc("verify", file, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
     assert told.exit_code == 0
     assert (BADGE in told.stdout) is has_badge
+
+
+def test_cheat_is_named_also_where_no_forfeit_follows(tmp_path) -> None:
+    document, records = read_transcript(EXPOSED.read_bytes())
+    forfeit = next(k for k, record in enumerate(records) if b"truc/1/rule" in record.body[:16])
+    (cut := tmp_path / "cut.truc").write_bytes(write_transcript(document, records[:forfeit]))
+    told = truc("verify", cut, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+    assert "has cheated: their own link shows it." in told.stdout
 
 
 def test_each_step_with_the_pack_is_told(tmp_path) -> None:

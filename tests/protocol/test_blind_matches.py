@@ -39,7 +39,7 @@ from truc_protocol.bodies import (
     Sub,
     Void,
 )
-from truc_protocol.ledger import Due, due, fold, start
+from truc_protocol.ledger import Due, Exposed, due, fold, start
 from truc_protocol.records import (
     BLIND,
     KIND_OF,
@@ -431,7 +431,10 @@ def end_exposed(table: BlindTable, seat: int, kind: str) -> None:
         table, "C22", "server", table.rule("forfeit", seat, other), table.rule("forfeit", seat, "opening")
     )
     abandoned = table.rule("abandon", None, "server")
-    assert audit(table.document, [*table.records, abandoned]).ledger.outcome == (None, "abandoned")
+    given_up = audit(table.document, [*table.records, abandoned])
+    assert given_up.ledger.outcome == (None, "abandoned")
+    told = given_up.verdict()
+    assert (told.exposed, told.by_ruling) == (Exposed(seat, kind), True)
     table.run()
     verdict = verify(table.file())
     assert (verdict.result, verdict.winner, verdict.reason) == (Result.PROVEN, 1 - seat % 2, "forfeit")

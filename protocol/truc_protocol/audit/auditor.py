@@ -42,6 +42,7 @@ from truc_protocol.crypto import chains, keys
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import BoxKey, box_key
 from truc_protocol.ledger import (
+    Exposed,
     Folded,
     Ledger,
     box_public,
@@ -114,6 +115,7 @@ class Auditor:
         self._unheard: tuple[tuple[Ledger, AnyBody], ...] = ()
         self._newcomers: frozenset[int] = frozenset()
         self._unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
+        self._exposed: Exposed | None = None
         self._failed: Refutation | None = None
         self._sound: frozenset[keys.Signed] = frozenset()
 
@@ -225,6 +227,8 @@ class Auditor:
             folded = Folded(folded.ledger, untold(folded.events, self._told))
         self._told = () if isinstance(body, Close) else self._told + folded.events
         self._count(before, record, body)
+        if self._ledger.sealed is not None and self._ledger.sealed.exposed is not None:
+            self._exposed = self._ledger.sealed.exposed
         if before.sealed is not None and self._ledger.sealed is None and not isinstance(body, Void):
             seats = unopened(before)
             self._unopened = (*self._unopened, *([(before.deal_index, seats)] if seats else []))
@@ -366,7 +370,8 @@ class Auditor:
             result = Result.PROVEN
         else:
             result = Result.INCOMPLETE
-        return describe(result, self._failed, self._terms, self._signed, self._words, unopened=self._unopened)
+        told = describe(result, self._failed, self._terms, self._signed, self._words)
+        return told._replace(unopened=self._unopened, exposed=self._exposed)
 
 
 def _parse(ledger: Ledger, record: Record) -> AnyBody:

@@ -7,7 +7,7 @@ from typing import NamedTuple, assert_never
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
-from truc_protocol.ledger import Ledger, is_exhausted, score
+from truc_protocol.ledger import Exposed, Ledger, is_exhausted, score
 from truc_protocol.records import BLIND, DEALT
 from truc_protocol.setup import MatchTerms
 from truc_rules import Variant, preset, presets
@@ -168,6 +168,8 @@ class Verdict(NamedTuple):
         moves: how many moves each side has made, those of rulings included.
         mode: the mode of the table: whether the server deals, or sees no card (blind).
         unopened: in mode blind, (deal index, seats): who has not opened their link of a hand that was called and not voided.
+        exposed: in mode blind, the seat whose own link or cards have shown that it cheated, and how; the match may end otherwise
+            than by its forfeit.
     """
 
     result: Result
@@ -197,6 +199,7 @@ class Verdict(NamedTuple):
     moves: tuple[int, int] = (0, 0)
     mode: str = DEALT
     unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    exposed: Exposed | None = None
 
     @property
     def host_saw_no_card(self) -> bool:
@@ -223,10 +226,10 @@ class Verdict(NamedTuple):
     @property
     def by_ruling(self) -> bool:
         """Whether the server's word, not play, a resignation or a seat that its own link exposes, decided the match."""
-        return self.reason in ("forfeit", "abandoned") and self.exposed is None
+        return self.reason in ("forfeit", "abandoned") and self.proven_forfeit is None
 
     @property
-    def exposed(self) -> Rule | None:
+    def proven_forfeit(self) -> Rule | None:
         """The forfeit of a seat that the records show to have cheated with the pack, or to have said what its cards deny."""
         return next((rule for _, rule in self.rulings if rule.kind in ("cheat", "false")), None)
 
@@ -248,8 +251,6 @@ def describe(
     terms: MatchTerms | None,
     signed: Ledger | None,
     words: Words,
-    *,
-    unopened: tuple[tuple[int, tuple[int, ...]], ...] = (),
 ) -> Verdict:
     """Put together what is known of a match; `signed` is its ledger after the last signed record."""
     variant = terms.variant.name if terms else None
@@ -257,7 +258,7 @@ def describe(
     verdict = Verdict(result, refutation, variant, is_preset=known)
     if signed is None:
         return verdict
-    return _counted(_reached(verdict, signed), signed.k, words)._replace(unopened=unopened)
+    return _counted(_reached(verdict, signed), signed.k, words)
 
 
 def _reached(verdict: Verdict, signed: Ledger) -> Verdict:
