@@ -31,7 +31,7 @@ def _once_us(action: Callable[..., object], *arguments: object) -> float:
     return (time.process_time() - begun) * 1e6
 
 
-def _each_us(action: Callable[..., object], *arguments: object) -> float:
+def each_us(action: Callable[..., object], *arguments: object) -> float:
     """Return the microseconds of one of many calls in a row."""
 
     def often() -> None:
@@ -46,6 +46,6 @@ def signatures_us(rounds: int = 5) -> tuple[float, float]:
     signer = keys.generate_signing_key()
     signature = signer.sign(_BODY)
     return (
-        statistics.median(_each_us(signer.sign, _BODY) for _ in range(rounds)),
-        statistics.median(_each_us(keys.verify, signer.public, _BODY, signature) for _ in range(rounds)),
+        statistics.median(each_us(signer.sign, _BODY) for _ in range(rounds)),
+        statistics.median(each_us(keys.verify, signer.public, _BODY, signature) for _ in range(rounds)),
     )

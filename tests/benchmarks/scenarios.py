@@ -17,7 +17,7 @@ import trio
 from benchmarks import audit as auditing
 from benchmarks import calls as counting
 from benchmarks import engine as playouts
-from benchmarks import floor, node, running
+from benchmarks import floor, node, running, sealed
 from benchmarks import growth as growing
 from benchmarks.generator import Plan
 from benchmarks.measuring import signatures_us
@@ -63,6 +63,7 @@ class Scale(NamedTuple):
         rounds: of what runs in this process.
         turns: of loads that are set beside each other.
         hands: of the match that is audited.
+        sealed: hands of a match in mode blind, fewer than its game goes to.
         matches: few and many that are verified.
         reach: how far things grow.
     """
@@ -82,6 +83,7 @@ class Scale(NamedTuple):
     rounds: int = 5
     turns: int = 3
     hands: int = auditing.HANDS
+    sealed: int = 8
     matches: tuple[int, int] = (100, 10_000)
     reach: growing.Reach = growing.FULL
 
@@ -107,6 +109,7 @@ SHORT: Final = Scale(
     rounds=1,
     turns=1,
     hands=10,
+    sealed=2,
     matches=(20, 200),
     reach=growing.SHORT,
 )
@@ -126,6 +129,7 @@ LEAST: Final = Scale(
     rounds=1,
     turns=1,
     hands=2,
+    sealed=1,
     matches=(2, 4),
     reach=growing.LEAST,
 )
@@ -364,6 +368,26 @@ async def audit(folder: Path, scale: Scale) -> Figures:
     return found
 
 
+async def blind(folder: Path, scale: Scale) -> Figures:
+    """Play hands of mode blind in turns with hands of mode dealt, by how many seats there are, and measure what X25519 costs."""
+    found: Figures = {"primitives": await running.told("benchmarks.sealed", "--primitives")}
+    for count in sealed.COUNTS:
+        loads = {mode: partial(_hands, folder, mode, count, scale.sealed) for mode in sealed.MODES}
+        found[str(count)] = await _in_turns(scale.turns, loads, cost=_seat_ms)
+    return found
+
+
+async def _hands(folder: Path, mode: str, seats: int, hands: int) -> Figures:
+    async with running.server(folder) as server:
+        told = {"port": server.port, "pid": server.pid, "mode": mode, "seats": seats, "hands": hands}
+        words = [word for name, value in told.items() for word in (f"--{name}", str(value))]
+        return await running.told("benchmarks.sealed", *words)
+
+
+def _seat_ms(load: Figures) -> float:
+    return float(load["seat_ms"])
+
+
 async def verify(folder: Path, scale: Scale) -> Figures:
     """Verify few small matches and many, in a process that starts others for all cores; seconds."""
     del folder
@@ -427,6 +451,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
     "postgresql": postgresql,
     "engine": engine,
     "audit": audit,
+    "blind": blind,
     "verify": verify,
     "growth": growth,
     "start": start,

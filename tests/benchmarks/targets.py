@@ -11,8 +11,35 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.engine import PLAIN, WITH_SIDE_BETS
 from benchmarks.scenarios import FULL, PACE
+from benchmarks.sealed import COUNTS
 
 CROWD: Final = FULL.crowd
+
+
+class Sealed(NamedTuple):
+    """What a hand of mode blind took in the prototype of its chapter.
+
+    Attributes:
+        seat_ms: processor time of a seat.
+        server_ms: that of a server.
+        opened_ms: to make the steps of one opened seat again.
+        deal_bytes: from the call to the deal.
+    """
+
+    seat_ms: float
+    server_ms: float
+    opened_ms: float
+    deal_bytes: float
+
+
+PROTOTYPE: Final = {
+    2: Sealed(37, 29, 8.2, 8_300),
+    4: Sealed(70, 62, 9.3, 18_800),
+    6: Sealed(118, 110, 11.4, 32_000),
+}
+AT_HAND_US, NEW_US = 43.0, 83.0
+"""What an exchange of X25519 took there, with a key at hand and with a new one."""
+DEAL_MS: Final = {2: 80, 4: 200, 6: 450}
 
 Results = dict[str, Any]
 Read = Callable[[Results], float]
@@ -218,6 +245,43 @@ def _growth(name: str, what: str) -> Target:
         "µs",
         lambda results: grown(results, what, is_most=True),
         lambda results: grown(results, what, is_most=False),
+    )
+
+
+def at_price(results: Results, figure: float) -> float:
+    """Return a figure of the prototype at the price that X25519 has in this run."""
+    price = results["blind"]["primitives"]
+    return float(figure * (price["at_hand_us"] + price["new_us"]) / (AT_HAND_US + NEW_US))
+
+
+def _sealed(seats: int) -> tuple[Target, ...]:
+    """Return the rows of a hand of mode blind with so many seats."""
+    then, section = PROTOTYPE[seats], "blind"
+
+    def target(
+        name: str, unit: str, place: str, floor: Read | None = None, must: float | None = None
+    ) -> Target:
+        figure = _at(f"{section} {place}")
+        return Target(section, f"mode blind, {seats} seats: {name}", unit, figure, floor, must)
+
+    def priced(figure: float) -> Read:
+        return lambda results: at_price(results, figure)
+
+    mine, dealt = f"{seats} blind", f"{section} {seats} dealt"
+    deal = target("from call to deal, all seats on one core", "ms", f"{mine} deal_ms", None, DEAL_MS[seats])
+    return (
+        target("a seat, a hand", "ms", f"{mine} seat_ms", priced(then.seat_ms), 1.3),
+        target("the server, a hand", "ms", f"{mine} server_ms", priced(then.server_ms), 1.3),
+        target("of that, the main thread", "ms", f"{mine} server_main_ms", _at(f"{dealt} server_main_ms")),
+        target(
+            "an opened seat made again", "ms", f"primitives opened_ms {seats}", priced(then.opened_ms), 1.3
+        ),
+        target("bytes of a deal", "", f"{mine} deal_bytes", lambda _: then.deal_bytes, 1.3),
+        target("messages one after the other before a deal", "", f"{mine} messages"),
+        deal._replace(slack=5.0),
+        target("a seat, beside one of mode dealt", "ms", f"{mine} seat_ms", _at(f"{dealt} seat_ms")),
+        target("the server, beside mode dealt", "ms", f"{mine} server_ms", _at(f"{dealt} server_ms")),
+        target("from call to deal in mode dealt", "ms", f"{seats} dealt deal_ms"),
     )
 
 
@@ -435,6 +499,9 @@ TARGETS: Final = (
         _at("audit truco-argentino verified_ms"),
         3,
     ),
+    Target("blind", "X25519 with a key at hand", "µs", _at("blind primitives at_hand_us")),
+    Target("blind", "X25519 with a new key", "µs", _at("blind primitives new_us")),
+    *(row for seats in COUNTS for row in _sealed(seats)),
     Target(
         "verify",
         "verifying many matches, beside few as many times",

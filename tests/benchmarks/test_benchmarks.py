@@ -3,6 +3,7 @@
 import itertools
 import json
 import sys
+from pathlib import Path
 
 import pytest
 import trio
@@ -14,7 +15,7 @@ from benchmarks.loop import Line, Loop
 from benchmarks.reports import BEGIN, END, PageError, write_page
 from benchmarks.running import MissingError
 from benchmarks.scenarios import LEAST, SECTIONS, measure_floor
-from benchmarks.targets import TARGETS, Row, split_us
+from benchmarks.targets import AT_HAND_US, DEAL_MS, NEW_US, PROTOTYPE, TARGETS, Row, at_price, split_us
 from chaos.postgres import programs
 from sqlalchemy import create_engine, func, select
 
@@ -225,6 +226,17 @@ def test_act_and_hand_are_told_apart_by_two_loads():
     full = {"acts": 1000, "hands": 100, "main_s": 1000 * 50e-6 + 100 * 400e-6}
     brief = {"acts": 1000, "hands": 500, "main_s": 1000 * 50e-6 + 500 * 400e-6}
     assert split_us({"acts": {"few": full, "brief": brief}}) == pytest.approx((50, 400))
+
+
+def test_bounds_of_mode_blind_are_those_of_the_page_at_the_price_of_the_run():
+    page = (Path(__file__).parents[2] / "docs/performance.md").read_text(encoding="utf-8")
+    for seats, then in PROTOTYPE.items():
+        figures = f"{then.seat_ms} ms | {then.server_ms} ms | {then.opened_ms} ms | {then.deal_bytes:,}"
+        row = f"| {seats} | {figures} | at most {DEAL_MS[seats]} ms |"
+        assert row in page, row
+    assert f"there {AT_HAND_US:.0f} and {NEW_US:.0f} µs" in page
+    results = {"blind": {"primitives": {"at_hand_us": AT_HAND_US / 2, "new_us": NEW_US / 2}}}
+    assert at_price(results, 37) == 18.5
 
 
 @pytest.mark.parametrize(("ratio", "reached"), [(9.0, "goal"), (10.0, "goal"), (50.0, "must"), (101.0, "no")])
