@@ -35,6 +35,7 @@ class Level(StrEnum):
     C2 = "C2"
     C3 = "C3"
     C4 = "C4"
+    C5 = "C5"
 
 
 MEANINGS: Final = {
@@ -43,6 +44,7 @@ MEANINGS: Final = {
     Level.C2: "plays a match by the options",
     Level.C3: "plays with a key, checks every record, and stops at a cheat",
     Level.C4: "C3 in any game, and through whatever a long match brings",
+    Level.C5: "C3 also at tables whose host sees no card",
 }
 
 

@@ -77,7 +77,7 @@ def _filled(word: str, places: dict[str, str]) -> str:
 async def perform(scene: Scene, order: Order, visit: Visit | None = None) -> list[CaseResult]:
     """Run one scene and judge its cases; `visit` is what a client does that is no program with a command."""
     began = time.monotonic()
-    server = ClientHarness(scene.game, seed=order.seed)
+    server = scene.harness(scene.game, seed=order.seed)
     server.takes_revocations = any(_REVOCATION in word for word in order.command)
     scene.arrange(server)
     with tempfile.TemporaryDirectory(prefix="truc-conform-") as folder:

@@ -48,12 +48,14 @@ class Scene(NamedTuple):
     Attributes:
         runs: how often the client is started.
         game: what is played.
+        harness: the kind of table.
     """
 
     arrange: Arrange
     judged: tuple[Judged, ...]
     runs: int = 1
     game: Game = FRENCH
+    harness: type[ClientHarness] = ClientHarness
 
 
 def judged(name: str, clause: str, expected: str, judge: Judge) -> Judged:

@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 import trio
-from client.blind_server import BlindServer, giving_up
 from client.cheats import body_of, forget_since, instead, on_record, place_of, resigned
 from client.playing import at_table, come_back, my_turn, pick, play_on, received, signed
 from trio.testing import wait_all_tasks_blocked
@@ -28,6 +27,8 @@ from truc_client.errors import LostError
 from truc_client.happenings import Waiting
 from truc_client.line.link import ClockOffset, Link
 from truc_client.verifying import verify_file
+from truc_conform.blind_server import BlindServer
+from truc_conform.playing import quiet
 from truc_conform.shown import CODE
 from truc_protocol import messages
 from truc_protocol.audit import Result
@@ -57,6 +58,12 @@ async def played(server, player, choose=pick, until=lambda happening: isinstance
             table = await connection.create(server.variant.name)
             await table.ready()
             return await play_on(table, until=until, choose=choose)
+
+
+def giving_up(actions):
+    """Let the other side of seat 0 decline what it asks for, so that it is at its last point soon."""
+    declining = (each for each in actions if each.kind == "decline" and each.seat % 2)
+    return next(declining, quiet(actions))
 
 
 def asking(turn: YourTurn):
@@ -91,7 +98,7 @@ async def test_match_is_dealt_among_the_seats_and_proven(blind, player, variant,
 
 async def test_cards_lent_by_a_partner_are_told_and_own_ones_are_lent(blind, player) -> None:
     server = blind("truco-mineiro-2", seats=4, target=4)
-    server.choose = giving_up
+    server.decides = giving_up
     seen = await played(server, player, choose=asking)
     assert verdict_of(seen).host_saw_no_card
     lent = [each for each in seen if isinstance(each, PartnerCards)]
@@ -277,7 +284,7 @@ async def test_box_that_does_not_open_is_called_garbled_at_once_and_its_giver_ex
 
 async def test_box_of_lent_cards_that_does_not_open_is_called_garbled(blind, player) -> None:
     server = blind("truco-mineiro-2", seats=4, target=4)
-    server.choose = giving_up
+    server.decides = giving_up
 
     def bad_lend(_ledger, _pack, step):
         return step._replace(box=bytes(len(step.box))) if hasattr(step, "receiver") else step
@@ -443,7 +450,7 @@ async def test_lock_of_a_redeal_that_a_pause_has_overtaken_is_signed_again_as_th
     blind, player
 ) -> None:
     server = blind(target=2)
-    server.choose = lambda actions: next(
+    server.decides = lambda actions: next(
         (each for each in actions if each.kind in ("redeal", "accept")), actions[0]
     )
     done: list[Lock] = []

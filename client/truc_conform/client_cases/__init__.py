@@ -5,6 +5,8 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from truc_conform.client_cases import (
+    blind,
+    blind_cheats,
     cheats,
     entering,
     game_cheats,
@@ -17,6 +19,7 @@ from truc_conform.client_cases import (
     two_histories,
     watching,
 )
+from truc_conform.client_cases.blind import unsealed
 from truc_conform.client_cases.keyed import without_key
 from truc_conform.result import Case, Level, in_module
 from truc_conform.scenes import Scene, absent, needing, unwatched
@@ -33,6 +36,8 @@ SCENES: Final[tuple[Scene, ...]] = (
     *needing(without_key, in_module(games, Scene)),
     *needing(without_key, in_module(game_cheats, Scene)),
     *in_module(server_keys, Scene),
+    *needing(unsealed, in_module(blind, Scene)),
+    *needing(unsealed, in_module(blind_cheats, Scene)),
 )
 CASES: Final[tuple[Case, ...]] = tuple(case for scene in SCENES for case, _ in scene.judged)
 ASKED: Final[dict[Level, tuple[Level, ...]]] = {
@@ -41,6 +46,7 @@ ASKED: Final[dict[Level, tuple[Level, ...]]] = {
     Level.C2: (Level.C0, Level.C2),
     Level.C3: (Level.C0, Level.C2, Level.C3),
     Level.C4: (Level.C0, Level.C2, Level.C3, Level.C4),
+    Level.C5: (Level.C0, Level.C2, Level.C3, Level.C5),
 }
 """What a client must pass at each level: one that plays need not watch."""
 

@@ -1,7 +1,6 @@
-"""A scripted server of tables whose host sees no card: puppets deal with the client under test, at seat 0.
+"""A scripted server of tables whose host sees no card: the puppets deal with the client under test, at seat 0.
 
-What the puppets do with the pack they find out as any seat does; `cheats` changes it by seat, and seats in `silent` take no
-step and open no link. The server holds no cards, and tells whom it waits for.
+What the puppets do with the pack they find out as any seat does. The server holds no cards, and tells whom it waits for.
 """
 
 from collections.abc import Callable
@@ -9,9 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from truc_conform.playing import QUIET
+from truc_conform.playing import Pick, quiet
 from truc_conform.scripted import ScriptedServer
-from truc_conform.shown import CODE, INFO
+from truc_conform.shown import CODE
 from truc_protocol import messages
 from truc_protocol.acts import write_args
 from truc_protocol.blind_mode.sealed_pack import SealedPack, SeatStep, Stage
@@ -25,29 +24,38 @@ from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.own_steps import Duty, body_of_step, duty, garbled_body, make_step, secrets_of
 from truc_protocol.records import BLIND, Phase, Record
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
-from truc_rules import Action, CardError, Seat, deciders, legal
+from truc_rules import CardError, Seat, deciders, legal
 
-Cheat = Callable[[Ledger, SealedPack, SeatStep], SeatStep]
+StepCheat = Callable[[Ledger, SealedPack, SeatStep], SeatStep]
 """What a seat makes of the step that it should take."""
 
 
 class BlindServer(ScriptedServer):
-    """One table of mode blind."""
+    """One table of mode blind.
+
+    Attributes:
+        shown_mode, signed_mode: the mode that the table is shown in, and that of its terms.
+        cheats: by seat what a puppet makes of its steps.
+        silent: the puppets that take no step and open no link.
+        decides: how the puppets decide.
+    """
 
     def __init__(self, variant: str = "truc-french", **options: Any) -> None:
         super().__init__(variant, **options)
-        self.info = messages.encode_info(replace(INFO, caps={OWN_OPTIONS: True, BLIND_TABLES: True}))
+        self.info = blind_info(self.info)
         self.opts = self.opts._replace(guests=0)
         self.shown_mode = BLIND
         self.signed_mode = BLIND
-        self.cheats: dict[int, Cheat] = {}
+        self.cheats: dict[int, StepCheat] = {}
         self.silent: frozenset[int] = frozenset()
-        self.choose: Callable[[list[Action]], Action] = quiet
+        self.decides: Pick = quiet
 
     def state(self) -> messages.TableState:
+        """Return the state of the table, with its mode."""
         return replace(super().state(), mode=self.shown_mode)
 
     def make_terms(self) -> Record:
+        """Make the terms of a match in the mode that is signed."""
         super().make_terms()
         secrets = self.dealer.secrets
         self.dealer = Dealer(self.key, MatchSecrets(secrets.root, secrets.x, secrets.tn), links=self.links)
@@ -63,6 +71,7 @@ class BlindServer(ScriptedServer):
         return terms.record
 
     def other(self) -> Record | None:
+        """Return the next record that is not the remote seat's."""
         ledger = self.at_play()
         if ledger.sealed is None:
             return super().other()
@@ -85,25 +94,32 @@ class BlindServer(ScriptedServer):
         return None
 
     def step_of(self, seat: int, wanted: Duty) -> SeatStep:
+        """Return the step of a puppet, as its cheat leaves it."""
         ledger = self.at_play()
-        pack = sealed_pack(ledger)
-        assert pack is not None
         hand = self.hand(seat) if wanted is Duty.LEND else ()
         step = make_step(ledger, seat, self.secrets(seat), hand, wanted)
-        return self.cheats[seat](ledger, pack, step) if seat in self.cheats else step
+        return self.cheats[seat](ledger, self.pack(), step) if seat in self.cheats else step
+
+    def pack(self) -> SealedPack:
+        """Return the pack of the hand; RuntimeError if none is called."""
+        pack = sealed_pack(self.at_play())
+        if pack is None:
+            raise RuntimeError("no hand is called")
+        return pack
 
     def secrets(self, seat: int) -> SeatSecrets:
+        """Return what a puppet draws from its link."""
         chain = self.players[seat].chain
-        assert chain is not None
+        if chain is None:
+            raise RuntimeError("a puppet deals after it has joined")
         return secrets_of(self.at_play(), chain)
 
     def hand(self, seat: int) -> tuple[CardWithKeys, ...]:
-        """What a puppet reads of its newest cards."""
-        pack = sealed_pack(self.at_play())
-        assert pack is not None
-        return read_hand(pack, self.secrets(seat), seat, self.players[seat].x)
+        """Return what a puppet reads of its newest cards."""
+        return read_hand(self.pack(), self.secrets(seat), seat, self.players[seat].x)
 
     def is_garbled(self, seat: int) -> bool:
+        """Tell whether a puppet reads no hand of cards."""
         pack = sealed_pack(self.at_play())
         if pack is None or pack.stage is not Stage.READY or pack.plan.unseen:
             return False
@@ -114,7 +130,7 @@ class BlindServer(ScriptedServer):
         return False
 
     def seen(self, seat: int) -> Ledger:
-        """The match with the cards of a puppet."""
+        """Return the match with the cards of a puppet."""
         ledger = self.at_play()
         pack = sealed_pack(ledger)
         if ledger.hand is None or pack is None or pack.plan.unseen:
@@ -123,13 +139,12 @@ class BlindServer(ScriptedServer):
 
     def servers(self, ledger: Ledger) -> Record | None:
         """Return what the server writes next."""
-        sealed = ledger.sealed
-        assert sealed is not None
-        is_ended = ledger.phase is Phase.OVER or sealed.exposed is not None
+        exposed = None if ledger.sealed is None else ledger.sealed.exposed
+        is_ended = ledger.phase is Phase.OVER or exposed is not None
         if is_ended and 0 in unopened(ledger):
             return None
-        if sealed.exposed is not None and owes_forfeit(ledger):
-            return self.dealer.forfeit(ledger, *sealed.exposed)
+        if exposed is not None and owes_forfeit(ledger):
+            return self.dealer.forfeit(ledger, *exposed)
         return self.dealer.next_record(ledger)
 
     def decide_of(self, ledger: Ledger) -> Record | None:
@@ -139,36 +154,32 @@ class BlindServer(ScriptedServer):
             return None
         for seat in deciders(match):
             if seat in self.players:
-                seen = self.seen(seat)
-                assert seen.match is not None
-                action = self.choose([*legal(seen.match, Seat(seat))])
-                held = () if ledger.hand is None or ledger.sealed.pack.plan.unseen else self.hand(seat)
+                action = self.decides([*legal(self.seen(seat).match or match, Seat(seat))])
+                held = () if ledger.hand is None or self.pack().plan.unseen else self.hand(seat)
                 return self.players[seat].act(ledger, str(action.kind), write_args(action, held, cut=7))
         return None
 
     async def answer_other(self, message: messages.ClientMessage) -> None:
+        """Take signs, which the server cannot read."""
         if isinstance(message, messages.BoxedSign):
             await self.send(messages.Ok(re=message.id))
+        else:
+            await super().answer_other(message)
 
     async def send_options(self) -> None:
         """Tell whom the match waits for."""
         ledger = self.at_play()
         match, pack = deciding(ledger), sealed_pack(ledger)
-        here = {"table": CODE, "match": ledger.setup.mid, "at": ledger.k}
+        waiting = messages.Waiting(table=CODE, match=ledger.setup.mid, at=ledger.k, seats=())
         if match is not None and 0 in deciders(match):
-            await self.send(messages.Waiting(**here, seats=tuple(deciders(match))))
+            await self.send(replace(waiting, seats=tuple(deciders(match))))
         elif pack is not None and pack.owing():
-            await self.send(messages.Waiting(**here, seats=pack.owing(), what=pack.stage.value))
+            await self.send(replace(waiting, seats=pack.owing(), what=pack.stage.value))
         elif ledger.sealed is not None and unopened(ledger) and match is None:
-            await self.send(messages.Waiting(**here, seats=unopened(ledger), what="opening"))
+            await self.send(replace(waiting, seats=unopened(ledger), what="opening"))
 
 
-def giving_up(actions: list[Action]) -> Action:
-    """Let the other side of seat 0 decline what it asks for, so that it is at its last point soon."""
-    declining = (each for each in actions if each.kind == "decline" and each.seat % 2)
-    return next(declining, quiet(actions))
-
-
-def quiet(actions: list[Action]) -> Action:
-    """Pick the action that keeps the match going."""
-    return min(actions, key=lambda each: QUIET.index(each.kind) if each.kind in QUIET else len(QUIET))
+def blind_info(info: bytes) -> bytes:
+    """Return the info of a server that offers such tables besides."""
+    shown = messages.decode_info(info)
+    return messages.encode_info(replace(shown, caps={OWN_OPTIONS: True, BLIND_TABLES: True}))

@@ -1,0 +1,287 @@
+"""The planted cheats of level C5, at tables whose host sees no card: of the server, and of the seat that deals with the client.
+
+After one that a check of the records shows, the client must sign nothing for a later position, and its program must end
+with an exit code other than 0. One that only the other seat's link shows is no failed check: the client opens its own
+link, takes the forfeit, and plays the match to its end.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from truc_conform.blind_harness import BlindHarness
+from truc_conform.blind_server import StepCheat
+from truc_conform.client_cases.blind import BlindArrange, at_blind_table, signed_steps
+from truc_conform.client_cases.stopping import stops
+from truc_conform.client_harness import ClientHarness
+from truc_conform.forging import (
+    Bend,
+    Maker,
+    Rewrite,
+    bending,
+    body_of,
+    deal_body,
+    instead,
+    note_cheat,
+    place_of,
+    resigned,
+)
+from truc_conform.playing import conceding, secret, signed_position
+from truc_conform.result import CaseOutcome, failed, tag_of_body
+from truc_conform.scenes import Exit, Scene, judged, unended
+from truc_protocol import messages
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SealedPack, SeatStep
+from truc_protocol.bodies import Body, Deal, Keys, Release, Rule, Void
+from truc_protocol.ledger import Due, Ledger, due
+from truc_protocol.own_steps import garbled_body
+from truc_protocol.records import Record, parse
+
+_CHECKS: Final = "../fairness/blind.md#checks"
+_OPENING: Final = "../fairness/blind.md#records"
+_SEAT: Final = 1
+_ROLE: Final = 2  # of that seat
+
+
+def _cheat(name: str, what: str) -> Callable[[BlindArrange], Scene]:
+    """Make a scene of a lie that a check of the records shows."""
+    return at_blind_table(judged(name, _CHECKS, f"stops at {what}", stops))
+
+
+def _rewriting(kind: type[Body], maker: Maker) -> BlindArrange:
+    """Return a cheat that puts another record in the place of the first of its kind in the first hand."""
+    return bending(lambda server: Rewrite(server, kind, 1, maker))
+
+
+def _changing(
+    tag: str, change: Callable[[ClientHarness, messages.MatchRecord], messages.MatchRecord]
+) -> BlindArrange:
+    """Return a cheat in records of one kind. Nothing follows the first that is changed: another head would tell (C10)."""
+
+    def bend(server: ClientHarness) -> Bend:
+        changed: list[int] = []
+
+        def bent(message: messages.ServerMessage) -> messages.ServerMessage | None:
+            if not isinstance(message, messages.MatchRecord):
+                return message
+            if changed and message.k > changed[0]:
+                return None
+            cheated = change(server, message) if tag_of_body(message.body) == tag else message
+            if cheated is not message and not changed:
+                changed.append(message.k)
+            return cheated
+
+        return bent
+
+    return bending(bend)
+
+
+@_cheat("C5.cheat-places", "a deal of other places than were locked (C47)")
+@partial(_changing, "deal")
+def _other_places(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
+    """Exchange the leaves of the two seats."""
+    return resigned(server, message, leaves=tuple(reversed(body_of(message).leaves)))
+
+
+_SERVERS: Final = [
+    _cheat("C5.cheat-forfeit", "a forfeit of a seat that owes nothing (C22)")(
+        _rewriting(Deal, lambda place, body: Rule(*place, body.j, "forfeit", 0, "opening", ()))
+    ),
+    _cheat("C5.cheat-unkeyed", "a deal before all keys are in (C15)")(
+        _rewriting(Keys, lambda place, body: deal_body(place, body.j))
+    ),
+    _cheat("C5.cheat-void", "a void when all locks are in (C26)")(
+        _rewriting(Deal, lambda place, body: Void(*place, body.j, "silent", (0,), None))
+    ),
+]
+
+
+@_cheat("C5.cheat-second-mask", "a second mask of the other seat for a position it has (C34)")
+def _second_mask(server: BlindHarness) -> None:
+    """When the client locks, show it the other seat's mask once more, with the cards in another order."""
+
+    async def intercept(message: messages.ClientMessage) -> bool:
+        if isinstance(message, messages.SignedAct) and server.cheated_at is None:
+            masks = (each for each in _sent(server) if _is_by_seat(each, "mask"))
+            honest = next(masks, None) if tag_of_body(message.body) == "lock" else None
+            if honest is not None:
+                note_cheat(server, signed_position(message))
+                await server.push(resigned(server, honest, points=_in_another_order(body_of(honest).points)))
+        return False
+
+    server.intercepts.append(intercept)
+
+
+def _sent(server: ClientHarness) -> list[messages.MatchRecord]:
+    return [message for message in server.sent if isinstance(message, messages.MatchRecord)]
+
+
+def _is_by_seat(message: messages.MatchRecord, tag: str) -> bool:
+    return (message.signer, tag_of_body(message.body)) == (_ROLE, tag)
+
+
+def _in_another_order(points: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    return (*points[2:4], *points[:2], *points[4:])
+
+
+def _reordered(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
+    """Mask in another order than the link says: every hand is one of cards, and only the link shows it."""
+    return step._replace(points=_in_another_order(step.points)) if isinstance(step, MaskStep) else step
+
+
+@_cheat("C5.cheat-spared", "a server that goes on when a seat is exposed (C52)")
+def _spared(server: BlindHarness) -> None:
+    """In the place of the forfeit of an exposed seat, let the match go on."""
+    server.cheats[_SEAT] = _reordered
+    _changing(
+        "rule", lambda _server, message: resigned(server, message, ruling="resume", seat=None, kind=None)
+    )(server)
+    server.decides = conceding
+
+
+def _passed_on(name: str, what: str, tag: str, cheat: StepCheat) -> Scene:
+    """Return a scene in which the server passes on a step of the other seat that it should have refused."""
+
+    def arrange(server: BlindHarness) -> None:
+        server.cheats[_SEAT] = cheat
+        server.passes_on = lambda record: record.signer == _ROLE and tag_of_body(record.body) == tag
+
+    return _cheat(name, what)(arrange)
+
+
+def _unsound(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
+    return step._replace(points=(bytes(32), *step.points[1:])) if isinstance(step, MaskStep) else step
+
+
+def _twice(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
+    return step._replace(points=(step.points[1], *step.points[1:])) if isinstance(step, MaskStep) else step
+
+
+def _too_few(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
+    return step._replace(points=step.points[2:]) if isinstance(step, MaskStep) else step
+
+
+def _lock_unsound(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
+    return step._replace(points=(bytes(32), *step.points[1:])) if isinstance(step, LockStep) else step
+
+
+def _undigested(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
+    return step._replace(commitments=step.commitments[1:]) if isinstance(step, LockStep) else step
+
+
+def _short_boxes(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
+    return step._replace(boxes=tuple(box[1:] for box in step.boxes)) if isinstance(step, KeysStep) else step
+
+
+_STEPS: Final = [
+    _passed_on(name, what, tag, cheat)
+    for name, what, tag, cheat in (
+        ("C5.cheat-mask-unsound", "a mask with a point that is not sound (C44)", "mask", _unsound),
+        ("C5.cheat-mask-twice", "a mask with one point twice (C45)", "mask", _twice),
+        ("C5.cheat-mask-short", "a mask of too few points (C43)", "mask", _too_few),
+        ("C5.cheat-lock-unsound", "a lock with a point that is not sound (C44)", "lock", _lock_unsound),
+        ("C5.cheat-lock-short", "a lock without the digest of a key (C43)", "lock", _undigested),
+        ("C5.cheat-keys-short", "keys in boxes of a wrong length (C46)", "keys", _short_boxes),
+    )
+]
+
+
+@_cheat("C5.cheat-card", "a card that the other seat opens in the place of its own (C19)")
+@partial(_changing, "act")
+def _another_card(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
+    """Open the next card of the pack with the keys of the one that lies there."""
+    body = body_of(message)
+    if message.signer != _ROLE or body.kind != "play":
+        return message
+    slot, card, *rest = body.args
+    return resigned(server, message, args=(slot, (card + 1) % len(server.variant.pack), *rest))
+
+
+@_cheat("C5.cheat-early-link", "the link of the other seat before the hand is over (C49)")
+@partial(_changing, "act")
+def _early_link(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
+    """In the place of the other seat's first act of a hand, let it open its link."""
+    chain = server.players[_SEAT].chain
+    if message.signer != _ROLE or chain is None:
+        return message
+    j = body_of(message).j
+    body = Release(*place_of(server, message.k), j, _SEAT, chain.link(j + 1))
+    return instead(server, message, body, signer=_ROLE)
+
+
+@_cheat("C5.cheat-link", "a link of the other seat that is not of its chain (C14)")
+def _other_link(server: BlindHarness) -> None:
+    """Open a number that was never committed to, when the first hand is over."""
+    server.decides = conceding
+
+    def change(_server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
+        is_of_hand = message.signer == _ROLE and body_of(message).j > 0
+        return resigned(server, message, link=secret("no link", 1)) if is_of_hand else message
+
+    _changing("release", change)(server)
+
+
+def _takes_the_forfeit(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    if not any(_is_forfeit(record) for record in server.records):
+        return failed("the match never came to the forfeit of the seat that is exposed")
+    return unended(server, end)
+
+
+def _is_forfeit(record: Record) -> bool:
+    body = parse(record)
+    return isinstance(body, Rule) and (body.ruling, body.seat) == ("forfeit", _SEAT)
+
+
+@at_blind_table(
+    judged(
+        "C5.exposed",
+        _OPENING,
+        "takes the forfeit of a seat whose link shows that it masked otherwise (C50)",
+        _takes_the_forfeit,
+    )
+)
+def _exposed(server: BlindHarness) -> None:
+    """Let the other seat mask the pack in another order than its link says."""
+    server.cheats[_SEAT] = _reordered
+    server.decides = conceding
+
+
+def _says_garbled(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    if not signed_steps(server, "garbled"):
+        return failed("it did not sign that its hand is garbled")
+    return _takes_the_forfeit(server, end)
+
+
+def _shut_boxes(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
+    """Seal keys in boxes that do not open."""
+    if not isinstance(step, KeysStep):
+        return step
+    return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
+
+
+@at_blind_table(
+    judged("C5.garbled", _OPENING, "says that its hand is garbled, if its boxes do not open", _says_garbled)
+)
+def _shut(server: BlindHarness) -> None:
+    """Let the other seat seal its keys in boxes that do not open."""
+    server.cheats[_SEAT] = _shut_boxes
+
+
+@at_blind_table(
+    judged(
+        "C5.falsely-garbled",
+        _OPENING,
+        "opens its link when another says that the hand is garbled, and takes its forfeit",
+        _takes_the_forfeit,
+    )
+)
+def _falsely_garbled(server: BlindHarness) -> None:
+    """Let the other seat say of a sound hand that it is garbled."""
+
+    def claim() -> Record | None:
+        ledger = server.at_play()
+        is_played = ledger.hand is not None and ledger.sealed is not None and not ledger.sealed.garbled
+        if not is_played or due(ledger) is not Due.PLAYERS:
+            return None
+        return server.players[_SEAT].sign(garbled_body(ledger, _SEAT))
+
+    server.instead = claim

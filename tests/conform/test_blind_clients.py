@@ -1,0 +1,84 @@
+"""Our own client library at the kit's tables whose host sees no card, and bots that lack one check or duty there."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+from client.playing import play_on
+from conform.judging import judge
+
+from truc_client import CheckFailedError, Player, connect, open_home
+from truc_conform.client_cases import chosen
+from truc_conform.result import CaseVerdict, Level
+from truc_conform.running import Order, filled, perform
+from truc_conform.scenes import Exit
+from truc_conform.shown import CODE
+
+PATIENCE_S = 30.0
+SCENES = chosen(None, ["C5.*"])
+CARELESS = Path(__file__).with_name("careless_dealer.py")
+
+
+class Visitor:
+    """Our own library as a client under test, in this process; `failed` is the check at which it has stopped."""
+
+    def __init__(self) -> None:
+        self.failed: str | None = None
+
+    async def visit(self, server, home: Path) -> Exit:
+        (url,) = filled(["{url}"], server, home)
+        await trio.Path(home).mkdir()
+        with trio.fail_after(PATIENCE_S):
+            try:
+                async with connect(url, Player(open_home(home), "north")) as connection:
+                    table = await connection.join(CODE)
+                    await table.ready()
+                    await play_on(table)
+            except* CheckFailedError as group:
+                self.failed = group.exceptions[0].check
+        return Exit(0 if self.failed is None else 1, 0.0)
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.judged[0][0].name)
+def test_our_library_passes_and_stops_at_the_check_that_the_case_names(scene) -> None:
+    visitor = Visitor()
+    results = trio.run(perform, scene, Order(()), visitor.visit)
+    assert [result.outcome for result in results if result.verdict is not CaseVerdict.PASS] == []
+    stops = results[0].case.expected.startswith("stops at")
+    assert (visitor.failed is not None) == stops
+    assert not stops or results[0].case.expected.endswith(f"({visitor.failed})")
+
+
+@pytest.mark.slow
+def test_bot_passes_every_case_at_tables_whose_host_sees_no_card() -> None:
+    command = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, "-m", "truc_terminal")
+    results = judge(("C5.*",), *command, "bot", "{url}", level=Level.C5, patience_s=PATIENCE_S)
+    assert [it.outcome for it in results.values() if it.verdict is not CaseVerdict.PASS] == []
+
+
+def careless(fault: str) -> tuple[str, ...]:
+    return ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, str(CARELESS), fault, "{url}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        ("takes points twice", "C5.cheat-mask-twice"),
+        ("takes any places", "C5.cheat-places"),
+        ("reads no links", "C5.exposed"),
+        ("plays on when garbled", "C5.garbled"),
+        ("opens at once", "C5.due"),
+    ],
+)
+def test_bot_that_lacks_a_check_or_duty_is_found_by_the_case_about_it(fault, name) -> None:
+    results = judge((name, "C5.cheat-void"), *careless(fault))
+    assert [each for each, result in results.items() if result.verdict is CaseVerdict.FAIL] == [name]
+
+
+@pytest.mark.slow
+def test_client_that_does_not_deal_is_told_which_capability_it_does_not_name() -> None:
+    result = judge(("C5.plays",), *careless("does not deal"))["C5.plays"]
+    assert result.verdict is CaseVerdict.UNIMPLEMENTED
+    assert "`blind`" in result.outcome.came
