@@ -85,6 +85,7 @@ class Game:
         chosen: each guest's last choice that was taken.
         is_blind: whether the seats deal among themselves, and the server sees no card.
         keys: in mode blind, keys that have come before those of every seat; None in mode dealt.
+        checking: in mode blind, held while a step is checked; None in mode dealt.
         hold: whether the match is held, after a backup was restored.
         beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
         asking: what its seats are asked.
@@ -115,6 +116,7 @@ class Game:
         self.beyond: tuple[int, ...] = ()
         self.is_blind = self.setup.terms.table.mode == BLIND
         self.keys = HeldKeys() if self.is_blind else None
+        self.checking = trio.Lock() if self.is_blind else None
         self.hold = Hold(made.code, self.mid)
         self.sealer = Sealer(dealer, epoch)
         self.asking = Asking(made.code, dealer, self.sealer)

@@ -109,9 +109,9 @@ async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message
             return None
         case _:
             pass
-    if looked.ledger.sealed is not None:
+    if looked.ledger.sealed is not None and (turn := place.game.checking) is not None:
         return await _sign_step(
-            lobby, checks.steps, peer, player, message, mid=mid, place=place, looked=looked
+            lobby, checks.steps, peer, player, message, mid=mid, place=place, looked=looked, turn=turn
         )
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 % more.
     # Meanwhile the loop serves others, and the match may go on without this record.
@@ -149,28 +149,32 @@ async def _sign_step(
     mid: bytes,
     place: Place,
     looked: InPlace,
+    turn: trio.Lock,
 ) -> float | None:
     """Take what a seat signs of a hand in mode blind: points and links take milliseconds to check, in a thread of their own.
 
-    What was found is good for the position in which it was looked at; if the match has gone on meanwhile, it is looked at again.
+    What was found is good for the position in which it was looked at; if the match goes on meanwhile, it is looked at again. So steps of
+    a match are checked one at a time: seats open their links at once, and each of these moves the match on.
 
     Raises:
         RefusedError: It is not taken.
     """
-    while True:
-        judgement = await steps.run(judge, player.id, looked)
-        if not peer.is_open:
-            return None
-        signed = judged(player.id, looked, judgement)
-        if not place.is_kept_by(peer, player):
-            place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
-        if place.game.ledger is looked.ledger:
-            return _take(lobby, peer, player, message, place=place, signed=signed)
-        again = look(place.game, looked.record)
-        if isinstance(again, Repeated):
-            _answer_again(peer, message, again)
-            return None
-        looked = again
+    async with turn:
+        while True:
+            if place.game.ledger is not looked.ledger:
+                again = look(place.game, looked.record)
+                if isinstance(again, Repeated):
+                    _answer_again(peer, message, again)
+                    return None
+                looked = again
+            judgement = await steps.run(judge, player.id, looked)
+            if not peer.is_open:
+                return None
+            signed = judged(player.id, looked, judgement)
+            if not place.is_kept_by(peer, player):
+                place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
+            if place.game.ledger is looked.ledger:
+                return _take(lobby, peer, player, message, place=place, signed=signed)
 
 
 def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> float | None:
