@@ -1,7 +1,7 @@
 """A host of mode blind, searched: the memory, files and bytes of its process hold nothing that tells a card in hand."""
 
 import sys
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 from chaos.servers import QUICK, serving
@@ -54,15 +54,19 @@ def plain(_message, options):
 
 
 @asynccontextmanager
-async def seated(server, kind, **options):
-    """Let two players be ready at a table of their own, to the end of the block."""
-    async with await server.connect() as first, await server.connect() as second:
-        seats = [kind(HeardClient(stream), seed=number) for number, stream in enumerate((first, second), 1)]
+async def seated(server, kind, count, **options):
+    """Let players be ready at a table of their own, to the end of the block."""
+    async with AsyncExitStack() as streams:
+        seats = []
+        for number in range(1, count + 1):
+            stream = await streams.enter_async_context(await server.connect())
+            seats.append(kind(HeardClient(stream), seed=number))
         for seat in seats:
             seat.chooses = plain
             assert (await seat.login(want=WANT if kind is BlindSeat else ()))["t"] == "welcome"
-        table = await seats[0].create("truc-catalan", seats=2, options={**TABLE, **options})
-        assert (await seats[1].join(table, 1))["t"] == "ok"
+        table = await seats[0].create("truc-catalan", seats=count, options={**TABLE, **options})
+        for number, seat in enumerate(seats[1:], 1):
+            assert (await seat.join(table, number))["t"] == "ok"
         for seat in seats:
             assert (await seat.ready())["t"] == "ok"
         yield seats
@@ -114,10 +118,11 @@ def searched(server, seats, secrets):
     return {where: found_in(parts, secrets) for where, parts in known_to(server, seats).items()}
 
 
-async def test_host_has_nothing_of_the_cards_in_hand_until_the_hand_is_opened(tmp_path):
+@pytest.mark.parametrize("count", [2, 4])
+async def test_host_has_nothing_of_the_cards_in_hand_until_the_hand_is_opened(tmp_path, count):
     async with (
         serving(tmp_path / "data", QUICK, level="debug") as server,
-        seated(server, BlindSeat, mode="blind") as seats,
+        seated(server, BlindSeat, count, mode="blind") as seats,
     ):
         await play_on(seats, has_played)
         pack = sealed_pack(seats[0].ledger)
@@ -146,7 +151,7 @@ def played_at(pack, act):
 
 
 async def test_same_search_finds_every_hand_of_mode_dealt(tmp_path):
-    async with serving(tmp_path / "data", QUICK, level="debug") as server, seated(server, Seat) as seats:
+    async with serving(tmp_path / "data", QUICK, level="debug") as server, seated(server, Seat, 2) as seats:
         await play_on(seats, has_played)
         for seat in seats:
             assert len(seat.auditor.openings) == 3
