@@ -1,10 +1,13 @@
 """A host of mode blind, searched: the memory, files and bytes of its process hold nothing that tells a card in hand."""
 
+import ctypes
 import sys
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import product as product_of
 
 import pytest
 from chaos.servers import QUICK, serving
+from rows import each_row
 from server.blind_seats import WANT, BlindSeat, play_on
 from server.rawclient import RawClient, Seat
 from system.memory import dump, found_in
@@ -158,3 +161,23 @@ async def test_same_search_finds_every_hand_of_mode_dealt(tmp_path):
             for slot, opening in enumerate(seat.auditor.openings):
                 salts = {f"salt {slot}": [opening.salt]}
                 assert searched(server, seats, salts)["memory"] == set(salts)
+
+
+HELD = {
+    "bytes": lambda octets: octets,
+    "the other way round": lambda octets: octets[::-1],
+    "text": lambda octets: octets.hex().encode(),
+    "a number": lambda octets: memory_of(int.from_bytes(octets, "little")),
+    "a number written from its other end": lambda octets: memory_of(int.from_bytes(octets, "big")),
+}
+
+
+def memory_of(value):
+    return ctypes.string_at(id(value), sys.getsizeof(value))
+
+
+@each_row("held, before", product_of(HELD, range(9)))
+def test_search_finds_a_secret_however_it_is_held_and_wherever_it_begins(held, before):
+    secret = digest("test/secret")
+    part = bytes(before) + HELD[held](secret) + bytes(7)
+    assert found_in([b"", bytes(100), part], {"it": [secret], "another": [digest("test/other")]}) == {"it"}
