@@ -22,6 +22,7 @@ def verdict_facts(verdict: Verdict) -> dict[str, Any]:
     facts: dict[str, Any] = verdict._asdict()
     facts["result"] = str(verdict.result)
     facts["match"] = verdict.match and verdict.match.hex()
+    facts["exposed"] = verdict.exposed and verdict.exposed._asdict()
     facts |= {"by_ruling": verdict.by_ruling, "losers_ruled": verdict.losers_ruled}
     facts["rulings"] = [{"k": k, "ruling": rule.ruling, "seat": rule.seat} for k, rule in verdict.rulings]
     facts["substitutes"] = [{"k": k, "seat": newcomer.seat} for k, newcomer in verdict.substitutes]

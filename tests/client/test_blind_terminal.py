@@ -1,5 +1,6 @@
 """What a person reads of a table whose host sees no card: its terms, the deal, the verdict, and what is kept of it."""
 
+import json
 import re
 from pathlib import Path
 
@@ -94,6 +95,8 @@ def test_cheat_is_named_also_where_no_forfeit_follows(tmp_path) -> None:
     (cut := tmp_path / "cut.truc").write_bytes(write_transcript(document, records[:forfeit]))
     told = truc("verify", cut, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
     assert "has cheated: their own link shows it." in told.stdout
+    told = truc("verify", "--json", cut, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+    assert json.loads(told.stdout)["exposed"] == {"seat": 1, "kind": "cheat"}
 
 
 def test_each_step_with_the_pack_is_told(tmp_path) -> None:
