@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, Self
 
 import trio
 
+from truc_conform.blind_seat import BlindSeat
 from truc_conform.expectations import Map, UnexpectedError, UnofferedError, expect, expect_ok
 from truc_conform.raw_client import PAIR, RawClient
 from truc_conform.raw_seat import Seat
@@ -151,6 +152,13 @@ class ServerVisit:
         """Return a player who is logged in and has no seat."""
         seat = Seat(await self.connect(), seed=self.seed * 100 + number, keyed=keyed, boxed=boxed)
         welcomed(await seat.login(want=want), _CLOSED_DOOR if keyed else _GUESTS_UNWANTED)
+        self._seats.append(seat)
+        return seat
+
+    async def dealer(self, number: int = 0) -> BlindSeat:
+        """Return a player who is logged in, has no seat, and deals at tables whose host sees no card."""
+        seat = BlindSeat(await self.connect(), seed=self.seed * 100 + number)
+        welcomed(await seat.login(), _CLOSED_DOOR)
         self._seats.append(seat)
         return seat
 

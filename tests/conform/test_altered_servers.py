@@ -114,6 +114,7 @@ AT_ONCE = (
     ("shows cards to watchers", shows_cards_to_watchers, "S2.watch-hidden"),
     ("leaves a record out when it repeats", leaves_a_record_out_when_it_repeats, "S3.resume"),
     ("answers twice", answers_twice, "S0.id-in-use"),
+    ("hides who deals", without("mode"), "S3.blind-shown"),
     ("shows options in clear", other("options", list=CLEAR), "S3.boxed-key"),
     ("flatters its errors", other("error", retryable=True), "S0.unknown-request"),
     ("cuts texts out", other("error", msg=""), "S0.not-msgpack"),

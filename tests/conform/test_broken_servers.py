@@ -13,17 +13,20 @@ from sqlalchemy import select
 
 from truc_conform.result import CaseVerdict
 from truc_protocol import boxes, dealer, dealing, messages
+from truc_protocol.blind_mode import sealed_pack
 from truc_protocol.codec import dec, pack
+from truc_protocol.errors import Code
+from truc_protocol.ledger import sealed
 from truc_protocol.messages import Direction
 from truc_protocol.wire import connection
 from truc_protocol.wire.connection import Connection
 from truc_protocol.wire.frames import FrameSplitter
 from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
-from truc_server.matches import auto_rulings, deadlines, game
+from truc_server.matches import acceptance, auto_rulings, deadlines, game
 from truc_server.net import peer
 from truc_server.net.admission import Admission
-from truc_server.requests import acts, company, history, login
+from truc_server.requests import acts, company, history, login, seating
 from truc_server.spectating import spectator_feed
 from truc_server.spectating.sent_records import Tail
 from truc_server.storage.schema import match_players
@@ -222,6 +225,19 @@ FAULTS = (
     ),
     BrokenServer("says nothing of a take-over", table, {"SeatTakenOver": table_lost}, "S3.take-over"),
 )
+BLIND = (
+    BrokenServer("takes unsound points", sealed_pack, {"_check_sound": nothing}, "S3.blind-mask-unsound"),
+    BrokenServer("takes points twice", sealed_pack, {"_check_new": nothing}, "S3.blind-mask-twice"),
+    BrokenServer("opens hands early", sealed, {"_may_open": lambda *_: True}, "S3.blind-early-link"),
+    BrokenServer("takes any link", sealed, {"open_link": lambda ledger, *_: ledger}, "S3.blind-link"),
+    BrokenServer(
+        "says it is too early for bad keys",
+        acceptance,
+        {"CODES": {**acceptance.CODES, "C46": Code.NOT_NOW}},
+        "S3.blind-keys-short",
+    ),
+    BrokenServer("seats who does not deal", seating, {"check_deals": nothing}, "S3.blind-unwanted"),
+)
 UNDER_LOW_LIMITS = (
     BrokenServer("lets time run while nobody is there", deadlines.Waits, {"halt": nothing}, "S3.time-stands"),
     BrokenServer(
@@ -256,6 +272,7 @@ UNDER_LOW_LIMITS = (
 NEVER_TIRES = BrokenServer("never tires", peer.Bucket, {"take": no_time}, "S3.flood")
 JUDGED = [
     *((fault, QUICK, 0.5) for fault in FAULTS),
+    *((fault, QUICK, 2.0) for fault in BLIND),
     (NEVER_TIRES, SLOW_TALK, 0.5),
     *((fault, LOW_LIMITS, 2.0) for fault in UNDER_LOW_LIMITS),
 ]

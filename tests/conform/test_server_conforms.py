@@ -87,6 +87,14 @@ async def test_our_server_passes_every_case_through_its_door_for_browsers(tmp_pa
 
 
 @pytest.mark.slow
+async def test_server_that_offers_no_table_whose_host_sees_no_card_is_not_judged_there(tmp_path):
+    outcomes = await judged(tmp_path, CASES["blind"], changed(QUICK, tables={"blind": False}))
+    assert set(verdicts(outcomes).values()) == {CaseVerdict.UNIMPLEMENTED}
+    assert all("'blind'" in outcome.came for outcome in outcomes.values())
+    assert len(outcomes) == len(CASES["blind"])
+
+
+@pytest.mark.slow
 async def test_our_server_with_its_ordinary_limits_passes_the_cases_of_pressure(tmp_path):
     cases = [case for case in PRESSURE if case.name != "S3.slow-reader"]
     assert await judged(tmp_path, cases, ORDINARY) == {}

@@ -1,0 +1,150 @@
+"""A player at a table whose host sees no card, over a raw client: masks, locks, gives keys and opens its links as they are due."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from truc_conform.expectations import Map, UnexpectedError
+from truc_conform.raw_client import RawClient
+from truc_conform.raw_seat import Seat
+from truc_protocol.blind_mode.sealed_pack import SealedPack, SeatStep, Stage
+from truc_protocol.blind_mode.seat_secrets import SeatSecrets
+from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read_hand
+from truc_protocol.bodies import Body, Release
+from truc_protocol.checks import CheckError
+from truc_protocol.ledger import learn, sealed_pack
+from truc_protocol.own_options import own_options
+from truc_protocol.own_steps import (
+    Duty,
+    body_of_step,
+    duty,
+    garbled_body,
+    make_step,
+    place_of_step,
+    secrets_of,
+)
+from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
+from truc_rules import CardError
+
+WANT: Final = (OWN_OPTIONS, BLIND_TABLES)
+
+
+class BlindSeat(Seat):
+    """A player with a key who deals.
+
+    Attributes:
+        withheld: what it owes and does not sign by itself.
+        cheats: what it makes of a step that it should take.
+    """
+
+    def __init__(self, client: RawClient, *, seed: int = 1) -> None:
+        super().__init__(client, seed=seed)
+        self.withheld: frozenset[Duty] = frozenset()
+        self.cheats: Callable[[SeatStep], SeatStep] = lambda step: step
+        self._hands: dict[tuple[int, int], tuple[CardWithKeys, ...]] = {}
+        self._taken: set[tuple[object, ...]] = set()
+
+    async def login(self, *, want: Sequence[str] = WANT) -> Map:
+        """Log in as a key that deals."""
+        return await super().login(want=want)
+
+    def pack(self) -> SealedPack:
+        """Return the pack of the hand.
+
+        Raises:
+            UnexpectedError: None is called.
+        """
+        pack = sealed_pack(self.ledger)
+        if pack is None:
+            raise UnexpectedError("expected the call of a hand before this, got none")
+        return pack
+
+    def secrets(self) -> SeatSecrets:
+        """Return what this seat draws from its link of the hand."""
+        if self.chain is None:
+            raise ValueError("a seat deals after it has joined")
+        return secrets_of(self.ledger, self.chain)
+
+    def hand(self) -> tuple[CardWithKeys, ...]:
+        """Return what this seat reads of its newest cards; they are read once."""
+        pack = self.pack()
+        place = pack.plan.j, pack.d
+        if self.x is None:
+            raise ValueError("a seat with a key has a box key")
+        if place not in self._hands:
+            self._hands[place] = read_hand(pack, self.secrets(), self.seat, self.x)
+        return self._hands[place]
+
+    def is_garbled(self) -> bool:
+        """Tell whether this seat reads no hand of cards where all keys are in."""
+        pack = sealed_pack(self.ledger)
+        if pack is None or pack.stage is not Stage.READY or pack.plan.unseen:
+            return False
+        try:
+            cards = [held.card for held in self.hand()]
+            if self.ledger.hand is not None:
+                learn(self.ledger, self.seat, cards)
+        except (GarbledError, CheckError, CardError):
+            return True
+        return False
+
+    def duty(self) -> Duty | None:
+        """Return what this seat owes now."""
+        return duty(self.ledger, self.seat, is_garbled=self.is_garbled())
+
+    def step(self, wanted: Duty) -> SeatStep:
+        """Return the step that is due, as the seat's link says."""
+        hand = self.hand() if wanted is Duty.LEND else ()
+        return make_step(self.ledger, self.seat, self.secrets(), hand, wanted)
+
+    def body_of(self, step: SeatStep) -> Body:
+        """Return the body of a step, in its place."""
+        return body_of_step(self.ledger, step)
+
+    def opening(self, link: bytes | None = None) -> Release:
+        """Return the release of the hand's link, or of another one."""
+        if self.chain is None:
+            raise ValueError("a seat opens links after it has joined")
+        j = self.ledger.deal_index
+        own = self.chain.link(j + 1) if link is None else link
+        return Release(self.ledger.setup.mid, *self.ledger.parallel, j, self.seat, own)
+
+    async def follow(self) -> None:
+        """Do what is due, each step once."""
+        if self.ledger.sealed is None:
+            await super().follow()
+            return
+        wanted = self.duty()
+        if wanted is None or wanted in self.withheld:
+            return
+        place: tuple[object, ...] = (wanted, self.ledger.deal_index)
+        if wanted is Duty.GARBLED:
+            place += (self.ledger.k,)  # a decision may have come before it
+        else:
+            place += place_of_step(self.ledger, self.pack(), wanted)
+        if place not in self._taken:
+            self._taken.add(place)
+            await self.act(self.sign(self._due_body(wanted)))
+
+    def _due_body(self, wanted: Duty) -> Body:
+        match wanted:
+            case Duty.LINK:
+                return self.opening()
+            case Duty.GARBLED:
+                return garbled_body(self.ledger, self.seat)
+            case _:
+                return self.body_of(self.cheats(self.step(wanted)))
+
+    def find_options(self, waiting: Map) -> Map:
+        """Find out what may be done while the match waits for a decision; nothing if it waits for anything else."""
+        self.options, self.offered = waiting, []
+        ledger = self.ledger
+        if waiting.get("what", "decision") != "decision" or self.is_garbled():
+            return waiting
+        held: tuple[CardWithKeys, ...] = ()
+        if ledger.hand is not None and not self.pack().plan.unseen:
+            held = self.hand()
+            ledger = learn(ledger, self.seat, [each.card for each in held])
+        made = own_options(ledger, self.seat, held, waiting["seats"])
+        self.options = {**waiting, "must": self.seat in waiting["seats"]}
+        self.offered = [{"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in made]
+        return self.options

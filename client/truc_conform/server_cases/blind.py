@@ -1,0 +1,297 @@
+"""Cases S3: tables whose host sees no card. The kit's two players deal, and the server refuses whoever does it wrongly."""
+
+from collections.abc import Callable
+from typing import Final
+
+from truc_conform.blind_seat import BlindSeat
+from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
+from truc_conform.raw_client import PAIR
+from truc_conform.raw_seat import Seat, bodies
+from truc_conform.server_visit import ServerVisit, case, is_asked, play_on, row
+from truc_protocol.audit import Result
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SeatStep
+from truc_protocol.bodies import Act, Deal, Keys, Rule
+from truc_protocol.errors import Code
+from truc_protocol.own_steps import Duty
+from truc_protocol.wire.capabilities import BLIND_TABLES
+
+_BLIND: Final = "play.md#a-table-whose-host-sees-no-card"
+_MODE: Final = {"mode": "blind"}
+NOTHING: Final = bytes(32)
+
+
+async def _table(visit: ServerVisit) -> tuple[BlindSeat, BlindSeat]:
+    """Return two players at a table whose host sees no card, of the first game that can be played so."""
+    (await visit.player()).need(BLIND_TABLES)
+    first, second = await visit.dealer(0), await visit.dealer(1)
+    games = [str(offer["name"]) for offer in first.client.info["variants"] if PAIR in offer["seats"]]
+    for game in games:
+        reply = await first.open_table(_MODE, game=game)
+        if reply["t"] == "ok":
+            expect_ok(await second.join(first.table), "a seat at the table")
+            return first, second
+    raise UnofferedError("no game for two of this server can be played in mode blind")
+
+
+async def _match(visit: ServerVisit, *withheld: Duty) -> tuple[BlindSeat, BlindSeat]:
+    """Return two players who have said ready, and withhold some of what they owe."""
+    seats = await _table(visit)
+    for seat in seats:
+        seat.withheld = frozenset(withheld)
+        expect_ok(await seat.ready(), "ok to ready")
+    return seats
+
+
+async def _dealt(visit: ServerVisit) -> tuple[BlindSeat, BlindSeat]:
+    """Return two players in a hand, the first of them to move."""
+    first, second = seats = await _match(visit)
+    for seat in seats:
+        seat.chooses = _only_cut
+    await play_on(seats, is_asked)
+    return (first, second) if first.options and first.options["must"] else (second, first)
+
+
+def _only_cut(_message: Map, options: list[Map]) -> Map | None:
+    return next((option for option in options if option["kind"] == "cut"), None)
+
+
+def _waits_for(what: str) -> Callable[[Seat], bool]:
+    """Return what tells whether a player knows that the match waits, here and now, for a kind of step."""
+
+    def told(seat: Seat) -> bool:
+        waiting = seat.waiting
+        return waiting is not None and (waiting["at"], waiting.get("what")) == (seat.next, what)
+
+    return told
+
+
+def _has_closed(seat: Seat) -> bool:
+    """Tell whether a player has seen the close of the first hand."""
+    return seat.auditor is not None and seat.ledger.deal_index > 1
+
+
+async def _go_on(seats: tuple[BlindSeat, BlindSeat]) -> None:
+    """Let both players do what they have withheld, up to the first decision of the hand."""
+    for seat in seats:
+        seat.withheld, seat.chooses = frozenset(), _only_cut
+        await seat.follow()
+    await play_on(seats, is_asked)
+
+
+def _conceding(message: Map, options: list[Map]) -> Map | None:
+    """Give the hand up."""
+    quick = next((option for option in options if option["kind"] == "concede"), options[0])
+    return quick if message["must"] else None
+
+
+@case("S3.blind-hand", _BLIND)
+async def _hand(visit: ServerVisit) -> None:
+    """A hand is dealt by the seats, played and opened, and the match proven."""
+    seats = await _match(visit)
+    await play_on(seats, _has_closed)
+    await seats[0].resign()
+    await play_on(seats)
+    for seat in seats:
+        verdict = seat.verdict()
+        expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
+        expect(verdict is not None and verdict.host_saw_no_card, "hands dealt by the seats", verdict)
+
+
+@case("S3.blind-shown", _BLIND)
+async def _shown(visit: ServerVisit) -> None:
+    """The table is shown with its mode."""
+    first, _ = await _table(visit)
+    reply = await first.client.ask({"t": "tables"})
+    shown = [
+        each.get("mode") for each in (*reply["tables"], *first.client.came("table")) if _is_of(each, first)
+    ]
+    expect(shown and set(shown) == {"blind"}, "the mode blind", shown)
+
+
+def _is_of(table: Map, seat: BlindSeat) -> bool:
+    return bool(table.get("table") == seat.table)
+
+
+@case("S3.blind-unwanted", _BLIND)
+async def _unwanted(visit: ServerVisit) -> None:
+    """A client that does not want `blind` gets not_now to join, and bad_option to create."""
+    first, second = await _table(visit)
+    await second.ask({"t": "leave", "table": first.table})
+    plain = await visit.seat(2)
+    check_refusal(await plain.join(first.table), Code.NOT_NOW)
+    check_refusal(await plain.open_table(_MODE), Code.BAD_OPTION, field="options/mode")
+
+
+@case("S3.blind-keys-held", _BLIND)
+async def _keys_held(visit: ServerVisit) -> None:
+    """No keys are sent before those of every seat are in; then all are, and the deal."""
+    seats = await _match(visit, Duty.KEYS)
+    await play_on(seats, _waits_for("keys"))
+    seats[0].withheld = frozenset()
+    await seats[0].follow()
+    await seats[1].ask({"t": "tables"})
+    expect(not any(_is_keys(body) for body in _bodies(seats[1])), "no keys yet", _bodies(seats[1]))
+    await _go_on(seats)
+    told = [type(body) for body in _bodies(seats[1]) if isinstance(body, Keys | Deal)]
+    expect(told[:3] == [Keys, Keys, Deal], "keys of both seats and the deal", told)
+
+
+def _is_keys(body: object) -> bool:
+    return isinstance(body, Keys)
+
+
+def _bodies(seat: BlindSeat) -> list[object]:
+    return list(bodies(seat.records))
+
+
+async def _step_refused(
+    visit: ServerVisit, *, wanted: Duty, change: Callable[[SeatStep], SeatStep], code: Code
+) -> None:
+    seats = await _match(visit, wanted)
+    await play_on(seats, _waits_for(wanted))
+    mover = next(seat for seat in seats if seat.duty() is wanted)
+    check_refusal(await mover.hand_in(mover.body_of(change(mover.step(wanted)))), code)
+    await _go_on(seats)
+
+
+def _unsound(step: SeatStep) -> SeatStep:
+    return (
+        step._replace(points=(NOTHING, *step.points[1:])) if isinstance(step, MaskStep | LockStep) else step
+    )
+
+
+def _twice(step: SeatStep) -> SeatStep:
+    """Put one point in two places."""
+    if isinstance(step, MaskStep | LockStep):
+        return step._replace(points=(step.points[1], *step.points[1:]))
+    return step
+
+
+def _short(step: SeatStep) -> SeatStep:
+    return step._replace(points=step.points[2:]) if isinstance(step, MaskStep | LockStep) else step
+
+
+def _short_boxes(step: SeatStep) -> SeatStep:
+    return step._replace(boxes=tuple(box[1:] for box in step.boxes)) if isinstance(step, KeysStep) else step
+
+
+_STEPS: Final = [
+    row(
+        name,
+        _BLIND,
+        f"{what} gets {code}, and the right one is taken",
+        _step_refused,
+        wanted=wanted,
+        change=change,
+        code=code,
+    )
+    for name, what, wanted, change, code in (
+        (
+            "S3.blind-mask-unsound",
+            "A mask with an unsound point (C44)",
+            Duty.MASK,
+            _unsound,
+            Code.ILLEGAL_ACTION,
+        ),
+        ("S3.blind-mask-twice", "A mask with a point twice (C45)", Duty.MASK, _twice, Code.ILLEGAL_ACTION),
+        ("S3.blind-mask-short", "A mask of too few points (C43)", Duty.MASK, _short, Code.NOT_NOW),
+        (
+            "S3.blind-lock-unsound",
+            "A lock with an unsound point (C44)",
+            Duty.LOCK,
+            _unsound,
+            Code.ILLEGAL_ACTION,
+        ),
+        ("S3.blind-lock-twice", "A lock with a point twice (C45)", Duty.LOCK, _twice, Code.ILLEGAL_ACTION),
+        ("S3.blind-lock-short", "A lock of too few points (C43)", Duty.LOCK, _short, Code.NOT_NOW),
+        (
+            "S3.blind-keys-short",
+            "Keys in boxes of a wrong length (C46)",
+            Duty.KEYS,
+            _short_boxes,
+            Code.ILLEGAL_ACTION,
+        ),
+    )
+]
+
+
+@case("S3.blind-out-of-turn", _BLIND)
+async def _out_of_turn(visit: ServerVisit) -> None:
+    """A mask out of turn gets not_now (C43)."""
+    seats = await _match(visit, Duty.MASK)
+    await play_on(seats, _waits_for("mask"))
+    mover, other = sorted(seats, key=lambda seat: seat.duty() is None)
+    step = mover.step(Duty.MASK)
+    check_refusal(await other.hand_in(other.body_of(step._replace(seat=other.seat))), Code.NOT_NOW)
+    await _go_on(seats)
+
+
+@case("S3.blind-early-link", _BLIND)
+async def _early_link(visit: ServerVisit) -> None:
+    """A link before the hand is over gets not_now (C49)."""
+    mover, _ = await _dealt(visit)
+    check_refusal(await mover.hand_in(mover.opening()), Code.NOT_NOW)
+    expect_ok(await mover.move(), "the match to go on after a refusal")
+
+
+@case("S3.blind-link", _BLIND)
+async def _other_link(visit: ServerVisit) -> None:
+    """A link off its chain gets illegal_action (C14), and the right one closes the hand."""
+    seats = await _match(visit, Duty.LINK)
+    for seat in seats:
+        seat.chooses = _conceding
+    await play_on(seats, _waits_for("opening"))
+    check_refusal(await seats[0].hand_in(seats[0].opening(NOTHING)), Code.ILLEGAL_ACTION)
+    for seat in seats:
+        seat.withheld = frozenset()
+        await seat.follow()
+    await play_on(seats, _has_closed)
+
+
+@case("S3.blind-card", _BLIND)
+async def _another_card(visit: ServerVisit) -> None:
+    """A card that does not lie there gets illegal_action (C19)."""
+    mover, _ = await _dealt(visit)
+    play = next((option for option in mover.offered if option["kind"] == "play"), None)
+    if play is None:
+        raise UnofferedError("this game offers no card to play at the first decision")
+    slot, card, *rest = play["args"]
+    held = {each.card for each in mover.hand()}
+    other = next(each for each in range(mover.ledger.setup.terms.table.deck) if each not in held | {card})
+    body: Act = mover.act_of(play, args=(slot, other, *rest))
+    check_refusal(await mover.hand_in(body), Code.ILLEGAL_ACTION)
+    expect_ok(await mover.move(), "the match to go on after a refusal")
+
+
+async def _exposed(visit: ServerVisit, *, cheat: Callable[[SeatStep], SeatStep]) -> None:
+    first, second = seats = await _match(visit)
+    second.cheats = cheat
+    for seat in seats:
+        seat.chooses = _conceding
+    await play_on(seats)
+    rules = [body for body in bodies(first.records) if isinstance(body, Rule)]
+    told = [(body.ruling, body.seat, body.kind) for body in rules]
+    expect(told[-1:] == [("forfeit", second.seat, "cheat")], "the forfeit of the seat that cheats", told)
+    verdict = first.verdict()
+    expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
+
+
+def _in_another_order(step: SeatStep) -> SeatStep:
+    if not isinstance(step, MaskStep):
+        return step
+    return step._replace(points=(*step.points[2:4], *step.points[:2], *step.points[4:]))
+
+
+def _shut_boxes(step: SeatStep) -> SeatStep:
+    if not isinstance(step, KeysStep):
+        return step
+    return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
+
+
+_EXPOSED: Final = [
+    row(name, _BLIND, f"{what} loses by a forfeit when the links are open", _exposed, cheat=cheat)
+    for name, what, cheat in (
+        ("S3.blind-exposed", "A seat whose link shows that it masked otherwise (C50)", _in_another_order),
+        ("S3.blind-garbled", "A seat whose boxes do not open, as the other says,", _shut_boxes),
+    )
+]
