@@ -6,29 +6,18 @@ from functools import partial
 from server.conftest import together
 from server.rawclient import Seat
 
-from truc_protocol.blind_mode.sealed_pack import KeysStep, LendStep, LockStep, MaskStep, SeatStep, Stage
-from truc_protocol.blind_mode.seat_secrets import SeatSecrets
-from truc_protocol.blind_mode.seat_steps import (
-    CardWithKeys,
-    GarbledError,
-    make_keys,
-    make_lend,
-    make_lock,
-    make_mask,
-    read_hand,
-)
-from truc_protocol.bodies import Body, Garbled, Keys, Lend, Lock, Mask, Release, Resign
-from truc_protocol.checks import CheckError
-from truc_protocol.ledger import learn, next_share, sealed_pack, steps_due
-from truc_protocol.own_options import own_options
+from truc_conform.blind_seat import WANT
+from truc_conform.blind_seat import BlindSeat as Dealer
+from truc_protocol.blind_mode.sealed_pack import LendStep, SeatStep, Stage
+from truc_protocol.blind_mode.seat_steps import make_keys, make_lend, make_lock, make_mask
+from truc_protocol.bodies import Body, Resign
+from truc_protocol.ledger import next_share, sealed_pack, steps_due
+from truc_protocol.own_steps import garbled_body
 from truc_protocol.transcript import write_transcript
-from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
-
-WANT = (OWN_OPTIONS, BLIND_TABLES)
 
 
-class BlindSeat(Seat):
-    """A player in mode blind.
+class BlindSeat(Dealer):
+    """A player in mode blind who may refuse, cheat and come back.
 
     Attributes:
         refuses: kinds of step that it does not take: "mask", "lock", "keys", "lend", "opening".
@@ -43,7 +32,6 @@ class BlindSeat(Seat):
         self.cheats: Callable[[BlindSeat, SeatStep], SeatStep] = lambda _seat, step: step
         self.places: dict[tuple, dict] = {}
         self.resigns_at: int | None = None
-        self._hands: dict[tuple[int, int], tuple[CardWithKeys, ...]] = {}
 
     async def come_back(self, client, *, next_=None):
         self.client = client
@@ -62,33 +50,6 @@ class BlindSeat(Seat):
         place = self._place()
         if place in taken:
             await self.act(self.places[place])
-
-    def secrets(self) -> SeatSecrets:
-        ledger = self.ledger
-        j = ledger.deal_index
-        return SeatSecrets(self.chain.link(j + 1), ledger.setup.mid, j, ledger.setup.terms.table.deck)
-
-    def hand(self) -> tuple[CardWithKeys, ...]:
-        """What this seat reads of its newest cards."""
-        pack = sealed_pack(self.ledger)
-        place = pack.plan.j, pack.d
-        if place not in self._hands:
-            self._hands[place] = read_hand(pack, self.secrets(), self.seat, self.x)
-        return self._hands[place]
-
-    def find_options(self, waiting):
-        self.options, self.offered = waiting, []
-        if waiting.get("what", "decision") != "decision":
-            return waiting
-        ledger = self.ledger
-        openings = ()
-        if ledger.hand is not None and not ledger.sealed.pack.plan.unseen:
-            openings = self.hand()
-            ledger = learn(ledger, self.seat, [held.card for held in openings])
-        made = own_options(ledger, self.seat, openings, waiting["seats"])
-        self.options = {**waiting, "must": self.seat in waiting["seats"]}
-        self.offered = [{"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in made]
-        return self.options
 
     async def choose(self, message) -> None:
         if message.get("what", "decision") != "decision":
@@ -142,37 +103,14 @@ class BlindSeat(Seat):
 
     def _opening(self) -> Body:
         ledger = self.ledger
-        here, j = (ledger.setup.mid, ledger.k, ledger.head), ledger.deal_index
         if ledger.hand is None and not ledger.sealed.garbled:  # a card turned up is none
-            return Garbled(*here, j, sealed_pack(ledger).d, self.seat)
-        return Release(ledger.setup.mid, *ledger.parallel, j, self.seat, self.chain.link(j + 1))
+            return garbled_body(ledger, self.seat)
+        return self.opening()
 
     def lend(self) -> LendStep:
         pack = sealed_pack(self.ledger)
         _, receiver = next_share(self.ledger)
         return make_lend(pack, self.secrets(), seat=self.seat, receiver=receiver, hand=self.hand())
-
-    def body_of(self, step: SeatStep) -> Body:
-        """Return the body of a step, in its place."""
-        ledger, j = self.ledger, self.ledger.deal_index
-        here = (ledger.setup.mid, ledger.k, ledger.head)
-        match step:
-            case MaskStep(seat, points):
-                return Mask(*here, j, seat, points)
-            case LockStep(d, seat, nonce, points, commitments):
-                return Lock(*here, j, d, seat, nonce, points, commitments)
-            case KeysStep(d, seat, box, opened, boxes):
-                return Keys(ledger.setup.mid, *ledger.parallel, j, d, seat, box, opened, boxes)
-            case _:
-                return Lend(*here, j, step.d, step.seat, step.receiver, step.box)
-
-    def is_garbled(self) -> bool:
-        """Tell whether this seat reads no hand of cards."""
-        try:
-            self.hand()
-        except (GarbledError, CheckError):
-            return True
-        return False
 
     def file(self) -> bytes:
         """Return the transcript so far."""
