@@ -18,6 +18,14 @@ from truc_conform.shown import CODE
 PATIENCE_S = 30.0
 SCENES = chosen(None, ["C5.*"])
 CARELESS = Path(__file__).with_name("careless_dealer.py")
+FAULTS = {
+    "takes points twice": "C5.cheat-mask-twice",
+    "takes any places": "C5.cheat-places",
+    "reads no links": "C5.exposed",
+    "plays on when garbled": "C5.garbled",
+    "opens at once": "C5.due",
+}
+"""What a bot lacks (careless_dealer.py), and the case that finds it."""
 
 
 class Visitor:
@@ -51,10 +59,12 @@ def test_our_library_passes_and_stops_at_the_check_that_the_case_names(scene) ->
 
 
 @pytest.mark.slow
-def test_bot_passes_every_case_at_tables_whose_host_sees_no_card() -> None:
+def test_bot_passes_where_others_that_lack_something_are_found() -> None:
     command = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, "-m", "truc_terminal")
-    results = judge(("C5.*",), *command, "bot", "{url}", level=Level.C5, patience_s=PATIENCE_S)
+    cases = ("C5.plays", "C5.ack", *FAULTS.values())
+    results = judge(cases, *command, "bot", "{url}", level=Level.C5, patience_s=PATIENCE_S)
     assert [it.outcome for it in results.values() if it.verdict is not CaseVerdict.PASS] == []
+    assert len(results) == len(cases)
 
 
 def careless(fault: str) -> tuple[str, ...]:
@@ -62,19 +72,10 @@ def careless(fault: str) -> tuple[str, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fault", "name"),
-    [
-        ("takes points twice", "C5.cheat-mask-twice"),
-        ("takes any places", "C5.cheat-places"),
-        ("reads no links", "C5.exposed"),
-        ("plays on when garbled", "C5.garbled"),
-        ("opens at once", "C5.due"),
-    ],
-)
-def test_bot_that_lacks_a_check_or_duty_is_found_by_the_case_about_it(fault, name) -> None:
-    results = judge((name, "C5.cheat-void"), *careless(fault))
-    assert [each for each, result in results.items() if result.verdict is CaseVerdict.FAIL] == [name]
+@pytest.mark.parametrize("fault", FAULTS)
+def test_bot_that_lacks_a_check_or_duty_is_found_by_the_case_about_it(fault) -> None:
+    result = judge((FAULTS[fault],), *careless(fault))[FAULTS[fault]]
+    assert result.verdict is CaseVerdict.FAIL
 
 
 @pytest.mark.slow
