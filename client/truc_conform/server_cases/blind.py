@@ -12,7 +12,7 @@ from truc_protocol.audit import Result
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SeatStep
 from truc_protocol.bodies import Act, Deal, Keys, Rule
 from truc_protocol.errors import Code
-from truc_protocol.own_steps import Duty
+from truc_protocol.own_steps import Duty, garbled_body
 from truc_protocol.wire.capabilities import BLIND_TABLES
 
 _BLIND: Final = "play.md#a-table-whose-host-sees-no-card"
@@ -269,10 +269,15 @@ async def _exposed(visit: ServerVisit, *, cheat: Callable[[SeatStep], SeatStep])
     for seat in seats:
         seat.chooses = _conceding
     await play_on(seats)
-    rules = [body for body in bodies(first.records) if isinstance(body, Rule)]
+    _expect_forfeit(first, second.seat)
+
+
+def _expect_forfeit(player: BlindSeat, seat: int) -> None:
+    """Check that a match has ended by the forfeit of a seat that is exposed."""
+    rules = [body for body in bodies(player.records) if isinstance(body, Rule)]
     told = [(body.ruling, body.seat, body.kind) for body in rules]
-    expect(told[-1:] == [("forfeit", second.seat, "cheat")], "the forfeit of the seat that cheats", told)
-    verdict = first.verdict()
+    expect(told[-1:] == [("forfeit", seat, "cheat")], "the forfeit of the seat that cheats", told)
+    verdict = player.verdict()
     expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
 
 
@@ -295,3 +300,23 @@ _EXPOSED: Final = [
         ("S3.blind-garbled", "A seat whose boxes do not open, as the other says,", _shut_boxes),
     )
 ]
+
+
+@case("S3.blind-false-claim", _BLIND)
+async def _false_claim(visit: ServerVisit) -> None:
+    """A seat that says of a sound hand that it is garbled loses by a forfeit when the links are open (C48)."""
+    seats = await _dealt(visit)
+    mover, other = seats
+    expect_ok(await other.hand_in(garbled_body(other.ledger, other.seat)), "ok to garbled")
+    await play_on(seats)
+    _expect_forfeit(mover, other.seat)
+
+
+@case("S3.blind-early-claim", _BLIND)
+async def _early_claim(visit: ServerVisit) -> None:
+    """garbled before all keys are in gets not_now (C48), and the deal goes on."""
+    seats = await _match(visit, Duty.LOCK)
+    await play_on(seats, _waits_for("lock"))
+    player, _ = seats
+    check_refusal(await player.hand_in(garbled_body(player.ledger, player.seat)), Code.NOT_NOW)
+    await _go_on(seats)
