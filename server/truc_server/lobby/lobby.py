@@ -151,7 +151,7 @@ class Lobby:
             RefusedError: Too many tables, no such game, or options that do not fit.
         """
         game = played(self.catalogue, wanted.variant)
-        public = (self._tables[code] for code in self._public)
+        public = (table for table in self._tables.values() if not table.made.private)
         for table in suitable(
             public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
         ):
@@ -411,7 +411,7 @@ def suitable(
     """Return the tables that a player may be given, the best first: their own, else the one with the fewest free seats.
 
     Nobody is given a seat beside people who are all away. Of tables with equally many, the one where more players are
-    connected comes first, then the one that has stood longest.
+    connected comes first, then the one that has stood longest; of those made in one millisecond, the first of `tables`.
     """
     found = (table for table in tables if _fits(table, variant, seats, options) and _has_room(table, player))
     return sorted(found, key=lambda table: _rank(table, player))
@@ -432,12 +432,11 @@ def _has_room(table: Table, player: Player) -> bool:
     return (free and bool(table.audience.online)) or table.board.seat_of(player) is not None
 
 
-def _rank(table: Table, player: Player) -> tuple[bool, int, int, int, str]:
+def _rank(table: Table, player: Player) -> tuple[bool, int, int, int]:
     strange = table.board.seat_of(player) is None
     return (
         strange,
         table.board.seats.count(None),
         -len(table.audience.online),
         table.made.created_ms,
-        table.code,
     )
