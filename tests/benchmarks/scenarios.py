@@ -308,11 +308,14 @@ async def web(folder: Path, scale: Scale) -> Figures:
 
 
 async def flood(folder: Path, scale: Scale) -> Figures:
-    """Play at human pace at a server with its usual limits, quiet and flooded in turns; of each the middle round by its p99."""
+    """Play at human pace at a server with its usual limits, quiet and flooded in turns; of each the middle round by its p99.
+
+    There is no pause between hands: an act that is due in it would be late by design.
+    """
     play = partial(
         running.measured,
         folder,
-        settings=HONEST,
+        settings={**HONEST, "TRUC_TABLES_BETWEEN_HANDS_MS": "0"},
         tables=scale.honest,
         pace=HUMAN,
         an_address=2 * TABLES_AN_ADDRESS,
