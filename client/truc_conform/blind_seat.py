@@ -47,6 +47,11 @@ class BlindSeat(Seat):
         """Log in as a key that deals."""
         return await super().login(want=want)
 
+    def begin(self, message: Map) -> None:
+        """Start to audit a match; what was read and taken in the one before it is of other deals with the same numbers."""
+        self._hands, self._taken = {}, set()
+        super().begin(message)
+
     def pack(self) -> SealedPack:
         """Return the pack of the hand.
 

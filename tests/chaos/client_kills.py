@@ -1,7 +1,9 @@
-"""Kill clients, again and again, while they play: no place is signed twice, and every match ends and verifies.
+"""Kill and freeze clients, again and again, while they play: no place is signed twice, and every match ends and verifies.
 
-Pairs of `truc bot` processes play match after match at one server. One of them, or both, are killed at random instants and
-started again on the same home. What they sign is read on its way by relaying.py; what they keep is verified at the end.
+Pairs of `truc bot` processes play match after match at one server, whose host deals or sees no card. One of them, or both,
+are killed at random instants and started again on the same home, or stopped and let go on. What they sign is read on its
+way by relaying.py; what they keep is verified at the end. Invariant: the clocks are longer than anybody is away, so nobody
+is ruled against; at the tables of `Plan.away`, whose clocks are shorter, it is only ever the first of a pair that is away.
 """
 
 import argparse
@@ -25,9 +27,19 @@ from chaos.stored import ViolationError, stored_matches, unfinished
 
 from truc_client.home.transcripts import path_of
 from truc_client.verifying import examine_files
-from truc_protocol.audit import Result
+from truc_protocol.audit import Result, Verdict
+from truc_protocol.records import BLIND, DEALT
 
-VARIANTS: Final = ("truc-french", "truc-catalan", "truco-argentino-flor")
+VARIANTS: Final = {
+    DEALT: ("truc-french", "truc-catalan", "truco-argentino-flor"),
+    BLIND: ("truc-french", "truc-catalan", "truco-paulista"),
+}
+"""What the pairs play, by the mode of their tables."""
+SHORT_MS: Final = 2_000
+SHORT: Final = (("decision_ms", SHORT_MS), ("bank_ms", 0), ("release_ms", SHORT_MS))
+"""Options of a table where who is frozen may be late."""
+FROZEN_S: Final = (0.05, 1.5)  # how long somebody is frozen, far below any clock of a table but those
+AWAY_S: Final = (0.2, 3 * SHORT_MS / 1_000)  # and how long at a table of them
 FOREVER: Final = "1000"  # matches, before a bot leaves by itself
 START_S: Final = 60.0
 END_S: Final = 240.0  # for a last match, on a busy machine
@@ -39,6 +51,9 @@ class Plan(NamedTuple):
     Attributes:
         places: so many places are signed for between two kills of a pair at most.
         life_s: how long is waited for them at most.
+        deal: the mode of the tables: the server deals, or sees no card.
+        freezes: so many of the kills are no kills: a client is stopped for a while, and goes on.
+        away: at these tables clocks are short, and the first of the two is away for shorter and for longer than they are.
     """
 
     count: int
@@ -46,6 +61,9 @@ class Plan(NamedTuple):
     seed: int
     places: int = 15
     life_s: float = 3.0
+    deal: str = DEALT
+    freezes: float = 0.0
+    away: bool = False
 
 
 class Bot:
@@ -99,11 +117,15 @@ class Bot:
 
     async def kill(self) -> None:
         """End it as a power cut would."""
-        if self._running.poll() is not None:
-            raise ViolationError(f"a bot has ended by itself: {self.errors.read_text()}")
-        self._running.send_signal(signal.SIGKILL)
+        self._send(signal.SIGKILL)
         await self._running.wait()
         await self._running.stdout.aclose()
+
+    async def freeze(self, seconds: float) -> None:
+        """Stop it for a while, as a machine does that sleeps, and let it go on."""
+        self._send(signal.SIGSTOP)
+        await trio.sleep(seconds)
+        self._send(signal.SIGCONT)
 
     async def finish(self) -> None:
         """Wait for its end."""
@@ -120,6 +142,11 @@ class Bot:
         if self._process is not None:
             self._process.kill()
 
+    def _send(self, number: signal.Signals) -> None:
+        if self._running.poll() is not None:
+            raise ViolationError(f"a bot has ended by itself: {self.errors.read_text()}")
+        self._running.send_signal(number)
+
     @property
     def _running(self) -> trio.Process:
         if self._process is None:
@@ -131,25 +158,40 @@ class Killing:
     """What is left to be killed, and when."""
 
     def __init__(self, plan: Plan) -> None:
+        self.plan = plan
         self.left = plan.count
         self.figures: Counter[str] = Counter()
         self._random = random.Random(plan.seed)
-        self._plan = plan
 
-    async def kill_one(self, bots: Sequence[Bot]) -> None:
-        """Kill one of a pair, now and then both, when it has signed something more, or after some time of its life."""
+    async def disturb(self, bots: Sequence[Bot]) -> None:
+        """Kill or freeze one of a pair, now and then both, when it has signed something more, or after some time of its life."""
         relay = self._random.choice(bots).relay
-        patience_s = self._random.uniform(0, self._plan.life_s)
+        patience_s = self._random.uniform(0, self.plan.life_s)
         with trio.move_on_after(patience_s):
-            await relay.wait_signed(relay.places + self._random.randint(1, self._plan.places))
+            await relay.wait_signed(relay.places + self._random.randint(1, self.plan.places))
         await trio.sleep(MOMENT_S * self._random.random() ** 3)
+        is_freeze = bool(self.plan.freezes) and self._random.random() < self.plan.freezes
         victims = list(bots) if self._random.random() < 0.2 else [self._random.choice(bots)]
+        if self.plan.away:
+            victims = [bots[0]]
+        await (self._freeze(victims) if is_freeze else self._kill(victims))
+
+    async def _kill(self, victims: Sequence[Bot]) -> None:
         for bot in victims:
             await bot.kill()
         for bot in victims:
             self.figures["kills"] += 1
             self.left -= 1
             await bot.start()
+
+    async def _freeze(self, victims: Sequence[Bot]) -> None:
+        async with trio.open_nursery() as nursery:
+            for bot in victims:
+                self.figures["freezes"] += 1
+                self.left -= 1
+                nursery.start_soon(
+                    bot.freeze, self._random.uniform(*(AWAY_S if self.plan.away else FROZEN_S))
+                )
 
 
 async def run(plan: Plan, folder: Path) -> Counter[str]:
@@ -175,8 +217,7 @@ async def _play(killing: Killing, server: ServerProcess, folder: Path, n: int) -
         ways = [Relay(server), Relay(server)]
         for relay in ways:
             await relays.start(relay.run)
-        new = ("--create", VARIANTS[n % len(VARIANTS)], "--private", "--option", "match=1")
-        first = Bot(folder / f"first-{n}", ways[0], *new)
+        first = Bot(folder / f"first-{n}", ways[0], *_new_table(killing.plan, n))
         await first.start()
         bots = [first]
         try:
@@ -191,9 +232,19 @@ async def _play(killing: Killing, server: ServerProcess, folder: Path, n: int) -
         relays.cancel_scope.cancel()
 
 
+def _new_table(plan: Plan, n: int) -> list[str]:
+    """Return what a bot is told that opens the table of a pair."""
+    variants = VARIANTS[plan.deal]
+    options = {"match": 1, "mode": plan.deal, **dict(SHORT if plan.away else ())}
+    if plan.deal == DEALT:
+        del options["mode"]
+    told = [word for name, value in options.items() for word in ("--option", f"{name}={value}")]
+    return ["--create", variants[n % len(variants)], "--private", *told]
+
+
 async def _kill_and_end(killing: Killing, bots: Sequence[Bot]) -> None:
     while killing.left > 0:
-        await killing.kill_one(bots)
+        await killing.disturb(bots)
     for bot in bots:  # both, before one leaves: the other would wait for it
         await bot.kill()
     for bot in bots:
@@ -211,11 +262,28 @@ def _check(killing: Killing, bots: Sequence[Bot], matches: Sequence[bytes]) -> N
         if kept := list(bot.evidence.iterdir()):
             raise ViolationError(f"a bot has kept evidence: {kept}, {bot.errors.read_text()}")
         killing.figures["places signed"] += bot.relay.places
+        killing.figures["steps of a deal sent"] += bot.relay.steps
     for mid in matches:
         together = examine_files([path_of(bot.transcripts, mid) for bot in bots])
         if together.is_refuted or {file.verdict.result for file in together.files} != {Result.PROVEN}:
             raise ViolationError(f"match {mid.hex()} is not proven: {together}")
+        for file in together.files:
+            _check_verdict(file.verdict, killing.plan)
         killing.figures["matches proven"] += 1
+        killing.figures[f"matches {together.files[0].verdict.reason}"] += 1
+
+
+def _check_verdict(verdict: Verdict, plan: Plan) -> None:
+    """Check that nobody is blamed who was there in time."""
+    if verdict.mode != plan.deal or verdict.exposed is not None:
+        raise ViolationError(f"expected a match of mode {plan.deal} without a cheat, got {verdict}")
+    if not plan.away:
+        if verdict.reason not in ("won", "resigned") or verdict.rulings or verdict.voids or verdict.unopened:
+            raise ViolationError(f"a ruling against somebody who came back in time: {verdict}")
+    elif verdict.winner == 0 and verdict.reason == "forfeit":
+        raise ViolationError(f"who was there has lost: {verdict}")
+    elif blamed := [rule for _, rule in verdict.rulings if rule.seat not in (0, None)]:
+        raise ViolationError(f"who was there is blamed: {blamed} in {verdict}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -225,8 +293,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pairs", type=int, default=3, help="pairs that play (3)")
     parser.add_argument("--seed", type=int, default=1, help="what instants are drawn from (1)")
     parser.add_argument("--life", type=float, default=3.0, help="longest life of a client, in seconds (3)")
+    parser.add_argument(
+        "--deal", choices=(DEALT, BLIND), default=DEALT, help="who deals: the server, or the seats (dealt)"
+    )
+    parser.add_argument("--freezes", type=float, default=0.0, help="share of the kills that are freezes (0)")
+    parser.add_argument(
+        "--away", action="store_true", help="freeze and kill one of each pair beyond short clocks"
+    )
     given = parser.parse_args(arguments)
-    plan = Plan(given.count, given.pairs, given.seed, life_s=given.life)
+    plan = Plan(
+        given.count,
+        given.pairs,
+        given.seed,
+        life_s=given.life,
+        deal=given.deal,
+        freezes=given.freezes,
+        away=given.away,
+    )
     return run_in_folder(plan, partial(_line, plan))
 
 

@@ -1,7 +1,8 @@
 """Kill the server under load, again and again, and hold it to every word: nothing acknowledged is lost.
 
-Tables of players who audit all they see play match after match, and come back by themselves. The server is killed at
-random instants: while it serves, before it listens, while it stops. Matches are paused now and then, and some players go
+Tables of players who audit all they see play match after match, and come back by themselves; a share of them shuffle and
+seal their packs themselves. The server is killed at random instants: while it serves, before it listens, while it stops;
+now and then it is frozen for a while first. Matches are paused now and then, and some players go
 away for others to step in. What is checked stands in surviving.py.
 """
 
@@ -19,12 +20,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import trio
+from chaos.dealing import Dealer
 from chaos.parties import Game, Party, Tally
 from chaos.reporting import counted, run_in_folder
 from chaos.servers import QUICK, ServerProcess
 from chaos.stepping_in import Leaver, Newcomer
 from chaos.stored import ViolationError, unfinished
 from chaos.surviving import Survivor, reach
+
+from truc_protocol.records import BLIND
 
 LEFT: Final = (
     ("gone", 1),
@@ -42,6 +46,12 @@ GAMES: Final = (
     Game("truc-french", 2, guests=(0, 1)),
     Game("truc-catalan", 4, options=LEFT, is_left=True),
 )
+BLIND_GAMES: Final = (
+    Game("truc-french", 2, deal=BLIND),
+    Game("truc-catalan", 4, deal=BLIND),
+    Game("truco-paulista", 2, options=(("target", 3),), deal=BLIND),
+)
+"""What is played at the tables whose host sees no card."""
 SETTINGS: Final = {
     **QUICK,
     "TRUC_MATCH_DECISION_MS": "600000",
@@ -54,6 +64,7 @@ GRACE_S: Final = 180.0  # for the matches under way to end, once nobody kills an
 START_S: Final = 0.75  # in which a server is killed that starts
 STOP_S: Final = 0.1  # in which one is killed that stops
 MOMENT_S: Final = 0.03
+FROZEN_S: Final = (0.05, 1.5)  # how long the server is frozen, far below any clock
 LONG: Final = 0.1  # of the lives are so long that a seat is found to be gone, and taken over
 LONG_S: Final = 3.5
 KILL_S: Final = 20.0  # for one kill and what comes before it, on a busy machine
@@ -77,6 +88,8 @@ class Plan(NamedTuple):
         acts: so many acts are acknowledged between two kills at most.
         life_s: how long is waited for them at most.
         matches: what a party plays before it leaves its table.
+        blind: the share of the tables whose host sees no card.
+        freezes: the share of the lives in which the server is frozen once.
     """
 
     count: int
@@ -85,6 +98,14 @@ class Plan(NamedTuple):
     acts: int = 200
     life_s: float = 1.5
     matches: int = 3
+    blind: float = 0.0
+    freezes: float = 0.0
+
+    def game(self, table: int) -> Game:
+        """Return what is played at a table: the first ones are those whose host sees no card."""
+        hidden = round(self.blind * self.tables)
+        games, n = (BLIND_GAMES, table) if table < hidden else (GAMES, table - hidden)
+        return games[n % len(games)]
 
 
 class Outcome(NamedTuple):
@@ -150,7 +171,7 @@ class Kills:
 
     async def _keep_playing(self, table: int) -> None:
         """Let one party after another play the same game."""
-        game, seed = GAMES[table % len(GAMES)], (self._plan.seed * 1_000 + table) * 1_000
+        game, seed = self._plan.game(table), (self._plan.seed * 1_000 + table) * 1_000
         while not self._is_ending:
             party = Party(self._server, self._data, self._tally, goal=self._plan.matches)
             self._players[party] = []
@@ -162,7 +183,9 @@ class Kills:
             seed += 10
 
     async def _play(self, party: Party, game: Game, seat: int, seed: int) -> None:
-        kind = Leaver if game.is_left and seat == game.seats - 1 else Survivor
+        kind: type[Survivor] = Leaver if game.is_left and seat == game.seats - 1 else Survivor
+        if game.deal == BLIND:
+            kind = Dealer
         await self._live_on(kind(await reach(self._server), party, game, seat, seed=seed))
 
     async def _step_in(self, game: Game, left: Leaver) -> None:
@@ -181,6 +204,10 @@ class Kills:
                 await self._server.wait_listening()
         else:
             await self._start()
+            if self._plan.freezes and self._random.random() < self._plan.freezes:
+                await self._live()
+                await self._server.freeze(self._random.uniform(*FROZEN_S))
+                self._tally.count(freezes=1)
             await self._live()
         if (status := self._server.status) is not None:
             raise ViolationError(
@@ -220,8 +247,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tables", type=int, default=8, help="tables that are played at (8)")
     parser.add_argument("--seed", type=int, default=1, help="what instants and choices are drawn from (1)")
     parser.add_argument("--acts", type=int, default=200, help="most acts between two kills (200)")
+    parser.add_argument(
+        "--blind", type=float, default=0.0, help="share of the tables whose host sees no card (0)"
+    )
+    parser.add_argument(
+        "--freezes", type=float, default=0.0, help="share of the lives in which it is frozen (0)"
+    )
     given = parser.parse_args(arguments)
-    plan = Plan(given.count, given.tables, given.seed, given.acts)
+    plan = Plan(given.count, given.tables, given.seed, given.acts, blind=given.blind, freezes=given.freezes)
     return run_in_folder(plan, partial(_line, plan))
 
 

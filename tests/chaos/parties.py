@@ -11,6 +11,8 @@ import trio
 from chaos.servers import ServerProcess
 from server.rawclient import Map
 
+from truc_protocol.records import DEALT
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -83,6 +85,7 @@ class Game(NamedTuple):
         guests: the seats that have no key.
         options: of the table.
         is_left: the player of the last seat goes away in a match, and somebody else may step in.
+        deal: the mode of the table: the server deals, or sees no card.
     """
 
     variant: str
@@ -90,10 +93,13 @@ class Game(NamedTuple):
     guests: tuple[int, ...] = ()
     options: tuple[tuple[str, object], ...] = ()
     is_left: bool = False
+    deal: str = DEALT
 
     def create(self) -> Map:
         """Return the request for a table."""
         options = {"match": 1, "guests": len(self.guests), **dict(self.options)}
+        if self.deal != DEALT:
+            options["mode"] = self.deal
         return {
             "t": "create",
             "variant": self.variant,

@@ -153,6 +153,12 @@ class ServerProcess:
         self.signal(signal.SIGKILL)
         return await self.wait()
 
+    async def freeze(self, seconds: float) -> None:
+        """Stop the process for a while, as a machine does that sleeps, and let it go on."""
+        self._running().send_signal(signal.SIGSTOP)
+        await trio.sleep(seconds)
+        self._running().send_signal(signal.SIGCONT)
+
     async def connect(self) -> trio.SocketStream:
         """Connect to it."""
         return await trio.open_tcp_stream(HOST, self.port)

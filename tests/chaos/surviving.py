@@ -50,7 +50,7 @@ class Survivor(Seat):
     """A seat that plays its party's matches, whatever becomes of the server."""
 
     def __init__(self, client: RawClient, party: Party, game: Game, seat: int, *, seed: int) -> None:
-        super().__init__(client, seed=seed, keyed=seat not in game.guests)
+        super().__init__(client, seed=seed, **({"keyed": False} if seat in game.guests else {}))
         self.seat = seat
         self.party = party
         self.played = 0

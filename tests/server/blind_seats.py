@@ -33,6 +33,10 @@ class BlindSeat(Dealer):
         self.places: dict[tuple, dict] = {}
         self.resigns_at: int | None = None
 
+    def begin(self, message) -> None:
+        self.places = {}
+        super().begin(message)
+
     async def come_back(self, client, *, next_=None):
         self.client = client
         taken = set(self.places)

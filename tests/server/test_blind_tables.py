@@ -43,6 +43,16 @@ async def test_match_of_two_is_dealt_by_its_seats_and_proven(server):
     assert Rule not in kinds(seats[0])
 
 
+async def test_second_match_of_the_same_seats_is_of_other_cards_and_proven(server):
+    seats = await blind_match(server, options=SHORT)
+    await play_on(seats)
+    first = seats[0].ledger.setup.mid
+    for seat in seats:
+        assert (await seat.ready())["t"] == "ok"
+    await play_on(seats, lambda seat: seat.done and seat.ledger.setup.mid != first)
+    assert all(map(is_proven, seats))
+
+
 async def test_servers_own_export_of_a_match_is_proven(server):
     seats = await blind_match(server, options=SHORT)
     await play_on(seats)

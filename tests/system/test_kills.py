@@ -1,10 +1,12 @@
-"""The server and its clients are killed again and again, under load, at random instants: the short forms.
+"""The server and its clients are killed and frozen again and again, under load, at random instants: the short forms.
 
 The long ones are commands: `python -m chaos.kills` and `python -m chaos.client_kills`, with `tests` in PYTHONPATH.
 """
 
 import pytest
 from chaos import client_kills, kills
+
+from truc_protocol.records import BLIND
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +20,24 @@ async def test_nothing_acknowledged_is_lost_by_twelve_kills_of_the_server(tmp_pa
     assert figures["pauses"] >= 1
 
 
+async def test_nothing_acknowledged_is_lost_at_tables_whose_host_sees_no_card(tmp_path):
+    plan = kills.Plan(count=3, tables=2, seed=2, acts=30, matches=1, blind=1.0, freezes=0.7)
+    figures = (await kills.run(plan, tmp_path / "data")).figures
+    assert sum(figures[when.value] for when in kills.When) == 3
+    assert figures["freezes"] >= 1
+    assert figures["matches"] >= 2
+
+
 async def test_nothing_is_signed_twice_and_every_match_is_proven_over_four_kills_of_clients(tmp_path):
     figures = await client_kills.run(client_kills.Plan(count=4, pairs=1, seed=1), tmp_path)
     assert figures["kills"] >= 4
+    assert figures["matches proven"] > 0
+
+
+async def test_no_step_of_a_deal_is_taken_in_two_ways_by_clients_that_are_killed_and_frozen(tmp_path):
+    plan = client_kills.Plan(count=3, pairs=1, seed=3, deal=BLIND, freezes=0.5)
+    figures = await client_kills.run(plan, tmp_path)
+    assert figures["kills"] >= 1
+    assert figures["freezes"] >= 1
+    assert figures["steps of a deal sent"] > 0
     assert figures["matches proven"] > 0
