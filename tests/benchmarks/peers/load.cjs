@@ -186,6 +186,14 @@ function usage() {
 }
 
 const own = () => Object.values(process.cpuUsage()).reduce((sum, each) => sum + each, 0) / 1e6;
+const isDone = (table) => {
+  try {
+    table.check();
+    return true;
+  } catch {
+    return false;
+  }
+};
 const pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 
 async function run() {
@@ -200,7 +208,7 @@ async function run() {
   const [after, used] = [usage(), own() - mine];
   const came = Object.fromEntries(Object.entries(tally).map(([name, count]) => [name, count - counted[name]]));
   isGoing = false;
-  await pause(0.5); // what is on its way arrives
+  for (let i = 0; i < 20 && !tables.every(isDone); i += 1) await pause(0.5); // what is on its way arrives
   tables.forEach((table) => guarded(() => table.check()));
   const [main, others] = [after.main - before.main, Math.max(0, after.others - before.others)];
   const shares = { main_s: main, others_s: others, main_share: main / seconds, others_share: others / seconds };
