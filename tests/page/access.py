@@ -1,6 +1,6 @@
 """Whether everybody can use the page: names, roles, sizes, what is cut off, contrast, the focus, zoom, motion.
 
-`PYTHONPATH=tests:docs .venv/bin/python -m page.access` looks at every screen in every language, at five sizes and in both
+`PYTHONPATH=tests:docs .venv/bin/python -m page.access` looks at every screen in every language, at six sizes and in both
 themes, and prints what is wrong; the exit status is 1 then. The suite looks at a part of it.
 """
 

@@ -175,7 +175,7 @@ class Looks:
                 self.page.wait_until("document.querySelector('.replay .badge')")
             case "end":
                 self.table("duel", "end")
-            case "duel" | "four":
+            case "duel" | "four" | "six":
                 self.table(name)
             case "signs" | "menu" | "proof":
                 self.sheet(name)
@@ -194,6 +194,7 @@ SCREENS: Final = (
     "learn",
     "duel",
     "four",
+    "six",
     "end",
     "signs",
     "menu",

@@ -31,19 +31,22 @@ ANSWERS = (
     "[...document.querySelectorAll('button:is([data-slot=accept], [data-slot=decline]):not(:disabled)')]"
 )
 RAISES = "[...document.querySelectorAll('button.ra:not(:disabled)')]"
+REST = "[...document.querySelectorAll('.acts button[data-slot]:not(:disabled, [data-slot=concede], [data-slot=resign], [data-slot=signs])')]"
 ASKED = "document.querySelector('.say.call') && document.querySelector('button[data-slot=accept]:not(:disabled)') && document.querySelectorAll('.lanes .k, .pt .k').length >= {laid}"
+TURN = "document.querySelector('.hand button:not([aria-disabled=true])') && document.querySelectorAll('.pt .k').length >= {laid}"
 ENDED = "document.querySelector('[data-dialog=end] .checked')"
 HOUSE = ("up", "vault", "line", "server", "me")
 MOST_STEPS = 600
 
 
 class Recorded(NamedTuple):
-    """A table that is recorded: its game, and how much has to lie on it when somebody asks."""
+    """A table that is recorded: its game, how much has to lie on it when it is looked at, and what is awaited then."""
 
     variant: str
     seats: int
     options: Mapping[str, int | str]
     laid: int
+    awaited: str = ASKED
 
 
 TABLES = {
@@ -51,6 +54,8 @@ TABLES = {
     "duel-french": Recorded("truc-french", 2, {"match": 1}, 1),
     "four-spanish": Recorded("truco-argentino", 4, {"target": 15}, 2),
     "four-french": Recorded("truco-paulista", 4, {"target": 12}, 2),
+    "six-spanish": Recorded("truco-argentino", 6, {"target": 30}, 4, TURN),
+    "six-french": Recorded("truco-paulista", 6, {"target": 12}, 2),
 }
 
 
@@ -58,7 +63,9 @@ def press(players: Sequence[Person], chance: random.Random) -> None:
     """Let somebody who can do something do it: the first never asks, so that others do."""
     for player in chance.sample(players, len(players)):
         kinds = (
-            (ANSWERS, CARDS) if player is players[0] or chance.random() < 0.7 else (ANSWERS, RAISES, CARDS)
+            (ANSWERS, CARDS, REST)
+            if player is players[0] or chance.random() < 0.7
+            else (ANSWERS, RAISES, CARDS, REST)
         )
         for kind in kinds:
             if n := player.page.look(f"{kind}.length"):
@@ -83,7 +90,7 @@ def of_table(told: Sequence[Any], code: str) -> list[Any]:
 
 
 def record(browser: Browser, server: WebServer, name: str, table: Recorded) -> None:
-    """Play at a table, and write what its first player's page was told up to the end of a hand with a question in it."""
+    """Play at a table, and write what its first player's page was told up to the end of a hand that was looked at."""
     players = [Person(browser, server) for _ in range(table.seats)]
     players[0].page.before(TELLS)
     code = players[0].create(NAMES[0], table.variant, table.seats, table.options)
@@ -92,8 +99,8 @@ def record(browser: Browser, server: WebServer, name: str, table: Recorded) -> N
     for player in players:
         player.page.wait_until("document.querySelector('.hand')")
     chance = random.Random(name)
-    until(players, ASKED.format(laid=table.laid), chance)
-    if table.seats > 2:
+    until(players, table.awaited.format(laid=table.laid), chance)
+    if table.seats == 4:
         sign = "document.querySelector('[data-dialog=signs] .choices button')"
         players[2].page.look("document.querySelector('[data-slot=signs]').click()")
         players[2].page.wait_until(sign)
