@@ -35,11 +35,13 @@ VARIANTS: Final = {
     BLIND: ("truc-french", "truc-catalan", "truco-paulista"),
 }
 """What the pairs play, by the mode of their tables."""
-SHORT_MS: Final = 2_000
+SHORT_MS: Final = 4_000
 SHORT: Final = (("decision_ms", SHORT_MS), ("bank_ms", 0), ("release_ms", SHORT_MS))
 """Options of a table where who is frozen may be late."""
 FROZEN_S: Final = (0.05, 1.5)  # how long somebody is frozen, far below any clock of a table but those
-AWAY_S: Final = (0.2, 3 * SHORT_MS / 1_000)  # and how long at a table of them
+LONG_S: Final = (1.2 * SHORT_MS / 1_000, 2 * SHORT_MS / 1_000)  # how long who is late at a table of them
+IN_TIME_S: Final = (0.05, SHORT_MS / 4_000)  # and who is back in time
+SERVER_STOPS: Final = 0.25  # of the freezes there are of the server, whose clock stands still meanwhile
 FOREVER: Final = "1000"  # matches, before a bot leaves by itself
 START_S: Final = 60.0
 END_S: Final = 240.0  # for a last match, on a busy machine
@@ -67,10 +69,15 @@ class Plan(NamedTuple):
 
 
 class Bot:
-    """A bot on a home and a way to the server of its own; it can be killed and started again."""
+    """A bot on a home and a way to the server of its own; it can be killed and started again.
+
+    Attributes:
+        late: how often it may have been away for longer than short clocks are.
+    """
 
     def __init__(self, folder: Path, relay: Relay, *sits: str) -> None:
         self.relay = relay
+        self.late = 0
         self._folder = folder
         self._sits = sits
         self._lives = 0
@@ -157,8 +164,9 @@ class Bot:
 class Killing:
     """What is left to be killed, and when."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, server: ServerProcess) -> None:
         self.plan = plan
+        self._server = server
         self.left = plan.count
         self.figures: Counter[str] = Counter()
         self._random = random.Random(plan.seed)
@@ -174,12 +182,18 @@ class Killing:
         victims = list(bots) if self._random.random() < 0.2 else [self._random.choice(bots)]
         if self.plan.away:
             victims = [bots[0]]
-        await (self._freeze(victims) if is_freeze else self._kill(victims))
+        if not is_freeze:
+            await self._kill(victims)
+        elif self.plan.away:
+            await self._keep_away(bots[0])
+        else:
+            await self._freeze(victims)
 
     async def _kill(self, victims: Sequence[Bot]) -> None:
         for bot in victims:
             await bot.kill()
         for bot in victims:
+            bot.late += 1
             self.figures["kills"] += 1
             self.left -= 1
             await bot.start()
@@ -189,9 +203,19 @@ class Killing:
             for bot in victims:
                 self.figures["freezes"] += 1
                 self.left -= 1
-                nursery.start_soon(
-                    bot.freeze, self._random.uniform(*(AWAY_S if self.plan.away else FROZEN_S))
-                )
+                nursery.start_soon(bot.freeze, self._random.uniform(*FROZEN_S))
+
+    async def _keep_away(self, bot: Bot) -> None:
+        """Freeze one beyond the clocks of its table, or not so long; or the server instead, for which nobody is late."""
+        self.left -= 1
+        if self._random.random() < SERVER_STOPS:
+            self.figures["freezes of the server"] += 1
+            await self._server.freeze(self._random.uniform(*LONG_S))
+            return
+        is_late = self._random.random() < 0.5
+        self.figures["freezes beyond the clocks" if is_late else "freezes"] += 1
+        bot.late += is_late
+        await bot.freeze(self._random.uniform(*(LONG_S if is_late else IN_TIME_S)))
 
 
 async def run(plan: Plan, folder: Path) -> Counter[str]:
@@ -200,8 +224,8 @@ async def run(plan: Plan, folder: Path) -> Counter[str]:
     Raises:
         ViolationError: Something was signed twice, or a match did not end as proven.
     """
-    killing = Killing(plan)
     async with serving(folder / "data", SETTINGS) as server, trio.open_nursery() as pairs:
+        killing = Killing(plan, server)
         for n in range(plan.pairs):
             pairs.start_soon(_play, killing, server, folder, n)
     if warnings := server.warnings():
@@ -263,14 +287,18 @@ def _check(killing: Killing, bots: Sequence[Bot], matches: Sequence[bytes]) -> N
             raise ViolationError(f"a bot has kept evidence: {kept}, {bot.errors.read_text()}")
         killing.figures["places signed"] += bot.relay.places
         killing.figures["steps of a deal sent"] += bot.relay.steps
+    reasons: Counter[str | None] = Counter()
     for mid in matches:
         together = examine_files([path_of(bot.transcripts, mid) for bot in bots])
         if together.is_refuted or {file.verdict.result for file in together.files} != {Result.PROVEN}:
             raise ViolationError(f"match {mid.hex()} is not proven: {together}")
         for file in together.files:
             _check_verdict(file.verdict, killing.plan)
+        reasons[together.files[0].verdict.reason] += 1
         killing.figures["matches proven"] += 1
-        killing.figures[f"matches {together.files[0].verdict.reason}"] += 1
+    if reasons["forfeit"] > bots[0].late:
+        raise ViolationError(f"{reasons['forfeit']} forfeits of who was late {bots[0].late} times")
+    killing.figures["forfeits of who was late"] += reasons["forfeit"]
 
 
 def _check_verdict(verdict: Verdict, plan: Plan) -> None:
@@ -280,10 +308,14 @@ def _check_verdict(verdict: Verdict, plan: Plan) -> None:
     if not plan.away:
         if verdict.reason not in ("won", "resigned") or verdict.rulings or verdict.voids or verdict.unopened:
             raise ViolationError(f"a ruling against somebody who came back in time: {verdict}")
-    elif verdict.winner == 0 and verdict.reason == "forfeit":
-        raise ViolationError(f"who was there has lost: {verdict}")
-    elif blamed := [rule for _, rule in verdict.rulings if rule.seat not in (0, None)]:
-        raise ViolationError(f"who was there is blamed: {blamed} in {verdict}")
+        return
+    blamed = [
+        rule for _, rule in verdict.rulings if rule.ruling not in ("pause", "resume") and rule.seat != 0
+    ]
+    lost = verdict.reason not in ("won", "resigned") and verdict.winner != 1
+    # nobody need open a hand that a ruling has ended, and nobody may that was not dealt yet: `unopened` blames nobody here
+    if blamed or lost or any(seats != (0,) for _, seats in verdict.silent):
+        raise ViolationError(f"who was there is blamed: {verdict}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
