@@ -41,3 +41,11 @@ async def test_no_step_of_a_deal_is_taken_in_two_ways_by_clients_that_are_killed
     assert figures["freezes"] >= 1
     assert figures["steps of a deal sent"] > 0
     assert figures["matches proven"] > 0
+
+
+async def test_nobody_is_blamed_but_who_was_away_for_longer_than_the_clocks(tmp_path):
+    plan = client_kills.Plan(count=3, pairs=1, seed=23, deal=BLIND, freezes=1.0, away=True, life_s=1.0)
+    figures = await client_kills.run(plan, tmp_path)
+    frozen = ("freezes", "freezes beyond the clocks", "freezes of the server")
+    assert [figures[which] for which in frozen] == [1, 1, 1]
+    assert figures["matches proven"] > 0
