@@ -313,7 +313,7 @@ def _check_verdict(verdict: Verdict, plan: Plan) -> None:
         rule for _, rule in verdict.rulings if rule.ruling not in ("pause", "resume") and rule.seat != 0
     ]
     lost = verdict.reason not in ("won", "resigned") and verdict.winner != 1
-    # nobody need open a hand that a ruling has ended, and nobody may that was not dealt yet: `unopened` blames nobody here
+    # nobody need open a hand that a ruling has ended: `unopened` blames nobody here
     if blamed or lost or any(seats != (0,) for _, seats in verdict.silent):
         raise ViolationError(f"who was there is blamed: {verdict}")
 

@@ -87,6 +87,7 @@ async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_writte
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
     assert [body.seat for body in of(seats[0], Keys)] == [0]
     assert (of(seats[0], Void), rulings(seats[0])) == ([], [("forfeit", 1, "opening")])
+    assert seats[0].verdict().unopened == ()  # nothing was dealt that anybody might open
 
 
 async def test_where_seats_of_both_sides_keep_their_keys_nobody_wins(server, mock_clock):

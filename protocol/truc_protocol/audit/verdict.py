@@ -167,7 +167,7 @@ class Verdict(NamedTuple):
         guest_resigned: whether a guest's resignation ended the match, which nobody has signed but the server.
         moves: how many moves each side has made, those of rulings included.
         mode: the mode of the table: whether the server deals, or sees no card (blind).
-        unopened: in mode blind, (deal index, seats): who has not opened their link of a hand that was called and not voided.
+        unopened: in mode blind, (deal index, seats): who has not opened their link of a hand that was dealt.
         exposed: in mode blind, the seat whose own link or cards have shown that it cheated, and how; the match may end otherwise
             than by its forfeit.
     """

@@ -254,7 +254,7 @@ function rule(m, f) {
   m.must(ruling !== 'abandon' || !isWon || (exposed === null ? kind === 'empty' && bothOwe(m) : kind === 'server'), 'C22')
   RULINGS.rule(m, f)
   if (m.won === null || !isCalled) return
-  if (m.sealing !== null) settleIndex(m)
+  endIndex(m)     // what was not dealt nobody may open
   m.index += 1     // a call has used its index, also without a deal
 }
 
@@ -324,6 +324,11 @@ function close(m, f) {
 function settleIndex(m) {
   const seats = silentSeats(m)
   if (seats.length > 0) m.unopened.push({ j: m.index, seats })
+  endIndex(m)
+}
+
+/** @param {Ledger} m */
+function endIndex(m) {
   m.sealing = null
   m.garbled = null
 }
