@@ -18,7 +18,7 @@ from page.slow_line import SlowLine, slow_line
 from truc_web.tree import PAGE, read_tree
 
 FIRST_FILES = 40
-FIRST_BYTES = 88_000
+FIRST_BYTES = 88_500
 SEATED_FILES = 80
 SEATED_BYTES = 160_000
 MENU_FILES = 20
