@@ -60,7 +60,7 @@ class Watch:
         self._called = 0.0
         self._between: list[Record] = []
         self._take = seat.take
-        seat.take = self.take  # type: ignore[method-assign]
+        seat.take = self.take  # type: ignore[method-assign]  # players of both modes, which tell nobody
 
     async def take(self, message: Map) -> None:
         """Note a record, and let the seat take it."""

@@ -295,14 +295,16 @@ def test_rearranged_lists(tmp_path):
     check_agreement(files, tmp_path)
 
 
+def forgeries(tables, chance):
+    """Return forged files of matches, each with a label."""
+    return [
+        (f"{name}: {label}", file) for name, table in tables.items() for label, file in forged(table, chance)
+    ]
+
+
 def test_forged_records(tmp_path):
     chance = random.Random(9)
-    files = [
-        (f"{name}: {label}", file)
-        for name, table in matches().items()
-        for label, file in forged(table, chance)
-    ]
-    both = check_agreement(files, tmp_path)
+    both = check_agreement(forgeries(matches(), chance), tmp_path)
     checks = {expected.check for expected, _ in both}
     assert checks >= {
         "C2",
@@ -334,12 +336,7 @@ def sealed_matches() -> dict[str, BlindTable]:
 
 def test_forged_records_of_mode_blind(tmp_path):
     chance = random.Random(10)
-    files = [
-        (f"{name}: {label}", file)
-        for name, table in sealed_matches().items()
-        for label, file in forged(table, chance)
-    ]
-    both = check_agreement(chance.sample(files, 40), tmp_path)
+    both = check_agreement(chance.sample(forgeries(sealed_matches(), chance), 40), tmp_path)
     assert {expected.check for expected, _ in both} >= {"C2", "C10", "C11", "C12", "C19", "C43"}
 
 

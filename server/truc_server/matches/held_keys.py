@@ -32,8 +32,8 @@ class HeldKeys:
     def __init__(self) -> None:
         self.held: dict[int, Held] = {}
 
-    def put(self, seat: int, held: Held, *, holder: Peer | None) -> Held | None:
-        """Hold a seat's keys; if they came before with another request, return the one of the two that is not kept.
+    def put(self, seat: int, held: Held, *, holder: Peer | None) -> None:
+        """Hold a seat's keys; if they came before with another request, refuse the one of the two that is not kept.
 
         Kept is the later one, or that of the connection which has the seat: what was sent on an old one may be read late.
 
@@ -43,10 +43,19 @@ class HeldKeys:
         before = self.held.get(seat)
         if before is not None and before.placed.record.body != held.placed.record.body:
             raise RefusedError(Code.NOT_NOW, "expected the keys that this seat has sent already, got others")
-        if before is not None and before.peer is holder and held.peer is not holder:
-            return held
-        self.held[seat] = held
-        return before
+        is_late = before is not None and before.peer is holder and held.peer is not holder
+        if not is_late:
+            self.held[seat] = held
+        other = held if is_late else before
+        if other is not None:
+            _refuse(other, Code.NOT_NOW, "these keys have come by another request, which is answered")
+
+    def leave(self, k: int) -> None:
+        """Refuse keys for another position than `k`, which the match has come to: a record came in between."""
+        late = [seat for seat, held in self.held.items() if held.placed.body.k != k]
+        for seat in sorted(late):
+            message = f"expected position {k}, got keys for an earlier one"
+            _refuse(self.held.pop(seat), Code.STALE_POSITION, message)
 
     def has(self, seats: Collection[int]) -> bool:
         """Tell whether the keys of all these seats are here."""
@@ -57,3 +66,8 @@ class HeldKeys:
         taken = tuple(self.held[seat] for seat in sorted(self.held))
         self.held.clear()
         return taken
+
+
+def _refuse(held: Held, code: Code, message: str) -> None:
+    if held.peer.is_open:
+        held.peer.refuse(RefusedError(code, message).refusal(held.request.id))

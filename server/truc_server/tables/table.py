@@ -359,7 +359,7 @@ class Table:
             self._journal.after(self._start)
         game.note(turn, gate=gate)
         if game.keys is not None and game.keys.held:
-            self._drop_keys(game, game.keys)
+            game.keys.leave(game.ledger.parallel[0])
         match turn.body:  # patterns, as `isinstance` is a call
             case Close():
                 game.tail.close_hand(self._journal.durable)
@@ -381,10 +381,7 @@ class Table:
         keys = game.keys
         if keys is None:
             raise ValueError("nobody gives keys at a table whose server deals")
-        other = keys.put(seat, held, holder=self.audience.holder(seat))
-        if other is not None and other.peer.is_open:
-            again = RefusedError(Code.NOT_NOW, "these keys have come by another request, which is answered")
-            other.peer.refuse(again.refusal(other.request.id))
+        keys.put(seat, held, holder=self.audience.holder(seat))
         due = steps_due(game.ledger)
         if due is not None and keys.has(due.seats):
             self.go_on(self._write_keys(game, keys))
@@ -406,18 +403,6 @@ class Table:
             if held.peer.is_open:
                 held.peer.ok(held.request, k=k, dup=False)
         return turn
-
-    def _drop_keys(self, game: Game, keys: HeldKeys) -> None:
-        """Refuse keys that are held for a place which the match has left: another record came in between."""
-        k, _ = game.ledger.parallel
-        for held in keys.take():
-            if held.placed.body.k == k:
-                keys.put(held.placed.record.signer - 1, held, holder=None)
-            elif held.peer.is_open:
-                late = RefusedError(
-                    Code.STALE_POSITION, f"expected position {k}, got keys for an earlier one"
-                )
-                held.peer.refuse(late.refusal(held.request.id))
 
     def _log(self, k: int, body: Rule | Void) -> None:
         if isinstance(body, Void):
