@@ -10,11 +10,12 @@ from typing import NamedTuple
 import msgspec
 import pytest
 from protocol.blind_peers import BlindTable, known
-from protocol.peers import audit, here
+from protocol.peers import Table, audit, here
 from protocol.sealed_deals import replaced
 from rows import each_row
 from vectors.blind_matches import FOLDER, MATCHES, other_order
 
+from truc_conform.playing import Puppet
 from truc_protocol.audit import AuditError, Auditor, Result, verify
 from truc_protocol.audit.equivocation import compare
 from truc_protocol.audit.own import Accepted
@@ -27,6 +28,7 @@ from truc_protocol.bodies import (
     Deal,
     Draw,
     Garbled,
+    Guest,
     Keys,
     Lend,
     Lock,
@@ -39,6 +41,7 @@ from truc_protocol.bodies import (
     Sub,
     Void,
 )
+from truc_protocol.documents import rule_document
 from truc_protocol.ledger import Due, Exposed, due, fold, start
 from truc_protocol.records import (
     BLIND,
@@ -54,7 +57,7 @@ from truc_protocol.records import (
 )
 from truc_protocol.setup import Opts, blind_hindrance
 from truc_protocol.transcript import Transcript, pack_record, read_transcript, unpack_record, write_transcript
-from truc_rules import CardError, Kind, deciders, presets, with_options
+from truc_rules import CardError, Kind, Variant, deciders, presets, with_options
 from truc_rules import preset as preset_of
 
 SHORT = {"target": 3, "match": 1}
@@ -120,8 +123,14 @@ class Seen(NamedTuple):
     records: tuple[Record, ...]
     record: Record
     at: int | None
+    setup: int | None
     check: str
     culprit: str | None
+
+    @property
+    def item(self) -> tuple[int, str]:
+        """What tells it from others: how many records stand before it, and its own bytes."""
+        return len(self.records), pack_record(self.record).hex()
 
 
 ROWS = (
@@ -136,6 +145,9 @@ ROWS = (
     "test_false_claim_that_a_hand_is_garbled_exposes_its_claimant",
     "test_lends_are_owed_right_after_the_deal_and_in_their_order",
     "test_server_rules_no_card_but_a_concession",
+    "test_card_that_garbles_a_hand_is_a_decision_of_its_seat",
+    "test_terms_that_the_mode_excludes_are_refused",
+    "test_nobody_takes_the_place_of_a_seat_that_owes_keys_or_a_link",
 )
 """The tests whose refused records are kept in `blind/tampered.json`."""
 KEPT: dict[tuple[int, str], tuple[str, str | None]] = {
@@ -146,7 +158,7 @@ KEPT: dict[tuple[int, str], tuple[str, str | None]] = {
 SEEN: list[Seen] = []
 
 
-def refusal(table: BlindTable, record: Record) -> tuple[str, str | None]:
+def refusal(table: "BlindTable | Listed", record: Record) -> tuple[str, str | None]:
     """What a stranger with the file says of a record behind those of a table; it is kept among the vectors."""
     auditor = audit(table.document, table.records)
     with pytest.raises(AuditError) as caught:
@@ -154,13 +166,14 @@ def refusal(table: BlindTable, record: Record) -> tuple[str, str | None]:
     found = caught.value.refutation
     file = verify(write_transcript(table.document, [*table.records, record]))
     assert (file.result, file.refutation) == (Result.REFUTED, found)
-    SEEN.append(Seen(table.document, tuple(table.records), record, found.k, found.check, found.culprit))
-    item = len(table.records), pack_record(record).hex()
-    assert KEPT.get(item, (found.check, found.culprit)) == (found.check, found.culprit)
+    place = found.k, found.in_setup
+    seen = Seen(table.document, tuple(table.records), record, *place, found.check, found.culprit)
+    SEEN.append(seen)
+    assert KEPT.get(seen.item, (found.check, found.culprit)) == (found.check, found.culprit)
     return found.check, found.culprit
 
 
-def expected(table: BlindTable, check: str, culprit: str | None, *records: Record) -> None:
+def expected(table: "BlindTable | Listed", check: str, culprit: str | None, *records: Record) -> None:
     assert [refusal(table, record) for record in records] == [(check, culprit)] * len(records)
 
 
@@ -372,8 +385,6 @@ def test_plays_that_open_another_card():
 
 
 def test_salt_in_a_blind_deal_and_keys_in_a_dealt_one_are_no_shape():
-    from protocol.peers import Table
-
     table = Table(with_options(preset_of("truc-french"), SHORT))
     play = until(table, Act, when=lambda body: body.kind == "play")
     slot, card, _salt, ask = parse(play).args
@@ -400,6 +411,58 @@ def test_hand_is_not_closed_nor_called_again_before_every_link_of_it_is_open():
     assert refusal(table, changed(table, release, link=bytes(32))) == ("C15", f"seat {seat}")
     assert refusal(table, release) == ("C15", None)
     assert table.add(table.rule("forfeit", 1 - seat, "opening")).outcome == (seat, "forfeit")
+
+
+def test_terms_that_the_mode_excludes_are_refused():
+    """A flor, signs that are true, an opening at the end of the match, and guests, whose records stand nowhere either."""
+    for name in ("truco-argentino-flor", "truco-paulista"):
+        variant = with_options(preset_of(name), {} if "flor" in name else {"reveal": "match"})
+        expected(_empty(variant), "C5", "server", _terms(Table(variant)))
+    truthful = next(each for name in presets() if _has_true_signs(each := preset_of(name)))
+    expected(_empty(truthful), "C5", "server", _terms(Table(truthful, seats=max(truthful.players))))
+    expected(_empty(preset_of("truc-french")), "C5", "server", _terms(Table(guests=(1,))))
+    table = french()
+    guest = Guest(table.terms.th, 1, None, b"a guest")
+    seated = Listed(table.document, tuple(table.records[:2]))
+    encoded = encode(guest)
+    expected(seated, "C11", None, Record(0, encoded, table.server.sign(encoded)))
+
+
+class Listed(NamedTuple):
+    """Records behind which others are to be refused."""
+
+    document: bytes
+    records: tuple[Record, ...]
+
+
+def _empty(variant: Variant) -> Listed:
+    return Listed(rule_document(variant), ())
+
+
+def _has_true_signs(variant: Variant) -> bool:
+    return variant.flor is None and variant.signals is not None and variant.signals.truth != "free"
+
+
+def _terms(table: Table) -> Record:
+    """The terms of a table of mode dealt, for mode blind."""
+    encoded = encode(msgspec.structs.replace(parse(table.records[0]), mode=BLIND))
+    return Record(0, encoded, table.server.sign(encoded))
+
+
+def _sub(table: BlindTable, seat: int) -> Record:
+    """A newcomer's record for a seat."""
+    return Puppet(seat, seed=99, person="new ").sub(table.ledger)
+
+
+def test_nobody_takes_the_place_of_a_seat_that_owes_keys_or_a_link():
+    table = french(opts=Opts(gone=1, gone_after=1))
+    for kind in (Keys, Act, Release):
+        seat = parse(until(table, kind)).seat
+        expected(table, "C11", None, _sub(table, seat))
+    table.silent = frozenset({seat})
+    table.run(until=lambda ledger: ledger.phase is Phase.OVER)
+    assert table.ledger.outcome == (1 - seat, "forfeit")
+    expected(table, "C11", None, _sub(table, seat))
 
 
 def test_call_with_the_role_of_the_server_and_a_second_draw():
@@ -551,6 +614,37 @@ def _twice_held(seed: int, cheat) -> BlindTable | None:
     return table
 
 
+def declined_and_held_twice() -> tuple[BlindTable, int]:
+    """A seat whose answer was ruled plays a card that lies open already; return it too."""
+    return next(found for seed in range(1, 40) if (found := _declined_and_held_twice(seed)) is not None)
+
+
+def _declined_and_held_twice(seed: int) -> tuple[BlindTable, int] | None:
+    table = french(seed, cheats={0: doubled, 1: doubled}, opts=Opts(gone_after=1))
+    table.run(
+        until=lambda ledger: ledger.sealed is not None and (ledger.sealed.garbled or ledger.hand is not None)
+    )
+    if table.ledger.sealed.garbled:
+        return None
+    (mover,) = deciders(table.ledger.match)
+    own, others = (
+        {held.card: slot for slot, held in enumerate(table.hand(seat))} for seat in (mover, 1 - mover)
+    )
+    if (card := min(own.keys() & others.keys(), default=None)) is None:
+        return None
+    table.add(table.act(mover, "redeal"))
+    table.add(table.dealer.move(table.ledger))
+    for seat, held in ((mover, own), (1 - mover, others)):
+        table.add(table.act(seat, "play", (held[card], card, table.hand(seat)[held[card]].keys, None)))
+    return table, 1 - mover
+
+
+def test_card_that_garbles_a_hand_is_a_decision_of_its_seat():
+    table, seat = declined_and_held_twice()
+    assert table.ledger.sealed.garbled
+    expected(table, "C22", "server", table.rule("forfeit", seat, "absent"))
+
+
 @each_row("silent, reason", [({0}, "forfeit"), ({1}, "forfeit"), ({0, 1}, "abandoned")])
 def test_seat_that_does_not_open_a_hand_that_is_over_loses_and_nobody_wins_where_both_do_not(silent, reason):
     table = french(opts=Opts(gone=2))
@@ -666,7 +760,10 @@ def test_kept_forgeries_are_refused_as_they_say():
             with pytest.raises(AuditError) as caught:
                 trial.feed(unpack_record(bytes.fromhex(test["then"][0])))
             found = caught.value.refutation
-            assert (found.check, found.culprit, found.k) == (test["check"], test["culprit"], test["record"])
+            place = found.k, found.in_setup
+            assert (found.check, found.culprit, *place) == tuple(
+                test[field] for field in ("check", "culprit", "record", "setup")
+            )
     checks = {test["check"] for group in file["testGroups"] for test in group["tests"]}
     assert {"C43", "C44", "C45", "C46", "C47", "C48", "C49", "C52", "C19", "C22", "C26"} <= checks
 

@@ -1,10 +1,9 @@
-"""Make `blind/tampered.json`: every record that the tests of whole matches of mode blind find refused, behind the honest ones.
+"""Add to `blind/tampered.json` what it does not hold yet of the records that the tests of whole matches of mode blind find refused.
 
 With `PYTHONPATH=tests:protocol:server:client`, from the repository's root: `python -m vectors.blind_tampered`. It has the shape
 of `transcripts/tampered.json`.
 """
 
-import json
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -17,17 +16,16 @@ from truc_protocol.checks import CHECKS
 from truc_protocol.transcript import pack_record
 
 FILE: Final[Path] = FOLDER / "tampered.json"
-HEADER: Final = "Mode blind: lists of records of which the last is refused, and none before it."
 
 
 def groups() -> list[Group]:
-    """Run the tests that look at no more than what is refused, and return what they have seen."""
-    cases.KEPT.clear()
+    """Run the tests that look at no more than what is refused, and return what they have seen and is not kept."""
     found: list[Group] = []
     for name in sorted(cases.ROWS):
         cases.SEEN.clear()
         getattr(cases, name)()
-        lists = groupby(cases.SEEN, key=lambda seen: (seen.document, seen.records))
+        new = (seen for seen in cases.SEEN if seen.item not in cases.KEPT)
+        lists = groupby(new, key=lambda seen: (seen.document, seen.records))
         for n, ((document, records), rows) in enumerate(lists, 1):
             items = [pack_record(record).hex() for record in records]
             comment = f"{name.removeprefix('test_').replace('_', ' ')} {n}"
@@ -42,12 +40,10 @@ def _test(comment: str, keep: int, row: cases.Seen) -> Test:
         "then": [pack_record(row.record).hex()],
         "check": row.check,
         "record": row.at,
-        "setup": None,
+        "setup": row.setup,
     }
     return test(comment, "refuted", row.check, **fields, culprit=row.culprit)
 
 
 if __name__ == "__main__":
-    empty = {"protocol": "truc/1", "header": [HEADER], "notes": {}, "numberOfTests": 0, "testGroups": []}
-    FILE.write_text(json.dumps(empty), encoding="utf-8")
     add(FILE, groups(), CHECKS)

@@ -88,8 +88,9 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> Taken:
     except CardElsewhereError:
         if ledger.sealed is None:
             raise
-        # no failure of whoever signs it: some seat has doubled the card, and the links will show which
-        return replace(ledger, sealed=replace(ledger.sealed, garbled=True)), ()
+        # no failure of whoever signs it: some seat has doubled the card, and the links will show which; it is a decision all the same
+        garbled = replace(ledger, sealed=replace(ledger.sealed, garbled=True))
+        return _acted(garbled, action.seat), ()
     step = LoggedMove(action, ruled=False)
     try:
         if action.kind is _BLIND:
