@@ -55,6 +55,7 @@ LIMITS = settings.LimitSettings()
         f"{LIMITS.connections_per_address} a second",
         f"An address has {LIMITS.acts_per_s} act a second for each connection that it may have, "
         f"a table {LIMITS.table_acts_per_s}, and both may use up {floods.ACTS_S} seconds of it at once.",
+        f"counts apart, and may come {floods.STEPS} times as fast",
         f"After `welcome` {LIMITS.outbox_bytes} bytes",
         f"| body that a player signs | {acceptance.LONGEST_BODY} bytes |",
         f"| the same in mode blind, where a mask is the longest | {acceptance.LONGEST_STEP} bytes |",

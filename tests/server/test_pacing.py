@@ -1,12 +1,19 @@
 """Pages of what is stored or of the lobby, and acts: how many one address and one table have, and how fast after that."""
 
+from collections import Counter
+
 import pytest
 import trio
 import trio.testing
+from rows import each_row
+from server.blind_seats import blind_match, play_on
 from server.conftest import holder_of, in_hand
 from server.visitors import keyed
 
-from truc_server.net.floods import ACTS_S, BURST, Pace
+from truc_protocol.bodies import Ack, Act, Keys, Lock, Mask, Release
+from truc_protocol.records import parse
+from truc_rules import preset, presets
+from truc_server.net.floods import ACTS_S, BURST, STEPS, Budget, Pace
 from truc_server.settings.settings import LimitSettings
 from truc_server.spectating.sent_records import Tail
 
@@ -37,31 +44,56 @@ async def test_connections_of_one_address_share_its_pages(autojump_clock):
     assert trio.current_time() - begun == pytest.approx(BURST, abs=0.1)
 
 
-async def acted(pace, acts, network=HERE, mid=b"m") -> float:
+async def acted(budget, acts, network=HERE, mid=b"m") -> float:
     """Return after how long so many acts of an address in a match have been taken."""
     begun = trio.current_time()
     for _ in range(acts):
-        await pace.wait_after_act(network, mid, trio.current_time())
+        await budget.wait(network, mid, trio.current_time())
     return trio.current_time() - begun
 
 
 @pytest.mark.parametrize(("rate", "of_table"), [(2, 100), (100, 2)])
 async def test_acts_come_at_once_for_a_while_and_further_ones_at_the_rate(autojump_clock, rate, of_table):
-    pace = Pace(LimitSettings(connections_per_address=1, acts_per_s=rate, table_acts_per_s=of_table))
-    assert await acted(pace, 2 * ACTS_S) == 0
-    assert await acted(pace, 20) == pytest.approx(10, abs=0.1)
-    assert await acted(pace, 1, THERE, b"n") == 0  # neither another address nor another table waits
+    acts = Pace(LimitSettings(connections_per_address=1, acts_per_s=rate, table_acts_per_s=of_table)).acts
+    assert await acted(acts, 2 * ACTS_S) == 0
+    assert await acted(acts, 20) == pytest.approx(10, abs=0.1)
+    assert await acted(acts, 1, THERE, b"n") == 0  # neither another address nor another table waits
     await trio.sleep(ACTS_S)
-    assert await acted(pace, 2 * ACTS_S) == 0
+    assert await acted(acts, 2 * ACTS_S) == 0
+
+
+async def test_steps_with_a_pack_wait_for_no_act_and_come_as_many_times_as_fast(autojump_clock):
+    pace = Pace(LimitSettings(connections_per_address=1, acts_per_s=100, table_acts_per_s=2))
+    assert await acted(pace.acts, 2 * ACTS_S) == 0
+    assert await acted(pace.steps, STEPS * 2 * ACTS_S) == pytest.approx(0)
+    assert await acted(pace.steps, STEPS * 20) == pytest.approx(10, abs=0.1)
+
+
+def most_steps(variant, seats) -> int:
+    """The steps with the pack that one hand can take: with all the new cards that its pack can supply, and cards that are lent."""
+    dealt = 3 * seats
+    deals = len(variant.pack) // dealt if variant.redeal else 1
+    lent = seats * (seats // 2 - 1) if variant.last_point and variant.last_point.share else 0
+    unseen = dealt * seats if variant.blind else 0
+    return 2 * seats + deals * (2 * seats + 1 + lent) + unseen
+
+
+@each_row("name", presets())
+def test_table_has_the_steps_of_ten_hands_at_once_and_of_one_every_two_seconds(name):
+    variant, limits = preset(name), LimitSettings()
+    for seats in variant.players:
+        steps = most_steps(variant, seats)
+        assert 10 * steps <= STEPS * limits.table_acts_per_s * ACTS_S
+        assert steps <= 2 * STEPS * limits.table_acts_per_s
 
 
 async def test_connections_of_one_address_wait_for_their_acts_no_longer_than_one_would(autojump_clock):
-    pace = Pace(LIMITS)  # acts a second: one for each connection, two of the address
-    await acted(pace, 2 * ACTS_S, mid=None)
+    acts = Pace(LIMITS).acts  # a second: one for each connection, two of the address
+    await acted(acts, 2 * ACTS_S, mid=None)
     waits = [0.0, 0.0]
 
     async def act(number: int) -> None:
-        waits[number] = await acted(pace, 1, mid=b"%d" % number)
+        waits[number] = await acted(acts, 1, mid=b"%d" % number)
 
     async with trio.open_nursery() as nursery:
         for number in range(2):
@@ -70,24 +102,24 @@ async def test_connections_of_one_address_wait_for_their_acts_no_longer_than_one
 
 
 async def test_nothing_is_kept_of_matches_that_owe_nothing(autojump_clock):
-    pace = Pace(LIMITS)
+    acts = Pace(LIMITS).acts
     for number in range(100):
-        await acted(pace, 1, mid=b"%d" % number)
+        await acted(acts, 1, mid=b"%d" % number)
         await trio.sleep(1)
-    assert len(pace) < 5
+    assert len(acts) < 5
 
 
 @pytest.mark.parametrize("guests", [(), (0, 1)])
 async def test_act_is_answered_before_the_wait_and_the_next_message_after_it(server, monkeypatch, guests):
     waiting, goes_on = [], trio.Event()
 
-    async def wait(_pace, network, mid, _now):
+    async def wait(_budget, network, mid, _now):
         waiting.append((network, mid))
         await goes_on.wait()
         waiting.append("over")
 
     seat, other = holder_of(await in_hand(server, "truco-argentino", guests=guests))
-    monkeypatch.setattr(Pace, "wait_after_act", wait)
+    monkeypatch.setattr(Budget, "wait", wait)
     card = next(option for option in seat.offered if option["kind"] == "play")
     assert (await seat.ask(seat.act_message(seat.options, card)))["t"] == "ok"
     assert waiting == [("127.0.0.1", seat.ledger.setup.mid)]
@@ -99,6 +131,24 @@ async def test_act_is_answered_before_the_wait_and_the_next_message_after_it(ser
     goes_on.set()
     assert (await seat.client.until("pong"))["n"] == 7
     assert waiting[1:] == ["over"]
+
+
+@pytest.mark.slow
+async def test_steps_of_a_hand_are_counted_apart_from_acts(server, monkeypatch):
+    counted = Counter()  # by budget
+
+    async def wait(budget, _network, mid, _now):
+        if mid is not None:
+            counted[budget] += 1
+
+    monkeypatch.setattr(Budget, "wait", wait)
+    seats = await blind_match(server, options={"target": 3, "match": 1})
+    await play_on(seats)
+    kinds = Counter(type(parse(record)) for record in seats[0].records)
+    drawn = len(seats)  # they release for the draw as in mode dealt
+    of_acts, of_steps = counted.values()  # the draw came first
+    assert of_acts == drawn + kinds[Act] + kinds[Ack]
+    assert of_steps == kinds[Mask] + kinds[Lock] + kinds[Keys] + kinds[Release] - drawn
 
 
 @pytest.fixture

@@ -140,43 +140,36 @@ def _wait(allowed: Allowed, spoken: tuple[Spoken, ...], size: int, now: float) -
 
 _MINUTE_S: Final = 60
 BURST: Final = 10  # pages at once, for each connection that an address may have; then one a second for each
-ACTS_S: Final = 20  # seconds whose acts may come at once
+ACTS_S: Final = 20  # seconds whose acts, or steps with the pack, may come at once
+STEPS: Final = 5
+"""Steps with the pack of mode blind that may come for each act.
+
+A hand of n seats takes 4n + 1 of them beside its acts (n masks, n + 1 locks, n keys, n links) where one of mode dealt takes n
+releases, which are acts: 4.5 for each at most. New cards take 2n + 1, and two acts at least. So at once may come ten
+whole hands of any game, with all the new cards that its pack can supply.
+"""
 
 
-class Pace:
-    """What every address was given lately that costs the server much: pages of the store or the lobby, and acts.
+class Budget:
+    """What every address, and every table in its match, may store for good in the long run, and at once.
 
-    A page costs the server a hundred times what asking for it costs, an act is stored for good, and anybody may have many
-    connections. Nobody is refused: whoever wants more waits, and nothing else of that connection is handled meanwhile.
+    Nobody is refused: whoever wants more waits, and nothing else of that connection is handled meanwhile.
     """
 
-    def __init__(self, limits: LimitSettings) -> None:
-        self.renew(limits)
-
-    def renew(self, limits: LimitSettings) -> None:
-        """Count anew, against these limits."""
-        connections = limits.connections_per_address
-        self._pages = Meter[str](_MINUTE_S * connections, burst=BURST * connections)
-        self._address_s = 1 / (limits.acts_per_s * connections)
-        self._table_s = 1 / limits.table_acts_per_s
+    def __init__(self, *, address_per_s: float, table_per_s: float) -> None:
+        self._address_s = 1 / address_per_s
+        self._table_s = 1 / table_per_s
         self._paid_until: dict[str | bytes, float] = {}  # by address and by match; the last to pay comes last
 
     def __len__(self) -> int:
-        """The number of addresses and matches about whose acts anything is kept."""
+        """The number of addresses and matches about which anything is kept."""
         return len(self._paid_until)
 
-    async def wait_page(self, network: str) -> None:
-        """Wait until an address may have one more page."""
-        now = trio.current_time()
-        while wait_ms := self._pages.pay(network, now):
-            await trio.sleep(wait_ms / 1000)
-            now = trio.current_time()
+    async def wait(self, network: str, mid: bytes | None, now: float) -> None:
+        """Wait until an address, and a table in its match, may have another one after what was taken just now.
 
-    async def wait_after_act(self, network: str, mid: bytes | None, now: float) -> None:
-        """Wait until an address, and a table in its match, may have another act after one that was taken just now.
-
-        Each act is paid for with a stretch of time; whoever has paid for more than `ACTS_S` seconds ahead waits. With all
-        its connections an address so waits no longer than one of them would take for an act alone.
+        Each is paid for with a stretch of time; whoever has paid for more than `ACTS_S` seconds ahead waits. With all
+        its connections an address so waits no longer than one of them would take for one alone.
         """
         paid_until, wait_s = self._paid_until, 0.0
         for subject, price_s in ((network, self._address_s), (mid, self._table_s)):
@@ -191,3 +184,36 @@ class Pace:
                 del paid_until[oldest]
         if wait_s > 0:
             await trio.sleep(wait_s)
+
+
+class Pace:
+    """What every address was given lately that costs the server much: pages of the store or the lobby, acts, steps with a pack.
+
+    A page costs the server a hundred times what asking for it costs, an act is stored for good, and anybody may have many
+    connections. Nobody is refused.
+
+    Attributes:
+        acts: what is decided, released and signed of a match.
+        steps: what seats do with the pack of a hand in mode blind, until it is open; the protocol asks for it, not they.
+    """
+
+    acts: Budget
+    steps: Budget
+
+    def __init__(self, limits: LimitSettings) -> None:
+        self.renew(limits)
+
+    def renew(self, limits: LimitSettings) -> None:
+        """Count anew, against these limits."""
+        connections = limits.connections_per_address
+        self._pages = Meter[str](_MINUTE_S * connections, burst=BURST * connections)
+        address, table = limits.acts_per_s * connections, limits.table_acts_per_s
+        self.acts = Budget(address_per_s=address, table_per_s=table)
+        self.steps = Budget(address_per_s=STEPS * address, table_per_s=STEPS * table)
+
+    async def wait_page(self, network: str) -> None:
+        """Wait until an address may have one more page."""
+        now = trio.current_time()
+        while wait_ms := self._pages.pay(network, now):
+            await trio.sleep(wait_ms / 1000)
+            now = trio.current_time()

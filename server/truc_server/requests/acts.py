@@ -12,7 +12,7 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from truc_protocol.bodies import Keys
+from truc_protocol.bodies import Act, Keys, Resign
 from truc_protocol.crypto import keys
 from truc_protocol.errors import Code
 from truc_protocol.ledger import InPlace
@@ -41,6 +41,10 @@ from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
 
 log = structlog.get_logger()
+
+
+Taken = tuple[float, bool]
+"""The moment of Trio's clock at which something was taken, and whether it is what mode blind asks for with the pack of a hand."""
 
 
 class Place(Struct, frozen=True):
@@ -88,8 +92,8 @@ def _acts_otherwise(message: SignedAct | GuestAct) -> RefusedError:
     return RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
-async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message: SignedAct) -> float | None:
-    """Take what a seat signs; return the moment of Trio's clock at which that was, None if it was not new.
+async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message: SignedAct) -> Taken | None:
+    """Take what a seat signs; return None if it was not new.
 
     Raises:
         RefusedError: It is not taken.
@@ -100,7 +104,7 @@ async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message
     place = _place(lobby, peer, player, message, mid)
     if place.game.hold.unheard:
         place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
-        return trio.current_time()
+        return trio.current_time(), False
     record = Record(place.seat + 1, message.body, message.sig)
     looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
     match looked:  # a pattern, as `isinstance` is a call
@@ -121,7 +125,8 @@ async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message
     signed = verified(player.id, looked, is_sound=is_sound)
     if not place.is_kept_by(peer, player):
         place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
-    return _take(lobby, peer, player, message, place=place, signed=signed)
+    taken_at = _take(lobby, peer, player, message, place=place, signed=signed)
+    return None if taken_at is None else (taken_at, False)
 
 
 def _place_again(
@@ -139,6 +144,10 @@ def _place_again(
     return place
 
 
+_DECISIONS: Final = (Act, Resign)
+"""What a seat signs of a hand in mode blind that is no step with its pack."""
+
+
 async def _sign_step(
     lobby: Lobby,
     steps: Worker,
@@ -150,7 +159,7 @@ async def _sign_step(
     place: Place,
     looked: InPlace,
     turn: trio.Lock,
-) -> float | None:
+) -> Taken | None:
     """Take what a seat signs of a hand in mode blind: points and links take milliseconds to check, in a thread of their own.
 
     What was found is good for the position in which it was looked at; if the match goes on meanwhile, it is looked at again. So steps of
@@ -174,7 +183,8 @@ async def _sign_step(
             if not place.is_kept_by(peer, player):
                 place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
             if place.game.ledger is looked.ledger:
-                return _take(lobby, peer, player, message, place=place, signed=signed)
+                taken_at = _take(lobby, peer, player, message, place=place, signed=signed)
+                return None if taken_at is None else (taken_at, not isinstance(looked.body, _DECISIONS))
 
 
 def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> float | None:
@@ -226,7 +236,7 @@ def _hold(peer: Peer, table: Table, game: Game, message: SignedAct, signed: Veri
     return trio.current_time()
 
 
-def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> float | None:
+def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Taken | None:
     table = lobby.table(message.table)
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.KEY:
@@ -237,11 +247,11 @@ def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) ->
     peer.ok(message, dup=not fresh)
     if fresh:
         table.begin_if_signed()
-    return trio.current_time() if fresh else None
+    return (trio.current_time(), False) if fresh else None
 
 
-def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> float | None:
-    """Take what a guest chooses; return the moment of Trio's clock at which that was, None if it was not new.
+def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> Taken | None:
+    """Take what a guest chooses; return None if it was not new.
 
     Raises:
         RefusedError: It is not taken.
@@ -250,7 +260,7 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> float
     table, game, seat = place.table, place.game, place.seat
     if game.hold.unheard:
         game.hold.put_off(peer, message, partial(choose, lobby, peer, player, message))
-        return trio.current_time()
+        return trio.current_time(), False
     turn = accept_choice(game, seat, message)
     match turn:
         case Repeated():
@@ -259,7 +269,7 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> float
         case _:
             table.commit(game, turn)
     game.chosen[seat] = message.at, message.choose, message.p
-    return _answer(peer, table, message, turn)
+    return _answer(peer, table, message, turn), False
 
 
 def _answer(peer: Peer, table: Table, message: SignedAct | GuestAct, turn: Turn) -> float:

@@ -134,12 +134,12 @@ class Dispatch:
                 return
             match message:
                 case SignedAct():
-                    taken_at = await acts.sign(self._lobby, self._means.checks, peer, player, message)
+                    taken = await acts.sign(self._lobby, self._means.checks, peer, player, message)
                 case GuestAct():
-                    taken_at = acts.choose(self._lobby, peer, player, message)
+                    taken = acts.choose(self._lobby, peer, player, message)
                 case _:
                     assert_never(message)
-            if taken_at is None:
+            if taken is None:
                 self._charge(peer)
                 return
             figures, journal = self._means.figures, self._means.journal
@@ -148,7 +148,9 @@ class Dispatch:
                 self._batch, self._read = journal.gate, []
                 journal.after(partial(figures.note_let_out, self._read))
             self._read.append(peer.heard)
-            await self._means.pace.wait_after_act(peer.network, message.match, taken_at)
+            taken_at, is_step = taken
+            budget = self._means.pace.steps if is_step else self._means.pace.acts
+            await budget.wait(peer.network, message.match, taken_at)
         except Exception as error:
             self._fail(peer, message, error)
 
