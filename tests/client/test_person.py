@@ -557,3 +557,49 @@ async def test_person_at_a_plain_terminal_may_talk_at_any_time() -> None:
     with trio.fail_after(5):
         await Person(table, Screen(Console(file=io.StringIO())), Lines(lines, are_typed=True)).play()
     assert table.done == ["chat hello"]
+
+
+@each_row(
+    "plays_on, options, must, done",
+    [
+        (True, ("raise 2", "play 7e raise 2", "play 7e", "play 3b"), True, ["play 7e"]),
+        (True, ("cover 7e", "blind 1", "blind 2"), True, ["blind 1"]),
+        (True, ("accept", "decline"), True, []),  # the server decides these as they are decided everywhere
+        (True, ("play 7e",), False, []),
+        (False, ("play 7e",), True, []),
+    ],
+)
+def test_first_card_is_played_just_before_the_time_is_over_for_who_wants_it(plays_on, options, must, done):
+    assert (
+        trio.run(played_by, 9.9, plays_on, options, must, clock=trio.testing.MockClock(autojump_threshold=0))
+        == done
+    )
+
+
+async def test_first_card_is_played_three_seconds_before_as_playing_says(autojump_clock) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "playing.md").read_text(encoding="utf-8")
+    assert "with `--play-on` your own program plays your first card 3 seconds before." in page
+    assert await played_by(6.9, True, ("play 7e",), True) == []
+    assert await played_by(7.1, True, ("play 7e",), True) == ["play 7e"]
+
+
+async def played_by(seconds, plays_on, options, must) -> list[str]:
+    """Return what is played by a person who types nothing, in a turn of ten seconds."""
+    table = FakeTable(turn(*options, must=must)._replace(deadline_ms=10_000))
+    _, lines = trio.open_memory_channel(1)
+    person = Person(table, Screen(Console(file=io.StringIO())), Lines(lines), plays_on=plays_on)
+    with trio.move_on_after(seconds):
+        await person.play()
+    return table.done
+
+
+async def test_turn_that_was_decided_in_time_is_not_played_again(autojump_clock) -> None:
+    table = FakeTable(turn("play 7e", "play 3b")._replace(deadline_ms=10_000), then={"play 3b": ()})
+    send, lines = trio.open_memory_channel(1)
+    person = Person(table, Screen(Console(file=io.StringIO())), Lines(lines), plays_on=True)
+    with trio.move_on_after(20):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(person.play)
+            await trio.sleep(5)
+            send.send_nowait(Typed("play 3b"))
+    assert table.done == ["play 3b"]

@@ -221,10 +221,10 @@ def _tell_ready(table: Table, screen: Screen, told: frozenset[int]) -> frozenset
     return frozenset(new)
 
 
-async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
+async def play_matches(table: Table, screen: Screen, lines: Lines, *, plays_on: bool) -> bool:
     """Play match after match as long as the player wants; tell whether they left with a seat still theirs."""
     while True:
-        person = Person(table, screen, lines)
+        person = Person(table, screen, lines, plays_on=plays_on)
         async with told_of_waiting(table, screen):
             ended = await person.play()
         if ended is None:

@@ -38,6 +38,7 @@ from truc_terminal.commands.terminal import (
     lines_of,
     name_option,
     own_screen,
+    play_on_option,
     screen_options,
     teach_option,
 )
@@ -189,6 +190,7 @@ class _LeftError(Exception):
 )
 @screen_options
 @teach_option
+@play_on_option
 def play(
     *,
     address: str | None,
@@ -205,6 +207,7 @@ def play(
     plain: bool,
     no_color: bool,
     teach: bool,
+    play_on: bool,
 ) -> None:
     """Play at ADDRESS: HOST, HOST:PORT or a truc:// or trucs:// link; with one server known none is needed.
 
@@ -227,7 +230,8 @@ def play(
     if quick is not None and (variant is not None or private):
         raise usage_error(Sentence("commands.quick_excludes"))
     _check_usage(wish, is_guest=guest)
-    play_at(where, wish, name=name, guest=guest, plain=plain, no_color=no_color, teach=teach)
+    manner = Manner(name=name, guest=guest, plain=plain, no_color=no_color, teach=teach, play_on=play_on)
+    play_at(where, wish, **manner)
 
 
 def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
@@ -258,7 +262,8 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
                 table = await _sit_down(connection, wish, screen, lines)
                 if table is not None and manner["teach"]:
                     screen.teach = teaching_at(table)
-                if table is not None and await play_matches(table, screen, lines):
+                plays_on = manner["play_on"]
+                if table is not None and await play_matches(table, screen, lines, plays_on=plays_on):
                     screen.say(farewell())
 
     with ended_as_by_ctrl_c():

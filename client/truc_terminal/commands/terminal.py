@@ -132,6 +132,7 @@ class Manner(TypedDict):
     plain: bool
     no_color: bool
     teach: bool
+    play_on: bool
 
 
 name_option: Final = click.option("--name", help="The name shown to others.")
@@ -139,11 +140,16 @@ guest_option: Final = click.option("--guest", is_flag=True, help="Play without a
 teach_option: Final = click.option(
     "--teach", is_flag=True, help="Explain why things happen, and what each option means."
 )
+play_on_option: Final = click.option(
+    "--play-on",
+    is_flag=True,
+    help="Play your first card when your time is nearly over. Where the seats deal, a turn without an answer gives the hand up.",
+)
 
 
 def manner_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command all of those options."""
-    return name_option(guest_option(screen_options(teach_option(command))))
+    return name_option(guest_option(screen_options(teach_option(play_on_option(command)))))
 
 
 def meant(text: str, lang: str) -> bool | None:

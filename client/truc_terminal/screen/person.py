@@ -18,6 +18,7 @@ import trio
 
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import (
+    Choice,
     Happening,
     MatchEnded,
     RecordSeen,
@@ -38,6 +39,8 @@ _PAUSE = "pause"
 _ASKED = ("pause_asked", "resume_asked")
 _MOST_AHEAD: Final = 100  # lines typed while a request has no reply
 _LAST_S: Final = 2.0  # for what was typed before leaving
+_PLAYED_ON_S: Final = 3.0  # before the time is over, or half of it
+_CARDS: Final = ("play", "blind")
 
 
 class Typed(NamedTuple):
@@ -100,16 +103,28 @@ def _standard_input() -> str:
 class Person:
     """One person at one table; `advise`, if given, thinks about each of their turns while they do.
 
+    Whoever `plays_on` has the card of the lowest slot played just before the time of a turn is over, as a ruling would in mode dealt:
+    where the seats deal, nobody else can open a card, and a ruled turn is conceded.
+
     Attributes:
         has_lost_seat: another connection or player has the seat, or the table was closed.
     """
 
-    def __init__(self, table: Table, screen: Screen, lines: Lines, advise: Advise | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        screen: Screen,
+        lines: Lines,
+        advise: Advise | None = None,
+        *,
+        plays_on: bool = False,
+    ) -> None:
         self._table = table
         self._screen = screen
         self._lines = lines
         self._waits = screen.is_plain and not lines.are_typed
         self._advise = advise
+        self._plays_on = plays_on
         self._turn: YourTurn | None = None
         self._set_aside: YourTurn | None = None  # while a request is sent
         self._among: YourTurn | None = None
@@ -218,11 +233,22 @@ class Person:
         return not isinstance(item, MatchEnded | TableClosed | SeatTakenOver)
 
     def _consider(self, nursery: trio.Nursery) -> None:
-        """Start the advice for a new turn, if advice is wanted."""
+        """Start for a new turn what is done beside it: the advice, and waiting for the end of its time, as far as wanted."""
         turn = self._turn
-        if self._advise is not None and turn is not None and turn.must and turn is not self._considered:
-            self._considered = turn
+        if turn is None or not turn.must or turn is self._considered:
+            return
+        self._considered = turn
+        if self._advise is not None:
             nursery.start_soon(self._suggest, self._advise, turn)
+        if self._plays_on and turn.deadline_ms is not None and (card := _first_card(turn)) is not None:
+            nursery.start_soon(self._play_on, turn, card, turn.deadline_ms / 1000)
+
+    async def _play_on(self, turn: YourTurn, card: Choice, left_s: float) -> None:
+        """Play a card when the time of a turn is nearly over, unless something was decided by then."""
+        await trio.sleep(left_s - min(_PLAYED_ON_S, left_s / 2))
+        if self._turn is turn:
+            self._screen.note("played_on", "yellow")
+            await self._send(partial(self._table.choose, card))
 
     async def _suggest(self, advise: Advise, turn: YourTurn) -> None:
         """Show what to try, unless the turn is over by then."""
@@ -359,3 +385,9 @@ class Person:
             case _:
                 self._among = turn._replace(options=choices)
                 self._screen.list_options(self._among)
+
+
+def _first_card(turn: YourTurn) -> Choice | None:
+    """Return the move that plays the card in the lowest slot and asks nothing; None where no card is to be played."""
+    plain = (choice for choice in turn.options if choice.kind in _CARDS and " raise " not in choice.line)
+    return next(plain, None)
