@@ -73,6 +73,23 @@ WRONG = (
         "[listen]\nport = 7400\npublic_host = 'x.example'\n[access]\nmoved_to = 'x.example:7400'",
         "access.moved_to: is this server itself, and everybody would be sent in a circle: take it out",
     ),
+    (
+        "[listen]\npublic_host = 'x.example'\n[cluster]\nnode = 'one'",
+        "cluster.node: set, so store.url must be the PostgreSQL database that the nodes share",
+    ),
+    (
+        "[listen]\npublic_host = 'x.example'\n[cluster]\nnode = 'one'\nroute = 'proxy'",
+        "cluster.inner: empty, so no other node can bring players to the tables of this one: set it where"
+        ' cluster.route = "proxy"',
+    ),
+    (
+        "[cluster]\nnode = 'one'",
+        "cluster.public: not set, and neither is listen.public_host: players cannot be sent to this node",
+    ),
+    (
+        "[access]\nmoved_to = 'there.example:7373'\n[cluster]\nnode = 'one'",
+        "access.moved_to: set, so this node sends everybody away and takes up no table: take cluster.node out",
+    ),
 )
 
 
@@ -123,6 +140,10 @@ NOTES = (
     (
         '[web]\nlisten = "127.0.0.1:0"\norigin = "https://truc.example"',
         "web.proxies: empty, so all who come through your proxy count as one address; name the proxy",
+    ),
+    (
+        "[cluster]\ninner = '127.0.0.1:7375'",
+        "cluster.node: empty, so this is the only server on its database, and no other setting of cluster is used",
     ),
     (
         "motd = 'hello'",
@@ -232,6 +253,32 @@ def test_port_that_is_not_this_users_is_wrong(folder, monkeypatch):
         "wrong  listen: port 443 of 127.0.0.1 may not be listened on by this user: choose one above 1023 as listen.port"
         in lines
     )
+
+
+def test_inner_port_in_use_is_wrong(folder, taken):
+    lines = check(folder, f'[cluster]\ninner = "127.0.0.1:{taken}"', status=1)
+    told = (
+        f"cluster: port {taken} of 127.0.0.1 is in use by another program: stop it, or change cluster.inner"
+    )
+    assert f"wrong  {told}" in lines
+
+
+def test_inner_socket_needs_a_folder_and_a_short_path(folder, tmp_path):
+    lines = check(folder, f'[cluster]\ninner = "{tmp_path}/none/inner"', status=1)
+    assert f"wrong  cluster.inner: expected to make a socket in {tmp_path}/none, got no such folder" in lines
+    long = f"{tmp_path}/{'i' * 100}"
+    (line,) = [
+        one for one in check(folder, f'[cluster]\ninner = "{long}"', status=1) if one.startswith("wrong")
+    ]
+    assert line == (
+        f"wrong  cluster.inner: {long} has {len(long)} bytes, and the system takes 107 for a socket: choose a shorter path"
+    )
+
+
+def test_node_whose_inner_door_is_shut_is_noted(folder):
+    told = "cluster.inner: empty, so who plays at another node's table cannot also play here on the same connection"
+    with locked(folder):
+        assert f"note   {told}" in check(folder, "[cluster]\nnode = 'one'", status=1)
 
 
 # Keys and passphrase

@@ -317,3 +317,26 @@ class TestHostingPage:
 def test_an_origin_is_taken_only_as_browsers_send_it(origin):
     with pytest.raises(SettingsError, match=r"web\.origin"):
         from_text(f"web.origin = '{origin}'")
+
+
+@each_row(
+    "line, key",
+    [
+        ("node = '-one'", "cluster.node"),
+        ("node = 'a node'", "cluster.node"),
+        (f"node = '{'n' * 33}'", "cluster.node"),
+        ("inner = '10.0.0.1'", "cluster.inner"),
+        ("inner = './socket'", "cluster.inner"),
+        ("public = 'x.example'", "cluster.public"),
+        ("route = 'redirect'", "cluster.route"),
+        ("lease_s = 0", "cluster.lease_s"),
+    ],
+)
+def test_what_names_no_node_is_refused(line, key):
+    with pytest.raises(SettingsError, match=re.escape(key)):
+        from_text(f"[cluster]\n{line}")
+
+
+@each_row("inner", ["10.0.0.1:7375", "[::1]:7375", "node1:7375", "/run/truc/one"])
+def test_inner_door_is_a_port_or_a_socket(inner):
+    assert from_text(f"cluster.inner = '{inner}'").cluster.inner == inner

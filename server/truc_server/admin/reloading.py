@@ -42,6 +42,7 @@ FIXED: Final = (
     "access.moved_to",
     "limits.connections",
     "tables.drain_s",
+    "cluster.",
 )
 """What only a start can change: these settings, and those of these sections."""
 

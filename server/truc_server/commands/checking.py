@@ -41,7 +41,7 @@ from truc_server.operation import disk
 from truc_server.operation.process import allowed_files, needed_files
 from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, FolderError, lock_holder, why_closed
-from truc_server.settings.settings import Settings
+from truc_server.settings.settings import ClusterSettings, Settings
 from truc_server.settings.variants import VariantsError, read_catalogue
 from truc_server.settings.web_address import place_of
 from truc_server.storage.backups import check_may_start
@@ -122,6 +122,35 @@ _RULES: Final = (
         is_wrong=True,
     ),
     _Rule(
+        lambda s: bool(s.cluster.node) and not s.store.url.startswith("postgresql"),
+        "cluster.node: set, so store.url must be the PostgreSQL database that the nodes share",
+        is_wrong=True,
+    ),
+    _Rule(
+        lambda s: s.cluster.route == "proxy" and bool(s.cluster.node) and not s.cluster.inner,
+        "cluster.inner: empty, so no other node can bring players to the tables of this one: set it where"
+        ' cluster.route = "proxy"',
+        is_wrong=True,
+    ),
+    _Rule(
+        lambda s: s.cluster.route == "moved" and bool(s.cluster.node) and not s.cluster.inner,
+        "cluster.inner: empty, so who plays at another node's table cannot also play here on the same connection",
+    ),
+    _Rule(
+        lambda s: bool(s.cluster.node) and not s.cluster.public and is_local(s),
+        "cluster.public: not set, and neither is listen.public_host: players cannot be sent to this node",
+        is_wrong=True,
+    ),
+    _Rule(
+        lambda s: bool(s.cluster.node and s.access.moved_to),
+        "access.moved_to: set, so this node sends everybody away and takes up no table: take cluster.node out",
+        is_wrong=True,
+    ),
+    _Rule(
+        lambda s: not s.cluster.node and s.cluster != ClusterSettings(),
+        "cluster.node: empty, so this is the only server on its database, and no other setting of cluster is used",
+    ),
+    _Rule(
         lambda s: s.match.decision_ms == 0 and s.match.bank_ms > 0,
         "match.bank_ms: never used, as match.decision_ms = 0 sets no time for a decision",
     ),
@@ -158,12 +187,13 @@ class ListenAddress(NamedTuple):
     @property
     def setting(self) -> str:
         """The setting that names the address."""
-        return {"listen": "listen.hosts", "web": "web.listen"}.get(self.section, "metrics.host")
+        named = {"listen": "listen.hosts", "web": "web.listen", "cluster": "cluster.inner"}
+        return named.get(self.section, "metrics.host")
 
     @property
     def port_setting(self) -> str:
         """The setting that names its port."""
-        return "web.listen" if self.section == "web" else f"{self.section}.port"
+        return {"web": "web.listen", "cluster": "cluster.inner"}.get(self.section, f"{self.section}.port")
 
     def __str__(self) -> str:
         return f"{self.section}: port {self.port} of {self.host}"
@@ -190,6 +220,12 @@ def look_at_ports(settings: Settings) -> Iterator[CheckResult]:
         yield from _try(ListenAddress("metrics", settings.metrics.host, settings.metrics.port))
     if settings.web.listen:
         yield from _try(ListenAddress("web", *place_of(settings.web)))
+    inner = settings.cluster.inner
+    if inner.startswith("/"):
+        yield from look_at_inner_socket(inner)
+    elif inner:
+        host, _, port = inner.rpartition(":")
+        yield from _try(ListenAddress("cluster", host.strip("[]"), int(port)))
 
 
 def look_at_socket(folder: Folder) -> Iterator[CheckResult]:
@@ -200,6 +236,17 @@ def look_at_socket(folder: Folder) -> Iterator[CheckResult]:
             f"data folder: {folder.admin_socket.absolute()} has {length} bytes, and the system takes {MAX_PATH} for a"
             " socket: truc-server admin will not work; choose a folder with a shorter name"
         )
+
+
+def look_at_inner_socket(path: str) -> Iterator[CheckResult]:
+    """Check that a socket for other nodes of this machine can stand at a path."""
+    length, folder = len(os.fsencode(path)), Path(path).parent
+    if length > MAX_PATH:
+        yield wrong(
+            f"cluster.inner: {path} has {length} bytes, and the system takes {MAX_PATH} for a socket: choose a shorter path"
+        )
+    elif why := why_closed(folder) if folder.is_dir() else "no such folder":
+        yield wrong(f"cluster.inner: expected to make a socket in {folder}, got {why}")
 
 
 def look_at_clock(folder: Folder, now: float) -> CheckResult:

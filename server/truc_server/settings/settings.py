@@ -21,6 +21,7 @@ _PORT_DIGITS: Final = 5
 _ORIGIN: Final = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?")
 _USUAL: Final = {"http:": ":80", "https": ":443"}  # ports that browsers leave out
 _DATABASE: Final = re.compile(r"(postgresql(\+\w+)?://.*|sqlite(\+\w+)?:///.+)?")
+_NODE: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,31})?")
 
 
 def is_host(value: str) -> bool:
@@ -60,6 +61,16 @@ def is_network(value: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_node(value: str) -> bool:
+    """Tell whether a text is empty or the name of a node."""
+    return _NODE.fullmatch(value) is not None
+
+
+def is_inner(value: str) -> bool:
+    """Tell whether a text is empty, host:port, or the path of a socket from the root."""
+    return value.startswith("/") or is_place(value)
 
 
 def is_database(value: str) -> bool:
@@ -469,6 +480,54 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How several servers share one database and its tables."""
+
+    node: Annotated[
+        str,
+        Meta(
+            extra={
+                "max_bytes": 32,
+                "takes": "a name of at most 32 letters, digits, dots, hyphens and underscores, or nothing",
+                "admits": is_node,
+            },
+            description="Name of this server among those on one database, each its own; empty: it is the only one.",
+        ),
+    ] = ""
+    lease_s: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=60,
+            description="Seconds after which the others take over the tables of a node that does not answer.",
+        ),
+    ] = 5
+    public: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 260, "takes": "host:port, or nothing", "admits": is_place},
+            description="Where players reach this node; empty: listen.public_host and listen.port.",
+        ),
+    ] = ""
+    inner: Annotated[
+        str,
+        Meta(
+            extra={
+                "max_bytes": 260,
+                "takes": "host:port, the path of a socket from the root, or nothing",
+                "admits": is_inner,
+            },
+            description="Where the other nodes reach this one, and bring it the players at its tables; empty: nowhere.",
+        ),
+    ] = ""
+    route: Annotated[
+        Literal["moved", "proxy"],
+        Meta(
+            description="How players come to tables of another node: moved sends them there, proxy passes on what they say."
+        ),
+    ] = "moved"
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything a host can set."""
 
@@ -506,3 +565,4 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     metrics: MetricsSettings = MetricsSettings()
     web: WebSettings = WebSettings()
     store: StoreSettings = StoreSettings()
+    cluster: ClusterSettings = ClusterSettings()
