@@ -35,8 +35,12 @@ KINDS: Final[Mapping[str, str]] = {
 """What is served, by the end of the name; anything else in the package is not for browsers."""
 _NAME_DIGITS: Final = 16  # of the hash: 64 bits
 _PRELOADED: Final = re.compile(r'<link rel="modulepreload" href="/a/@TREE@/([^"]+)"([^>]*)>')
-_LOOK: Final = ("base", "table", "rooms", "wishes")
-"""The stylesheets, in order: no screen is drawn before all are there, so they are one file."""
+_LOOKS: Final = {
+    "page/look.css": ("base", "seat", "wishes"),
+    "page/screens.css": ("table", "rooms", "wishes"),
+}
+"""The stylesheets as they are sent, and what is in each, in order: what the way to a seat looks like, before which nothing
+is painted; and the other screens, none of which is drawn without it. Readers' wishes come last in both, so that they hold."""
 EARLY: Final = (
     "addEventListener('submit',(event)=>"
     "{event.preventDefault();document.documentElement.dataset.pressed='yes'})"
@@ -86,7 +90,7 @@ class Tree(NamedTuple):
         return text.encode()
 
     def _shell(self, lang: str) -> str:
-        words = json.loads(self.files[f"words/{lang}.json"])["page"]
+        words = json.loads(self.files[f"words/{lang}-seat.json"])["page"]
         return _SHELL.format_map({name: escape(words[name]) for name in _SHELL_WORDS})
 
     def _preloads(self, entry: str, how: str, known: set[str]) -> str:
@@ -185,8 +189,10 @@ def read_tree() -> Tree:
 
 
 def _joined(found: dict[str, bytes]) -> dict[str, bytes]:
-    look = b"".join(found.pop(f"page/look/{name}.css") for name in _LOOK)
-    found["page/look.css"] = _CSS_COMMENTS.sub(b"", look)
+    sheets = {path: found.pop(path) for path in list(found) if path.endswith(".css")}
+    for path, names in _LOOKS.items():
+        whole = b"".join(sheets[f"page/look/{name}.css"] for name in names)
+        found[path] = _CSS_COMMENTS.sub(b"", whole)
     return found
 
 

@@ -22,7 +22,7 @@ _KEY: Final = b64encode(bytes(16)).decode()
 _NO_MASK: Final = bytes(4)  # every client masks; with zeros the payload stays as it is
 _MASKED: Final = 0x80
 _NAMED: Final = re.compile(rb'(?:href|src)="(/a/[^"]+)"')
-_WORDS: Final = ("words/en.json", "words/own.json")
+_WORDS: Final = ("words/en-seat.json", "words/en.json", "words/own.json")
 _LENGTH: Final = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _END: Final = b"\r\n\r\n"
 

@@ -81,8 +81,7 @@ import { FIRST } from 'PAGE/state/state.mjs'
 const html = (shown) => 'text' in shown ? shown.text.replaceAll('\u00a0', '&nbsp;') :
   `<${shown.name}${Object.entries(shown.props).filter(([name, value]) => ['string', 'number', 'boolean'].includes(typeof value) && !['value', 'data-focus'].includes(name))
     .map(([name, value]) => ` ${name}="${value === true ? '' : value}"`).join('')}>${shown.children.map(html).join('')}` + (shown.name === 'input' ? '' : `</${shown.name}>`)
-const { catalogue, own } = JSON.parse(readFileSync(0))
-const ui = { speech: new Speech(catalogue, own.sets), state: { ...FIRST, answers: {} }, find: () => new Promise(() => {}) }
+const ui = { drawings: null, speech: new Speech(JSON.parse(readFileSync(0)), {}), state: { ...FIRST, answers: {} }, find: () => new Promise(() => {}) }
 console.log(html(sitScreen(ui, 'K7PQ2')))
 """
 
@@ -91,8 +90,7 @@ console.log(html(sitScreen(ui, 'K7PQ2')))
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_what_is_painted_before_any_module_is_there_is_what_the_page_draws_first(lang):
     tree = read_tree()
-    words = {"catalogue": f"words/{lang}.json", "own": "words/own.json"}
-    given = json.dumps({name: json.loads(tree.files[path]) for name, path in words.items()})
+    given = tree.files[f"words/{lang}-seat.json"].decode()
     command = [NODE, "--input-type=module", "-e", DRAWN.replace("PAGE", PAGE.as_uri())]
     done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
     painted = re.search(r'<div id="app">(.*)</div>', tree.page({}, lang, is_link=True).decode())[1]

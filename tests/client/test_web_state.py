@@ -35,6 +35,7 @@ from truc_rules import (
 )
 from truc_rules.match.moves import described
 from truc_web.words import word_files
+from truc_words import LANGUAGES
 
 pytestmark = [pytest.mark.slow, needs_node]
 
@@ -122,7 +123,7 @@ def state_of(match: Match) -> dict[str, Any]:
 
 def test_state_and_screens_in_node() -> None:
     files = {path: json.loads(text) for path, text in word_files()}
-    catalogues = {path[6:8]: words for path, words in files.items() if path != "words/own.json"}
+    catalogues = {lang: files[f"words/{lang}.json"] for lang in LANGUAGES}
     hands = [told(variant, seats, "state") for variant, seats in games()]
     given = json.dumps({"catalogues": catalogues, "own": files["words/own.json"], "hands": hands})
     done = subprocess.run([NODE, str(PROGRAM)], input=given, capture_output=True, text=True, check=False)

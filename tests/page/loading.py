@@ -44,8 +44,10 @@ const look = () => {
 look()
 new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => { seen.longest = Math.max(seen.longest ?? 0, duration) })).observe({ type: 'longtask', buffered: true })
 """
-BESIDE: Final = ("page/look.css", "words/fr.json", "words/own.json")
-"""What a page needs beside its modules; the longest catalogue."""
+BESIDE: Final = ("page/look.css", "words/fr-seat.json")
+"""What a page needs beside its modules until somebody sits; of the longest catalogue."""
+BEHIND: Final = ("page/screens.css", "words/fr.json", "words/own.json")
+"""The same of all other screens."""
 _NAMED: Final = re.compile(r'<link rel="modulepreload" href="/a/\w+/([^"]+)"[^>]*?( fetchpriority="low")?>')
 THINKS_TRIPS: Final = 28
 SETTLES_TRIPS: Final = 8

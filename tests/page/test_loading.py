@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from chaos.servers import free_port
 from client.browser import needs_browser
-from page.loading import BESIDE, first_weight, modules_named, packed
+from page.loading import BEHIND, BESIDE, first_weight, modules_named, packed
 from page.playing import NAMES, WebServer, people
 from page.slow_line import SlowLine, slow_line
 
 from truc_web.tree import PAGE, read_tree
+from truc_web.words import OF_THE_WAY
 
 FIRST_FILES = 40
-FIRST_BYTES = 88_500
+FIRST_BYTES = 59_000
 SEATED_FILES = 80
 SEATED_BYTES = 160_000
 MENU_FILES = 20
@@ -32,7 +33,7 @@ def test_what_comes_first_is_few_files_and_few_bytes():
     assert len(first) <= FIRST_FILES - len(BESIDE)
     assert first_weight(tree) <= FIRST_BYTES
     assert len(first + late) <= SEATED_FILES
-    assert packed(tree, [*first, *late, *BESIDE]) <= SEATED_BYTES
+    assert packed(tree, [*first, *late, *BESIDE, *BEHIND]) <= SEATED_BYTES
     menu = [
         path
         for path in tree.files
@@ -45,6 +46,26 @@ def test_what_comes_first_is_few_files_and_few_bytes():
     assert f"the first {FIRST_FILES} files bring somebody to a seat" in told
     assert f"at most {MENU_FILES} modules and {MENU_BYTES // 1000} KB more" in told
     assert PAGE not in first
+
+
+SAID_LATER = "page/words.mjs"  # how everything is said that is said at a table
+
+
+def test_what_is_said_on_the_way_to_a_seat_comes_with_it():
+    """Until somebody sits the page has a part of the words, and everything that its modules ask for is in it."""
+    tree = read_tree()
+    whole, way = (json.loads(tree.files[f"words/{name}.json"]) for name in ("en", "en-seat"))
+    written = "".join(
+        tree.files[path].decode()
+        for path in modules_named(tree)[0]
+        if path.startswith("page/") and path != SAID_LATER
+    )
+    parts = "|".join(name for name, texts in whole.items() if isinstance(texts, dict))
+    asked = set(re.findall(rf"[\"'`]((?:{parts})\.[a-z_]+)(?=[\"'`$])", written)) | {"said.and", "page.failed"}
+    asked |= {f"page.flor_{each}" for each in ("on", "off")}
+    there = {f"{part}.{name}" for part in OF_THE_WAY for name in way[part]}
+    assert asked - {"page.flor_"} == there
+    assert way["refused"] == whole["refused"]
 
 
 @pytest.fixture
@@ -88,7 +109,7 @@ def test_modules_come_once_in_one_wave_then_those_of_the_menu_and_a_second_visit
         assert later != []
         # the first has cards for the first time too
         assert [path for path, times in counted.items() if times > 1 and path not in later] == []
-        assert len(words) == 2
+        assert len(words) == 3
         assert beside <= set(counted)
         line.asked.clear()
         second.page.reload()

@@ -1,7 +1,7 @@
 // What follows from a change of the state, beside the picture: what is said aloud, sounds, and notices. Pure: the page
 // brings it about.
 
-import { isMine } from './view/model.mjs'
+import { isMine } from './state/table.mjs'
 
 /**
  * @typedef {{ do: 'title', n: number }

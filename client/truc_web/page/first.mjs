@@ -1,17 +1,22 @@
 // What need not wait for the other modules: the words, the table of the link, and the worker, which connects while they
 // are still coming.
 
+import { again } from './again.mjs'
 import { languageOf, readSettings } from './settings.mjs'
 
 const HERE = new URL('.', import.meta.url)
 
-/** A file of words. @param {string} name */
-export const words = async (name) => (await fetch(new URL(`../words/${name}.json`, HERE))).json()
+/** A file of words. @param {string} name @param {RequestPriority} [priority] */
+export const words = async (name, priority) => (await fetch(new URL(`../words/${name}.json`, HERE), { priority })).json()
 
 export const settings = readSettings()
 export const lang = languageOf(settings)
-export const catalogue = words(lang)
-export const own = words('own')
+
+/** What is said on the way to a seat: a part of the whole catalogue. */
+export const seatWords = words(`${lang}-seat`)
+/** All that is said, and the games' own words; they come behind what is needed for a seat. */
+export const allWords = again(() => Promise.all([words(lang, 'low'), words('own', 'low')]))
+seatWords.then(allWords).catch(() => {})     // whoever needs them asks again
 
 /** Whether a program on the player's own machine serves the page and carries the frames (`truc web`). */
 const isCarried = document.documentElement.dataset.carried === 'yes'

@@ -66,6 +66,7 @@ const isAlike = (a, b) => 'text' in a ? 'text' in b : !('text' in b) && a.name =
 
 /** @param {Child} before @param {Child} after */
 function update(before, after) {
+  if (after === before) return     // drawn once for all
   after.at = /** @type {any} */ (before.at)
   if ('text' in after) {
     if (/** @type {ShownText} */ (before).text !== after.text) /** @type {Text} */ (after.at).data = after.text

@@ -52,7 +52,7 @@ export function loadAll() {
 /** @param {Ui} ui @param {string} kind @param {any} about */
 function later(ui, kind, about) {
   const screen = loaded.get(kind)
-  if (screen !== undefined) return screen(ui, about)
-  load(kind).then(() => ui.draw(), () => {})     // asked for again when the connection is back: then the page is drawn
+  if (screen !== undefined && ui.drawings !== null) return screen(ui, about)
+  Promise.all([load(kind), ui.whole()]).then(() => ui.draw(), () => {})     // asked for again when the connection is back: then the page is drawn
   return null
 }

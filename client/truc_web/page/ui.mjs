@@ -1,14 +1,13 @@
 // What a screen may do: read the state, and wish something of the worker or of the browser. One object for all screens;
 // what follows from an event is drawn in one go before the next frame.
 
+import { again } from './again.mjs'
 import { show } from './h.mjs'
 import { effects } from './effects.mjs'
 import { screenOf } from './route.mjs'
-import { sprite } from './view/cards.mjs'
-import { awaited, sideOf, untilOf } from './view/model.mjs'
 import { FIRST, reduce } from './state/state.mjs'
 import { ARMED } from './state/slots.mjs'
-import { askedIn } from './state/table.mjs'
+import { askedIn, awaited, untilOf } from './state/table.mjs'
 import { Speech } from './words.mjs'
 
 const HOLD_SURE_MS = 4000
@@ -26,12 +25,14 @@ export class Ui {
   /**
    * @param {Element} root
    * @param {Worker} worker
-   * @param {{ catalogue: any, own: { sets: any, games: Record<string, string> }, settings: Settings, find: (code: string) => Promise<any>, load: (lang: string) => Promise<any> }} given
+   * @param {{ catalogue: any, own: { sets: any, games: Record<string, string> }, settings: Settings, find: (code: string) => Promise<any>, load: (lang: string) => Promise<any>, rest: (ui: Ui) => Promise<void> }} given
    */
-  constructor(root, worker, { catalogue, own, settings, find, load }) {
+  constructor(root, worker, { catalogue, own, settings, find, load, rest }) {
     this.root = root
     this.worker = worker
     this.load = load
+    /** Kept once there is what the way to a seat does without. */
+    this.whole = again(() => rest(this))
     this.own = own
     this.settings = settings
     this.find = find
@@ -89,7 +90,7 @@ export class Ui {
 
   drawNow() {
     const before = document.activeElement
-    this.drawn = show(this.root, this.drawn, sprite(), screenOf(this), toasts(this))
+    this.drawn = show(this.root, this.drawn, this.drawings?.sprite, screenOf(this), toasts(this))
     this.keepFocus(before)
     for (const list of this.root.querySelectorAll('[data-follow=end]')) this.follow(list)
   }
@@ -252,6 +253,9 @@ export class Ui {
     while (this.state.line.state !== 'ready') await new Promise((resolve) => setTimeout(resolve, READY_MS))
   }
 
+  /** How cards are drawn; null as long as that is not there. @type {typeof import('./view/cards.mjs') | null} */
+  drawings = null
+
   /** What was drawn may be older than the state: a choice is one of the options on offer now, and only one is made. */
   /** @param {Table} drawn @param {any} option */
   async choose(drawn, option) {
@@ -302,12 +306,10 @@ export class Ui {
     this.post({ do: 'interrupt', table: table.code, kind })
   }
 
-  /** @param {Table} table @param {string} word */
-  sign(table, word) {
-    const n = table.shown?.n ?? 4
-    const partners = Array.from({ length: n }, (_, seat) => seat).filter((seat) => seat !== table.seat && sideOf(table, seat) === 'us')
+  /** @param {Table} table @param {string} word @param {number} to whom */
+  sign(table, word, to) {
     this.put('sheet', null)
-    this.post({ do: 'sign', table: table.code, word, to: partners[0] })
+    this.post({ do: 'sign', table: table.code, word, to })
   }
 
   /** @param {Table} table @param {string} phrase */
@@ -384,10 +386,13 @@ export class Ui {
 
   /** What follows from a change. @param {import('./effects.mjs').Effect} effect */
   bring(effect) {
-    this.outside?.(effect)
+    if (this.outside === null) this.unbrought.push(effect)
+    else this.outside(effect)
   }
 
-  /** Sound, title and notifications; set by start.mjs. @type {((effect: import('./effects.mjs').Effect) => void) | null} */
+  /** What followed before there was anything to bring it about. @type {import('./effects.mjs').Effect[]} */
+  unbrought = []
+  /** Sound, title and notifications; set by rest.mjs. @type {((effect: import('./effects.mjs').Effect) => void) | null} */
   outside = null
 }
 

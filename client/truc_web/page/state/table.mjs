@@ -277,6 +277,21 @@ function saidAfter(said, fact) {
 /** The table without what lies there of a hand that is over, once somebody decides on the next one. @param {Table} table @param {boolean} isAwaited @returns {Table} */
 export const cleared = (table, isAwaited) => isAwaited && table.view.phase === 'between' && table.closed?.j === table.hand.j ? withHand(table, freshHand(table.hand.j)) : table
 
+/** The seats that the match waits for, as far as one may know. @param {Table} table */
+export function awaited({ view, options, waiting, seat }) {
+  const own = isAwaited(options) && seat !== null ? [seat] : []
+  return [...new Set([...(waiting?.seats ?? view.waiting ?? []), ...own])]
+}
+
+/** Whether the hand waits for an answer to these options. @param {Table['options']} options */
+export const isAwaited = (options) => options !== null && (options.must || options.list.some(({ hints }) => hints.waits))
+
+/** Whether the own seat is to decide. @param {Table} table */
+export const isMine = ({ options, chosen, proof }) => proof.failed === null && chosen === null && isAwaited(options)
+
+/** When the time of whoever decides is over, null without a clock. @param {Table} table */
+export const untilOf = ({ options, waiting }) => (isAwaited(options) ? options?.until : waiting?.until ?? options?.until) ?? null
+
 /** The newest question that waits for an answer, null if there is none. @param {Hand} hand @returns {any} */
 export const askedIn = ({ asks }) => asks.at(-1) ?? null
 

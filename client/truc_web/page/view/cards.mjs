@@ -115,10 +115,17 @@ const GAPS = { o: [], c: [29], e: [21, 37], b: [13, 29, 45] }
 const drawn = ([name, props]) => h(name, props)
 
 /** Every suit, figure and the back once; stands in the page, unseen. */
-export const sprite = () => h('svg', { class: 'sprite', 'aria-hidden': 'true' },
+export const sprite = h('svg', { class: 'sprite', 'aria-hidden': 'true' },
   Object.entries(SUITS).map(([suit, strokes]) => h('symbol', { id: `suit-${suit}`, overflow: 'visible' }, strokes.map(drawn))),
   Object.entries(FIGURES).map(([name, strokes]) => h('symbol', { id: `figure-${name}`, overflow: 'visible' }, strokes.map(drawn))),
   h('symbol', { id: 'back', viewBox: '0 0 64 98' }, back()))
+
+/** Three cards of a game, for those who have not sat down at it yet. @param {string} variant @param {boolean} isFour @param {Record<string, string>} letters */
+export function hero(variant, isFour, letters) {
+  const isIt = !/argentino|catalan|gauderio|venezolano|uruguayo|valenci/.test(variant)
+  const cards = isIt ? ['7h', 'As', 'Kd'] : ['7o', '1e', '12c']
+  return h('div', null, cards.map((name) => card(name, { isFrench: isIt, isFour, letters, nameOf: () => '' })))
+}
 
 function back() {
   const places = Array.from({ length: 40 }, (_, i) => [10 + i % 5 * 11, 7.5 + Math.floor(i / 5) * 11.8])

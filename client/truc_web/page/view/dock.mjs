@@ -1,7 +1,8 @@
 // Below the felt: what is asked, and the bids in their slots.
 
 import { h } from '../h.mjs'
-import { answeringOf, askOf, awaited, buttonsOf } from './model.mjs'
+import { awaited } from '../state/table.mjs'
+import { answeringOf, askOf, buttonsOf } from './model.mjs'
 
 const COLUMNS = 12
 const MOST_IN_A_ROW = 4

@@ -3,7 +3,8 @@
 import { h } from '../h.mjs'
 import { capital } from '../words.mjs'
 import { card } from './cards.mjs'
-import { awaited, bottomOf, bubblesOf, effectOf, heldBy, namesOf, ownCards, packOf, placeOf, sideOf } from './model.mjs'
+import { awaited } from '../state/table.mjs'
+import { bottomOf, bubblesOf, effectOf, heldBy, namesOf, ownCards, packOf, placeOf, sideOf } from './model.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/table.mjs').Table} Table */

@@ -2,7 +2,7 @@
 // sees it from seat 0.
 
 import { ARMED, bySlot, optionOfCard, slotOf, slotsOf } from '../state/slots.mjs'
-import { askedIn } from '../state/table.mjs'
+import { askedIn, awaited, isAwaited, isMine } from '../state/table.mjs'
 import { capital } from '../words.mjs'
 
 const SHORT_NAME = 18
@@ -74,21 +74,6 @@ export function heldBy({ hand }, seat) {
   const laid = hand.tricks.reduce((sum, { laid: cards }) => sum + cards.filter((one) => one.seat === seat).length, 0)
   return Math.max(0, hand.each - laid)
 }
-
-/** The seats that the match waits for, as far as one may know. @param {Table} table */
-export function awaited({ view, options, waiting, seat }) {
-  const own = isAwaited(options) && seat !== null ? [seat] : []
-  return [...new Set([...(waiting?.seats ?? view.waiting ?? []), ...own])]
-}
-
-/** Whether the hand waits for an answer to these options. @param {Table['options']} options */
-export const isAwaited = (options) => options !== null && (options.must || options.list.some(({ hints }) => hints.waits))
-
-/** Whether the own seat is to decide. @param {Table} table */
-export const isMine = ({ options, chosen, proof }) => proof.failed === null && chosen === null && isAwaited(options)
-
-/** When the time of whoever decides is over, null without a clock. @param {Table} table */
-export const untilOf = ({ options, waiting }) => (isAwaited(options) ? options?.until : waiting?.until ?? options?.until) ?? null
 
 /**
  * The own cards in their slots: what is left of them, with what a press would do.

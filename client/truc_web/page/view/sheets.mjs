@@ -2,7 +2,7 @@
 
 import { h } from '../h.mjs'
 import { proofLines } from './end.mjs'
-import { badgeOf } from './model.mjs'
+import { badgeOf, sideOf } from './model.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/table.mjs').Table} Table */
@@ -41,12 +41,13 @@ function signs(ui, table, speech) {
   const { signals = null, phrases = [] } = /** @type {any} */ (table.rules?.params ?? {})
   const n = table.shown?.n ?? 2
   const words = n > 2 ? signals?.vocabulary ?? [] : []
+  const partner = Array.from({ length: n }, (_, seat) => seat).find((seat) => seat !== table.seat && sideOf(table, seat) === 'us') ?? 0
   return [speech.say(words.length > 0 ? 'page.signs' : 'page.phrases'),
     words.length > 0 && h('p', null, speech.say(signals.visible_to === 'table' ? 'page.signs_seen_by_all' : 'page.signs_seen_by_partner')),
     h('div', { class: 'choices' },
       words.map((/** @type {string} */ name) => {
         const { word, gesture } = speech.sign(name)
-        return h('button', { class: 'b', onclick: () => ui.sign(table, name) }, h('b', { lang: speech.tongue }, word), gesture !== '' && h('small', null, gesture))
+        return h('button', { class: 'b', onclick: () => ui.sign(table, name, partner) }, h('b', { lang: speech.tongue }, word), gesture !== '' && h('small', null, gesture))
       }),
       phrases.map((/** @type {string} */ name) => h('button', { class: 'b', onclick: () => ui.sayPhrase(table, name) },
         h('b', { lang: speech.tongue }, speech.phrase(name).word), h('small', null, speech.phrase(name).meaning))))]

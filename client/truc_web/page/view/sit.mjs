@@ -1,8 +1,6 @@
 // The way to a seat: who waits, which game, a name, one button.
 
 import { h } from '../h.mjs'
-import { isFrench } from '../words.mjs'
-import { card } from './cards.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 
@@ -25,7 +23,7 @@ export function sitScreen(ui, code) {
   const waiting = seats.filter((/** @type {any} */ { name }) => name).map((/** @type {any} */ { name }) => name)
   const isFull = seats.length > 0 && seats.every((/** @type {any} */ { kind, name }) => kind ? kind !== 'empty' : Boolean(name))
   const title = waiting.length > 0 ? speech.say(speech.catalogue.singular.includes(waiting.length) ? 'page.waits_for_you' : 'page.wait_for_you', { names: speech.joined(waiting) }) : speech.say('page.free_table')
-  return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, hero(found.variant, ui),
+  return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, h('div', { class: 'hero', 'aria-hidden': 'true' }, ui.drawings?.hero(found.variant, ui.settings.isFour, speech.catalogue.letters)),
     h('h1', null, isFull ? speech.say('page.table_full') : title), seats.length > 0 && h('p', null, ui.gameName(found.variant), ', ', speech.say('page.for_players', { n: seats.length })),
     isFull ? null : form,
     h('p', { class: 'facts' }, chips(found, ui).map((/** @type {string} */ text) => h('span', { class: 'chip' }, text))),
@@ -95,14 +93,6 @@ async function seen(ui, code) {
   await ui.ask('unwatch', { table: code }, { isQuiet: true })
   await ui.wish('watch', { table: code })     // the table is shown when it comes
   return undefined
-}
-
-/** @param {string} variant @param {Ui} ui */
-function hero(variant, ui) {
-  const isIt = !/argentino|catalan|gauderio|venezolano|uruguayo|valenci/.test(variant)
-  const cards = isIt ? ['7h', 'As', 'Kd'] : ['7o', '1e', '12c']
-  const pack = { isFrench: isFrench(cards), isFour: ui.settings.isFour, letters: ui.speech.catalogue.letters, nameOf: () => '' }
-  return h('div', { class: 'hero', 'aria-hidden': 'true' }, h('div', null, cards.map((name) => card(name, pack))))
 }
 
 /** The terms in short. @param {any} shown @param {Ui} ui */
