@@ -62,10 +62,11 @@ class SlowLine:
     async def _forth(self, browser: trio.SocketStream, server: trio.SocketStream, begun: float) -> None:
         shaken = begun + self._round_trip_s
         async with _Later(server) as later:
-            while came := await browser.receive_some(65_536):
-                now = trio.current_time()
-                self.asked += [Asked(now, path.decode()) for path in _ASKED.findall(came)]
-                await later.send(came, max(now, shaken) + self._round_trip_s / 2)
+            with suppress(*LOSSES):
+                while came := await browser.receive_some(65_536):
+                    now = trio.current_time()
+                    self.asked += [Asked(now, path.decode()) for path in _ASKED.findall(came)]
+                    await later.send(came, max(now, shaken) + self._round_trip_s / 2)
 
     async def _back(self, server: trio.SocketStream, browser: trio.SocketStream) -> None:
         window, left, full_at = WINDOW, WINDOW, 0.0

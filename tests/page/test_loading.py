@@ -61,7 +61,10 @@ def test_what_is_said_on_the_way_to_a_seat_comes_with_it():
         if path.startswith("page/") and path != SAID_LATER
     )
     parts = "|".join(name for name, texts in whole.items() if isinstance(texts, dict))
-    asked = set(re.findall(rf"[\"'`]((?:{parts})\.[a-z_]+)(?=[\"'`$])", written)) | {"said.and", "page.failed"}
+    asked = set(re.findall(rf"[\"'`]((?:{parts})\.[a-z_]+)(?=[\"'`$])", written)) | {
+        "said.and",
+        "page.failed",
+    }
     asked |= {f"page.flor_{each}" for each in ("on", "off")}
     there = {f"{part}.{name}" for part in OF_THE_WAY for name in way[part]}
     assert asked - {"page.flor_"} == there
