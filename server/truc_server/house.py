@@ -33,6 +33,7 @@ class House:
     """One running server.
 
     Attributes:
+        lease: what it writes under.
         disk: whether there is room for more.
         pace: how fast pages of the store or the lobby go to one address.
         drain: whether the server is about to be stopped.
@@ -58,12 +59,13 @@ class House:
         self.catalogue = catalogue
         self.identity = identity
         self.store = store
+        self.lease = lease
         self.epoch = lease.epoch
         self.disk = disk
         self.figures = Figures()
         self.timers = Timers()
         self.flusher = Flusher()
-        self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self._fail)
+        self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self.fail)
         self.tokens = Tokens(store)
         self.pages = Pages()
         self.checks = Checks(Worker("signatures"), Worker("steps"))
@@ -74,12 +76,12 @@ class House:
         self.failed = trio.Event()
         self.failure: StoreError | None = None
 
-    def backing(self) -> Backing:
-        """Return what tables work with."""
+    def backing(self, *, epoch: int | None = None) -> Backing:
+        """Return what tables work with, those that were taken under a later `epoch` than the server's own with that."""
         return Backing(
             self.settings,
             self.identity,
-            self.epoch,
+            self.epoch if epoch is None else epoch,
             self.store,
             self.pages,
             self.journal,
@@ -109,6 +111,7 @@ class House:
         self.disk.renew(settings.store)
         self.settings.now = settings
 
-    def _fail(self, error: StoreError) -> None:
-        self.failure = error
+    def fail(self, error: StoreError) -> None:
+        """Note that nothing more can be acknowledged, and why; the first reason stands."""
+        self.failure = self.failure or error
         self.failed.set()

@@ -78,9 +78,9 @@ class Stored(NamedTuple):
     unasked: Mapping[bytes, int] = MappingProxyType({})
 
 
-def read(store: Store, restored: Restored) -> Stored:
-    """Read all tables, and note with them what was `restored` from a backup; blocks."""
-    rows = store.tables()
+def read(store: Store, restored: Restored, *, codes: Sequence[str] | None = None) -> Stored:
+    """Read all tables, or those with these codes, and note with them what was `restored` from a backup; blocks."""
+    rows = store.tables(codes)
     tables = tuple(_readable(store, rows))
     unreadable = {row.code for row in rows} - {found.row.code for found in tables}
     return Stored(tables, store.stray_secrets(), store.ignoring(), tuple(sorted(unreadable)), restored)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -18,6 +19,7 @@ from truc_protocol.errors import Code
 from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
+from truc_server.cluster.tenancy import Membership, Tenancy
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, open_tls, open_web_tls
 from truc_server.identity.identity import Identity
@@ -32,7 +34,7 @@ from truc_server.requests.dispatch import Dispatch
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.storage import Lease, StoreError
+from truc_server.storage import Lease, NodePlace, StoreError
 from truc_server.storage.backups import read_restored
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
@@ -58,8 +60,11 @@ async def serve(
     *,
     catalogue: VariantCatalogue,
     control: Control | None = None,
+    membership: Membership | None = None,
 ) -> None:
     """Serve until cancelled, or drained by `control`; then say goodbye and end with everything stored.
+
+    With a `membership` the server is one of several nodes on its database; without one it has all tables to itself.
 
     Once it listens `announce` is told the port, and the origin for browsers if there is one.
 
@@ -72,12 +77,18 @@ async def serve(
     """
     tls = await trio.to_thread.run_sync(open_tls, settings.listen, folder, int(time.time()))
     web_tls = await trio.to_thread.run_sync(open_web_tls, settings.web, int(time.time()))
-    lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store)
+    since = time.monotonic()
+    lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store, membership)
     house = House(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
     stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.recall, folder))
     stop = trio.Event()
+    tenancy = None
+    if membership is not None:
+        tenancy = Tenancy(house, membership, lease, _place(settings, port=0), since=since)
     async with trio.open_nursery() as nursery:
-        run = partial(_run, tls=tls, web_tls=web_tls, announce=announce, stop=stop, control=control)
+        run = partial(
+            _run, tls=tls, web_tls=web_tls, announce=announce, stop=stop, control=control, tenancy=tenancy
+        )
         nursery.start_soon(run, house, folder, stored)
         try:
             await stop.wait()
@@ -85,12 +96,27 @@ async def serve(
             stop.set()
 
 
-def _take_over(settings: Settings, folder: Folder, store: Store) -> tuple[Lease, recovery.Stored]:
-    """Take over every table, but none if the server has moved, as they go on elsewhere by now; blocks."""
+def _take_over(
+    settings: Settings, folder: Folder, store: Store, membership: Membership | None
+) -> tuple[Lease, recovery.Stored]:
+    """Take up what is the server's own: every table; as a node, those of its name; blocks.
+
+    If the server has moved that is none, as they go on elsewhere by now.
+    """
     owner = f"{socket.gethostname()}:{os.getpid()}"
     if settings.access.moved_to:
         return Lease(owner, 0), recovery.Stored((), ())
-    return store.claim(owner), recovery.read(store, read_restored(folder))
+    restored = read_restored(folder)
+    if membership is None:
+        return store.claim(owner), recovery.read(store, restored)
+    lease = store.join(membership.name, _place(settings, port=0), lease_ms=membership.lease_ms)
+    return lease, recovery.read(store, restored, codes=store.owned(lease))
+
+
+def _place(settings: Settings, *, port: int) -> NodePlace:
+    """Return what a node says about itself; port 0 while it does not listen yet."""
+    host = settings.listen.public_host or settings.listen.hosts[0]
+    return NodePlace(f"{host}:{port}" if port else "", "", version("truc"))
 
 
 async def _run(
@@ -103,14 +129,13 @@ async def _run(
     announce: Callable[[int, str | None], None],
     stop: trio.Event,
     control: Control | None,
+    tenancy: Tenancy | None,
 ) -> None:
     """Run every task, shielded from the cancellation that asks for the end."""
     with trio.CancelScope(shield=True), closing(house.checks.signatures), closing(house.checks.steps):
         async with trio.open_nursery() as tasks:
             await _start_inside(house, tasks)
-            backing = house.backing()
-            lobby = Lobby(backing, house.catalogue, house.disk)
-            recovery.restore(backing, lobby, stored)
+            lobby = await _open_lobby(house, stored, tenancy, tasks)
             admission = Admission(house)
             dispatch = Dispatch(house.means(), lobby, admission)
             connections = Connections(house, admission, tls, handle=dispatch.handle, on_left=lobby.leave_all)
@@ -123,6 +148,8 @@ async def _run(
             listeners = await open_listeners(house.settings.now.listen)
             await _open_page(house, lobby, tasks)
             port = port_of(listeners)
+            if tenancy is not None:
+                tenancy.place = _place(house.settings.now, port=port)
             web = await _open_web(house, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
@@ -147,6 +174,7 @@ async def _run(
             await _end(house, connections)
             await trio.to_thread.run_sync(draining.keep, folder, draining.unasked(lobby))
             tasks.cancel_scope.cancel()
+        await _release(house)
     if house.failure is not None:
         raise StoreError(f"the server has stopped: {house.failure}")
 
@@ -163,6 +191,29 @@ async def _start_inside(house: House, tasks: trio.Nursery) -> None:
         tasks.start_soon(part.run)
     await house.disk.look()
     tasks.start_soon(house.disk.run)
+
+
+async def _open_lobby(
+    house: House, stored: recovery.Stored, tenancy: Tenancy | None, tasks: trio.Nursery
+) -> Lobby:
+    """Return the lobby with every table that is the server's own; a node takes more from now on."""
+    backing = house.backing()
+    lobby = Lobby(backing, house.catalogue, house.disk, share=house.lease.number)
+    recovery.restore(backing, lobby, stored)
+    if tenancy is not None:
+        lobby.withhold(*await trio.to_thread.run_sync(house.store.codes))
+        tasks.start_soon(tenancy.run, lobby, stored.restored)
+    return lobby
+
+
+async def _release(house: House) -> None:
+    """Let others have the tables at once, if everything is stored."""
+    if house.failure is not None or not house.lease.epoch:
+        return
+    try:
+        await trio.to_thread.run_sync(house.store.release, house.lease)
+    except StoreError as error:
+        log.warning("lease_not_released", reason=str(error))
 
 
 async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:

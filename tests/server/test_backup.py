@@ -24,6 +24,7 @@ from truc_server.identity.identity import load_identity
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, write_private
 from truc_server.storage.backups import back_up, check_may_start, checked, digest_of, read_restored, restore
+from truc_server.storage.schema import REVISION
 from truc_server.storage.sql import open_store
 from truc_server.storage.sqlite_file import open_play
 
@@ -104,7 +105,7 @@ def test_backup_is_for_its_owner_alone_and_its_manifest_names_the_hash_of_each_f
     found = {name: hashlib.sha256(content).hexdigest() for name, content in kept(copy).items()}
     del found["manifest.json"]
     assert (manifest["files"], manifest["format"], manifest["is_final"]) == (found, 1, False)
-    assert manifest["schema"] == "0006"
+    assert manifest["schema"] == REVISION
 
 
 def test_settings_file_from_elsewhere_is_taken(data, tmp_path):
@@ -118,7 +119,7 @@ def test_settings_file_from_elsewhere_is_taken(data, tmp_path):
 def test_backup_is_said_in_a_line(data, tmp_path):
     result = call("backup", data.root, tmp_path / "copy")
     made = json.loads((tmp_path / "copy" / "manifest.json").read_text())["made"]
-    line = f"{tmp_path / 'copy'}: backup of {made}, 3 files, schema 0006, matches under way: 0\n"
+    line = f"{tmp_path / 'copy'}: backup of {made}, 3 files, schema {REVISION}, matches under way: 0\n"
     assert (result.stdout, result.stderr) == (line, "")
 
 
@@ -223,7 +224,7 @@ def test_restored_folder_is_the_one_that_was_backed_up_for_its_owner_alone_in_a_
     new, before = tmp_path / "new", int(time.time())
     result = call("restore", new, copy)
     made = json.loads((copy / "manifest.json").read_text())["made"]
-    line = f"{new}: restored, backup of {made}, 3 files, schema 0006, matches under way: 0\n"
+    line = f"{new}: restored, backup of {made}, 3 files, schema {REVISION}, matches under way: 0\n"
     assert result.exit_code == 0, result.stderr
     assert (result.stdout, result.stderr) == (line, "the old server must not run any more\n")
     modes = {stat.S_IMODE(path.stat().st_mode) for path in new.rglob("*")}

@@ -299,5 +299,5 @@ def test_database_of_another_version_is_left_as_it_is(data, export):
     older(data.root, "0003")
     before = data.database.read_bytes()
     result = export()
-    assert (result.exit_code, "expected schema 0006, found 0003" in result.stderr) == (1, True)
+    assert (result.exit_code, "expected schema 0007, found 0003" in result.stderr) == (1, True)
     assert data.database.read_bytes() == before

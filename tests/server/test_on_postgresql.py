@@ -11,7 +11,13 @@ import pytest
 import trio
 from chaos.postgres import Cluster, cluster, programs
 from click.testing import CliRunner
-from server import test_store, test_store_company, test_store_ratings, test_store_sanctions
+from server import (
+    test_store,
+    test_store_company,
+    test_store_leases,
+    test_store_ratings,
+    test_store_sanctions,
+)
 from server.conftest import running, together
 from server.rawclient import GoneError, Seat
 
@@ -41,6 +47,9 @@ TestRatings = test_store_ratings.TestRatings
 TestSanctions = test_store_sanctions.TestSanctions
 TestInvitesBesideSanctions = test_store_sanctions.TestInvites
 TestGuests = test_store_sanctions.TestGuests
+TestNodes = test_store_leases.TestNodes
+TestLostLease = test_store_leases.TestLostLease
+TestTaking = test_store_leases.TestTaking
 
 
 class TestFence(test_store.TestFence):
@@ -84,6 +93,20 @@ def store(database) -> Iterator[Store]:
 @pytest.fixture
 def archive(database) -> Iterator[Archive]:
     with closing(open_archive(database.url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def fresh(database) -> Iterator[Store]:
+    """A store that nobody has claimed."""
+    with closing(open_store(database.url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def third(database) -> Iterator[Store]:
+    """One more."""
+    with closing(open_store(database.url)) as opened:
         yield opened
 
 

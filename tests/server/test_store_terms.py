@@ -1,7 +1,7 @@
 """Terms that wait for signatures, in the store."""
 
 import pytest
-from server.stored import MATCH, TABLE, TH
+from server.stored import TABLE, TH
 
 from truc_protocol.records import Record
 from truc_server.storage import (
@@ -11,7 +11,6 @@ from truc_server.storage import (
     SaveSecrets,
     SaveTerms,
     StoredTerms,
-    StoreLostError,
 )
 
 TERMS = SaveTerms("ABC", TH, 0, b"table record", b"signature")
@@ -49,11 +48,3 @@ def test_secrets_of_terms_are_stray_only_when_the_terms_were_dropped(store):
     assert store.stray_secrets() == ()
     store.commit([DropTerms("ABC")])
     assert store.stray_secrets() == (TH,)
-
-
-@pytest.mark.parametrize("write", [JOINED, DropTerms("ABC")])
-def test_terms_of_a_table_that_another_claimed_are_not_touched(store, rival, write):
-    store.commit([TABLE, MATCH, TERMS])
-    rival.claim("rival")
-    with pytest.raises(StoreLostError, match="another server has taken the tables over: table ABC"):
-        store.commit([write])

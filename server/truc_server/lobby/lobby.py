@@ -48,7 +48,7 @@ class TablePage(NamedTuple):
 
 
 class Lobby:
-    """All tables of the server.
+    """All tables of the server; where others have their own, `share` is what codes of new ones are drawn from.
 
     Attributes:
         presence: who is connected.
@@ -61,7 +61,9 @@ class Lobby:
         catalogue: the games that tables are made for.
     """
 
-    def __init__(self, backing: Backing, catalogue: VariantCatalogue, disk: Disk) -> None:
+    def __init__(
+        self, backing: Backing, catalogue: VariantCatalogue, disk: Disk, *, share: int | None = None
+    ) -> None:
         self.presence = OnlinePlayers()
         self.names = Names()
         self.floods = Allowance(CHAT)
@@ -76,6 +78,7 @@ class Lobby:
         self._drain = backing.drain
         self.catalogue = catalogue
         self._disk = disk
+        self._share = share
         self._defaults = Defaults.of(settings.now.match)
         self._tables: dict[str, Table] = {}
         self._public: list[str] = []
@@ -206,7 +209,7 @@ class Lobby:
 
     def _fresh_code(self, length: int) -> str:
         while True:
-            code = draw_code(length)
+            code = draw_code(length, self._share)
             if code not in self._tables and code not in self._withheld:
                 return code
 

@@ -24,7 +24,7 @@ class StoreBusyError(StoreError):
 
 
 class StoreLostError(StoreError):
-    """This process does not, or no longer, own a table it wrote to: another one claimed it."""
+    """This process may write no more: its lease has ended, or another one has claimed what was its own."""
 
 
 class PlayerKind(StrEnum):
@@ -206,6 +206,13 @@ class DropIgnored(NamedTuple):
     tag: str
 
 
+class GiveTable(NamedTuple):
+    """Let another node have a table; as long as it lives nobody else takes it."""
+
+    code: str
+    to: str
+
+
 class ForgetPlayer(NamedTuple):
     """Drop what is known of a player: token, chat, ratings, whom they ignore. Only those who played their matches may read them."""
 
@@ -230,6 +237,7 @@ Write = (
     | SaveChat
     | SaveIgnored
     | DropIgnored
+    | GiveTable
     | ForgetPlayer
 )
 
@@ -339,7 +347,40 @@ class StoredTranscript(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """The ownership a process writes under: its name and the epoch of its claim."""
+    """What a process writes under: its name, the epoch it came under, and the share of table codes it draws from.
+
+    `number` is None where no other process shares the database.
+    """
 
     owner: str
     epoch: int
+    number: int | None = None
+
+
+class NodePlace(NamedTuple):
+    """What a node says about itself: where players reach it, where other nodes do, and its version."""
+
+    public: str
+    inner: str
+    version: str
+
+
+class Node(NamedTuple):
+    """A process that may write, as the database has it; `left_ms` of its lease are left, None is for ever."""
+
+    name: str
+    number: int | None
+    claimed: int
+    epoch: int
+    left_ms: int | None
+    place: NodePlace
+    draining: bool
+    started_ms: int
+    tables: int
+
+
+class Taken(NamedTuple):
+    """Tables that were taken, by their codes, and the epoch they were taken under."""
+
+    epoch: int
+    codes: tuple[str, ...]

@@ -5,10 +5,11 @@ a migration is one transaction, so a process killed during it leaves the schema 
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -16,21 +17,27 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from truc_server.storage import StoreError
+from truc_server.storage.leases import db_now_ms
 from truc_server.storage.schema import REVISION
 from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, closed_file
+from truc_server.timing.clock import now_ms
 
+_LEAST_CONNECT_S: Final = 2  # libpq takes no less
 LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has let grow
 
 _Prepare = Callable[[sqlite3.Connection, object], None]
 
 
-def open_engine(url: str) -> Engine:
+def open_engine(url: str, *, patience_s: float | None = None) -> Engine:
     """Return an engine on `url` whose schema is the newest.
+
+    With a `patience_s` PostgreSQL keeps no lock for a process that stands still for longer in the middle of a transaction,
+    and neither side waits longer for the network, or for a lock.
 
     Raises:
         StoreError: No such database, no driver for it, or a schema this version does not know.
     """
-    engine = _engine(url, _prepare_to_write)
+    engine = _engine(url, _prepare_to_write, _bounds(patience_s))
     try:
         _bring_up_to_date(engine)
     except SQLAlchemyError as error:
@@ -113,9 +120,27 @@ def _primary(error: sqlite3.OperationalError) -> int:
     return error.sqlite_errorcode & 0xFF  # the rest is detail, such as that the log is being recovered
 
 
-def _engine(url: str, prepare: _Prepare) -> Engine:
+def _bounds(patience_s: float | None) -> dict[str, object]:
+    """Return how psycopg is to connect, so that nothing takes much longer than that."""
+    if patience_s is None:
+        return {}
+    patience_ms = round(patience_s * 1_000)
+    kept = ("idle_in_transaction_session_timeout", "lock_timeout")
+    return {
+        "options": " ".join(f"-c {name}={patience_ms}" for name in kept),
+        "connect_timeout": max(_LEAST_CONNECT_S, round(patience_s)),
+        "tcp_user_timeout": patience_ms,
+        "keepalives_idle": 1,
+        "keepalives_interval": 1,
+        "keepalives_count": max(1, round(patience_s)),
+    }
+
+
+def _engine(url: str, prepare: _Prepare, bounds: Mapping[str, object] = MappingProxyType({})) -> Engine:
     try:
-        engine = create_engine(make_url(url), hide_parameters=True)
+        parsed = make_url(url)
+        is_file = parsed.get_backend_name() == "sqlite"
+        engine = create_engine(parsed, hide_parameters=True, connect_args={} if is_file else dict(bounds))
     except (ArgumentError, NoSuchModuleError) as error:
         raise StoreError(f"store.url: {error}") from error
     except ImportError as error:  # the driver is an extra
@@ -130,15 +155,21 @@ def _engine(url: str, prepare: _Prepare) -> Engine:
     return engine
 
 
+def _give_clock(connection: sqlite3.Connection) -> None:
+    connection.create_function(db_now_ms.__name__, 0, now_ms)
+
+
 def _prepare_to_read(connection: sqlite3.Connection, _record: object) -> None:
     # The driver's own transactions begin at the first INSERT only; with None every BEGIN is ours.
     connection.isolation_level = None
+    _give_clock(connection)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA query_only = ON")
 
 
 def _prepare_to_write(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None
+    _give_clock(connection)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

@@ -20,11 +20,11 @@ from sqlalchemy import (
     Table,
 )
 
-REVISION: Final = "0006"
+REVISION: Final = "0007"
 
 metadata = MetaData()
 
-# One row: the epoch of the newest claim.
+# One row: the newest epoch. Whoever claims tables draws the next one first, so that claims happen one after the other.
 ownership = Table(
     "ownership",
     metadata,
@@ -32,7 +32,34 @@ ownership = Table(
     Column("epoch", BigInteger, nullable=False),
 )
 
-# lease_until_ms is empty as long as leases have no end: one process holds every table.
+# Who may write, one row for each: `claimed` is the epoch it came under, `epoch` the newest under which it took tables.
+# A lease without an end is that of a server alone on its database; `number` is the share of the codes of tables that
+# a node draws from.
+nodes = Table(
+    "nodes",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("number", Integer, unique=True),
+    Column("claimed", BigInteger, nullable=False),
+    Column("epoch", BigInteger, nullable=False),
+    Column("lease_until_ms", BigInteger),
+    Column("public", String, nullable=False),
+    Column("inner", String, nullable=False),
+    Column("version", String, nullable=False),
+    Column("draining", Boolean, nullable=False),
+    Column("started_ms", BigInteger, nullable=False),
+)
+
+# Which node drew each epoch. With the epoch of each record it shows that no two have written in one.
+claims = Table(
+    "claims",
+    metadata,
+    Column("epoch", BigInteger, primary_key=True, autoincrement=False),
+    Column("node", String, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+)
+
+# `owner` is the name of a node; `epoch` is that of the newest claim of the table.
 tables = Table(
     "tables",
     metadata,
@@ -48,7 +75,6 @@ tables = Table(
     Column("match_id", LargeBinary, key="match"),
     Column("owner", String, nullable=False),
     Column("epoch", BigInteger, nullable=False),
-    Column("lease_until_ms", BigInteger),
 )
 
 seats = Table(
@@ -191,4 +217,5 @@ records = Table(
     Column("means", LargeBinary, nullable=False),
     Column("at_ms", BigInteger, nullable=False),
     Column("clocks", LargeBinary, nullable=False),
+    Column("epoch", BigInteger, nullable=False, server_default="0"),
 )

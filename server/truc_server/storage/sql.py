@@ -7,19 +7,22 @@ after everything was written: nobody may be told of them, and nothing may be wri
 fence, so that a process that lost a table writes nothing to it; and two records never share a position, whoever writes.
 """
 
+import os
+import socket
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from threading import Lock
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, func, select, update
+from sqlalchemy import Connection, Engine, Select, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.records import Record
 from truc_server.storage import (
     AddRecord,
     Lease,
+    NodePlace,
     PastMatch,
     PlayerKind,
     RunningMatch,
@@ -33,6 +36,7 @@ from truc_server.storage import (
     Write,
     archive,
     housekeeping,
+    leases,
     ratings,
 )
 from truc_server.storage.archive import unpack_setup
@@ -43,7 +47,6 @@ from truc_server.storage.schema import (
     ignored,
     match_players,
     matches,
-    ownership,
     records,
     seats,
     secrets,
@@ -51,7 +54,7 @@ from truc_server.storage.schema import (
     terms,
 )
 from truc_server.storage.sqlite_file import Files, empty_log, files_of
-from truc_server.storage.statements import append, apply, check_fence
+from truc_server.storage.statements import append, apply
 
 _TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
 _SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
@@ -79,13 +82,13 @@ _STRAY_SECRETS: Final = (
 )
 
 
-def open_store(url: str) -> "Store":
-    """Open the database at `url`, bringing its schema up to date.
+def open_store(url: str, *, patience_s: float | None = None) -> "Store":
+    """Open the database at `url`, bringing its schema up to date; `patience_s` as in `open_engine`.
 
     Raises:
         StoreError: It cannot be opened, or belongs to a newer version.
     """
-    engine = open_engine(url)
+    engine = open_engine(url, patience_s=patience_s)
     try:
         return Store(engine)
     except SQLAlchemyError as error:
@@ -121,6 +124,21 @@ def _writes(
     return method
 
 
+def _writes_beside(
+    work: Callable[Concatenate[Connection, Given], Found],
+) -> Callable[Concatenate["Store", Given], Found]:
+    """Return the method of the store that writes something in a durable transaction, beside a commit that may be under way."""
+
+    def method(self: "Store", /, *values: Given.args, **named: Given.kwargs) -> Found:
+        try:
+            with self._engine.begin() as connection:
+                return work(connection, *values, **named)
+        except SQLAlchemyError as error:
+            raise self._failed("write to", error) from error
+
+    return method
+
+
 class Store:
     """Tables, seats, guests, matches and their records, kept for good in one database."""
 
@@ -133,6 +151,11 @@ class Store:
     sanctions = _reads(housekeeping.sanctions_by_age)
     count_old_matches = _reads(housekeeping.count_old_matches)
     old_matches = _reads(housekeeping.old_matches)
+    nodes = _reads(leases.all_nodes)
+    owner_of = _reads(leases.owner_of)
+    owned = _reads(leases.owned)
+    codes = _reads(leases.codes)
+    is_any_free = _reads(leases.is_any_free)
 
     # These need no claim of the tables, so that a command can do them beside a running server.
     admit = _writes(housekeeping.admit)
@@ -146,6 +169,11 @@ class Store:
     delete_match = _writes(housekeeping.delete_match)
     unrate = _writes(ratings.unrate)
 
+    # Of leases: on connections of their own, so that no long commit keeps a renewal waiting.
+    renew = _writes_beside(leases.renew)
+    take = _writes_beside(leases.take)
+    release = _writes_beside(leases.release)
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._reading = engine.execution_options(reading=True)
@@ -155,19 +183,26 @@ class Store:
         self._lease: Lease | None = None
 
     def claim(self, owner: str) -> Lease:
-        """Take every table for `owner` under a new epoch; earlier owners can write no more."""
+        """Take every table for `owner`, alone on the database, under a new epoch; earlier owners can write no more."""
         with self._transaction("claim the tables of") as connection:
-            connection.execute(update(ownership).values(epoch=ownership.c.epoch + 1))
-            epoch = connection.execute(select(ownership.c.epoch)).scalar_one()
-            connection.execute(update(tables).values(owner=owner, epoch=epoch, lease_until_ms=None))
-        self._lease = Lease(owner, epoch)
+            self._lease = leases.claim(connection, owner)
+        return self._lease
+
+    def join(self, name: str, place: NodePlace, *, lease_ms: int) -> Lease:
+        """Come as a node of this name, which owns the tables that the name owned; its earlier process can write no more.
+
+        Raises:
+            StoreError: The database failed, or there are too many nodes.
+        """
+        with self._transaction("join the nodes of") as connection:
+            self._lease = leases.join(connection, name, place, lease_ms=lease_ms)
         return self._lease
 
     def commit(self, writes: Sequence[Write]) -> None:
         """Write all, in order, in one durable transaction.
 
         Raises:
-            StoreLostError: A write touches a table that this process does not own, or a position already taken.
+            StoreLostError: This process may write no more, or a position is taken.
             StoreBusyError: Another program holds the database; the same commit may be tried again.
             StoreError: The database failed, or its files are not where they were.
         """
@@ -178,13 +213,14 @@ class Store:
         if len(records) == len(writes) and self._append(lease, records):
             return
         with self._transaction("write to") as connection:
-            check_fence(connection, lease, writes)
+            epoch = leases.newest_epoch(connection, lease)
             for _kind, alike in groupby(writes, type):
-                apply(connection, lease, tuple(alike))
+                apply(connection, lease, epoch, tuple(alike))
 
-    def tables(self) -> tuple[SaveTable, ...]:
-        """Return every table as it was last saved, oldest first."""
-        rows = self._read(_TABLES.order_by(tables.c.created_ms, tables.c.code))
+    def tables(self, codes: Collection[str] | None = None) -> tuple[SaveTable, ...]:
+        """Return every table, or those with these codes, as it was last saved, oldest first."""
+        wanted = _TABLES if codes is None else _TABLES.where(tables.c.code.in_(codes))
+        rows = self._read(wanted.order_by(tables.c.created_ms, tables.c.code))
         return tuple(SaveTable._make(row) for row in rows)
 
     def seats(self, table: str) -> tuple[SaveSeat, ...]:
@@ -276,6 +312,17 @@ class Store:
         """Return the `th` of secrets whose match never started."""
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
 
+    def sever(self) -> None:
+        """Cut the connection that writes, from any thread: a commit that does not return fails at once. Not for files."""
+        if self._writing.invalidated or self._writing.closed:
+            return
+        driver = self._writing.connection.driver_connection
+        number = getattr(getattr(driver, "pgconn", None), "socket", -1)
+        if number < 0:
+            return
+        with socket.socket(fileno=os.dup(number)) as line, suppress(OSError):
+            line.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """Release the database; nothing may be called afterwards."""
         with self._turn:
@@ -283,7 +330,7 @@ class Store:
             self._engine.dispose()
 
     def _append(self, lease: Lease, records: Sequence[AddRecord]) -> bool:
-        """Append records, durably; False if they must be written with a check of who owns each table."""
+        """Append records, durably; False if the driver's own connection is not to be had."""
         try:
             with self._turn:
                 is_done = append(self._writing, lease, records)

@@ -1,4 +1,4 @@
-"""The statements behind a commit: the fence that opens it, and what each kind of write does.
+"""The statements behind a commit: what each kind of write does, and the short way of records alone.
 
 Consecutive writes of one kind become one statement with many rows. Invariant: nothing here commits.
 """
@@ -25,7 +25,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from truc_protocol.codec import enc
 from truc_server import storage
-from truc_server.storage import AddRecord, Lease, StoreLostError, Write, schema
+from truc_server.storage import AddRecord, Lease, StoreLostError, Write, leases, schema
 from truc_server.storage import ratings as standings
 from truc_server.storage.schema import (
     chat,
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
 ADD_RECORD: Final = insert(schema.records)
-NEWEST_CLAIM: Final = select(schema.ownership.c.epoch).with_for_update(read=True)
+"""A record and the epoch it is written under; the columns are in the order of the fields."""
 
 
 def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) -> bool:
-    """Append records in a transaction of its own; False, and nothing written, if tables may have been claimed since.
+    """Append records in a transaction of its own; False, and nothing written, if that needs the database's own connection.
 
     Raises:
-        StoreLostError: A position is taken.
+        StoreLostError: The lease has ended, or a position is taken.
         DBAPIError: The database failed.
     """
     dialect, driver = connection.dialect, connection.connection.dbapi_connection
@@ -59,8 +59,8 @@ def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) ->
         return False
     try:
         with closing(driver.cursor()) as cursor:
-            is_ours = _append(cursor, dialect, lease, writes)
-        (driver.commit if is_ours else driver.rollback)()
+            _append(cursor, dialect, lease, writes)
+        driver.commit()
     except dialect.loaded_dbapi.Error as error:
         _give_up(connection, driver, error)
         if isinstance(error, dialect.loaded_dbapi.IntegrityError):
@@ -69,7 +69,7 @@ def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) ->
     except BaseException:  # whatever it is, nothing stays half done
         driver.rollback()
         raise
-    return is_ours
+    return True
 
 
 def _give_up(connection: Connection, driver: Any, error: Any) -> None:
@@ -81,16 +81,30 @@ def _give_up(connection: Connection, driver: Any, error: Any) -> None:
     connection.invalidate(error)
 
 
-def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRecord]) -> bool:
+def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRecord]) -> None:
     if dialect.name == "sqlite":  # other drivers begin by themselves
         cursor.execute("BEGIN IMMEDIATE")
-    cursor.execute(text_of(dialect, NEWEST_CLAIM))
-    if cursor.fetchone() != (lease.epoch,):
-        return False
-    # The columns are in the order of the fields.
-    rows = writes if dialect.positional else [write._asdict() for write in writes]
-    cursor.executemany(text_of(dialect, ADD_RECORD), rows)
-    return True
+    cursor.execute(*fence_of(dialect, lease))
+    found = cursor.fetchone()
+    if found is None:
+        raise leases.lost(lease)
+    cursor.executemany(text_of(dialect, ADD_RECORD), _record_rows(dialect, writes, found[0]))
+
+
+def _record_rows(dialect: Dialect, writes: Sequence[Any], epoch: int) -> Sequence[Any]:
+    """Return records as rows; where a row goes by place it is its write, at half the cost of a long commit."""
+    if dialect.positional:
+        return [(*write, epoch) for write in writes]
+    return [{**write._asdict(), "epoch": epoch} for write in writes]
+
+
+@cache
+def fence_of(dialect: Dialect, lease: Lease) -> tuple[str, Any]:
+    """Return the statement that finds the epoch of a lease, and its values, as the driver of a database takes them."""
+    compiled = leases.FENCE.compile(dialect=dialect)
+    values = leases.mine(lease)
+    ordered = compiled.positiontup
+    return str(compiled), values if ordered is None else tuple(values[name] for name in ordered)
 
 
 @cache
@@ -118,6 +132,9 @@ _UPSERTS: Final[Mapping[type[Write], Table]] = {
     storage.SaveIgnored: schema.ignored,
 }
 """The writes that set a row, whose fields are the columns of a table."""
+
+_KEPT: Final = {"tables": ("owner", "epoch")}
+"""Columns that a write sets in a new row only: who owns a table is changed by claims alone."""
 
 _CODE: Final[BindParameter[str]] = bindparam("code")
 _GONE: Final[BindParameter[bytes]] = bindparam(
@@ -148,6 +165,9 @@ _STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
     storage.DropIgnored: (
         delete(ignored).where(ignored.c.player == bindparam("player"), ignored.c.tag == bindparam("tag")),
     ),
+    storage.GiveTable: (
+        update(tables).where(tables.c.code == bindparam("given_code")).values(owner=bindparam("given")),
+    ),
     storage.ForgetPlayer: (
         delete(guests).where(guests.c.id == _GONE),
         update(chat).where(chat.c.player == _GONE).values(_EMPTIED),
@@ -160,92 +180,34 @@ _STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
 }
 """What else a write does; its fields are the parameters."""
 
-_FENCED: Final[Mapping[type[Write], str]] = {
-    **dict.fromkeys((storage.SaveTable, storage.DropTable), "code"),
-    **dict.fromkeys(
-        (
-            storage.SaveSeat,
-            storage.ClearSeat,
-            storage.SaveChat,
-            storage.SaveTerms,
-            storage.DropTerms,
-            storage.SaveMatch,
-        ),
-        "table",
-    ),
-    **dict.fromkeys((AddRecord, storage.EndMatch, storage.AddPlayer, storage.RateMatch), "mid"),
-}
-"""The field that names the table or the match whose owner alone may write this; the other writes belong to no table."""
 
-_CREATED: Final[Mapping[type[Write], str]] = {storage.SaveTable: "code", storage.SaveMatch: "mid"}
-_TABLE_HOLDERS: Final = (
-    select(tables.c.code, tables.c.owner, tables.c.epoch)
-    .where(tables.c.code.in_(bindparam("names", expanding=True)))
-    .with_for_update(read=True)
-)
-_MATCH_HOLDERS: Final = (
-    select(matches.c.mid, tables.c.owner, tables.c.epoch)
-    .join(tables, tables.c.code == matches.c.table)
-    .where(matches.c.mid.in_(bindparam("names", expanding=True)))
-    .with_for_update(read=True, of=tables)
-)
-
-
-def check_fence(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None:
-    """Make sure that `lease` owns every table written to, and keep it so until the commit.
-
-    Raises:
-        StoreLostError: Somebody else claimed one, or removed it.
-    """
-    if connection.execute(NEWEST_CLAIM).scalar_one() == lease.epoch:
-        return  # every claim raises it, so no table has changed hands since ours
-    names, created = _named(writes, _FENCED), _named(writes, _CREATED)
-    codes = sorted(name for name in names if isinstance(name, str))
-    mids = sorted(name for name in names if isinstance(name, bytes))
-    holders: dict[Name, Lease] = {}
-    for statement, wanted in ((_TABLE_HOLDERS, codes), (_MATCH_HOLDERS, mids)):
-        if wanted:
-            rows = connection.execute(statement, {"names": wanted})
-            holders |= {name: Lease(owner, epoch) for name, owner, epoch in rows}
-    for name in names:
-        holder = holders.get(name, lease if name in created else None)
-        if holder != lease:
-            what = f"table {name}" if isinstance(name, str) else f"the table of match {name.hex()[:16]}"
-            now = "no such table" if holder is None else f"{holder.owner} owns it now"
-            raise StoreLostError(
-                f"another server has taken the tables over: {what} was of {lease.owner}, {now}"
-            )
-
-
-def _named(writes: Sequence[Write], fields: Mapping[type[Write], str]) -> set[Name]:
-    return {getattr(write, fields[type(write)]) for write in writes if type(write) in fields}
-
-
-def apply(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None:
-    """Carry out `writes`, which are all of one kind.
+def apply(connection: Connection, lease: Lease, epoch: int, writes: Sequence[Write]) -> None:
+    """Carry out `writes`, which are all of one kind, under an epoch of the lease.
 
     Raises:
         StoreLostError: A record's position is taken.
     """
     kind = type(writes[0])
     if kind is AddRecord:
-        _add_records(connection, writes)
+        _add_records(connection, writes, epoch)
         return
     if kind is storage.RateMatch:
         standings.rate(connection, [write for write in writes if isinstance(write, storage.RateMatch)])
         return
-    rows = _rows(kind, lease, writes)
+    rows = _rows(kind, lease, epoch, writes)
     if kind in _UPSERTS:
         connection.execute(_upsert(connection.dialect.name, _UPSERTS[kind]), rows)
     for statement in _STATEMENTS.get(kind, ()):
         connection.execute(statement, rows)
 
 
-def _rows(kind: type[Write], lease: Lease, writes: Sequence[Write]) -> Rows:
+def _rows(kind: type[Write], lease: Lease, epoch: int, writes: Sequence[Write]) -> Rows:
     """Return the fields of writes as their statements take them."""
     rows = [write._asdict() for write in writes]
     if kind is storage.SaveTable:
-        return [{**row, **lease._asdict(), "lease_until_ms": None} for row in rows]
+        return [{**row, "owner": lease.owner, "epoch": epoch} for row in rows]
+    if kind is storage.GiveTable:
+        return leases.give(rows)
     if kind is storage.SaveMatch:
         return [{**row, "setup": enc(row["setup"])} for row in rows]
     if kind is storage.EndMatch:
@@ -253,14 +215,14 @@ def _rows(kind: type[Write], lease: Lease, writes: Sequence[Write]) -> Rows:
     return [{"forgotten": row["player"]} for row in rows] if kind is storage.ForgetPlayer else rows
 
 
-def _add_records(connection: Connection, writes: Sequence[Write]) -> None:
+def _add_records(connection: Connection, writes: Sequence[Write], epoch: int) -> None:
     dialect = connection.dialect
+    rows = _record_rows(dialect, writes, epoch)
     try:
         if dialect.positional:
-            # The columns are in the order of the fields, so that a write is a row: half the cost of a long commit.
-            connection.exec_driver_sql(text_of(dialect, ADD_RECORD), [tuple(write) for write in writes])
+            connection.exec_driver_sql(text_of(dialect, ADD_RECORD), rows)
         else:
-            connection.execute(ADD_RECORD, [write._asdict() for write in writes])
+            connection.execute(ADD_RECORD, rows)
     except IntegrityError as error:
         raise taken(writes, error.orig) from error
 
@@ -269,7 +231,12 @@ def _add_records(connection: Connection, writes: Sequence[Write]) -> None:
 def _upsert(dialect: str, table: Table) -> Executable:
     # Core has no portable upsert; both databases spell it alike, each in a module of its own.
     statement = _insert_of(dialect)(table)
-    fresh = {column.key: statement.excluded[column.key] for column in table.columns if not column.primary_key}
+    kept = _KEPT.get(table.name, ())
+    fresh = {
+        column.key: statement.excluded[column.key]
+        for column in table.columns
+        if not (column.primary_key or column.key in kept)
+    }
     upsert: Executable = (
         statement.on_conflict_do_update(index_elements=table.primary_key, set_=fresh)
         if fresh

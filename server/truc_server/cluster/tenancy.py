@@ -1,0 +1,140 @@
+"""A node among others: it renews its lease, stops in time if it cannot, and takes the tables that nobody owns any more.
+
+The lease is on the database's clock. What the node itself goes by is when it asked last with success, on a clock that goes
+on while the process stands still: the lease then lasts at least so long. Invariants: a node that does not know that its
+lease lasts fails as if its store had; a table is taken up as after a start, from what is stored alone, so that the time it
+was without an owner is nobody's.
+"""
+
+import time
+from typing import Final, NamedTuple
+
+import structlog
+import trio
+
+from truc_server import recovery
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.operation.logs import Seldom
+from truc_server.storage import Lease, NodePlace, StoreError, StoreLostError, Taken
+from truc_server.storage.backups import Restored
+
+RENEWALS: Final = 3  # in the time of one lease
+_LOOKS: Final = 20  # at the time that is left, in the time of one lease
+_MARGIN: Final = 0.1  # of a lease: so much before its end nothing more is done
+_AT_ONCE: Final = 64  # tables taken in one go: the others are free for other nodes
+_AGAIN_S: Final = 0.2  # after a renewal that has failed
+
+log = structlog.get_logger()
+
+
+class Membership(NamedTuple):
+    """As what a node comes: under which name, and for how long each lease is taken."""
+
+    name: str
+    lease_s: float
+
+    @property
+    def lease_ms(self) -> int:
+        """How long a lease is, as the database counts."""
+        return round(self.lease_s * 1_000)
+
+
+class Tenancy:
+    """The lease of this node, and what follows from it.
+
+    Attributes:
+        place: what the node says about itself, from the next renewal on.
+        renewed_s: how long the newest renewal took.
+        taken: how many tables were taken over so far.
+    """
+
+    def __init__(
+        self, house: House, membership: Membership, lease: Lease, place: NodePlace, *, since: float
+    ) -> None:
+        self.place = place
+        self.renewed_s = 0.0
+        self.taken = 0
+        self._house = house
+        self._membership = membership
+        self._lease = lease
+        self._until = since + membership.lease_s
+        self._complaints = Seldom()
+
+    @property
+    def left_s(self) -> float:
+        """For how long the lease lasts at least."""
+        return self._until - time.monotonic()
+
+    async def run(self, lobby: Lobby, restored: Restored) -> None:
+        """Hold the lease and take up what is free, until cancelled or the lease is lost."""
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(self._watch)
+            tasks.start_soon(self._renew)
+            tasks.start_soon(self._take_over, lobby, restored)
+
+    async def _watch(self) -> None:
+        """Stop the server before the lease ends."""
+        lease_s = self._membership.lease_s
+        while True:
+            if self.left_s <= _MARGIN * lease_s:
+                break
+            await trio.sleep(lease_s / _LOOKS)
+        self._house.fail(StoreLostError(f"the lease of {self._lease.owner} could not be renewed in time"))
+        self._house.store.sever()  # a commit may be under way that the end would wait for
+
+    async def _renew(self) -> None:
+        while True:
+            asked = time.monotonic()
+            try:
+                await trio.to_thread.run_sync(self._ask, abandon_on_cancel=True)
+            except StoreLostError as error:
+                self._house.fail(error)
+                return
+            except StoreError as error:
+                if self._complaints.is_due(trio.current_time()):
+                    log.warning("lease_not_renewed", reason=str(error), left_s=round(self.left_s, 1))
+                await trio.sleep(_AGAIN_S)
+                continue
+            self._until, self.renewed_s = asked + self._membership.lease_s, time.monotonic() - asked
+            await trio.sleep(self._membership.lease_s / RENEWALS)
+
+    def _ask(self) -> None:
+        house = self._house
+        house.store.renew(
+            self._lease,
+            lease_ms=self._membership.lease_ms,
+            place=self.place,
+            draining=house.drain.is_on,
+        )
+
+    async def _take_over(self, lobby: Lobby, restored: Restored) -> None:
+        """Look for free tables as often as the lease is renewed, and take some: one go at a time."""
+        while True:
+            taken = 0
+            try:
+                if not self._house.drain.is_on:
+                    taken = await self._take_some(lobby, restored)
+            except StoreError as error:
+                if self._complaints.is_due(trio.current_time()):
+                    log.warning("tables_not_taken", reason=str(error))
+            if taken < _AT_ONCE:
+                await trio.sleep(self._membership.lease_s / RENEWALS)
+
+    async def _take_some(self, lobby: Lobby, restored: Restored) -> int:
+        found = await trio.to_thread.run_sync(self._take, restored, abandon_on_cancel=True)
+        if found is None:
+            return 0
+        taken, stored = found
+        recovery.restore(self._house.backing(epoch=taken.epoch), lobby, stored)
+        self.taken += len(taken.codes)
+        log.info("tables_taken_over", tables=len(taken.codes), epoch=taken.epoch)
+        return len(taken.codes)
+
+    def _take(self, restored: Restored) -> tuple[Taken, recovery.Stored] | None:
+        """Take free tables and read them; None if there are none. Blocks."""
+        store = self._house.store
+        if not store.is_any_free(self._lease):
+            return None
+        taken = store.take(self._lease, most=_AT_ONCE)
+        return taken, recovery.read(store, restored, codes=taken.codes)

@@ -1,0 +1,248 @@
+"""Who may write: leases of nodes and the tables each owns, as statements in the caller's transaction.
+
+A lease is one row, and a table's owner is the name of one. Time is the database's alone. Each claim draws its epoch first, from
+the one row of `ownership`, which keeps all others waiting: what it then sees of nodes and tables is what the last one has
+left. Whoever writes keeps its own row from being removed until the commit; whoever takes over removes it. Invariants: an
+epoch is one process's; a process whose row is gone, or whose lease has ended, writes nothing; the tables of a node whose
+lease has not ended are taken by nobody.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import GenericFunction
+
+from truc_server.storage import Lease, Node, NodePlace, StoreLostError, Taken
+from truc_server.storage.schema import claims, nodes, ownership, tables
+
+MAX_NODES: Final = 32  # each draws the codes of its tables from a share of its own
+_GIVEN: Final = ">"  # before the name of the node that a table was given to
+
+
+class db_now_ms(GenericFunction[int]):  # noqa: N801 - as SQL spells it
+    """The database's clock, in milliseconds since 1970; on SQLite the process registers it on every connection."""
+
+    inherit_cache = True
+
+    def __init__(self) -> None:
+        super().__init__(type_=BigInteger())
+
+
+@compiles(db_now_ms, "postgresql")
+def _postgresql_now(_element: db_now_ms, _compiler: object, **_: object) -> str:
+    # Not now(), which stands still within a transaction.
+    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+
+
+_ME: Final = (nodes.c.name == bindparam("me"), nodes.c.claimed == bindparam("under"))
+_LIVES: Final = or_(nodes.c.lease_until_ms.is_(None), nodes.c.lease_until_ms > db_now_ms())
+FENCE: Final = select(nodes.c.epoch).where(*_ME, _LIVES).with_for_update(read=True, key_share=True)
+"""The newest epoch of a process, if it may write; its row stays until the transaction ends."""
+
+_DRAW: Final = update(ownership).values(epoch=ownership.c.epoch + 1)
+_DRAWN: Final = select(ownership.c.epoch)
+_RENEW: Final = (
+    update(nodes)
+    .where(*_ME, nodes.c.lease_until_ms > db_now_ms())
+    .values(lease_until_ms=db_now_ms() + bindparam("lease", type_=BigInteger))
+)
+_ENDED: Final = (
+    select(nodes.c.name)
+    .where(nodes.c.lease_until_ms <= db_now_ms())
+    .order_by(nodes.c.name)
+    .with_for_update(skip_locked=True)
+)
+_NAMES: Final = select(nodes.c.name)
+_OTHERS_GIFTS: Final = select(literal(_GIVEN) + nodes.c.name).where(nodes.c.name != bindparam("me"))
+_UNOWNED: Final = (
+    select(tables.c.code)
+    .where(tables.c.owner.not_in(_NAMES), tables.c.owner.not_in(_OTHERS_GIFTS))
+    .order_by(tables.c.created_ms, tables.c.code)
+    .limit(bindparam("most"))
+)
+_OWNED: Final = select(tables.c.code).where(tables.c.owner == bindparam("me")).order_by(tables.c.code)
+_NODES: Final = (
+    select(
+        nodes.c.name,
+        nodes.c.number,
+        nodes.c.claimed,
+        nodes.c.epoch,
+        (nodes.c.lease_until_ms - db_now_ms()).label("left_ms"),
+        nodes.c.public,
+        nodes.c.inner,
+        nodes.c.version,
+        nodes.c.draining,
+        nodes.c.started_ms,
+        func.count(tables.c.code).label("tables"),
+    )
+    .join(tables, tables.c.owner == nodes.c.name, isouter=True)
+    .group_by(nodes.c.name)
+    .order_by(nodes.c.name)
+)
+
+
+def mine(lease: Lease) -> dict[str, Any]:
+    """Return the parameters of the statements that are about a process itself."""
+    return {"me": lease.owner, "under": lease.epoch}
+
+
+def claim(connection: Connection, owner: str) -> Lease:
+    """Take every table for a process alone on the database, for good; nobody who was there before can write any more."""
+    epoch = _draw(connection, owner)
+    connection.execute(delete(nodes))
+    _enter(connection, owner, epoch, NodePlace("", "", ""), number=None, lease_ms=None)
+    connection.execute(update(tables).values(owner=owner, epoch=epoch))
+    return Lease(owner, epoch)
+
+
+def join(connection: Connection, name: str, place: NodePlace, *, lease_ms: int) -> Lease:
+    """Let a node come; an earlier process of its name, and a server that had the database alone, can write no more.
+
+    Raises:
+        StoreLostError: There are as many nodes as there may be.
+    """
+    epoch = _draw(connection, name)
+    connection.execute(delete(nodes).where(or_(nodes.c.name == name, nodes.c.lease_until_ms.is_(None))))
+    taken = set(connection.execute(select(nodes.c.number)).scalars())
+    number = next((free for free in range(MAX_NODES) if free not in taken), None)
+    if number is None:
+        raise StoreLostError(f"nodes of one database: at most {MAX_NODES}")
+    _enter(connection, name, epoch, place, number=number, lease_ms=lease_ms)
+    connection.execute(update(tables).where(tables.c.owner == name).values(epoch=epoch))
+    return Lease(name, epoch, number)
+
+
+def renew(connection: Connection, lease: Lease, *, lease_ms: int, place: NodePlace, draining: bool) -> None:
+    """Let a lease last so long from now on, with what its node says about itself.
+
+    Raises:
+        StoreLostError: It has ended.
+    """
+    said = _RENEW.values(public=place.public, inner=place.inner, version=place.version, draining=draining)
+    if not connection.execute(said, {**mine(lease), "lease": lease_ms}).rowcount:
+        raise lost(lease)
+
+
+def take(connection: Connection, lease: Lease, *, most: int) -> Taken:
+    """Take tables that no node owns any more, at most so many; nodes whose lease has ended are removed.
+
+    Raises:
+        StoreLostError: The lease of whoever takes has ended itself.
+    """
+    epoch = _draw(connection, lease.owner)
+    if connection.execute(FENCE, mine(lease)).first() is None:
+        raise lost(lease)
+    ended = connection.execute(_ENDED).scalars().all()
+    connection.execute(delete(nodes).where(nodes.c.name.in_(ended)))
+    codes = tuple(connection.execute(_UNOWNED, {"me": lease.owner, "most": most}).scalars())
+    connection.execute(update(tables).where(tables.c.code.in_(codes)).values(owner=lease.owner, epoch=epoch))
+    connection.execute(update(nodes).where(*_ME).values(epoch=epoch), mine(lease))
+    return Taken(epoch, codes)
+
+
+def is_any_free(connection: Connection, lease: Lease) -> bool:
+    """Tell whether there is something to `take`; it costs no epoch to ask."""
+    if connection.execute(_UNOWNED, {"me": lease.owner, "most": 1}).first() is not None:
+        return True
+    ended = select(nodes.c.name).where(nodes.c.lease_until_ms <= db_now_ms()).limit(1)
+    return connection.execute(ended).first() is not None
+
+
+def release(connection: Connection, lease: Lease) -> None:
+    """Give a lease back: nothing more is written under it, and its tables are free at once."""
+    connection.execute(delete(nodes).where(*_ME), mine(lease))
+
+
+def owned(connection: Connection, lease: Lease) -> tuple[str, ...]:
+    """Return the codes of a node's tables."""
+    return tuple(connection.execute(_OWNED, {"me": lease.owner}).scalars())
+
+
+def all_nodes(connection: Connection) -> tuple[Node, ...]:
+    """Return every process that may write, by name."""
+    return tuple(_node(row) for row in connection.execute(_NODES))
+
+
+def owner_of(connection: Connection, code: str) -> Node | None:
+    """Return the node that owns a table; None if there is no such table, or nobody owns it now."""
+    named = _NODES.where(
+        nodes.c.name == select(tables.c.owner).where(tables.c.code == code).scalar_subquery()
+    )
+    row = connection.execute(named.where(_LIVES)).first()
+    return None if row is None else _node(row)
+
+
+def codes(connection: Connection) -> tuple[str, ...]:
+    """Return the code of every table."""
+    return tuple(connection.execute(select(tables.c.code).order_by(tables.c.code)).scalars())
+
+
+def give(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parameters with which tables are given away."""
+    return [{"given_code": row["code"], "given": f"{_GIVEN}{row['to']}"} for row in rows]
+
+
+def _draw(connection: Connection, owner: str) -> int:
+    """Return a new epoch, which is the process's from now on; every other claim waits for the end of this transaction."""
+    connection.execute(_DRAW)
+    epoch: int = connection.execute(_DRAWN).scalar_one()
+    connection.execute(insert(claims).values(epoch=epoch, node=owner, at_ms=db_now_ms()))
+    return epoch
+
+
+def _enter(
+    connection: Connection,
+    name: str,
+    epoch: int,
+    place: NodePlace,
+    *,
+    number: int | None,
+    lease_ms: int | None,
+) -> None:
+    row = {
+        "name": name,
+        "number": number,
+        "claimed": epoch,
+        "epoch": epoch,
+        **place._asdict(),
+        "draining": False,
+    }
+    until = None if lease_ms is None else db_now_ms() + lease_ms
+    connection.execute(insert(nodes).values(**row, started_ms=db_now_ms(), lease_until_ms=until))
+
+
+def lost(lease: Lease) -> StoreLostError:
+    """Return the error for a process that may write no more."""
+    came = f"{lease.owner} came under epoch {lease.epoch}"
+    return StoreLostError(f"another server has taken the tables over, or the lease has ended: {came}")
+
+
+def _node(row: Any) -> Node:
+    name, number, claimed, epoch, left_ms, public, inner, version, draining, started_ms, held = row
+    place = NodePlace(public, inner, version)
+    return Node(name, number, claimed, epoch, left_ms, place, draining, started_ms, held)
+
+
+def newest_epoch(connection: Connection, lease: Lease) -> int:
+    """Return the epoch to write under, and keep the lease from being taken until the transaction ends.
+
+    Raises:
+        StoreLostError: Nothing may be written any more.
+    """
+    found = connection.execute(FENCE, mine(lease)).first()
+    if found is None:
+        raise lost(lease)
+    return int(found.epoch)

@@ -1,0 +1,97 @@
+"""Several nodes on one database: what one leaves, another takes up, and nobody notices but by a new connection."""
+
+import contextlib
+from functools import partial
+
+import pytest
+import trio
+from server.conftest import together
+from server.nodes import LONG_S, SHORT_S, Nodes
+from server.rawclient import Seat
+from server.restarting import come_back, play_until_gone
+
+from truc_protocol.audit import Result
+from truc_server.storage import StoreError, StoreLostError
+
+pytestmark = pytest.mark.slow
+ENDED = pytest.RaisesExc(StoreError, match="the server has stopped")
+
+
+@pytest.fixture
+def nodes(tmp_path) -> Nodes:
+    return Nodes(tmp_path)
+
+
+async def play_into(seats: list[Seat], k: int) -> None:
+    """Play until every seat has seen so many records."""
+    await together(*(partial(seat.play, until=lambda seat: seat.next >= k) for seat in seats))
+
+
+async def finish(nodes: Nodes, server, seats: list[Seat]) -> None:
+    """Come back on another node and play to the end; what was seen before must be there."""
+    before = [seat.next for seat in seats]
+    for seat in seats:
+        await come_back(server, seat)
+    await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+    found = nodes.epochs()
+    assert [k for _, k, _, _ in found] == list(range(len(found)))
+    assert len(found) > max(before)
+    epochs = [epoch for _, _, epoch, _ in found]
+    assert epochs == sorted(epochs)
+    assert {node for *_, node in found} == {"one", "two"}
+
+
+async def test_match_of_a_node_that_stopped_goes_on_at_another_at_once(nodes):
+    async with nodes.run("two", lease_s=SHORT_S) as second:
+        async with nodes.run("one", lease_s=LONG_S) as first:
+            seats = await first.match(2, options={"match": 1})
+            await play_into(seats, 7)
+            assert set(nodes.owners().values()) == {"one"}
+        await nodes.owned_by("two")
+        await finish(nodes, second, seats)
+
+
+async def test_match_of_a_node_whose_lease_ended_goes_on_at_another_and_that_node_ends(nodes):
+    async with nodes.run("two", lease_s=SHORT_S) as second:
+        with pytest.RaisesGroup(ENDED, flatten_subgroups=True):
+            async with nodes.run("one", lease_s=LONG_S) as first:
+                seats = await first.match(2, options={"match": 1})
+                await play_into(seats, 7)
+                nodes.change("UPDATE nodes SET lease_until_ms = 0 WHERE name = 'one'")
+                await nodes.owned_by("two")
+                await together(*(partial(play_until_gone, seat) for seat in seats))
+                await trio.sleep_forever()
+        await finish(nodes, second, seats)
+
+
+async def test_node_that_cannot_renew_its_lease_ends_before_the_lease_does(nodes, monkeypatch):
+    def fail(*_, **__) -> None:
+        raise StoreError("cannot reach the database")
+
+    with pytest.RaisesGroup(ENDED, flatten_subgroups=True):
+        async with nodes.run("one", lease_s=SHORT_S) as first:
+            seat = await first.seat()
+            monkeypatch.setattr(first.store, "renew", fail)
+            with contextlib.suppress(StoreLostError):
+                assert (await seat.client.until("bye"))["code"] == "internal"
+            await trio.sleep_forever()
+
+
+async def test_node_that_comes_again_under_its_name_has_its_tables_at_once(nodes):
+    async with nodes.run("one") as first:
+        seats = await first.match(2, options={"match": 1})
+        await play_into(seats, 7)
+    async with nodes.run("one") as again:
+        for seat in seats:
+            await come_back(again, seat)
+        await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_server_that_has_the_database_alone_takes_what_nodes_have_left_and_they_what_it_has(nodes):
+    async with nodes.run("one") as first:
+        await first.match(2)
+    assert set(nodes.owners().values()) == {"one"}
+    async with nodes.run("two", lease_s=SHORT_S):
+        await nodes.owned_by("two")
