@@ -19,7 +19,7 @@ from truc_protocol.errors import Code
 from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
-from truc_server.cluster.tenancy import Membership, Tenancy
+from truc_server.cluster.tenancy import Tenancy, lease_ms
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, open_tls, open_web_tls
 from truc_server.identity.identity import Identity
@@ -60,11 +60,10 @@ async def serve(
     *,
     catalogue: VariantCatalogue,
     control: Control | None = None,
-    membership: Membership | None = None,
 ) -> None:
     """Serve until cancelled, or drained by `control`; then say goodbye and end with everything stored.
 
-    With a `membership` the server is one of several nodes on its database; without one it has all tables to itself.
+    As a node of a cluster, if the settings name it, it has the tables of its name and those that nobody owns; alone, all.
 
     Once it listens `announce` is told the port, and the origin for browsers if there is one.
 
@@ -78,13 +77,11 @@ async def serve(
     tls = await trio.to_thread.run_sync(open_tls, settings.listen, folder, int(time.time()))
     web_tls = await trio.to_thread.run_sync(open_web_tls, settings.web, int(time.time()))
     since = time.monotonic()
-    lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store, membership)
+    lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store)
     house = House(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
     stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.recall, folder))
     stop = trio.Event()
-    tenancy = None
-    if membership is not None:
-        tenancy = Tenancy(house, membership, lease, _place(settings, port=0), since=since)
+    tenancy = Tenancy(house, lease, _place(settings, port=0), since=since) if settings.cluster.node else None
     async with trio.open_nursery() as nursery:
         run = partial(
             _run, tls=tls, web_tls=web_tls, announce=announce, stop=stop, control=control, tenancy=tenancy
@@ -96,9 +93,7 @@ async def serve(
             stop.set()
 
 
-def _take_over(
-    settings: Settings, folder: Folder, store: Store, membership: Membership | None
-) -> tuple[Lease, recovery.Stored]:
+def _take_over(settings: Settings, folder: Folder, store: Store) -> tuple[Lease, recovery.Stored]:
     """Take up what is the server's own: every table; as a node, those of its name; blocks.
 
     If the server has moved that is none, as they go on elsewhere by now.
@@ -107,16 +102,22 @@ def _take_over(
     if settings.access.moved_to:
         return Lease(owner, 0), recovery.Stored((), ())
     restored = read_restored(folder)
-    if membership is None:
+    node = settings.cluster.node
+    if not node:
         return store.claim(owner), recovery.read(store, restored)
-    lease = store.join(membership.name, _place(settings, port=0), lease_ms=membership.lease_ms)
+    lease = store.join(node, _place(settings, port=0), lease_ms=lease_ms(settings.cluster))
     return lease, recovery.read(store, restored, codes=store.owned(lease))
 
 
 def _place(settings: Settings, *, port: int) -> NodePlace:
     """Return what a node says about itself; port 0 while it does not listen yet."""
+    if not port:
+        return NodePlace("", "", version("truc"))
     host = settings.listen.public_host or settings.listen.hosts[0]
-    return NodePlace(f"{host}:{port}" if port else "", "", version("truc"))
+    bracketed = f"[{host}]" if ":" in host else host
+    return NodePlace(
+        settings.cluster.public or f"{bracketed}:{port}", settings.cluster.inner, version("truc")
+    )
 
 
 async def _run(

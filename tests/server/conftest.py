@@ -105,11 +105,8 @@ def new_database() -> bytes:
 
 
 @asynccontextmanager
-async def running(path, settings=QUICK, *, wrap=lambda store: store, control=None, membership=None):
-    """Run a server on a folder; `wrap` puts something before its store, `control` is what a host has in hand.
-
-    With a `membership` it is a node among others.
-    """
+async def running(path, settings=QUICK, *, wrap=lambda store: store, control=None):
+    """Run a server on a folder; `wrap` puts something before its store, `control` is what a host has in hand."""
     folder = Folder(path)
     path.mkdir(exist_ok=True, mode=0o700)
     path.chmod(0o700)
@@ -128,16 +125,7 @@ async def running(path, settings=QUICK, *, wrap=lambda store: store, control=Non
 
         async def run():
             with closing(store), server.scope:
-                await serve(
-                    settings,
-                    folder,
-                    store,
-                    identity,
-                    announce,
-                    catalogue=catalogue,
-                    control=control,
-                    membership=membership,
-                )
+                await serve(settings, folder, store, identity, announce, catalogue=catalogue, control=control)
 
         nursery.start_soon(run)
         await listening.wait()

@@ -5,16 +5,15 @@ from contextlib import closing
 from pathlib import Path
 
 import trio
-from server.conftest import QUICK, new_database, running
+from server.conftest import QUICK, changed, new_database, running
 from sqlalchemy import text
 
-from truc_server.cluster.tenancy import Membership
 from truc_server.identity.identity import load_identity
 from truc_server.settings.folder import open_folder
 from truc_server.storage.sql import Store, open_store
 
-SHORT_S = 1.0
-LONG_S = 60.0
+SHORT_S = 1
+LONG_S = 60
 _KEYS = ("identity.pem", "secrets.key")
 
 
@@ -28,7 +27,7 @@ class Nodes:
         self.url = url or f"sqlite:///{root / 'shared.db'}"
         load_identity(open_folder(root / "keys"))
 
-    def run(self, name: str, settings=QUICK, *, lease_s: float = LONG_S, control=None):
+    def run(self, name: str, settings=QUICK, *, lease_s: int = LONG_S, control=None):
         """Run a node."""
         folder = self._root / name
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -39,8 +38,8 @@ class Nodes:
             store.close()
             return open_store(self.url)
 
-        member = Membership(name, lease_s)
-        return running(folder, settings, wrap=replace, control=control, membership=member)
+        member = changed(settings, cluster={"node": name, "lease_s": lease_s})
+        return running(folder, member, wrap=replace, control=control)
 
     def change(self, statement: str) -> None:
         """Change the database as another program would."""

@@ -7,7 +7,7 @@ was without an owner is nobody's.
 """
 
 import time
-from typing import Final, NamedTuple
+from typing import Final
 
 import structlog
 import trio
@@ -16,6 +16,7 @@ from truc_server import recovery
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.operation.logs import Seldom
+from truc_server.settings.settings import ClusterSettings
 from truc_server.storage import Lease, NodePlace, StoreError, StoreLostError, Taken
 from truc_server.storage.backups import Restored
 
@@ -28,16 +29,9 @@ _AGAIN_S: Final = 0.2  # after a renewal that has failed
 log = structlog.get_logger()
 
 
-class Membership(NamedTuple):
-    """As what a node comes: under which name, and for how long each lease is taken."""
-
-    name: str
-    lease_s: float
-
-    @property
-    def lease_ms(self) -> int:
-        """How long a lease is, as the database counts."""
-        return round(self.lease_s * 1_000)
+def lease_ms(settings: ClusterSettings) -> int:
+    """Return for how long each lease is taken, as the database counts."""
+    return settings.lease_s * 1_000
 
 
 class Tenancy:
@@ -49,16 +43,14 @@ class Tenancy:
         taken: how many tables were taken over so far.
     """
 
-    def __init__(
-        self, house: House, membership: Membership, lease: Lease, place: NodePlace, *, since: float
-    ) -> None:
+    def __init__(self, house: House, lease: Lease, place: NodePlace, *, since: float) -> None:
         self.place = place
         self.renewed_s = 0.0
         self.taken = 0
         self._house = house
-        self._membership = membership
         self._lease = lease
-        self._until = since + membership.lease_s
+        self._lease_s = house.settings.now.cluster.lease_s
+        self._until = since + self._lease_s
         self._complaints = Seldom()
 
     @property
@@ -75,11 +67,10 @@ class Tenancy:
 
     async def _watch(self) -> None:
         """Stop the server before the lease ends."""
-        lease_s = self._membership.lease_s
         while True:
-            if self.left_s <= _MARGIN * lease_s:
+            if self.left_s <= _MARGIN * self._lease_s:
                 break
-            await trio.sleep(lease_s / _LOOKS)
+            await trio.sleep(self._lease_s / _LOOKS)
         self._house.fail(StoreLostError(f"the lease of {self._lease.owner} could not be renewed in time"))
         self._house.store.sever()  # a commit may be under way that the end would wait for
 
@@ -96,14 +87,14 @@ class Tenancy:
                     log.warning("lease_not_renewed", reason=str(error), left_s=round(self.left_s, 1))
                 await trio.sleep(_AGAIN_S)
                 continue
-            self._until, self.renewed_s = asked + self._membership.lease_s, time.monotonic() - asked
-            await trio.sleep(self._membership.lease_s / RENEWALS)
+            self._until, self.renewed_s = asked + self._lease_s, time.monotonic() - asked
+            await trio.sleep(self._lease_s / RENEWALS)
 
     def _ask(self) -> None:
         house = self._house
         house.store.renew(
             self._lease,
-            lease_ms=self._membership.lease_ms,
+            lease_ms=lease_ms(house.settings.now.cluster),
             place=self.place,
             draining=house.drain.is_on,
         )
@@ -119,7 +110,7 @@ class Tenancy:
                 if self._complaints.is_due(trio.current_time()):
                     log.warning("tables_not_taken", reason=str(error))
             if taken < _AT_ONCE:
-                await trio.sleep(self._membership.lease_s / RENEWALS)
+                await trio.sleep(self._lease_s / RENEWALS)
 
     async def _take_some(self, lobby: Lobby, restored: Restored) -> int:
         found = await trio.to_thread.run_sync(self._take, restored, abandon_on_cancel=True)

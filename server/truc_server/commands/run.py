@@ -64,7 +64,9 @@ def run(file: Path | None, **flags: object) -> None:
         with locked(folder):
             check_may_start(folder, moved_to=settings.access.moved_to)
             identity = load_identity(folder, passphrase_of(settings, folder))
-            with closing(open_store(database_url(settings, folder))) as store:
+            # Half a lease: whoever stands still for longer in a transaction must not keep its tables from the others.
+            patience_s = settings.cluster.lease_s / 2 if settings.cluster.node else None
+            with closing(open_store(database_url(settings, folder), patience_s=patience_s)) as store:
                 reread = partial(_reread, file, flags)
                 serve = partial(_serve, settings, folder, store, identity, catalogue=catalogue, reread=reread)
                 trio.run(serve, clock=RunningClock())
