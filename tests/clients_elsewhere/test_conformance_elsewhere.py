@@ -1,4 +1,4 @@
-"""The clients of docs/clients before the conformance kit: the guests at level C2, the one with a key at C4."""
+"""The clients of docs/clients before the conformance kit: the guests at level C2, the one with a key at C5."""
 
 import json
 import os
@@ -15,7 +15,8 @@ NEEDS_RULES = {"C3.cheat-score", "C3.cheat-options-forbidden"}
 """What a client that plays no rules cannot see."""
 
 SHARE = 1 if "TRUC_EXAMPLES" in os.environ else 3
-"""The client in Java, which starts anew for each case, plays one of so many: what a case asks, the other holds in every run."""
+"""The client in Java, which starts anew for each case, plays one of so many: what a case asks, the other holds in every run.
+Where the host sees no card that one plays every other case."""
 
 
 def not_passed(level, cases, *command) -> set[str]:
@@ -43,6 +44,13 @@ KEPT = ("--keep", "{home}/keep.json", "--out", "{home}/match.truc")
 def test_keyed_client_notices_every_cheat() -> None:
     kept = (*KEPT, "--revocation", "{revocation}")
     assert not_passed("C4", ("C[34].*",), *KEYED_JS, "{url}", *kept) == set()
+
+
+@pytest.mark.slow
+@needs_node
+def test_keyed_client_deals_where_the_host_sees_no_card_and_notices_cheats_there() -> None:
+    asked = [case.name for case in CASES if case.name.startswith("C5.")]
+    assert not_passed("C5", asked[:: SHARE - 1 or 1], *KEYED_JS, "{url}", *KEPT) == set()
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from clients_elsewhere.programs import Place
 
 from truc_protocol.audit import Result
 from truc_protocol.audit import verify as audited
+from truc_protocol.records import BLIND
 from truc_words.catalogue import read_text
 
 TESTS = Path(__file__).parents[1]
@@ -201,10 +202,13 @@ def begun_match(
         with bots(server, code, seats - pages, home):
             for seed, player in enumerate(players):
                 player.begin(seed + 1, is_first=seed == 1)
-            yield lambda: _finished(players)
+            yield lambda: _finished(players, deals=options.get("mode") == BLIND)
 
 
-def _finished(players: list[Person]) -> set[str]:
+def _finished(players: list[Person], *, deals: bool) -> set[str]:
     told = [player.play() for player in players]
-    assert all(is_proven(player.saved()) for player in players)
+    verdicts = [audited(player.saved()) for player in players]
+    assert [(verdict.result, verdict.host_saw_no_card) for verdict in verdicts] == [
+        (Result.PROVEN, deals) for _ in players
+    ]
     return {kind for each in told for kind in each["kinds"]}

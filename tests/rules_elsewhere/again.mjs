@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import {
-  BadDocument, begin, deal, deciders, legal, moveLine, nextHand, openSlots, owedShares, owedShows, play, readMove,
-  readRules, refusal, ruled, signs
+  BadDocument, Reading, begin, deal, deciders, described, isAwaitedUnseen, legal, moveLine, nextHand, openSlots, owedShares,
+  owedShows, play, readMove, readRules, refusal, ruled, signs, surelyLegal
 } from '../../client/truc_web/lib/rules/index.mjs'
 import { take } from '../../client/truc_web/lib/rules/match.mjs'
 
@@ -205,7 +205,33 @@ function counts({ rules, table, steps, rows, positions, cards }) {
   }
 }
 
+// What a seat finds out by itself in a hand that it sees as its records tell it: a line for each time that it is asked, of
+// whom the hand waits for.
+function sure({ rules, table, isSecond, seat, steps }) {
+  const first = begin(rules, table)
+  const reading = new Reading(isSecond ? nextHand({ ...first, hand: { ...first.hand, phase: 'over' } }) : first)
+  const found = []
+  for (const [what, ...args] of steps) {
+    if (what === 'deal') reading.deal(...args)
+    else if (what === 'know') reading.know(...args)
+    else if (what === 'see') reading.see(...args)
+    else if (what === 'act' && !reading.act(...args)) found.push('refused')
+    else if (what === 'ask') found.push(surely(reading.state, seat, ...args))
+  }
+  return found
+}
+
+function surely(state, seat, awaited) {
+  const { here, actions } = surelyLegal(state, seat, awaited)
+  const lines = actions.map((action) => {
+    const { line, hints } = described(here, action)
+    return [line, ...hints.map((hint) => hint.join('='))].join(' ')
+  })
+  return `${lines.length > 0 && isAwaitedUnseen(here, seat, awaited) ? 'waits' : ''}|${lines.sort().join('|')}`
+}
+
 const ANSWERS = {
+  sure,
   matches: ({ rules, matches }) => matches.map((match) => parting(rules, match)),
   scenario: (task) => new Scenario(task).failure(),
   counts

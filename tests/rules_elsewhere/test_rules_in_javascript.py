@@ -11,7 +11,7 @@ from perft.pinned import CARDS_ALONE, POSITIONS, ROWS
 from perft.test_perft_counts import fixed
 from protocol.test_house_mixes import mixes
 from rules.chance import TABLES, optioned, parametered
-from rules_elsewhere.told import differences, document_of, rules_in_javascript, table_of, told
+from rules_elsewhere.told import differences, document_of, rules_in_javascript, seen_by_a_seat, table_of, told
 
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import enc
@@ -26,6 +26,7 @@ FOLDER = Path(__file__).parents[1] / "scenarios"
 TIMES = int(os.environ.get("TRUC_EXAMPLES", "1"))
 HANDS = 8 * TIMES
 HANDS_WITH_OPTION = TIMES
+HANDS_SEEN = 4 * TIMES
 MIXES = 30 * TIMES
 DOCUMENTS = 40 * TIMES
 """Of each game, with something else in one place."""
@@ -41,6 +42,13 @@ def rules():
 def test_hands_at_random_go_on_alike(rules, name, seats):
     match = told(preset(name), seats, hands=HANDS, seed="suite")
     assert differences(rules, preset(name), [match]) == []
+
+
+@pytest.mark.parametrize(("name", "seats"), TABLES)
+def test_a_seat_finds_the_same_options_by_itself(rules, name, seats):
+    for number in range(HANDS_SEEN):
+        hand = seen_by_a_seat(preset(name), seats, f"{number}")
+        assert rules.asked("sure", preset(name), hand.task) == hand.found
 
 
 def test_hands_with_table_options_and_of_mixed_games_go_on_alike(rules):

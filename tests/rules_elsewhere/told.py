@@ -23,12 +23,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clients_elsewhere.programs import NODE
-from rules.chance import cards_for, choice, options_of, random_match
+from rules.chance import Step, cards_for, choice, options_of, random_hand, random_match
+from rules.test_surely_legal import seen
 
 from truc_protocol.codec import dec
 from truc_protocol.documents import MAX_DOCUMENT, rule_document
 from truc_rules import (
     Action,
+    Kind,
     Match,
     Seat,
     Variant,
@@ -36,6 +38,8 @@ from truc_rules import (
     awaits_deal,
     deal,
     deciders,
+    deciders_in_view,
+    described,
     next_hand,
     owed_shares,
     owed_shows,
@@ -43,6 +47,7 @@ from truc_rules import (
     presets,
     ruled,
     signs,
+    surely_legal,
 )
 
 PROGRAM = Path(__file__).parent / "again.mjs"
@@ -171,6 +176,83 @@ def _parting(variant: Variant, match: Told, found: Sequence[str]) -> str:
     at, (here, there) = next((at, pair) for at, pair in enumerate(pairs) if pair[0] != pair[1])
     before = match.task["steps"][at - 1] if at else "at first"
     return f"{variant.name} {match.task['table']} {before}\n{here}\n{there}"
+
+
+class Hand(NamedTuple):
+    """A hand as one seat sees it, step by step, and what it finds out by itself each time that it is asked."""
+
+    task: Mapping[str, Any]
+    found: list[str]
+
+
+def seen_by_a_seat(variant: Variant, seats: int, seed: str) -> Hand:
+    """Play a hand at random; one seat is asked for its options after each step, of nobody and of whom the hand waits for."""
+    chance = random.Random(f"{variant.name} {seats} {seed}")
+    seat, steps = Seat(chance.randrange(seats)), random_hand(variant, seats, chance)
+    match, told, found = steps[0].before, list[Any](), list[str]()
+    for step in steps:
+        told += _told_to(step, seat)
+        match = seen(match, step, seat)
+        if awaits_deal(match):
+            continue
+        for awaited in ((), deciders_in_view(step.after)):
+            told.append(["ask", awaited])
+            found.append(_sure(match, seat, awaited))
+    first = steps[0].before
+    is_second = first.number > 1
+    table = {**table_of(first), "dealer": (first.dealer - is_second) % seats}
+    return Hand({"table": table, "isSecond": is_second, "seat": seat, "steps": told}, found)
+
+
+def _told_to(step: Step, seat: int) -> Iterator[list[Any]]:
+    """Yield what a seat is told of a step, and sees by it: the records of docs/fairness, without the proofs."""
+    action, dealt = step.action, step.before.hand.dealt
+    if action is None:
+        after = step.after.hand.dealt
+        yield ["deal", after.each, () if dealt.redeals else after.up]
+        if not after.blind:
+            yield from (["know", seat, slot, card] for slot, card in enumerate(after.cards[seat]))
+        return
+    held = dealt.cards[action.seat] if dealt.cards else ()
+    slots = [held.index(card) for card in action.cards]
+    if action.kind is not Kind.COVER:
+        yield from (["know", action.seat, *pair] for pair in zip(slots, action.cards, strict=True))
+    yield ["act", action.seat, action.kind, _args(action, slots)]
+    if action.kind is Kind.BLIND:
+        yield ["see", held[int(action.value or 0)]]
+
+
+def _args(action: Action, slots: Sequence[int]) -> dict[str, Any]:
+    """Return what an act says, by the names of section 8."""
+    cards, value = action.cards, action.value
+    match action.kind:
+        case Kind.PLAY:
+            return {"slot": slots[0], "card": cards[0], "ask": value}
+        case Kind.COVER:
+            return {"slot": slots[0]}
+        case Kind.SHOW:
+            return {"openings": [[slot, card] for slot, card in zip(slots, cards, strict=True)]}
+        case _:
+            return {} if value is None else {_NAMED.get(action.kind, "value"): value}
+
+
+_NAMED: Mapping[Kind, str] = {
+    Kind.BLIND: "slot",
+    Kind.RAISE: "stake",
+    Kind.CLAIM: "seat",
+    Kind.ORDER: "rank",
+    Kind.DEAL: "count",
+}
+
+
+def _sure(match: Match, seat: Seat, awaited: Sequence[int]) -> str:
+    here, actions = surely_legal(match, seat, awaited)
+    waits = "waits" if actions and seat not in awaited and seat in deciders(here) else ""
+    lines = [
+        " ".join([line, *(f"{name}={value}" for name, value in hints)])
+        for line, hints in described(here, actions)
+    ]
+    return "|".join([waits, *(sorted(lines) or [""])])
 
 
 def batches(variant: Variant, seats: int, *, hands: int, seed: str) -> Iterator[list[Told]]:

@@ -4,19 +4,21 @@
 //
 // Of each table record, by th, is kept { tn, seat, mid, stopped, accepted, signed, refused, refusals, chains }: the
 // highest { k, head } accepted when something was signed; each record [body, sig] by what it is for, as `act 12`; the
-// hashes of refused bodies, and the server's word for it; of each chain { first, root, anchor, secret, x, counter }.
+// hashes of refused bodies, and the server's word for it; of each chain { first, root, anchor, secret, x, counter }; in mode
+// blind also the hashes of the own steps in hands that are over.
 
 import { bigEndian, same, toHex, utf8 } from './bytes.mjs'
 import { Stopped } from './line.mjs'
 import { randomBytes } from './platform.mjs'
-import { boxKey, counterOf, handInfo, openHand, openPrivate, sealUp, shareInfo } from './proof/boxes.mjs'
+import { boxKey, counterOf, handInfo, openHand, openPrivate, openUp, sealUp, shareInfo } from './proof/boxes.mjs'
 import { hashDown } from './proof/chains.mjs'
 import { leafOf } from './proof/deals.mjs'
 import { Malformed, decode, encode, sha256 } from './proof/encoding.mjs'
+import { MODES, ledgerOf } from './proof/audit.mjs'
 import { fingerprint } from './proof/handshake.mjs'
 import { agree, attest, newBoxKeyOf, signatureHolds } from './proof/keys.mjs'
-import { Ledger } from './proof/ledger.mjs'
 import { CheckFailed, SERVER, must, readArgs, wordOfServer } from './proof/records.mjs'
+import { ownOptions } from './own_options.mjs'
 import { Setup } from './proof/setup.mjs'
 import { shape } from './proof/shapes.mjs'
 
@@ -26,6 +28,7 @@ import { shape } from './proof/shapes.mjs'
  * @typedef {[kind: string, args: unknown[], line: string, hints: [string, number | string][]]} Option
  */
 
+/** @typedef {import('./proof/ledger.mjs').Ledger} Ledger */
 /** @typedef {import('./proof/encoding.mjs').Value} Value */
 /** @typedef {import('./proof/boxes.mjs').HeldCard} HeldCard */
 /** @typedef {import('./proof/records.mjs').Raw} Raw */
@@ -53,6 +56,7 @@ import { shape } from './proof/shapes.mjs'
  * @property {Record<string, [body: Uint8Array, sig: Uint8Array]>} signed
  * @property {Uint8Array[]} refused
  * @property {[body: Uint8Array, sig: Uint8Array][]} [refusals]
+ * @property {Uint8Array[]} [settled]
  * @property {OwnChain[]} chains
  */
 
@@ -70,7 +74,10 @@ const optionsShape = shape('options [[t, array, t, array]]')
 const signShape = shape('word t')
 const refusalShape = shape('tag t, mid h, body h, code t')
 const LATE = ['stale_position', 'void_bet']
-const SIGNED = ['act', 'release', 'resign', 'rekey', 'ack']     // what only a seat's own client signs
+const STEPS = ['mask', 'lock', 'keys', 'lend', 'garbled']     // of mode blind
+const SIGNED = ['act', 'release', 'resign', 'rekey', 'ack', ...STEPS]     // what only a seat's own client signs
+/** @type {Option} */
+const NOTHING = ['concede', [], '', []]     // in place of an act that is signed already, of which only the place matters
 const MOST_GAPS = 3     // answers in a row from which the same record is missing
 
 /** @type {(sent: Sent) => Raw} */
@@ -144,6 +151,8 @@ export class Seat {
     /** @type {{ at: number, options: Option[] }} */
     this.offered = { at: -1, options: [] }
     this.gap = { at: -1, count: 0 }
+    /** @type {import('./blind/dealing.mjs').Dealing | null} */
+    this.dealing = null     // in mode blind
   }
 
   // For what is done once the match has begun.
@@ -176,7 +185,7 @@ export class Seat {
     const raw = rawOf(record)
     this.own = null
     this.failing = { doc, raws: [raw] }
-    const setup = this.setup = new Setup(doc, await import('./rules/index.mjs'))
+    const setup = this.setup = new Setup(doc, await import('./rules/index.mjs'), MODES)
     await setup.attest(raw)
     setup.take(raw)
     const { terms: f, th, opts } = setup
@@ -185,7 +194,7 @@ export class Seat {
     const others = Object.entries(tables).filter(([key]) => key !== toHex(th))
     must(others.every(([, { tn }]) => !same(tn, f.tn)), 'C9', SERVER)
     const isShown = same(shown.rules, f.rules) && shown.n === f.seats && shown.policy === f.policy &&
-      Object.values(opts).every((value, at) => shown.opts[at] === undefined || shown.opts[at] === value)
+      f.mode === (shown.mode ?? 'dealt') && Object.values(opts).every((value, at) => shown.opts[at] === undefined || shown.opts[at] === value)
     must(isShown, 'C9', null)
     const own = this.own = tables[toHex(th)] ??= await this.begun(f, seat)
     mayGoOn(own)
@@ -213,7 +222,7 @@ export class Seat {
    * @param {any} shown
    */
   async begin({ doc, records }, shown) {
-    const setup = new Setup(doc, await import('./rules/index.mjs'))
+    const setup = new Setup(doc, await import('./rules/index.mjs'), MODES)
     for (const raw of records.map(rawOf)) {
       this.failing = { doc, raws: [...setup.records, raw] }
       await setup.attest(raw)
@@ -233,7 +242,8 @@ export class Seat {
     must(isShown, 'C9', null)
     own.mid = setup.mid
     const [, , , , pack] = /** @type {any[]} */ (decode(doc))
-    Object.assign(this, { own, setup, pack, ledger: new Ledger(setup), hands: [] })
+    Object.assign(this, { own, setup, pack, ledger: await ledgerOf(setup), hands: [], dealing: null })
+    if (setup.terms.mode === 'blind') this.dealing = new (await import('./blind/dealing.mjs')).Dealing(this)
     await this.save()
   }
 
@@ -248,13 +258,26 @@ export class Seat {
     const { kind, fields } = ledger.records[k]
     must(!own.refused.some((hash) => same(hash, sha256(body))), 'C35', SERVER)
     const isOwn = signer === own.seat + 1 && SIGNED.includes(kind)
-    const isKnown = Object.values(own.signed).some(([mine]) => same(mine, body))
+    const isKnown = Object.values(own.signed).some(([mine]) => same(mine, body)) || Boolean(own.settled?.some((hash) => same(hash, sha256(body))))
     const isReplaced = kind === 'sub' && fields.seat === own.seat
     if (isReplaced || (isOwn && !isKnown)) throw new Stopped('the seat is played from elsewhere')
     if (own.accepted?.k === ledger.k) must(same(ledger.head, own.accepted.head), 'C33', null)
     this.opened = null
+    if (this.dealing !== null) return this.look(this.dealing, ledger.records[k])
     if (kind === 'deal') await this.openDeal(fields)
     if (kind === 'share' && fields.receiver === own.seat) await this.openShare(fields)
+  }
+
+  /** @param {import('./blind/dealing.mjs').Dealing} dealing @param {import('./proof/records.mjs').TypedRecord} record */
+  async look(dealing, record) {
+    await dealing.look(record)
+    const { own: { seat } } = this.match
+    const { kind, fields: { d, seat: giver, receiver } } = record
+    const isSeen = kind === 'deal' ? dealing.cards.length > 0 : kind === 'lend' && receiver === seat && dealing.lent.has(giver)
+    if (!isSeen) return
+    const of = kind === 'deal' ? seat : giver
+    const [, cards] = /** @type {[number, number[]]} */ (dealing.held.find(([one]) => one === of))
+    this.opened = { d, of, cards: cards.map((card) => this.pack[card]) }
   }
 
   /**
@@ -375,6 +398,7 @@ export class Seat {
     const { ledger, own: { seat } } = this.match
     const role = seat + 1
     const { mid, k, head } = ledger.quiet
+    if (this.dealing !== null && ledger.sealing !== null) return this.dealing.due()
     if (ledger.phase === 'called' && ledger.roles.includes(role) && !ledger.links.has(role)) {
       const { index } = ledger
       return this.sign(`release ${index}`, ['truc/1/release', mid, k, head, index, seat, this.link(index)])
@@ -442,6 +466,22 @@ export class Seat {
     return options
   }
 
+  /**
+   * The options that this seat finds by itself, where the match waits for a decision: of the seats that everybody is told.
+   *
+   * @param {{ at: number, seats: number[] }} message
+   * @returns {Option[]}
+   */
+  find({ at, seats }) {
+    const { ledger, own: { seat } } = this.match
+    const { dealing, hands } = this
+    const state = ledger.hand === null ? null : dealing?.seen ?? ledger.hand.reading.state
+    const isHeld = dealing !== null && (dealing.isGarbled || (ledger.phase === 'hand' && !ledger.sealing?.isComplete))
+    const options = isHeld ? [] : ownOptions(ledger, state, seat, dealing?.cards ?? hands.at(-1) ?? [], seats)
+    this.offered = { at, options }
+    return options
+  }
+
   // Whether an act was signed for the position of the options on offer.
   get hasChosen() {
     return `act ${this.offered.at}` in this.match.own.signed
@@ -463,8 +503,7 @@ export class Seat {
     const { at, options } = this.offered
     if (at !== this.next) return null
     const what = `act ${at}`
-    // Of a signed act only the place matters.
-    const option = what in this.match.own.signed ? options[0] : await pick(options)
+    const option = what in this.match.own.signed ? NOTHING : await pick(options)
     return this.sign(what, this.actBody(option))
   }
 
@@ -482,7 +521,7 @@ export class Seat {
   }
 
   /**
-   * A word to a partner, sealed for the server, which passes it on.
+   * A word to a partner, sealed for the server, which passes it on; in mode blind it is sealed for the partner.
    *
    * @param {string} word
    * @param {number} to
@@ -490,6 +529,10 @@ export class Seat {
    */
   async sealSign(word, to) {
     const { own: { seat }, setup: { mid }, ledger: { k: at } } = this.match
+    if (this.dealing !== null) {
+      const key = await this.signKey(seat, to, to)
+      return { at, to, box: sealUp(key, randomBytes(12), [word], ['truc/1/sign', mid, to, at, seat]) }
+    }
     const key = boxKey(await this.shared(), mid, ['truc/1/private-up', seat])
     return { at, to, box: sealUp(key, randomBytes(12), [word], ['truc/1/sign-up', mid, seat, at, to]) }
   }
@@ -502,8 +545,15 @@ export class Seat {
    */
   async openSign({ box, at, from }) {
     const { own: { seat }, setup: { mid } } = this.match
-    const value = await this.openPrivate(box, ['truc/1/sign', mid, seat, at, from])
+    const place = ['truc/1/sign', mid, seat, at, from]
+    const value = this.dealing === null ? await this.openPrivate(box, place) : openUp(await this.signKey(from, seat, from), box, place)
     return signShape(Array.isArray(value) ? value : []).word
+  }
+
+  /** Of signs from seat to seat, in mode blind. @param {number} from @param {number} to @param {number} other of the two than this seat */
+  async signKey(from, to, other) {
+    const { ledger: { seats }, setup: { mid } } = this.match
+    return boxKey(await agree(this.chain.secret, /** @type {Uint8Array} */ (seats[other].x)), mid, ['truc/1/signbox', from, to])
   }
 
   /** @param {Option} option @returns {Value[]} */
@@ -555,8 +605,9 @@ export class Seat {
    *
    * @param {Sent} refusal
    * @param {Signed} sent
+   * @param {boolean} findsOptions whether this seat has found out by itself what it may do: closed cards may forbid it then
    */
-  async refused([signer, body, sig], { body: sent, sig: signature }) {
+  async refused([signer, body, sig], { body: sent, sig: signature }, findsOptions) {
     const { own, setup, ledger } = this.match
     await attest(setup.server.pk, body, sig)
     const value = decode(body)
@@ -566,13 +617,14 @@ export class Seat {
     must(holds, 'C35', null)
     const what = Object.keys(own.signed).find((name) => same(own.signed[name][0], sent))
     const isAct = what?.startsWith('act') ?? false
+    if (this.dealing !== null && !isAct && !what?.startsWith('rekey')) return     // it may stand there already, and is never made anew
     if (what !== undefined && !isAct) delete own.signed[what]
     own.refused.push(hash)
     own.refusals = [...own.refusals ?? [], [body, sig]]
     await this.save()
     const act = { signer: own.seat + 1, body: sent, sig: signature }
     this.failing = { doc: setup.document, raws: [...this.rawsBefore(ledger.k), act] }
-    must(!isAct || LATE.includes(code), 'C35', SERVER)
+    must(!isAct || LATE.includes(code) || (findsOptions && setup.rules.flor !== null), 'C35', SERVER)
   }
 
   /** Never again anything for this match. @param {string} why */

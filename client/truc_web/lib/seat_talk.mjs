@@ -32,6 +32,7 @@ export class SeatTalk {
     this.number = number
     this.seat = seat
     this.isBack = false
+    this.findsOptions = false
     // There from the first connection on.
     this.line = /** @type {Line} */ (/** @type {unknown} */ (undefined))
     /** @type {Set<string>} */
@@ -42,9 +43,13 @@ export class SeatTalk {
     this.terms = null     // that wait for it
   }
 
-  /** @param {Line} line @param {boolean} isBack whether the seat was there before the connection */
-  meet(line, isBack) {
-    Object.assign(this, { line, isBack, handed: new Set(), shown: null, terms: null })
+  /**
+   * @param {Line} line
+   * @param {boolean} isBack whether the seat was there before the connection
+   * @param {boolean} findsOptions whether over this one the seat is sent none
+   */
+  meet(line, isBack, findsOptions) {
+    Object.assign(this, { line, isBack, findsOptions, handed: new Set(), shown: null, terms: null })
   }
 
   /** @param {string} t @param {object} [fields] */
@@ -72,7 +77,8 @@ export class SeatTalk {
       case 'terms': return this.agree(message, this.shown)
       case 'setup': return this.begin(message)
       case 'record': return this.takeRecord(message)
-      case 'options': return this.takeOptions(message)
+      case 'options': return this.findsOptions || this.seat.dealing !== null ? undefined : this.takeOptions(message)
+      case 'waiting': return this.takeWaiting(message)
     }
   }
 
@@ -145,6 +151,14 @@ export class SeatTalk {
     if (options.at === this.seat.next) await this.seat.offer(options)
   }
 
+  /** Where a seat finds its options by itself, they stand in it then. @param {any} waiting */
+  async takeWaiting(waiting) {
+    const { what = 'decision', at, match } = waiting
+    if (what !== 'decision' || !(this.findsOptions || this.seat.dealing !== null)) return
+    if (!this.isOf(waiting) || at > this.seat.next) return this.follow(match)
+    if (at === this.seat.next) this.seat.find(waiting)
+  }
+
   /** Sign one of the options on offer, and send it. @param {(options: Option[]) => Option | Promise<Option>} [pick] */
   async choose(pick) {
     const act = await this.seat.choose(pick)
@@ -167,7 +181,7 @@ export class SeatTalk {
    */
   async takeError(error, t, fields) {
     if (t !== 'act' || !error.refuse || this.seat.ledger === null) return false
-    await this.seat.refused(error.refuse, fields)
+    await this.seat.refused(error.refuse, fields, this.findsOptions)
     return true
   }
 

@@ -12,6 +12,8 @@ import { SeatTalk, failureOf, stoppedBy } from './seat_talk.mjs'
 
 const NEW_TABLE = { variant: 'truc-french', options: { match: 1 } }
 const SIT = ['join', 'seek', 'create']
+/** What a client asks for that runs the rules, and deals where the host sees no card. */
+export const WANT = ['own-options', 'blind']
 
 /**
  * What a player is given: `connect` and `store` are the platform's; the others may be left out.
@@ -69,7 +71,7 @@ export class Player {
     const line = this.line = new Line(this.connect({ ...this.place, host, port, isEncrypted }))
     this.greeting = new Greeting(line)
     this.isSeated = false
-    this.greeting.begin()
+    this.greeting.begin({ want: WANT })
     for await (const { message, payload } of line.messages()) {
       await this.check(() => this.take(message, payload))
       if (this.talk?.isDone) return this.end(this.talk)
@@ -102,12 +104,13 @@ export class Player {
   async takeNotice(talk, message) {
     const { seat } = talk
     const isBegun = seat.ledger !== null
-    const before = seat.next
+    const { next, offered: before } = seat
     await talk.take(message)
-    if (seat.next > before) this.failures = 0
+    if (seat.next > next) this.failures = 0
     if (!isBegun && seat.ledger !== null) this.tell(`level ${seat.match.setup.level}`)
-    const isOnOffer = message.t === 'options' && seat.offered.at === seat.next && message.at === seat.next
-    if (isOnOffer && (message.must || seat.isAwaited)) await talk.choose(this.pick)
+    const isMust = message.must ?? message.seats?.includes(seat.own?.seat)
+    const isOnOffer = seat.offered !== before && seat.offered.at === seat.next && seat.offered.options.length > 0
+    if (isOnOffer && (isMust || seat.isAwaited)) await talk.choose(this.pick)
     if (message.t === 'table') this.sayReady(talk, message)
   }
 
@@ -165,7 +168,7 @@ export class Player {
     this.isSeated = true
     this.talk ??= new SeatTalk(table, number, /** @type {Seat} */ (this.seat))
     this.talk.number = number
-    this.talk.meet(this.line, isBack)
+    this.talk.meet(this.line, isBack, 'own-options' in this.caps)
   }
 
   findSeat() {

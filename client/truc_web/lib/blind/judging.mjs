@@ -44,21 +44,29 @@ function claimOn(sealing, secrets, step, xs) {
     case 'keys': return claimOf(makeKeys(secrets, sealing, step.seat, step.round, xs), step.fields)
     case 'lend': return {
       products: [[rep(secrets.box(step.fields.d)), xs[step.fields.receiver]]],
-      isSame: ([shared]) => isLent(sealing, step, shared)
+      isSame: ([shared]) => lentCards(sealing, step.seat, step.fields, shared) !== null
     }
   }
 }
 
 const handShape = shape('hand [[u, [h]]]')
 
-// Whether a box holds the giver's cards, by slot, with the keys that open their places.
-/** @param {Sealing} sealing @param {import('./sealing.mjs').LendStep} step @param {Uint8Array} shared */
-function isLent(sealing, { seat, fields: { d, receiver, box } }, shared) {
+/**
+ * The cards in a box that are lent, by slot, with the keys that open the giver's places; null if they do not.
+ *
+ * @param {Sealing} sealing
+ * @param {number} giver
+ * @param {{ d: number, receiver: number, box: Uint8Array }} lend
+ * @param {Uint8Array} shared by giver and receiver
+ * @returns {OpenedCard[] | null}
+ */
+export function lentCards(sealing, giver, { d, receiver, box }, shared) {
   const { ncards, deck } = sealing.call
   /** @type {OpenedCard[]} */
-  const hand = handShape([openOnce(lendBoxKey(shared, sealing, d, seat, receiver), box)]).hand
-  return hand.length === ncards && hand.every(([card, keys], slot) =>
-    card < deck && sealing.opens(sealing.placeOf(d, seat, slot), card, keys))
+  const hand = handShape([openOnce(lendBoxKey(shared, sealing, d, giver, receiver), box)]).hand
+  const areOwn = hand.length === ncards && hand.every(([card, keys], slot) =>
+    card < deck && sealing.opens(sealing.placeOf(d, giver, slot), card, keys))
+  return areOwn ? hand : null
 }
 
 /** @param {Sealing} sealing @param {Opened} opened */

@@ -43,9 +43,9 @@ const isHeld = (m) => m.garbled !== null || isHandOver(m) || Boolean(m.hand?.bli
 const isHandOver = (m) => m.phase === 'hand' && m.openHand.reading.isOver
 
 /** Whether cards are to be lent, for a question that is still open. @param {Ledger} m @param {import('../proof/ledger.mjs').Hand} hand */
-const owesLend = (m, { shares, reading }) => shares.length > 0 && m.engine.owedShares(reading.state).length > 0
+export const owesLend = (m, { shares, reading }) => shares.length > 0 && m.engine.owedShares(reading.state).length > 0
 
-// C52, C48, C23, C43, C24; what may be ruled then, `rule` says. And if new cards are granted, their places are to be locked.
+// C52, C48, C23, C43, C24; what may be ruled then, `rule` says.
 /** @param {Ledger} m @param {TypedRecord} record @param {number | null} culprit */
 function checkDue(m, { kind }, culprit) {
   const { hand, sealing } = m
@@ -56,7 +56,6 @@ function checkDue(m, { kind }, culprit) {
   if (hand.blindCard !== null) m.must(kind === 'keys' || INSTEAD.includes(kind), 'C23', culprit)
   if (owesLend(m, hand)) m.must(kind === 'lend' || INSTEAD.includes(kind), 'C43', culprit)
   if (hand.reading.isOver) m.must(['release', 'close', 'rule'].includes(kind), 'C24', culprit)
-  if (hand.reading.awaitsDeal && sealing.d < hand.deals.length) sealing.begin()
 }
 
 /** @param {Ledger} m @param {any} f */
@@ -228,12 +227,14 @@ function openCard(m, seat, [slot, card, given]) {
   hand.reading.know(seat, slot, card)
 }
 
-// The keys of a card that is played unseen go to all.
+// The keys of a card that is played unseen go to all. And if new cards are granted, their places are to be locked.
 /** @param {Ledger} m @param {any} f */
 function act(m, f) {
   HANDS.act(m, f)
   const { hand, sealing } = m
-  if (!hand?.blindCard || sealing === null) return
+  if (hand === null || sealing === null) return
+  if (hand.reading.awaitsDeal && sealing.d < hand.deals.length) sealing.begin()
+  if (hand.blindCard === null) return
   const { seat, slot } = hand.blindCard
   sealing.ask({ d: sealing.d, shown: [sealing.placeOf(sealing.d, seat, slot)], dealt: null })
 }
@@ -317,6 +318,7 @@ function close(m, f) {
   m.must((isEnded || (reading.isOver && closed.length === 0)) && f.reason === (isEnded ? 'ended' : 'hand'), 'C24')
   m.must((isEnded && reading.isUnsure) || isScore(reading.score, f.score), 'C24')
   settleIndex(m)
+  if (hand.dealt !== undefined) m.hands.push(hand)
   endHand(m, f, reading.state)
 }
 

@@ -236,6 +236,14 @@ export class Sealing {
     return same(multiply(openingProduct(place, card, keys)), place.Q)
   }
 
+  /** The keys of a sub-deal as they were given to the owners of its places, by seat. @param {number} d */
+  keysOf(d) {
+    /** @type {KeysStep['fields'][]} */
+    const given = []
+    for (const step of this.steps) if (step.kind === 'keys' && step.round.d === d && step.fields.box !== null) given[step.seat] = step.fields
+    return given
+  }
+
   /** The keys of a place that went to all in this round, by seat. @param {Place} place */
   givenOf(place) {
     const i = this.round.shown.indexOf(place)

@@ -59,17 +59,17 @@ const keysShape = shape('keys [h]')
  */
 export function ownKeys(sealing, seat, secrets, exchange) {
   const own = sealing.newest.filter((place) => place.seat === seat)
-  const given = Array.from({ length: sealing.seats }, (_, giver) => {
+  const given = sealing.keysOf(sealing.d)
+  const all = Array.from({ length: sealing.seats }, (_, giver) => {
     if (giver === seat) return own.map((place) => keyOf(secrets, place))
-    const step = sealing.steps.find((one) => one.kind === 'keys' && one.seat === giver && one.round.d === sealing.d)
-    const { box, boxes } = /** @type {import('./sealing.mjs').KeysStep} */ (step).fields
+    const { box, boxes } = given[giver]
     const shared = exchange(/** @type {Uint8Array} */ (box))
     /** @type {Uint8Array[]} */
     const keys = keysShape([openOnce(keyBoxKey(shared, sealing, sealing.d, giver, seat), boxes[seat])]).keys
     if (!own.every((place, slot) => sealing.isKey(place, giver, keys[slot]))) throw new Malformed('a key of another place')
     return keys
   })
-  return own.map((_, slot) => given.map((keys) => keys[slot]))
+  return own.map((_, slot) => all.map((keys) => keys[slot]))
 }
 
 /**

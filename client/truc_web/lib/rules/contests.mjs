@@ -64,12 +64,15 @@ export function callEnvido(state, { seat, kind }) {
 }
 
 /** @param {string[]} calls */
-const sumOf = (calls) => calls.reduce((sum, call) => sum + WORTH[call], 0)
+export const sumOf = (calls) => calls.reduce((sum, call) => sum + WORTH[call], 0)
+
+/** What who asks has of calls that are declined. @param {string[]} calls */
+export const declinedPoints = (calls) => sumOf(calls.slice(0, -1)) || 1
 
 /** @param {State} state @param {EnvidoAsk} offer @param {Action} action @returns {State} */
 export function answerEnvido(state, { side, calls }, { kind }) {
   const closed = withContests(answered(state), { envidoClosed: true })
-  if (kind === 'decline') return award(closed, side, sumOf(calls.slice(0, -1)) || 1)
+  if (kind === 'decline') return award(closed, side, declinedPoints(calls))
   const points = calls.includes('falta-envido') ? faltas(state) : [sumOf(calls), sumOf(calls)]
   if (state.rules.envido?.settle === 'hand_end') return withContests(closed, { owed: points })
   return say(closed, 'envido', points, [...playersOf(state)])

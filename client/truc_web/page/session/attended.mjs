@@ -4,7 +4,7 @@
 import { toHex } from '../../lib/bytes.mjs'
 import { Follower } from '../../lib/follower.mjs'
 import { Stopped } from '../../lib/line.mjs'
-import { randomBytes } from '../../lib/platform.mjs'
+import { somewhere } from '../../lib/own_options.mjs'
 import { Seat } from '../../lib/seat.mjs'
 import { SeatTalk, failureOf, fileBy } from '../../lib/seat_talk.mjs'
 import { plain, readableName, rulesOf } from './plain.mjs'
@@ -21,7 +21,7 @@ import { worthOf } from './worth.mjs'
  * @typedef {object} Means
  * @property {(event: any) => void} tell to the page
  * @property {import('./vault.mjs').Vault | null} vault where there is one
- * @property {() => { me: Me | null, spk: Uint8Array, name: string, line: Line }} now of the newest connection
+ * @property {() => { me: Me | null, spk: Uint8Array, name: string, line: Line, findsOptions: boolean }} now of the newest connection
  */
 
 const UNSOUND = 'unsound'     // what has failed, where no check has a number for it
@@ -73,8 +73,8 @@ export class Attended {
 
   /** A new connection. @param {boolean} isBack whether the server has named the seat @param {Uint8Array} [match] */
   meet(isBack, match) {
-    const { line } = this.means.now()
-    this.talk?.meet(line, isBack)
+    const { line, findsOptions } = this.means.now()
+    this.talk?.meet(line, isBack, findsOptions)
     if (match !== undefined) this.follow(match)
     else if (this.number !== null && isBack) line.ask('join', { table: this.table })
     else if (this.number === null) this.watch()
@@ -201,24 +201,29 @@ export class Attended {
     if (message.t === 'terms' && talk.isDone) talk.seat = this.freshSeat()
     if (message.t === 'setup') this.begun()
     const { seat } = talk
-    const before = seat.next
+    const { next: before, offered } = seat
     await talk.take(message)
     if (message.t === 'record' && seat.next > before && before >= 0) {
       const { table, k } = message
       if (seat.opened !== null) await this.tellCards({ t: 'cards', table, match: toHex(message.match), k, ...seat.opened })
       await this.passed(seat.match.ledger, message)
-    } else if (message.t === 'options') {
-      const { at, options } = seat.offered
-      const list = options.map(([kind, , key, hints]) => ({ kind, key, hints: Object.fromEntries(hints) }))
-      if (message.at === at) this.tell({ ...plain(message), list })
-      const { line } = this.means.now()
-      if (seat.hasChosen && this.chosen?.line !== line) {
-        this.chosen = { at, key: '', line }
-        await talk.choose()     // the bytes that were signed before
-      }
+    } else if (seat.offered !== offered) {
+      await this.tellOptions(talk, message)
     } else if (message.t === 'sign' && message.box !== undefined) {
       this.tell({ ...plain(message), word: await seat.openSign(message) })
     }
+  }
+
+  /** What may be done now, as the server offers it or as the seat has found it out. @param {SeatTalk} talk @param {any} message */
+  async tellOptions(talk, message) {
+    const { at, options } = talk.seat.offered
+    const list = options.map(([kind, , key, hints]) => ({ kind, key, hints: Object.fromEntries(hints) }))
+    const { table, match, must = message.seats.includes(this.number), deadline_ms: left } = plain(message)
+    this.tell({ t: 'options', table, match, at, must, list, ...(left !== undefined && { deadline_ms: left }) })
+    const { line } = this.means.now()
+    if (!talk.seat.hasChosen || this.chosen?.line === line) return
+    this.chosen = { at, key: '', line }
+    await talk.choose()     // the bytes that were signed before
   }
 
   begun() {
@@ -327,7 +332,4 @@ export class Attended {
 
 // Where the pack is cut is the player's own choice, not the server's.
 /** @param {import('../../lib/seat.mjs').Option} option @param {number} cards @returns {import('../../lib/seat.mjs').Option} */
-function cutAnywhere([kind, , line, hints], cards) {
-  const [byte, other] = randomBytes(2)
-  return [kind, [1 + (256 * byte + other) % (cards - 1)], line, hints]
-}
+const cutAnywhere = ([kind, , line, hints], cards) => [kind, [somewhere(cards)], line, hints]

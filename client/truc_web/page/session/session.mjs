@@ -27,7 +27,7 @@ const REPLIES = ['hello', 'welcome', 'ok', 'error']
 const SIT = ['join', 'seek', 'create']
 const LEAST_PAUSE_MS = 500
 const MOST_PAUSE_MS = 30000
-const WANT = ['history']
+const WANT = ['history', 'own-options', 'blind']
 
 /** @typedef {import('../../lib/login.mjs').Me} Me */
 
@@ -170,8 +170,13 @@ export class Session {
 
   /** What the parts of the session work with. @returns {import('./attended.mjs').Means} */
   get means() {
-    const now = () => ({ me: this.me, spk: this.pinned.present, name: this.name, line: this.line })
+    const now = () => ({ me: this.me, spk: this.pinned.present, name: this.name, line: this.line, findsOptions: this.findsOptions })
     return { tell: this.tell, vault: this.vault, now }
+  }
+
+  /** Whether a seat with a key is sent no options over this connection. */
+  get findsOptions() {
+    return this.met !== null && 'own-options' in this.met.info.caps
   }
 
   get pinned() {
@@ -263,7 +268,7 @@ export class Session {
   /** @param {string} table @param {number} seat */
   async sitDown(table, seat) {
     const attended = await this.attend(table, seat)
-    attended.talk?.meet(this.line, attended.talk.isBack)
+    attended.talk?.meet(this.line, attended.talk.isBack, this.findsOptions)
   }
 
   /** The player has a name by now; the promise is kept when the login with it is sent, so that one can ask behind it. */
