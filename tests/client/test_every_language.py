@@ -174,7 +174,7 @@ def test_demo_says_nothing_of_its_own(truc) -> None:
         "may: concede",
         r"concede(?= \()",
     )
-    assert unsaid(re.sub(r"⟦you may: ⟧.*", "", told), [*names, *words_of("french")]) == []
+    assert unsaid(re.sub(r"⟦you may type: ⟧.*", "", told), [*names, *words_of("french")]) == []
 
 
 def seen(*facts) -> happenings.RecordSeen:

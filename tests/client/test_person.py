@@ -344,7 +344,14 @@ async def test_explanation_lists_the_words_of_the_game_and_each_meaning_once() -
 async def test_what_one_may_do_is_one_line_and_told_once() -> None:
     offers = turn("order 7", "order low", "claim 1", must=False)
     told = await play(FakeTable(offers, offers._replace(at=2), turn("play 3b", at=3)))
-    assert told.count("you may: order a seven|the lowest card, claim east (? explains)") == 1
+    assert told.count("you may type: order a seven|the lowest card, claim east (? explains)") == 1
+
+
+async def test_whom_a_claim_is_about_is_said_by_a_whole_name() -> None:
+    table = FakeTable(turn("claim 1", "claim 3", must=False), turn("play 3b", at=2))
+    players = ("ana", "bot 1", "eva", "bot 2")
+    told = await play(table, lang="es", words="argentine", players=players)
+    assert "podés escribir: pido flor bot 1|bot 2 (? lo explica)" in told
 
 
 async def test_orders_are_one_entry_without_numbers() -> None:

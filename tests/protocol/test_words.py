@@ -281,7 +281,7 @@ def test_word_is_the_one_of_the_games_country_in_its_language(lang, words, key, 
 
 def test_word_of_the_country_keeps_its_capital_and_leaves_the_names_to_fill_in() -> None:
     argentine = Speech("es", "argentine")
-    assert argentine.say("screen.may_act", moves="{jugar}") == "podés: {jugar} (? lo explica)"
+    assert argentine.say("screen.may_act", moves="{jugar}") == "podés escribir: {jugar} (? lo explica)"
     assert argentine.say("screen.new_score", score="baza") == "Puntaje  baza"
 
 

@@ -162,7 +162,7 @@ def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str
     played, ask, stake = choice.line.partition(f" {_RAISE} ")
     kind, *cards = played.split()
     if kind == _CLAIM:
-        yield _claim_typed(choice, setting)
+        yield " ".join(_claim_typed(choice, setting))
     looks = [setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)]
     for faces in looks:
         label = option_label(choice, board, setting._replace(faces=faces))
@@ -174,27 +174,30 @@ def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str
             yield short_label(label).replace(faces.card(cards[0]), faces.rank(cards[0]))
 
 
-def _claim_typed(choice: Choice, setting: Setting) -> str:
-    """Return a claim as it is typed: the game's own word, else that of the player's language, and whom it is about."""
+def _claim_typed(choice: Choice, setting: Setting) -> tuple[str, str]:
+    """Return a claim as it is typed: the game's own word, else that of the player's language, and whom it is about.
+
+    A player's name is one word here, so that none is cut where two begin alike.
+    """
     word = setting.speech.local.moves.get(_CLAIM) or setting.speech.catalogue.typed[_CLAIM]
     seat = choice.line.removeprefix(f"{_CLAIM} ")
     names = dict(zip(map(str, range(len(setting.names))), setting.names, strict=True))
-    return f"{word} {names.get(seat, seat)}"
+    return word, names.get(seat, seat)
 
 
 def named(choices: Iterable[Choice], board: Board, setting: Setting) -> str:
     """Return what may be typed for options, what names have in common once: `mandar jugar un siete|un ocho, truco`."""
-    by_kind: dict[str, list[str]] = {}
+    by_kind: dict[str, list[tuple[str, ...]]] = {}
     for choice in choices:
         short = short_label(option_label(choice, board, setting))
-        name = _claim_typed(choice, setting) if choice.kind == _CLAIM else short
-        by_kind.setdefault(choice.kind, []).append(name)
+        words = _claim_typed(choice, setting) if choice.kind == _CLAIM else tuple(short.split())
+        by_kind.setdefault(choice.kind, []).append(words)
     return ", ".join(map(_together, by_kind.values()))
 
 
-def _together(names: Sequence[str]) -> str:
+def _together(names: Sequence[tuple[str, ...]]) -> str:
     """Return names that begin alike as one, from their first words that differ."""
-    words = [name.split() for name in dict.fromkeys(names)]
+    words = [*dict.fromkeys(names)]
     columns = zip(*(each[:-1] for each in words), strict=False) if len(words) > 1 else ()
     same = len([*takewhile(lambda column: len(set(column)) == 1, columns)])
     rest = "|".join(" ".join(each[same:]) for each in words)

@@ -123,7 +123,7 @@ export function buttonsOf(table, speech, armed) {
     return {
       ...slot, options, isPossible: options.length > 0 && table.chosen === null, isArmed: armed === slot.id, isArming: ARMED.includes(slot.id),
       word: isChoice || isPlain || (first === undefined && !said.isOwn) ? slotWord(slot.id, said.word, speech) : said.word,
-      isOwn: said.isOwn && !isChoice, gloss: isChoice ? '' : said.cost || said.gloss, letter: speech.say(`keys.${slot.id}`),
+      isOwn: said.isOwn && !isChoice, gloss: isChoice ? '' : first?.kind === 'claim' ? names[Number(first.key.split(' ')[1])] : said.cost || said.gloss, letter: speech.say(`keys.${slot.id}`),
       isPressed: options.some(({ key }) => key === table.chosen?.key),
       title: speech.meaning(first?.key ?? keyOf(slot.id, table), answering, first?.hints)
     }
