@@ -1,6 +1,7 @@
 """The table in a browser on the player's own machine: the installed page over HTTP, and frames carried to a server.
 
-The page does what a client does; of what it says nothing is read here but where a frame ends. It is told, in
+The page does what a client does; of what it says nothing is read here but where a frame ends, and of what the server says
+where it is now, if it has moved: there the page's next connection leads. It is told, in
 `/local.json`, what no page can know: which server it speaks with, by the key that this has shown here, which certificate it
 shows, so that the page checks the signed hello against both (C37), and which keys the player treats as revoked (C40).
 Invariant: nobody gets in but the browser that has opened a link of this program's: a link
@@ -26,6 +27,7 @@ from truc_protocol.errors import Code, RemoteError
 from truc_protocol.wire.frames import SERVER_LIMIT, FrameSplitter, to_frame
 from truc_protocol.wire.handshake import Fingerprint
 from truc_protocol.wire.websocket import PATH
+from truc_terminal.whereabouts import Whereabouts
 from truc_web.serving.line import SEND_S, Asked, Line
 from truc_web.serving.pages import CLOSE, Answer, Pages, data, refused, text, values_of
 from truc_web.serving.requests import broken, objection, path_of
@@ -45,6 +47,7 @@ class _Carried(NamedTuple):
     answer: bytes
     sealer: WebSocketSealer
     server: trio.abc.Stream
+    whereabouts: Whereabouts
 
 
 class WebCarrier:
@@ -69,6 +72,7 @@ class WebCarrier:
         `on_stranger` is called when somebody without a pass asks for the page.
         """
         self._met = met
+        self._whereabouts = Whereabouts(met.address)
         self._revoked = sorted(key.hex() for key in revoked)
         self._origin = origin
         self._goal = goal
@@ -159,7 +163,7 @@ class WebCarrier:
         if isinstance(agreed, Answer):
             return agreed
         try:
-            stream = await dial_tcp(self._met.address)
+            stream = await dial_tcp(self._whereabouts.address)
         except ClientError as error:
             self._reason = str(error)
             return _not_now(self._reason)
@@ -167,7 +171,7 @@ class WebCarrier:
         if self._certificate != self._told:  # renewed; of the new one the page has not heard
             await trio.aclose_forcefully(stream)
             return _not_now("the server shows another certificate: ask /local.json again")
-        return _Carried(agreed.answer, WebSocketSealer(b"", None, agreed.socket), stream)
+        return _Carried(agreed.answer, WebSocketSealer(b"", None, agreed.socket), stream, self._whereabouts)
 
 
 def _not_now(why: str) -> Answer:
@@ -176,12 +180,12 @@ def _not_now(why: str) -> Answer:
 
 async def _carry(line: Line, carried: _Carried) -> None:
     """Carry frames both ways until either side ends; the page is told by a close frame."""
-    _, sealer, server = carried
+    _, sealer, server, whereabouts = carried
     try:
         await line.send(carried.answer)
         if line.rest:
             sealer.take(line.rest)
-        ends = _Ends(line, sealer, server)
+        ends = _Ends(line, sealer, server, whereabouts)
         async with trio.open_nursery() as ways:
             ways.start_soon(ends.take_down, ways.cancel_scope)
             await ends.take_up()
@@ -195,8 +199,11 @@ async def _carry(line: Line, carried: _Carried) -> None:
 class _Ends:
     """The two ends of a connection that is carried; `why` is what it ends by, None if the page leaves."""
 
-    def __init__(self, line: Line, sealer: WebSocketSealer, server: trio.abc.Stream) -> None:
+    def __init__(
+        self, line: Line, sealer: WebSocketSealer, server: trio.abc.Stream, whereabouts: Whereabouts
+    ) -> None:
         self.why: Code | None = None
+        self._whereabouts = whereabouts
         self._line = line
         self._sealer = sealer
         self._server = server
@@ -223,14 +230,18 @@ class _Ends:
 
     async def take_down(self, scope: trio.CancelScope) -> None:
         """Take frames from the server to the page."""
-        frames = FrameSplitter(SERVER_LIMIT)
         with suppress(RemoteError, *_GONE):
-            while received := await self._server.receive_some(_READ_BYTES):
-                frames.feed(bytes(received))
-                while (frame := frames.next_frame()) is not None:
-                    await self._say(to_frame(frame, SERVER_LIMIT))
+            await self._take_frames(FrameSplitter(SERVER_LIMIT))
         self.why = Code.TIMEOUT  # what the server's last word was, the page has read
         scope.cancel()
+
+    async def _take_frames(self, frames: FrameSplitter) -> None:
+        while received := await self._server.receive_some(_READ_BYTES):
+            frames.feed(bytes(received))
+            while (frame := frames.next_frame()) is not None:
+                if self._whereabouts.hear(frame):
+                    return
+                await self._say(to_frame(frame, SERVER_LIMIT))
 
     async def _say(self, frames: bytes) -> None:
         async with self._turn:

@@ -56,9 +56,7 @@ BLAMED: Final = {
 }
 """What the page says of whom a verifier blames."""
 GOOD: Final = (CaseVerdict.PASS, CaseVerdict.INFO)
-STAYS: Final = ("C2.moved", "C3.moved-key")
-"""The page stays at the address that it came from, and says where the server is."""
-STAY_OUT: Final = ("C3.hello-", "C4.rotation", "C4.revoked")
+STAY_OUT: Final = ("C3.hello-", "C3.moved-key", "C4.rotation", "C4.revoked")
 FOLLOWED: Final = ("C4.rotation", "C4.rotations")
 OPTIONS: Final = "C3.cheat-options-"
 CHECKS: Final = {"C3.cheat-refused": ["C35"]}
@@ -191,11 +189,7 @@ def perform_in_page(browser: Browser, scene: Scene) -> tuple[list[CaseResult], S
 
 def shortcomings(results: list[CaseResult], seen: Seen) -> list[str]:
     """Return what was not as it should be: for the kit, for whoever looks at the page, or for a verifier."""
-    found = [
-        f"{result.case.name}: {result.outcome.came}"
-        for result in results
-        if result.verdict not in GOOD and result.case.name not in STAYS
-    ]
+    found = [f"{result.case.name}: {result.outcome.came}" for result in results if result.verdict not in GOOD]
     if seen.complaints:
         found.append(f"complaints: {seen.complaints}")
     for case, *_ in results:
@@ -208,9 +202,6 @@ def _wrong(case: Case, seen: Seen) -> Iterator[str]:
     if case.name.startswith(STAY_OUT) and case.name not in FOLLOWED:
         if seen.stands != "out" or SERVER_NOT_PROVED not in seen.text:
             yield f"expected a stranger's server to be refused, got {seen.stands}: {seen.text}"
-    elif case.name in STAYS:
-        if SAID["moved"] not in seen.text:
-            yield f"expected to be told where the server is, got {seen.text}"
     elif ".cheat-" in case.name:
         yield from _wrong_stop(case, seen)
     elif seen.stands == "over" and not all(verify(file).result is Result.PROVEN for file in seen.files):

@@ -89,8 +89,20 @@ class Person:
         *,
         is_private: bool = True,
     ) -> str:
-        """Open a table, and sit there; returns its code."""
+        """Open a table, and sit there, as somebody who has come to the server; returns its code."""
         self.page.visit(self.server.link())
+        return self.opened(name, variant, seats, options, is_private=is_private)
+
+    def opened(
+        self,
+        name: str,
+        variant: str,
+        seats: int,
+        options: Mapping[str, int | str] = SHORT,
+        *,
+        is_private: bool = True,
+    ) -> str:
+        """Open a table, and sit there; returns its code."""
         self.say_name(name)
         self.page.wait_until(
             f"document.querySelector('header a.chip')?.textContent.startsWith({json.dumps(name)})"

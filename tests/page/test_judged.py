@@ -11,6 +11,8 @@ pytestmark = [pytest.mark.slow, needs_browser]
 CASES = [
     "C3.plays",
     "C2.plays",
+    "C2.moved",
+    "C3.moved-key",
     "C3.hello-key",
     "C3.cheat-signature",
     "C3.cheat-seat",

@@ -73,7 +73,7 @@ async function visit(why) {
   }
   /** @type {{ fingerprint?: string | null, revoked?: string[] }} */
   const { fingerprint = null, revoked = [] } = local ?? {}
-  session = new Session({ connect, server, invite, fingerprint, revoked: revoked.map((key) => fromHex(key)), vault, whyGuest: why, asksName, tell })
+  session = new Session({ connect, isFollowed: isCarried, server, invite, fingerprint, revoked: revoked.map((key) => fromHex(key)), vault, whyGuest: why, asksName, tell })
   isSettled()
   tell({ what: 'vault', name: vault?.name ?? null, isNew: !vault?.hasKey })
   await session.run()

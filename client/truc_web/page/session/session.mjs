@@ -38,6 +38,7 @@ const WANT = ['history', 'own-options', 'blind']
  * @property {() => Promise<import('../../lib/line.mjs').Connection>} connect
  * @property {string} server the name that its key is pinned by
  * @property {string | null} invite to a closed server
+ * @property {boolean} isFollowed whether the way there leads on to where the server says that it has moved
  * @property {string | null} fingerprint of the server's key, where the way here has named it
  * @property {Uint8Array[]} revoked keys of servers that are accepted nowhere any more
  * @property {import('./vault.mjs').Vault | null} vault null where the browser keeps nothing: then one is a guest
@@ -48,8 +49,9 @@ const WANT = ['history', 'own-options', 'blind']
 
 export class Session {
   /** @param {Given} given */
-  constructor({ connect, server, invite, fingerprint, revoked, vault, whyGuest, asksName, tell }) {
+  constructor({ connect, isFollowed, server, invite, fingerprint, revoked, vault, whyGuest, asksName, tell }) {
     this.connect = connect
+    this.isFollowed = isFollowed
     this.server = server
     this.invite = invite
     this.fingerprint = fingerprint
@@ -145,7 +147,7 @@ export class Session {
     this.failures += 1
     const most = Math.min(LEAST_PAUSE_MS * 2 ** (this.failures - 1), MOST_PAUSE_MS)
     const pause = Math.max(pauseMs, most * (0.5 + Math.random() / 2))
-    this.tell({ what: 'line', state: 'waiting', code, retryMs: Math.round(pause), ...(to !== null && plain({ to })) })
+    this.tell({ what: 'line', state: 'waiting', code, retryMs: Math.round(pause), ...(to !== null && !this.isFollowed && plain({ to })) })
     await new Promise((resolve) => {
       const timer = setTimeout(resolve, pause)
       this.wake = () => {
