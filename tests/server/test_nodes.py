@@ -27,6 +27,16 @@ async def play_into(seats: list[Seat], k: int) -> None:
     await together(*(partial(seat.play, until=lambda seat: seat.next >= k) for seat in seats))
 
 
+async def taken_up(server, seat: Seat) -> None:
+    """Wait until a server lists a seat as its player's."""
+    with trio.fail_after(20):
+        while True:
+            client = await server.connect()
+            if (await client.login_key(seat.key)).get("seats"):
+                return
+            await trio.sleep(0.05)
+
+
 async def finish(nodes: Nodes, server, seats: list[Seat]) -> None:
     """Come back on another node and play to the end; what was seen before must be there."""
     before = [seat.next for seat in seats]
@@ -48,7 +58,7 @@ async def test_match_of_a_node_that_stopped_goes_on_at_another_at_once(nodes):
             seats = await first.match(2, options={"match": 1})
             await play_into(seats, 7)
             assert set(nodes.owners().values()) == {"one"}
-        await nodes.owned_by("two")
+        await taken_up(second, seats[0])
         await finish(nodes, second, seats)
 
 
@@ -62,6 +72,7 @@ async def test_match_of_a_node_whose_lease_ended_goes_on_at_another_and_that_nod
                 await nodes.owned_by("two")
                 await together(*(partial(play_until_gone, seat) for seat in seats))
                 await trio.sleep_forever()
+        await taken_up(second, seats[0])
         await finish(nodes, second, seats)
 
 
@@ -95,3 +106,23 @@ async def test_server_that_has_the_database_alone_takes_what_nodes_have_left_and
     assert set(nodes.owners().values()) == {"one"}
     async with nodes.run("two", lease_s=SHORT_S):
         await nodes.owned_by("two")
+
+
+async def test_tables_that_were_taken_and_could_not_be_read_at_once_are_read_again(nodes, monkeypatch):
+    async with nodes.run("two", lease_s=SHORT_S) as second:
+        read, failed = second.store.tables, []
+
+        def fail_once(codes=None):
+            if codes is not None and not failed:
+                failed.append(codes)
+                raise StoreError("cannot reach the database")
+            return read(codes)
+
+        monkeypatch.setattr(second.store, "tables", fail_once)
+        async with nodes.run("one", lease_s=LONG_S) as first:
+            seats = await first.match(2, options={"match": 1})
+            await play_into(seats, 7)
+        await nodes.owned_by("two")
+        await taken_up(second, seats[0])
+        await finish(nodes, second, seats)
+    assert len(failed) == 1

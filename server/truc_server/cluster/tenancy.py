@@ -7,6 +7,7 @@ was without an owner is nobody's.
 """
 
 import time
+from functools import partial
 from typing import Final
 
 import structlog
@@ -101,31 +102,34 @@ class Tenancy:
 
     async def _take_over(self, lobby: Lobby, restored: Restored) -> None:
         """Look for free tables as often as the lease is renewed, and take some: one go at a time."""
+        taken: Taken | None = None  # until they are in the lobby: what could not be read is read again
         while True:
-            taken = 0
             try:
-                if not self._house.drain.is_on:
-                    taken = await self._take_some(lobby, restored)
+                if taken is None and not self._house.drain.is_on:
+                    taken = await trio.to_thread.run_sync(self._take, abandon_on_cancel=True)
+                if taken is not None:
+                    await self._take_up(taken, lobby, restored)
             except StoreError as error:
                 if self._complaints.is_due(trio.current_time()):
                     log.warning("tables_not_taken", reason=str(error))
-            if taken < _AT_ONCE:
-                await trio.sleep(self._lease_s / RENEWALS)
+            else:
+                if taken is not None and len(taken.codes) == _AT_ONCE:
+                    taken = None
+                    continue  # there may be more
+                taken = None
+            await trio.sleep(self._lease_s / RENEWALS)
 
-    async def _take_some(self, lobby: Lobby, restored: Restored) -> int:
-        found = await trio.to_thread.run_sync(self._take, restored, abandon_on_cancel=True)
-        if found is None:
-            return 0
-        taken, stored = found
-        recovery.restore(self._house.backing(epoch=taken.epoch), lobby, stored)
+    def _take(self) -> Taken | None:
+        """Take free tables, if there are any; blocks."""
+        store, lease = self._house.store, self._lease
+        return store.take(lease, most=_AT_ONCE) if store.is_any_free(lease) else None
+
+    async def _take_up(self, taken: Taken, lobby: Lobby, restored: Restored) -> None:
+        """Let the matches of tables that were taken go on."""
+        house = self._house
+        stored = await trio.to_thread.run_sync(
+            partial(recovery.read, house.store, restored, codes=taken.codes), abandon_on_cancel=True
+        )
+        recovery.restore(house.backing(epoch=taken.epoch), lobby, stored)
         self.taken += len(taken.codes)
         log.info("tables_taken_over", tables=len(taken.codes), epoch=taken.epoch)
-        return len(taken.codes)
-
-    def _take(self, restored: Restored) -> tuple[Taken, recovery.Stored] | None:
-        """Take free tables and read them; None if there are none. Blocks."""
-        store = self._house.store
-        if not store.is_any_free(self._lease):
-            return None
-        taken = store.take(self._lease, most=_AT_ONCE)
-        return taken, recovery.read(store, restored, codes=taken.codes)
