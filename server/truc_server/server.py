@@ -19,6 +19,7 @@ from truc_protocol.errors import Code
 from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
+from truc_server.cluster.routing import Routing
 from truc_server.cluster.tenancy import Tenancy, lease_ms
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, open_tls, open_web_tls
@@ -28,6 +29,7 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import open_listeners, place_from_here, port_of
+from truc_server.net.peer import Peer
 from truc_server.operation import notify
 from truc_server.operation.disk import Disk
 from truc_server.requests.dispatch import Dispatch
@@ -138,9 +140,15 @@ async def _run(
             await _start_inside(house, tasks)
             lobby = await _open_lobby(house, stored, tenancy, tasks)
             admission = Admission(house)
-            dispatch = Dispatch(house.means(), lobby, admission)
-            connections = Connections(house, admission, tls, handle=dispatch.handle, on_left=lobby.leave_all)
+            routing = None if tenancy is None else Routing(house, lobby)
+            elsewhere = None if routing is None else routing.routes
+            dispatch = Dispatch(house.means(), lobby, admission, elsewhere)
+            connections = Connections(
+                house, admission, tls, handle=dispatch.handle, on_left=partial(_leave, lobby, routing)
+            )
             await tasks.start(connections.run)
+            if routing is not None:
+                await routing.open(connections, admission, tasks)
             keep = sanction_watch.Upkeep(house, lobby, connections)
             await tasks.start(keep.run)
             tasks.start_soon(_stop_when_failed, house, stop)
@@ -150,7 +158,7 @@ async def _run(
             await _open_page(house, lobby, tasks)
             port = port_of(listeners)
             if tenancy is not None:
-                tenancy.place = _place(house.settings.now, port=port)
+                tenancy.say(_place(house.settings.now, port=port))
             web = await _open_web(house, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
@@ -205,6 +213,13 @@ async def _open_lobby(
         lobby.withhold(*await trio.to_thread.run_sync(house.store.codes))
         tasks.start_soon(tenancy.run, lobby, stored.restored)
     return lobby
+
+
+def _leave(lobby: Lobby, routing: Routing | None, peer: Peer) -> None:
+    """Forget a connection that has ended."""
+    lobby.leave_all(peer)
+    if routing is not None:
+        routing.leave(peer)
 
 
 async def _release(house: House) -> None:

@@ -1,20 +1,76 @@
 """Nodes on one database, in this process, each with a folder of its own and the keys of all."""
 
 import shutil
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import trio
 from server.conftest import QUICK, changed, new_database, running
 from sqlalchemy import text
 
+from truc_protocol.codec import pack, unpack
+from truc_protocol.wire.frames import CLIENT_LIMIT, SERVER_LIMIT, FrameSplitter, to_frame
+from truc_server.cluster.inner_door import open_inner
+from truc_server.cluster.preface import Admitted, answer, receive
 from truc_server.identity.identity import load_identity
 from truc_server.settings.folder import open_folder
+from truc_server.storage import NodePlace, SaveTable
 from truc_server.storage.sql import Store, open_store
 
 SHORT_S = 1
 LONG_S = 60
 _KEYS = ("identity.pem", "secrets.key")
+
+
+class Ghost:
+    """A node that answers nothing by itself; `links` are those that were brought to it."""
+
+    def __init__(self, at_rest: bytes) -> None:
+        self._at_rest = at_rest
+        self.links: list[GhostLink] = []
+        self.answers = Admitted()
+        self._came = trio.Event()
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        sealed, preface = await receive(stream, self._at_rest)
+        await answer(stream, sealed, self.answers)
+        self.links.append(GhostLink(stream, sealed, preface))
+        self._came.set()
+        await trio.sleep_forever()
+
+    async def link(self) -> "GhostLink":
+        """Return the newest link, once there is one."""
+        with trio.fail_after(20):
+            await self._came.wait()
+        return self.links[-1]
+
+
+class GhostLink:
+    """One client at a ghost."""
+
+    def __init__(self, stream, sealed, preface) -> None:
+        self.stream = stream
+        self.sealed = sealed
+        self.preface = preface
+        self._frames = FrameSplitter(CLIENT_LIMIT)
+
+    async def receive(self) -> dict:
+        """Return the next message that is passed on."""
+        with trio.fail_after(20):
+            while (frame := self._frames.next_frame()) is None:
+                if (opened := self.sealed.read()) is not None:
+                    self._frames.feed(opened)
+                    continue
+                received = await self.stream.receive_some(4_096)
+                assert received, "the link was closed"
+                self.sealed.feed(received)
+        return unpack(frame)
+
+    async def say(self, *messages: bytes | dict) -> None:
+        """Send messages, or their bytes as they are."""
+        encoded = [pack(one) if isinstance(one, dict) else one for one in messages]
+        frames = b"".join(to_frame(one, SERVER_LIMIT) for one in encoded)
+        await self.stream.send_all(self.sealed.seal(frames))
 
 
 class Nodes:
@@ -27,7 +83,7 @@ class Nodes:
         self.url = url or f"sqlite:///{root / 'shared.db'}"
         load_identity(open_folder(root / "keys"))
 
-    def run(self, name: str, settings=QUICK, *, lease_s: int = LONG_S, control=None):
+    def run(self, name: str, settings=QUICK, *, lease_s: int = LONG_S, control=None, **cluster):
         """Run a node."""
         folder = self._root / name
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -38,7 +94,7 @@ class Nodes:
             store.close()
             return open_store(self.url)
 
-        member = changed(settings, cluster={"node": name, "lease_s": lease_s})
+        member = changed(settings, cluster={"node": name, "lease_s": lease_s, **cluster})
         return running(folder, member, wrap=replace, control=control)
 
     def change(self, statement: str) -> None:
@@ -50,6 +106,34 @@ class Nodes:
         """Return which node owns each table."""
         with closing(open_store(self.url)) as store, store._reading.connect() as connection:
             return dict(tuple(row) for row in connection.execute(text("SELECT code, owner FROM tables")))
+
+    def inner(self, name: str) -> str:
+        """Return the path at which other nodes reach one."""
+        return str(self._root / f"{name}.inner")
+
+    async def known(self, *names: str) -> None:
+        """Wait until every one of these nodes has said where players reach it."""
+        with closing(open_store(self.url)) as store, trio.fail_after(20):
+            while True:
+                if set(names) <= {node.name for node in store.nodes() if node.place.public}:
+                    return
+                await trio.sleep(0.02)
+
+    @asynccontextmanager
+    async def ghost(self, name: str, table: str, *, public: str = ""):
+        """Run a node of the test's own that owns a table, and says what the test wants."""
+        inner = self.inner(name)
+        with closing(open_store(self.url)) as store:
+            store.join(name, NodePlace(public, inner, "test"), lease_ms=LONG_S * 1_000)
+            made = SaveTable(table, "truc-french", {}, 2, False, b"", 0, None, "open", None)
+            store.commit([made])
+            async with trio.open_nursery() as nursery:
+                (listener,) = await open_inner(inner)
+                at_rest = load_identity(open_folder(self._root / "keys")).at_rest
+                ghost = Ghost(at_rest)
+                nursery.start_soon(trio.serve_listeners, ghost.serve, [listener])
+                yield ghost
+                nursery.cancel_scope.cancel()
 
     async def owned_by(self, name: str) -> None:
         """Wait until a node owns every table there is."""

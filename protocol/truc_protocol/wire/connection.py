@@ -156,6 +156,15 @@ class Connection:
         """Whether the client is logged in, and nothing has ended the connection."""
         return self.state is _READY
 
+    def begin_ready(self) -> None:
+        """Begin logged in, as whoever has led the handshake hands the connection on; nothing may have been said here."""
+        self.state = State.READY
+        self._splitter.limit = CLIENT_LIMIT
+
+    def close_request(self, number: int) -> bool:
+        """Note that a request is answered by a frame made elsewhere; False if it is not open, and may not be answered."""
+        return self._outstanding.pop(number, None) is not None
+
     @property
     def outstanding(self) -> frozenset[int]:
         """The ids of requests without a reply."""

@@ -5,7 +5,6 @@ Invariants: no caller can hold the server up or make it fail; each command that 
 """
 
 import socket
-import stat
 import struct
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +28,7 @@ from truc_server.admin.requests import (
     check_length,
     read,
 )
-from truc_server.net.listening import CHUNK, accept
+from truc_server.net.listening import CHUNK, accept, listen_at
 from truc_server.settings.folder import Folder
 from truc_server.storage import StoreError
 from truc_server.storage.journal import JournalStoppedError
@@ -38,7 +37,6 @@ from truc_server.table_data.codes import label
 CALLERS: Final = 8  # at once; others wait
 IDLE_S: Final = 60.0  # for the next command of a caller
 ANSWER_S: Final = 5.0  # for an answer to be taken; the end of the server waits for it
-_BACKLOG: Final = 16
 _CODES: Final = frozenset({"table", "text"})  # arguments that may be the code of a table
 _CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid
 
@@ -131,26 +129,14 @@ async def serve(
 
 
 def _open(path: Path) -> trio.SocketListener:
-    """Listen on a path; the socket of an earlier server is removed. The data folder is locked, so nobody is using it.
+    """Listen on a path. The data folder is locked, so no other server is using it.
 
     Raises:
-        AdminError: The path is too long, or something else is there.
-        OSError: The system refuses.
+        AdminError: The path is too long.
+        OSError: Something else is there, or the system refuses.
     """
     check_length(path)
-    if path.exists() or path.is_symlink():
-        if not stat.S_ISSOCK(path.lstat().st_mode):
-            raise AdminError("expected a socket or nothing there, got something else")
-        path.unlink()
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        listener.bind(str(path))
-        path.chmod(0o600)  # before it listens: nobody can have come in
-        listener.listen(_BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+    return listen_at(path)
 
 
 async def _line(stream: trio.SocketStream, received: bytearray) -> bytes | None:

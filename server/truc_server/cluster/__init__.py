@@ -1,1 +1,1 @@
-"""Several nodes on one database: the lease of each, and who takes the tables of one that is gone."""
+"""Several nodes on one database: the lease of each, who takes the tables of one that is gone, and how players come to those of others."""

@@ -53,6 +53,12 @@ class Tenancy:
         self._lease_s = house.settings.now.cluster.lease_s
         self._until = since + self._lease_s
         self._complaints = Seldom()
+        self._news = trio.Event()
+
+    def say(self, place: NodePlace) -> None:
+        """Let the others know at once where this node is reached."""
+        self.place = place
+        self._news.set()
 
     @property
     def left_s(self) -> float:
@@ -89,7 +95,9 @@ class Tenancy:
                 await trio.sleep(_AGAIN_S)
                 continue
             self._until, self.renewed_s = asked + self._lease_s, time.monotonic() - asked
-            await trio.sleep(self._lease_s / RENEWALS)
+            with trio.move_on_after(self._lease_s / RENEWALS):
+                await self._news.wait()
+            self._news = trio.Event()
 
     def _ask(self) -> None:
         house = self._house

@@ -153,16 +153,27 @@ class Lobby:
         Raises:
             RefusedError: Too many tables, no such game, or options that do not fit.
         """
+        table = self.find(player, wanted)
+        if table is not None:
+            self.join(table, player, None)
+            return table
+        fresh = Create(id=wanted.id, variant=wanted.variant, seats=wanted.seats, options=wanted.options)
+        return self.create(player, fresh, network)
+
+    def find(self, player: Player, wanted: Seek) -> Table | None:
+        """Return the open public table that suits a player best; None if there is none.
+
+        Raises:
+            RefusedError: There is no such game, or the options do not fit.
+        """
         game = played(self.catalogue, wanted.variant)
         public = (table for table in self._tables.values() if not table.made.private)
         for table in suitable(
             public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
         ):
             if self._choose(game, table.made.seats, wanted.options)[0] == table.made.chosen:
-                self.join(table, player, None)
                 return table
-        fresh = Create(id=wanted.id, variant=wanted.variant, seats=wanted.seats, options=wanted.options)
-        return self.create(player, fresh, network)
+        return None
 
     def _choose(self, game: Variant, seats: int | None, options: Options) -> tuple[ChosenGame, int]:
         return choose(game, seats, options, self._defaults)
@@ -381,6 +392,11 @@ class Lobby:
             frame = broadcast_frame(_draining(self._drain.by))
             for peer in self.presence.everybody():
                 peer.offer_frame(frame)
+
+    def follows_any(self, peer: Peer) -> bool:
+        """Tell whether a connection follows any table here, with a seat or without."""
+        followed = (self._tables.get(code) for code in peer.tables)
+        return any(table is not None and table.audience.is_following(peer) for table in followed)
 
     def tidy(self, peer: Peer) -> None:
         """Forget the tables that a connection has followed and that are gone, if it has followed many."""

@@ -16,7 +16,7 @@ from truc_protocol.records import BLIND
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Reason
-from truc_server.operation.figures import WEB_PATHS, WEB_REFUSALS, Shape, Spread
+from truc_server.operation.figures import INNER_CUTS, LINK_LOSSES, WEB_PATHS, WEB_REFUSALS, Shape, Spread
 from truc_server.storage import PlayerKind
 from truc_server.storage.journal import MAX_WAITING, SLOW_S, Journal
 from truc_server.table_data.seats import State
@@ -153,6 +153,28 @@ MEASURES: Final = (
         "Connections that were not let in, by the reason: banned, full (limits.connections), address "
         "(limits.connections_per_address), site (a tenth of limits.connections), pace (limits.connects_per_min).",
         lambda seen: _all_of(get_args(Reason), seen.house.figures.turned_away),
+        label="reason",
+    ),
+    Measure(
+        "truc_inner_total",
+        MeasureKind.COUNTER,
+        "What came to cluster.inner: players brought by another node (in), and what was cut: no node (stranger), another "
+        "version (version), without the key (forged), too slow (slow), gone (gone), too many at once (crowded).",
+        lambda seen: _all_of(("in", *INNER_CUTS), seen.house.figures.brought),
+        label="reason",
+    ),
+    Measure(
+        "truc_links",
+        MeasureKind.GAUGE,
+        "Links to other nodes that are open for players of this one.",
+        lambda seen: seen.house.figures.links,
+    ),
+    Measure(
+        "truc_links_lost_total",
+        MeasureKind.COUNTER,
+        "Links to other nodes that came to nothing: the node does not answer (unreached), or lets nobody in (refused); and "
+        "those that ended while their player was here (ended).",
+        lambda seen: _all_of(LINK_LOSSES, seen.house.figures.links_lost),
         label="reason",
     ),
     Measure(

@@ -20,7 +20,6 @@ from truc_protocol.wire.transport import ALPN
 from truc_server.identity.certificate import Tls
 from truc_server.net.admission import Admission
 from truc_server.net.listening import accept
-from truc_server.net.outbox import Sealer
 from truc_server.net.peer import Peer, Surroundings
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.settings.settings import Settings
@@ -99,20 +98,19 @@ class Connections:
                 tls = self._tls
                 encrypted = None if tls is None else await self._encrypt(stream, tls, address)
                 if tls is None or encrypted is not None:
-                    await self.attend(stream, address, began=began, sealer=encrypted)
+                    await self.attend(Peer(self._house, stream, address, began=began, sealer=encrypted))
             finally:
                 self._admission.leave(network)
         except Exception:  # harms no other connection
             log.exception("internal", incident=token_hex(4), address=address)
 
-    async def attend(
-        self, stream: trio.SocketStream, address: str, *, began: float, sealer: Sealer | None
-    ) -> None:
+    async def attend(self, peer: Peer, handle: Handle | None = None) -> None:
         """Speak with a client that has come in and is counted, until the connection ends.
 
-        What it says is handed on here: each function between this and the socket would go on with each message.
+        What it says is handed on here: each function between this and the socket would go on with each message. `handle`
+        takes it in place of what takes what all others say.
         """
-        peer = Peer(self._house, stream, address, began=began, sealer=sealer)
+        handle = handle or self._handle
         connection, outbox = peer.connection, peer.outbox
         self._peers[peer] = None
         bind_contextvars(connection=peer.number)
@@ -123,7 +121,7 @@ class Connections:
                     async for said in peer:
                         for item in said:
                             if connection.state is not _CLOSED and not outbox.is_broken:  # without a call
-                                await self._handle(peer, item)
+                                await handle(peer, item)
                 except Exception:
                     incident = token_hex(4)
                     log.exception("internal", incident=incident, address=peer.address)

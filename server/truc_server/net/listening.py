@@ -7,7 +7,10 @@ Invariant: while nobody can be accepted, for whatever reason, those who are conn
 import errno
 import ipaddress
 import socket
+import stat
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Final, NoReturn
 
 import structlog
@@ -20,6 +23,7 @@ KERNEL_BYTES: Final = 65_536
 AGAIN_S: Final = 0.1  # after the system could accept nobody
 CHUNK: Final = 4_096  # bytes read at once
 _READS: Final = 16  # of what comes after the last word
+_BACKLOG: Final = 16  # on a path; whoever comes there is let in at once
 
 _MISSING_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
@@ -55,6 +59,30 @@ async def open_listeners(listen: ListenSettings) -> list[trio.SocketListener]:
     if not listeners:
         raise OSError(f"cannot listen on any of {', '.join(listen.hosts)}") from missing
     return listeners
+
+
+def listen_at(path: Path) -> trio.SocketListener:
+    """Listen on a path, for this user alone; the socket of a server that is gone is removed.
+
+    Raises:
+        OSError: Somebody listens there, something that is no socket is there, or the system refuses.
+    """
+    if path.exists() or path.is_symlink():
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise OSError("expected a socket or nothing there, got something else")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as tried, suppress(ConnectionRefusedError):
+            tried.connect(str(path))
+            raise OSError(errno.EADDRINUSE, "another program listens there")
+        path.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        path.chmod(0o600)  # before it listens: nobody can have come in
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return trio.SocketListener(trio.socket.from_stdlib_socket(listener))
 
 
 def port_of(listeners: list[trio.SocketListener]) -> int:

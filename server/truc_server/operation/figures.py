@@ -28,6 +28,10 @@ WEB_REFUSALS: Final = (
     "admission",
 )
 """Why something is not served over HTTP."""
+INNER_CUTS: Final = ("stranger", "version", "forged", "slow", "gone", "crowded")
+"""Why somebody who comes to the door for other nodes is cut: no node, one of another version, without the key, too slow, gone, one too many."""
+LINK_LOSSES: Final = ("unreached", "refused", "ended")
+"""Why a link to another node is not there: nobody answers, they let nobody in, or it has ended."""
 SIZES: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
 
@@ -100,6 +104,12 @@ class Figures:
     """The name of the tree of files that browsers are given; empty if none are. Not a count."""
     websockets: int = 0
     """WebSockets open now. Not a count."""
+    brought: Counter[str] = field(default_factory=Counter)
+    """What came to the door for other nodes: who was let in ("in"), and the others by the reason."""
+    links: int = 0
+    """Links to other nodes that this one has open for its clients now. Not a count."""
+    links_lost: Counter[str] = field(default_factory=Counter)
+    """Links that came to nothing or were lost while their client was there, by the reason."""
     certificate_ends: int = 0
     """When the certificate shown now ends, in Unix seconds; 0 without TLS. Not a count."""
 

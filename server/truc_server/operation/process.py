@@ -17,8 +17,9 @@ _SPARE: Final = 256  # open files beside the connections: database, lock, listen
 
 
 def needed_files(settings: Settings) -> int:
-    """Return how many files a server with these settings may come to have open."""
-    return settings.limits.connections + _SPARE
+    """Return how many files a server with these settings may come to have open: each client of a node may have a link to another."""
+    for_each = 2 if settings.cluster.node else 1
+    return for_each * settings.limits.connections + _SPARE
 
 
 def raise_file_limit(needed: int) -> None:

@@ -75,6 +75,7 @@ from truc_server.requests import (
     seating,
     standings,
 )
+from truc_server.requests.elsewhere import Elsewhere
 from truc_server.requests.means import Means
 from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
@@ -90,12 +91,15 @@ _LOGIN_FIRST: Final = "expected a login first"
 
 
 class Dispatch:
-    """The way from a message to what it does."""
+    """The way from a message to what it does; what asks for a table that is not here may be taken `elsewhere`."""
 
-    def __init__(self, means: Means, lobby: Lobby, admission: Admission) -> None:
+    def __init__(
+        self, means: Means, lobby: Lobby, admission: Admission, elsewhere: Elsewhere | None = None
+    ) -> None:
         self._means = means
         self._lobby = lobby
         self._admission = admission
+        self._elsewhere = elsewhere
         self._told = self._introduction(means.settings.now)
         self._complaints = Seldom()
         self._read: list[float] = []  # when the acts were read that wait for one batch
@@ -152,7 +156,8 @@ class Dispatch:
             budget = self._means.pace.steps if is_step else self._means.pace.acts
             await budget.wait(peer.network, message.match, taken_at)
         except Exception as error:
-            self._fail(peer, message, error)
+            if not await self._is_taken_elsewhere(peer, message, error):
+                self._fail(peer, message, error)
 
     async def _handle_other(self, peer: Peer, item: AnyMessage | Failure) -> None:
         if isinstance(item, Failure):
@@ -163,7 +168,19 @@ class Dispatch:
             if self._is_let_in(peer, item):
                 await self._take(peer, item)
         except Exception as error:
-            self._fail(peer, item, error)
+            if not await self._is_taken_elsewhere(peer, item, error):
+                self._fail(peer, item, error)
+
+    async def _is_taken_elsewhere(self, peer: Peer, message: AnyMessage, error: Exception) -> bool:
+        """Tell whether a message that named a table which is not here was taken elsewhere, or answered why not."""
+        elsewhere = self._elsewhere
+        if elsewhere is None or not (isinstance(error, RefusedError) and error.code is Code.NO_SUCH_TABLE):
+            return False
+        try:
+            return await elsewhere.take(peer, message)
+        except Exception as failed:
+            self._fail(peer, message, failed)
+            return True
 
     def _fail(self, peer: Peer, message: AnyMessage, error: Exception) -> None:
         """Answer what could not be done."""
@@ -258,9 +275,11 @@ class Dispatch:
             case Resume() | Watch():
                 await catching_up.follow(means, lobby, peer, player, message)
             case Create() | Join() | Seek() | Leave() | Ready() | Unready() | Unwatch():
-                await seating.take(means, lobby, peer, player, message)
+                await seating.take(means, lobby, peer, player, message, elsewhere=self._elsewhere)
             case ListTables() | ListPlayers() | FollowLobby() | Chat() | Ignore():
                 await company.take(means, lobby, peer, player, message)
+                if self._elsewhere is not None and isinstance(message, Ignore):
+                    self._elsewhere.ignore(peer, message)
             case History() | ListMatches():
                 await history.take(means, lobby, peer, player, message)
             case Leaderboard() | Profile():

@@ -11,6 +11,7 @@ from truc_protocol.records import BLIND
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests import login
+from truc_server.requests.elsewhere import Elsewhere
 from truc_server.requests.means import Means
 from truc_server.storage import PlayerKind
 from truc_server.table_data.options import MODE, Options
@@ -19,8 +20,16 @@ from truc_server.tables.table import Table
 SeatRequest = Create | Join | Seek | Leave | Ready | Unready | Unwatch
 
 
-async def take(means: Means, lobby: Lobby, peer: Peer, player: Player, message: SeatRequest) -> None:
-    """Do what a player asks of the seats of a table.
+async def take(
+    means: Means,
+    lobby: Lobby,
+    peer: Peer,
+    player: Player,
+    message: SeatRequest,
+    *,
+    elsewhere: Elsewhere | None,
+) -> None:
+    """Do what a player asks of the seats of a table; a search may go on `elsewhere`.
 
     Raises:
         RefusedError: The table, the seat or the player's kind does not allow it.
@@ -31,7 +40,7 @@ async def take(means: Means, lobby: Lobby, peer: Peer, player: Player, message: 
             _check_options(means, peer, player, message.options)
             _sit(means, peer, player, message, lobby.create(player, message, peer.network))
         case Seek():
-            await _seek(means, lobby, peer, player, message)
+            await _seek(means, lobby, peer, player, message, elsewhere=elsewhere)
         case Join():
             _join(means, lobby, peer, player, message)
         case Leave():
@@ -80,11 +89,18 @@ def _deals_not(player: Player, code: Code, field: str | None = None) -> RefusedE
     return RefusedError(code, message, field=field)
 
 
-async def _seek(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Seek) -> None:
-    """Look at every table for a seat, when it is this network's turn."""
+async def _seek(
+    means: Means, lobby: Lobby, peer: Peer, player: Player, message: Seek, *, elsewhere: Elsewhere | None
+) -> None:
+    """Look at every table for a seat, when it is this network's turn; those of other nodes come after those here."""
     _check_options(means, peer, player, message.options)
     await means.pace.wait_page(peer.network)
-    if peer.is_open:
+    is_taken = (
+        elsewhere is not None
+        and lobby.find(player, message) is None
+        and await elsewhere.seek(peer, player, message)
+    )
+    if peer.is_open and not is_taken:
         _sit(means, peer, player, message, lobby.seek(player, message, peer.network))
 
 

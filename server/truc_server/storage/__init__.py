@@ -379,6 +379,14 @@ class Node(NamedTuple):
     tables: int
 
 
+class TableOwner(NamedTuple):
+    """Who owns a table, and where that node is reached; all empty if nobody owns it now."""
+
+    node: str
+    public: str
+    inner: str
+
+
 class Taken(NamedTuple):
     """Tables that were taken, by their codes, and the epoch they were taken under."""
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from sqlalchemy import (
     BigInteger,
     Connection,
+    and_,
     bindparam,
     delete,
     func,
@@ -25,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
-from truc_server.storage import Lease, Node, NodePlace, StoreLostError, Taken
+from truc_server.storage import Lease, Node, NodePlace, StoreLostError, TableOwner, Taken
 from truc_server.storage.schema import claims, nodes, ownership, tables
 
 MAX_NODES: Final = 32  # each draws the codes of its tables from a share of its own
@@ -91,6 +92,13 @@ _NODES: Final = (
     .join(tables, tables.c.owner == nodes.c.name, isouter=True)
     .group_by(nodes.c.name)
     .order_by(nodes.c.name)
+)
+
+_WHERE: Final = (
+    select(nodes.c.name, nodes.c.public, nodes.c.inner)
+    .select_from(tables)
+    .join(nodes, and_(nodes.c.name == tables.c.owner, _LIVES), isouter=True)
+    .where(tables.c.code == bindparam("code"))
 )
 
 
@@ -183,6 +191,12 @@ def owner_of(connection: Connection, code: str) -> Node | None:
     )
     row = connection.execute(named.where(_LIVES)).first()
     return None if row is None else _node(row)
+
+
+def find_table(connection: Connection, code: str) -> TableOwner | None:
+    """Return who owns a table; None if there is no such table."""
+    row = connection.execute(_WHERE, {"code": code}).first()
+    return None if row is None else TableOwner(row.name or "", row.public or "", row.inner or "")
 
 
 def codes(connection: Connection) -> tuple[str, ...]:

@@ -153,6 +153,7 @@ class Store:
     old_matches = _reads(housekeeping.old_matches)
     nodes = _reads(leases.all_nodes)
     owner_of = _reads(leases.owner_of)
+    find_table = _reads(leases.find_table)
     owned = _reads(leases.owned)
     codes = _reads(leases.codes)
     is_any_free = _reads(leases.is_any_free)

@@ -26,6 +26,7 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept
+from truc_server.net.peer import Peer
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.settings.settings import WebSettings
 from truc_server.settings.web_address import origin_of, place_of
@@ -255,7 +256,9 @@ class WebDoor:
             await line.send(answer)
             if line.rest:
                 sealer.take(line.rest)
-            await self._connections.attend(line.stream, client, began=line.began, sealer=sealer)
+            await self._connections.attend(
+                Peer(self._house, line.stream, client, began=line.began, sealer=sealer)
+            )
         finally:
             figures.websockets -= 1
             self._admission.leave(network_of(client))

@@ -1,0 +1,150 @@
+"""The door for other nodes: a player whom one of them brings speaks here as if they had come in at the front.
+
+Who connects must prove to have the keys of the server (preface.py); then they name one player, whom they have let in
+themselves, and from then on the connection is that player's, with the limits, bans and rights that they have here.
+Invariants: nobody else gets a byte but a nonce and a proof, and few of them may try at once; a link is counted against
+the limits of the player's own address, once; what is asked for here is never passed on to a third node.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Final
+
+import structlog
+import trio
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import AnyMessage, Refusal, refusal
+from truc_protocol.wire.connection import Failure
+from truc_server.cluster.preface import Admitted, Preface, StrangerError, answer, receive
+from truc_server.cluster.sealing import Sealed
+from truc_server.house import House
+from truc_server.lobby import members
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.admission import Admission
+from truc_server.net.connections import Connections
+from truc_server.net.listening import KERNEL_BYTES, accept, listen_at
+from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.operation.logs import Seldom
+from truc_server.timing.rate_limits import network_of
+
+STRANGERS: Final = 64  # at once, who have not proved anything yet; one more is cut
+
+log = structlog.get_logger()
+
+
+async def open_inner(inner: str) -> list[trio.SocketListener]:
+    """Listen where other nodes connect: on host:port, or on the path of a socket.
+
+    Raises:
+        OSError: That cannot be listened on.
+    """
+    try:
+        if inner.startswith("/"):
+            return [await trio.to_thread.run_sync(listen_at, Path(inner))]
+        host, _, port = inner.rpartition(":")
+        return list(await trio.open_tcp_listeners(int(port), host=host.strip("[]")))
+    except OSError as error:
+        raise OSError(f"cannot listen on {inner} (cluster.inner): {error.strerror or error}") from error
+
+
+class InnerDoor:
+    """Where other nodes bring players to the tables here; `handle` takes what these say."""
+
+    def __init__(
+        self,
+        house: House,
+        lobby: Lobby,
+        connections: Connections,
+        admission: Admission,
+        handle: Callable[[Peer, AnyMessage | Failure], Awaitable[None]],
+    ) -> None:
+        self._house = house
+        self._lobby = lobby
+        self._connections = connections
+        self._admission = admission
+        self._handle = handle
+        self._strangers = 0
+        self._warnings = Seldom()
+
+    async def run(self, listeners: list[trio.SocketListener]) -> None:
+        """Let other nodes in, until cancelled."""
+        for listener in listeners:  # the connections inherit it
+            listener.socket.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_SNDBUF, KERNEL_BYTES)
+        try:
+            async with trio.open_nursery() as tasks:
+                await accept(listeners, self._serve, tasks)
+        finally:
+            _remove(self._house.settings.now.cluster.inner)
+
+    async def _serve(self, stream: trio.SocketStream) -> None:
+        """Speak with a player whom another node brings, until one of them ends it."""
+        try:
+            sealed, preface = await self._receive(stream)
+            network = network_of(preface.address)
+            why = self._admission.enter(preface.address, network)
+            if why is not None:
+                await answer(stream, sealed, _refused(why))
+                return
+            try:
+                await self._let_in(stream, sealed, preface)
+            finally:
+                self._admission.leave(network)
+        except StrangerError as error:
+            self._turn_away(error)
+        except Exception:  # harms no other connection
+            log.exception("internal", incident=token_hex(4))
+
+    async def _receive(self, stream: trio.SocketStream) -> tuple[Sealed, Preface]:
+        if self._strangers >= STRANGERS:
+            raise StrangerError("crowded")
+        self._strangers += 1
+        try:
+            return await receive(stream, self._house.identity.at_rest)
+        finally:
+            self._strangers -= 1
+
+    def _turn_away(self, error: StrangerError) -> None:
+        self._house.figures.brought[error.why] += 1
+        if self._warnings.is_due(trio.current_time()):
+            log.warning("inner_stranger", reason=error.why)
+
+    async def _let_in(self, stream: trio.SocketStream, sealed: Sealed, preface: Preface) -> None:
+        player = Player(preface.kind, preface.player, preface.name)
+        try:
+            members.check_banned(self._house.sanctions.now, player)
+        except RefusedError as error:
+            await answer(stream, sealed, _refused(error.refusal(None)))
+            return
+        if self._lobby.is_draining and not self._lobby.has_seat(player):
+            away = refusal(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
+            await answer(stream, sealed, _refused(away))
+            return
+        await answer(stream, sealed, Admitted())
+        self._house.figures.brought["in"] += 1
+        peer = self._brought(stream, sealed, preface)
+        named = self._lobby.named(player)
+        peer.admit(named)
+        log.info("brought", node=preface.node, name=named.name, tag=named.tag, address=preface.address)
+        self._lobby.enter(peer, named)
+        peer.ignored |= set(preface.ignored)
+        await self._connections.attend(peer, self._handle)
+
+    def _brought(self, stream: trio.SocketStream, sealed: Sealed, preface: Preface) -> Peer:
+        peer = Peer(self._house, stream, preface.address, began=trio.current_time(), sealer=sealed)
+        peer.connection.begin_ready()
+        peer.wanted = preface.wanted
+        return peer
+
+
+def _remove(inner: str) -> None:
+    """Remove the socket of a node that ends, if it is a file."""
+    if inner.startswith("/"):
+        with suppress(OSError):
+            Path(inner).unlink()
+
+
+def _refused(why: Refusal) -> Admitted:
+    return Admitted(code=why.code, msg=why.msg, retry_after_ms=why.retry_after_ms)

@@ -1,0 +1,169 @@
+"""What two nodes say to each other before a client's frames go over a link: who each is, and which player is brought.
+
+The node that connects opens with its nonce; the door answers with its own, and a proof that it has the key; the
+preface follows, sealed, which is the proof of the node that connects; the door answers whether the player may come
+in, sealed too. Invariants: nothing of a player is said to anybody who has not proved to have the key; every wait has an end.
+"""
+
+from secrets import token_bytes
+from typing import Annotated, Any, Final, TypeVar
+
+import msgspec
+import trio
+from msgspec import Meta
+
+from truc_protocol.codec import EncodingError, pack, unpack
+from truc_protocol.crypto.keys import same_secret
+from truc_protocol.errors import RemoteError
+from truc_server.cluster.sealing import NONCE, OPENING, PROOF, Sealed, link_keys
+from truc_server.net.listening import CHUNK
+from truc_server.storage import PlayerKind
+
+GREETING_S: Final = 5.0  # for all that is said before frames go
+_MOST_BYTES: Final = 16_384  # of what is said before, which is far less
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class StrangerError(Exception):
+    """The other end is no node of this server; the text is why, one of `INNER_CUTS` (operation/figures.py)."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class Preface(msgspec.Struct, frozen=True):
+    """Whom a node brings, as it has let them in itself."""
+
+    node: str
+    """The node that brings them."""
+    kind: PlayerKind
+    """Whether they have a key."""
+    player: Annotated[bytes, Meta(min_length=16, max_length=32)]
+    """The key, or the guest's id."""
+    name: str
+    """The name they go by there."""
+    address: str
+    """Where they come from."""
+    wanted: tuple[str, ...] = ()
+    """The capabilities that their client has asked for."""
+    ignored: tuple[str, ...] = ()
+    """The tags of whom they ignore."""
+
+
+class Admitted(msgspec.Struct, frozen=True):
+    """The answer of the door: nothing, or why the player may not come in."""
+
+    code: str | None = None
+    """The code of a refusal; None if they may."""
+    msg: str = ""
+    """The same in words."""
+    retry_after_ms: int | None = None
+    """When to try again."""
+
+
+class _Words:
+    """What is said on a stream before frames go, read to the byte."""
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        self.stream = stream
+        self.rest = b""
+
+    async def read(self, count: int) -> bytes:
+        """Return so many bytes.
+
+        Raises:
+            StrangerError: The other end has hung up.
+        """
+        while len(self.rest) < count:
+            await self._more()
+        read, self.rest = self.rest[:count], self.rest[count:]
+        return read
+
+    async def _more(self) -> bytes:
+        try:
+            received = await self.stream.receive_some(CHUNK)
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise StrangerError("gone") from error
+        if not received:
+            raise StrangerError("gone")
+        self.rest += received
+        return bytes(received)
+
+    async def say(self, said: bytes) -> None:
+        """Send bytes; raises what `read` does."""
+        try:
+            await self.stream.send_all(said)
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise StrangerError("gone") from error
+
+    async def open(self, sealed: Sealed, kind: type[T]) -> T:
+        """Return what the other end has sealed first.
+
+        Raises:
+            StrangerError: It has not the key, or has hung up.
+        """
+        sealed.feed(self.rest)
+        taken, self.rest = len(self.rest), b""
+        try:
+            while (piece := sealed.read()) is None:
+                if taken > _MOST_BYTES:
+                    raise StrangerError("forged")
+                sealed.feed(received := await self._more())
+                taken, self.rest = taken + len(received), b""
+            return msgspec.convert(unpack(piece), kind, builtin_types=(bytes,))
+        except (RemoteError, EncodingError, msgspec.ValidationError) as error:
+            raise StrangerError("forged") from error
+
+
+def _packed(value: Any) -> bytes:
+    return pack(msgspec.to_builtins(value, builtin_types=(bytes,)))
+
+
+async def call(stream: trio.SocketStream, at_rest: bytes, preface: Preface) -> tuple[Sealed, Admitted]:
+    """Bring a player to the door of another node; return what seals the link, and the answer.
+
+    Raises:
+        StrangerError: The other end is no node of this server, or has hung up.
+        trio.TooSlowError: It does not answer.
+    """
+    words, nonce = _Words(stream), token_bytes(NONCE)
+    with trio.fail_after(GREETING_S):
+        await words.say(OPENING + nonce)
+        other, proof = await words.read(NONCE), await words.read(PROOF)
+        keys = link_keys(at_rest, nonce, other)
+        if not same_secret(proof, keys.door):
+            raise StrangerError("forged")
+        sealed = Sealed(seals=keys.to_owner, opens=keys.to_client)
+        await words.say(sealed.seal(_packed(preface)))
+        return sealed, await words.open(sealed, Admitted)
+
+
+async def receive(stream: trio.SocketStream, at_rest: bytes) -> tuple[Sealed, Preface]:
+    """Take whoever connects at their word, once they have proved it; return what seals the link, and whom they bring.
+
+    Raises:
+        StrangerError: They are no node of this server, or have hung up.
+    """
+    words, nonce = _Words(stream), token_bytes(NONCE)
+    try:
+        with trio.fail_after(GREETING_S):
+            opening = await words.read(len(OPENING))
+            if opening != OPENING:
+                is_node = opening.startswith(OPENING.partition(b"/")[0])
+                raise StrangerError("version" if is_node else "stranger")
+            keys = link_keys(at_rest, await words.read(NONCE), nonce)
+            await words.say(nonce + keys.door)
+            sealed = Sealed(seals=keys.to_client, opens=keys.to_owner)
+            return sealed, await words.open(sealed, Preface)
+    except trio.TooSlowError as error:
+        raise StrangerError("slow") from error
+
+
+async def answer(stream: trio.SocketStream, sealed: Sealed, admitted: Admitted) -> None:
+    """Tell the node that has brought a player whether they may come in; raises what `receive` does."""
+    with trio.move_on_after(GREETING_S) as patience:
+        await _Words(stream).say(sealed.seal(_packed(admitted)))
+    if patience.cancelled_caught:
+        raise StrangerError("slow")

@@ -1,0 +1,56 @@
+"""What a node needs so that its clients come to the tables of others, and theirs to its own, put together."""
+
+import trio
+
+from truc_server.cluster.directory import StoreDirectory
+from truc_server.cluster.inner_door import InnerDoor, open_inner
+from truc_server.cluster.links import Links
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.admission import Admission
+from truc_server.net.connections import Connections
+from truc_server.net.peer import Peer
+from truc_server.requests.dispatch import Dispatch
+from truc_server.requests.elsewhere import Board, OwnersWord, Routes
+
+
+class Routing:
+    """The ways between this node and the others; `board` knows the public tables of these.
+
+    Attributes:
+        routes: what becomes of requests for tables that are not here.
+    """
+
+    def __init__(self, house: House, lobby: Lobby, *, board: Board | None = None) -> None:
+        cluster = house.settings.now.cluster
+        self._house = house
+        self._lobby = lobby
+        self._directory = StoreDirectory(house.store.find_table)
+        self._links = Links(house, cluster.node)
+        self.routes = Routes(
+            cluster.node,
+            lobby,
+            house.journal,
+            house.pace,
+            sends=cluster.route == "moved",
+            directory=self._directory,
+            links=self._links,
+            board=board,
+        )
+
+    def leave(self, peer: Peer) -> None:
+        """End what a client that is gone has on other nodes."""
+        self._links.drop(peer)
+
+    async def open(self, connections: Connections, admission: Admission, tasks: trio.Nursery) -> None:
+        """Let clients be brought to other nodes, and let these bring theirs, if the settings say where.
+
+        Raises:
+            OSError: That cannot be listened on.
+        """
+        await tasks.start(self._links.run)
+        if inner := self._house.settings.now.cluster.inner:
+            listeners = await open_inner(inner)
+            brought = Dispatch(self._house.means(), self._lobby, admission, OwnersWord(self._directory))
+            door = InnerDoor(self._house, self._lobby, connections, admission, brought.handle)
+            tasks.start_soon(door.run, listeners)

@@ -1,0 +1,182 @@
+"""What is asked for here and stands on another node: a client is sent there, or brought there over a link.
+
+A request that names a table is looked for here first; only when there is none of that code is the directory asked. A
+connection that follows nothing here may be sent to the owner of the table; one that follows a table here, or has a link
+already, stays, and is brought: so whoever plays at tables of several nodes is not sent round between them. Invariants:
+a table that is here costs nothing of this; the owner's own word counts, the directory only says whom to ask.
+"""
+
+from typing import Final, Protocol
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Request, Seek
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.floods import Pace
+from truc_server.net.peer import Peer, Player, RefusedError, TooSoonError
+from truc_server.requests import login
+from truc_server.storage import TableOwner
+from truc_server.storage.journal import Journal
+
+AGAIN_MS: Final = 1_000
+"""After which a client asks again for a table that is between two nodes; longer than anybody believes what the directory said."""
+
+
+class Directory(Protocol):
+    """Which node owns a table."""
+
+    async def owner_of(self, code: str) -> TableOwner | None:
+        """Return who owns a table, as of a moment ago; None if there is no such table.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        ...
+
+
+class Board(Protocol):
+    """The public tables of other nodes, as far as they are known here."""
+
+    def suitable(self, player: Player, wanted: Seek) -> TableOwner | None:
+        """Return a node with a public table that is as wanted and has a seat for the player; None if none is known."""
+        ...
+
+
+class Carrier(Protocol):
+    """The links over which clients of this node are brought to others."""
+
+    def carries(self, peer: Peer) -> bool:
+        """Tell whether a connection has a link."""
+        ...
+
+    def pass_on(self, peer: Peer, message: ClientMessage, code: str) -> bool:
+        """Pass a request on over the link by which a connection follows a table; False if it has none."""
+        ...
+
+    async def bring(
+        self, peer: Peer, player: Player, message: ClientMessage, place: TableOwner, code: str | None
+    ) -> None:
+        """Pass a request on to a node, over a link that is opened if there is none.
+
+        Raises:
+            RefusedError: The node does not answer, or takes nobody from there now.
+        """
+        ...
+
+    def ignore(self, peer: Peer, message: Ignore) -> None:
+        """Let the nodes to which a connection has links know whom its player ignores, or hears again."""
+        ...
+
+
+class Elsewhere(Protocol):
+    """What becomes of a request for what is not here."""
+
+    async def take(self, peer: Peer, message: AnyMessage) -> bool:
+        """Take on a request for a table that is not here; False if there is no such table anywhere.
+
+        Raises:
+            RefusedError: The table is not to be had now.
+        """
+        ...
+
+    async def seek(self, peer: Peer, player: Player, wanted: Seek) -> bool:
+        """Take on a search for a seat that nothing here suits; False if nothing is known elsewhere either, or raise as `take`."""
+        ...
+
+    def ignore(self, peer: Peer, message: Ignore) -> None:
+        """Note, where it matters, that a player ignores somebody, or hears them again."""
+        ...
+
+
+def code_of(message: AnyMessage) -> str | None:
+    """Return the code of the table that a message names, in capitals; None if it names none."""
+    code: str | None = getattr(message, "table", None)
+    return None if code is None else code.upper()
+
+
+class Routes:
+    """What becomes of a request of a client of this node: the client is sent to the owner, or the request is."""
+
+    def __init__(
+        self,
+        node: str,
+        lobby: Lobby,
+        journal: Journal,
+        pace: Pace,
+        *,
+        sends: bool,
+        directory: Directory,
+        links: Carrier,
+        board: Board | None = None,
+    ) -> None:
+        self._node = node
+        self._lobby = lobby
+        self._journal = journal
+        self._pace = pace
+        self._sends = sends
+        self._directory = directory
+        self._links = links
+        self._board = board
+
+    async def take(self, peer: Peer, message: AnyMessage) -> bool:
+        """Take a request to the node that owns the table it names; False if there is no such table."""
+        code, player = code_of(message), peer.player
+        if code is None or player is None or not isinstance(message, Request):
+            return False
+        if self._links.pass_on(peer, message, code):
+            return True
+        await self._pace.wait_page(peer.network)
+        place = await self._directory.owner_of(code)
+        if place is not None and peer.is_open:
+            await self._route(peer, player, message, place, code)
+        return place is not None
+
+    async def seek(self, peer: Peer, player: Player, wanted: Seek) -> bool:
+        """Take a search for a seat to a node with a public table that suits; False if none is known."""
+        place = None if self._board is None else self._board.suitable(player, wanted)
+        if place is None or place.node == self._node:
+            return False
+        await self._route(peer, player, wanted, place, None)
+        return True
+
+    def ignore(self, peer: Peer, message: Ignore) -> None:
+        """Let the nodes to which a connection has links know whom its player ignores, or hears again."""
+        self._links.ignore(peer, message)
+
+    async def _route(
+        self, peer: Peer, player: Player, message: ClientMessage, place: TableOwner, code: str | None
+    ) -> None:
+        if place.node in ("", self._node):
+            raise TooSoonError("the table is being taken over: ask again in a moment", AGAIN_MS)
+        login.remember(self._journal, peer)  # a guest who was not stored is unknown there
+        if self._sends and place.public and not self._stays(peer):
+            peer.dismiss(Code.MOVED, f"that is at {place.public}", to=place.public)
+            return
+        if not place.inner:
+            where = f": it is at {place.public}, which takes another connection" if place.public else ""
+            raise RefusedError(Code.NOT_NOW, f"expected a table that this connection can reach{where}")
+        await self._journal.wait_durable(self._journal.gate)
+        await self._links.bring(peer, player, message, place, code)
+
+    def _stays(self, peer: Peer) -> bool:
+        return self._links.carries(peer) or self._lobby.follows_any(peer)
+
+
+class OwnersWord:
+    """What becomes of a request that another node has brought: it goes no further, and who asks must look again."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+
+    async def take(self, _peer: Peer, message: AnyMessage) -> bool:
+        """Let who asks look again for a table that is on its way; False if there is no such table."""
+        code = code_of(message)
+        if code is None or await self._directory.owner_of(code) is None:
+            return False
+        raise TooSoonError("the table has another node now, or will: ask again in a moment", AGAIN_MS)
+
+    async def seek(self, _peer: Peer, _player: Player, _wanted: Seek) -> bool:
+        """Look nowhere else."""
+        return False
+
+    def ignore(self, peer: Peer, message: Ignore) -> None:
+        """Nobody else needs to know."""

@@ -1,0 +1,371 @@
+"""Tables of another node: who asks for one is sent there, or brought there over a link."""
+
+from contextlib import asynccontextmanager
+from functools import partial
+
+import pytest
+import trio
+from server.asking import figures, telling
+from server.conftest import QUICK, asked, changed, only_cut, together
+from server.nodes import Nodes
+from server.rawclient import Seat
+from server.test_signs import in_clear, sealed
+from server.watching import Eye
+
+from truc_protocol.audit import Result
+from truc_protocol.codec import pack
+from truc_server import server as running_server
+from truc_server.cluster.preface import Admitted
+from truc_server.cluster.routing import Routing
+from truc_server.metrics import page
+from truc_server.operation.figures import LINK_LOSSES
+from truc_server.storage import TableOwner
+
+pytestmark = pytest.mark.slow
+QUICK_S = 3  # of a lease: soon over, and renewed in time on a busy machine too
+
+
+@pytest.fixture
+def nodes(tmp_path) -> Nodes:
+    return Nodes(tmp_path)
+
+
+@asynccontextmanager
+async def two(nodes, route, **fields):
+    """Run two nodes that know each other."""
+    async with (
+        nodes.run("one", route=route, inner=nodes.inner("one"), **fields) as one,
+        nodes.run("two", route=route, inner=nodes.inner("two"), **fields) as other,
+    ):
+        await nodes.known("one", "two")
+        yield one, other
+
+
+async def moved(server, seat: Seat, message) -> dict:
+    """Ask for what is elsewhere; return the goodbye that answers it."""
+    await seat.client.send(message)
+    bye = await seat.client.until("bye")
+    assert bye["code"] == "moved"
+    return bye
+
+
+@pytest.mark.parametrize("guests", [(), (1,)])
+async def test_match_of_players_on_two_nodes_is_played_over_a_link(nodes, guests):
+    async with two(nodes, "proxy") as (one, other):
+        first = await one.seat(seed=1)
+        second = await other.seat(seed=2, keyed=not guests)
+        await second.join(await first.create("truc-french", seats=2, options={"match": 1, "guests": 1}), 1)
+        for seat in (first, second):
+            assert (await seat.ready())["t"] == "ok"
+        await together(first.play, second.play)
+        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+        assert set(nodes.owners().values()) == {"one"}
+
+
+async def test_player_without_a_table_is_sent_to_the_node_that_has_it(nodes):
+    async with two(nodes, "moved") as (one, other):
+        first, second = await one.seat(seed=1), await other.seat(seed=2)
+        table = await first.create("truc-french", seats=2, options={"match": 1})
+        bye = await moved(other, second, {"t": "join", "table": table})
+        assert bye["to"] == f"127.0.0.1:{one.port}"
+        second.client = await one.connect()
+        assert (await second.login())["t"] == "welcome"
+        await second.join(table, 1)
+        for seat in (first, second):
+            assert (await seat.ready())["t"] == "ok"
+        await together(first.play, second.play)
+        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+
+
+async def test_player_who_follows_a_table_is_brought_and_not_sent_away(nodes):
+    async with two(nodes, "moved") as (one, other):
+        first, second = await one.seat(seed=1), await other.seat(seed=2)
+        table = await first.create("truc-french", seats=2)
+        own = await second.create("truc-french", seats=2)
+        assert (await second.client.ask({"t": "join", "table": table}))["t"] == "ok"
+        assert (await second.client.ask({"t": "leave", "table": own}))["t"] == "ok"
+        third = await first.create("truc-french", seats=2)
+        assert (await second.client.ask({"t": "join", "table": third}))["t"] == "ok"
+
+
+async def test_table_that_nobody_has_is_none_of_another_node_either(nodes):
+    async with two(nodes, "proxy") as (one, _):
+        client = (await one.seat()).client
+        await client.refused({"t": "join", "table": "ABCDE"}, "no_such_table", field="table")
+        mid = bytes(32)
+        act = {"t": "act", "table": "ABCDE", "match": mid, "body": b"", "sig": bytes(64)}
+        await client.refused(act, "no_such_table", field="table")
+
+
+async def test_guest_who_is_sent_away_before_sitting_down_is_known_there_by_the_token(nodes):
+    async with two(nodes, "moved") as (one, other):
+        table = await (await one.seat(seed=1)).create("truc-french", seats=2)
+        guest = await other.seat(seed=2, keyed=False)
+        token, tag = (guest.client.welcome[name] for name in ("token", "player"))
+        await moved(other, guest, {"t": "join", "table": table})
+        there = await one.connect()
+        welcome = await there.login_token(token)
+        assert (welcome["t"], welcome["player"]) == ("welcome", tag)
+
+
+async def test_resuming_at_tables_of_several_nodes_ends(nodes):
+    """Who has a seat on each of two nodes, and comes back by a third, is sent on once, and then brought."""
+    async with (
+        two(nodes, "moved") as (one, other),
+        nodes.run("three", inner=nodes.inner("three")) as third,
+    ):
+        await nodes.known("three")
+        player = await one.seat(seed=1)
+        tables = [await player.create("truc-french", seats=2)]
+        player.client = await other.connect()
+        await player.login()
+        tables.append(await player.create("truc-french", seats=2))
+        joins = [{"t": "join", "table": table} for table in tables]
+        server, moves = third, 0
+        while True:
+            player.client = await server.connect()
+            await player.login()
+            for join in joins:
+                await player.client.send(join)
+            came = [await player.client.until("ok" if moves else "bye")]
+            if came[0]["t"] == "ok":
+                break
+            moves += 1
+            assert came[0]["to"] == f"127.0.0.1:{one.port}"
+            server = one
+        assert (await player.client.until("ok"))["seat"] == 0
+        assert moves == 1
+
+
+async def test_table_of_another_node_is_watched_and_talked_at_over_a_link(nodes):
+    async with two(nodes, "proxy") as (one, other):
+        seats = await one.match(2, options={"match": 1})
+        eye = await Eye().connect(other)
+        assert (await eye.watch(seats[0].table))["t"] == "ok"
+        said = {"t": "chat", "table": seats[0].table, "text": "hello"}
+        assert (await eye.ask(said))["t"] == "ok"
+        await together(*(seat.play for seat in seats))
+        await eye.until(lambda eye: eye.next >= seats[0].next)
+        assert [line["text"] for line in seats[0].client.came("chat")] == ["hello"]
+        (records,) = eye.seen.values()
+        assert list(records.values()) == seats[0].records[-len(records) :]
+
+
+async def test_signs_reach_partners_over_links_in_a_box_and_in_clear(nodes):
+    async with two(nodes, "proxy") as (one, other):
+        seats = [await one.seat(seed=1), await other.seat(seed=2)]
+        seats += [await other.seat(seed=3), await one.seat(seed=4, keyed=False, boxed=False)]
+        table = await seats[0].create("truc-catalan", seats=4, options={"guests": 1})
+        for number, seat in enumerate(seats[1:], 1):
+            await seat.join(table, number)
+        for seat in seats:
+            assert (await seat.ready())["t"] == "ok"
+            seat.chooses = only_cut
+        await together(*(partial(seat.play, asked) for seat in seats))
+        assert (await seats[2].client.ask(sealed(seats[2], "three", 0)))["t"] == "ok"
+        assert (await seats[0].client.until("sign"))["from"] == 2
+        assert (await seats[3].client.ask(in_clear(seats[3], "three")))["t"] == "ok"
+        assert (await seats[1].client.until("sign"))["from"] == 3
+
+
+async def test_who_is_ignored_is_not_heard_over_a_link_before_it_and_after(nodes):
+    async with two(nodes, "proxy") as (one, other):
+        first, noisy, other_noisy = [await one.seat(seed=seed) for seed in (1, 2, 3)]
+        table = await first.create("truc-catalan", seats=4)
+        await noisy.join(table)
+        await other_noisy.join(table)
+        second = (await other.seat(seed=4)).client
+
+        async def ignore(seat: Seat, **fields) -> None:
+            request = {"t": "ignore", "player": seat.client.welcome["player"], **fields}
+            assert (await second.ask(request))["t"] == "ok"
+
+        await ignore(noisy)
+        assert (await second.ask({"t": "join", "table": table}))["t"] == "ok"
+        await ignore(other_noisy)
+        assert (await second.ask({"t": "unready", "table": table}))["t"] in {
+            "ok",
+            "error",
+        }  # it is there by now
+        for seat in (noisy, other_noisy, first):
+            assert (await seat.client.ask({"t": "chat", "table": table, "text": seat.name}))["t"] == "ok"
+        assert (await second.until("chat"))["text"] == first.name
+        assert [line["text"] for line in second.came("chat")] == [first.name]
+
+
+async def test_what_the_owner_says_goes_on_byte_for_byte_and_its_own_affairs_do_not(nodes):
+    """What no version knows comes through too; pings are answered by the node that brings, and its caps are not the client's."""
+    strange = b"\x83\xa1t\xa5table\xa1x\xcd\x00\x01\xa5state\xc0"  # a longer form, and a field of nobody's
+    async with nodes.run("one", route="proxy") as one, nodes.ghost("ghost", "GHOST") as ghost:
+        client = (await one.seat()).client
+        number = await client.send({"t": "join", "table": "ghost", "seat": 1})
+        link = await ghost.link()
+        assert link.preface.address == "127.0.0.1"
+        assert await link.receive() == {"t": "join", "id": number, "table": "ghost", "seat": 1}
+        await link.say({"t": "ping", "n": 7}, {"t": "caps", "gone": ["chat"]}, strange)
+        await link.say({"t": "ok", "re": number + 1}, {"t": "ok", "re": number, "seat": 1})
+        assert (await link.receive())["n"] == 7
+        frames = [await client.next_frame() for _ in range(2)]
+        assert frames == [strange, pack({"t": "ok", "re": number, "seat": 1})]
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [("kicked", "kicked"), ("slow_consumer", "slow_consumer"), ("internal", "shutting_down")],
+)
+async def test_last_word_of_the_owner_ends_the_clients_connection(nodes, code, told):
+    async with nodes.run("one", route="proxy") as one, nodes.ghost("ghost", "GHOST") as ghost:
+        client = (await one.seat()).client
+        await client.send({"t": "join", "table": "GHOST"})
+        link = await ghost.link()
+        await link.say(
+            {"t": "error", "code": code, "msg": "", "close": True}, {"t": "bye", "code": code, "msg": ""}
+        )
+        bye = (await client.closed())[-1]
+        assert (bye["t"], bye["code"], "reconnect_after_ms" in bye) == ("bye", told, told == "shutting_down")
+
+
+async def test_owner_that_falls_silent_costs_its_client_one_connection(nodes):
+    async with (
+        nodes.run("one", lease_s=QUICK_S, route="proxy") as one,
+        nodes.ghost("ghost", "GHOST") as ghost,
+    ):
+        client = (await one.seat()).client
+        await client.send({"t": "join", "table": "GHOST"})
+        await ghost.link()
+        bye = (await client.closed())[-1]
+        assert (bye["code"], bye["reconnect_after_ms"]) == ("shutting_down", 2_000)
+
+
+async def test_table_of_a_node_that_does_not_answer_is_asked_for_again(nodes):
+    async with nodes.run("one", route="proxy") as one:
+        client = (await one.seat()).client
+        async with nodes.ghost("ghost", "GHOST"):
+            pass
+        refused = await client.ask({"t": "join", "table": "GHOST"})
+        assert (refused["code"], refused["retry_after_ms"]) == ("rate_limited", 1_000)
+        nodes.change("UPDATE nodes SET lease_until_ms = 0 WHERE name = 'ghost'")
+        refused = await client.ask({"t": "join", "table": "GHOST"})
+        assert (refused["code"], refused["retry_after_ms"]) == ("rate_limited", 1_000)
+
+
+async def test_table_that_cannot_be_reached_over_this_connection_is_refused(nodes):
+    async with nodes.run("one") as one, nodes.run("two") as other:
+        await nodes.known("one", "two")
+        first, second = await one.seat(seed=1), await other.seat(seed=2)
+        table = await first.create("truc-french", seats=2)
+        await second.create("truc-french", seats=2)
+        refused = await second.client.ask({"t": "join", "table": table})
+        assert (refused["code"], f"127.0.0.1:{one.port}" in refused["msg"]) == ("not_now", True)
+
+
+async def test_match_goes_on_when_the_owner_dies_with_links_open(nodes):
+    async with nodes.run("two", lease_s=QUICK_S, inner=nodes.inner("two"), route="proxy") as other:
+        async with nodes.run("one", inner=nodes.inner("one"), route="proxy") as one:
+            await nodes.known("one", "two")
+            first, second = await one.seat(seed=1), await other.seat(seed=2)
+            await second.join(await first.create("truc-french", seats=2, options={"match": 1}), 1)
+            for seat in (first, second):
+                assert (await seat.ready())["t"] == "ok"
+            await together(
+                *(partial(seat.play, until=lambda seat: seat.next >= 5) for seat in (first, second))
+            )
+        bye = (await second.client.closed())[-1]
+        assert (bye["code"], bye["reconnect_after_ms"]) == ("shutting_down", 2_000)
+        await nodes.owned_by("two")
+        for seat in (first, second):
+            answer = await seat.come_back(await other.connect())
+            while (
+                answer.get("code") == "rate_limited"
+            ):  # what the directory has said is believed for a moment
+                answer = await seat.resume()
+            assert answer["t"] == "ok"
+            await seat.send_again()
+        await together(first.play, second.play)
+        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+
+
+async def test_client_that_does_not_read_holds_up_its_own_link_and_no_other(nodes):
+    """Only as much is read from the owner as the client's outbox takes; whoever else is brought goes on."""
+    small = changed(QUICK, limits={"outbox_bytes": 65_536})
+    note = pack({"t": "said", "table": "GHOST", "seat": 0, "phrase": "x" * 30_000})
+    async with nodes.run("one", small, route="proxy") as one, nodes.ghost("ghost", "GHOST") as ghost:
+        slow = (await one.seat(seed=1)).client
+        await slow.send({"t": "join", "table": "GHOST"})
+        link = await ghost.link()
+        said = 0
+        with trio.move_on_after(1):
+            while said < 1_000:
+                await link.say(note)
+                said += 1
+        assert said < 200
+        quick = (await one.seat(seed=2)).client
+        number = await quick.send({"t": "join", "table": "GHOST"})
+        while len(ghost.links) < 2:
+            await trio.lowlevel.checkpoint()
+        await ghost.links[1].say({"t": "ok", "re": number, "seat": 1})
+        assert (await quick.until("ok"))["re"] == number
+
+
+class Board:
+    """Public tables of other nodes, all of which are at one place."""
+
+    def __init__(self) -> None:
+        self.place: TableOwner | None = None
+
+    def suitable(self, _player, _wanted):
+        return self.place
+
+
+@pytest.mark.parametrize("route", ["moved", "proxy"])
+async def test_seat_is_sought_on_another_node_if_nothing_here_suits(nodes, monkeypatch, route):
+    board = Board()
+    monkeypatch.setattr(running_server, "Routing", partial(Routing, board=board))
+    async with two(nodes, route) as (one, other):
+        table = await (await one.seat(seed=1)).create("truc-french", seats=2)
+        board.place = TableOwner("one", f"127.0.0.1:{one.port}", nodes.inner("one"))
+        second = await other.seat(seed=2)
+        seek = {"t": "seek", "variant": "truc-french", "seats": 2}
+        if route == "moved":
+            assert (await moved(other, second, seek))["to"] == board.place.public
+            second.client = await one.connect()
+            await second.login()
+        answer = await second.client.ask(seek)
+        assert (answer["t"], answer["table"], answer["seat"]) == ("ok", table, 1)
+        assert (await second.client.ask({"t": "leave", "table": table}))["t"] == "ok"
+
+
+async def test_seat_here_comes_before_one_elsewhere(nodes, monkeypatch):
+    board = Board()
+    monkeypatch.setattr(running_server, "Routing", partial(Routing, board=board))
+    async with two(nodes, "moved") as (one, other):
+        board.place = TableOwner("one", f"127.0.0.1:{one.port}", nodes.inner("one"))
+        table = await (await other.seat(seed=1)).create("truc-french", seats=2)
+        answer = await (await other.seat(seed=2)).client.ask(
+            {"t": "seek", "variant": "truc-french", "seats": 2}
+        )
+        assert (answer["t"], answer["table"]) == ("ok", table)
+
+
+async def test_links_are_counted_where_they_are_opened(nodes, monkeypatch):
+    monkeypatch.setattr(page, "FRESH_S", 0.0)
+    names = ("truc_links", *(f'truc_links_lost_total{{reason="{why}"}}' for why in LINK_LOSSES))
+
+    async def counted(server) -> list[float]:
+        told = await figures(server)
+        return [told[name] for name in names]
+
+    async with nodes.run("one", telling(), route="proxy") as one:
+        client = (await one.seat()).client
+        async with nodes.ghost("ghost", "GHOST") as ghost:
+            ghost.answers = Admitted(code="server_full", msg="full", retry_after_ms=5)
+            join = {"t": "join", "table": "GHOST"}
+            assert (await client.ask(join))["retry_after_ms"] == 5
+            ghost.answers = Admitted()
+            await client.send(join)
+            await ghost.link()
+            while await counted(one) != [1, 0, 1, 0]:
+                await trio.lowlevel.checkpoint()
+        await client.closed()
+        await (await one.seat()).client.ask(join)
+        assert await counted(one) == [0, 1, 1, 1]
