@@ -20,6 +20,7 @@ class BlindHarness(ClientHarness, BlindServer):
     Attributes:
         passes_on: tells which record of a puppet is passed on though a check fails; nobody of the kit does anything more.
         deals_here: the client has named what a seat at such a table takes.
+        killed: the kit has ended the client, to start it again.
     """
 
     def __init__(self, game: Game = FRENCH, *, seed: int = 1) -> None:
@@ -28,6 +29,7 @@ class BlindHarness(ClientHarness, BlindServer):
         self.opts = self.opts._replace(guests=0)
         self.passes_on: Callable[[Record], bool] = lambda _record: False
         self.deals_here = False
+        self.killed = False
 
     async def greet(self, message: messages.ClientHello) -> None:
         """Prove who the server is, and keep what the client wants."""

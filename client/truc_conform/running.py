@@ -1,6 +1,6 @@
 """Running scenes: a server on loopback, the client's program started against it, and what came of each case.
 
-The program is started without a shell, where the kit was, and ended by its own id; each start has a fresh folder. Several scenes may run at once; each
+The program is started without a shell, where the kit was, and ended by its own id; each start has a fresh folder, unless a scene is about what a program finds there again. Several scenes may run at once; each
 has its own ports.
 """
 
@@ -50,7 +50,7 @@ class Order(NamedTuple):
 
 
 Visit = Callable[[ClientHarness, Path], Awaitable[Exit | str]]
-"""Lets a client visit the server once, with a folder of its own that is not there yet; returns how it ended."""
+"""Lets a client visit the server once, in a folder that need not be there yet; returns how it ended."""
 
 
 def filled(command: Sequence[str], server: ClientHarness, home: Path) -> list[str]:
@@ -102,7 +102,7 @@ async def _play(server: ClientHarness, scene: Scene, visit: Visit, folder: Path)
         end: Exit | str = "it was not started"
         for run in range(scene.runs):
             server.done, server.is_over = trio.Event(), False
-            end = await visit(server, folder / str(run))
+            end = await visit(server, folder / str(0 if scene.keeps_home else run))
             if isinstance(end, str):
                 break
         nursery.cancel_scope.cancel()
@@ -138,8 +138,8 @@ async def _admit(server: ClientHarness, door: int, stream: trio.SocketStream) ->
 async def _run(order: Order, server: ClientHarness, home: Path) -> Exit | str:
     """Run the client once; return how it ended, or why it could not be started."""
     began = trio.current_time()
-    await trio.Path(home).mkdir()
-    with home.with_suffix(".stdout").open("wb") as stdout, home.with_suffix(".stderr").open("wb") as stderr:
+    await trio.Path(home).mkdir(exist_ok=True)
+    with home.with_suffix(".stdout").open("ab") as stdout, home.with_suffix(".stderr").open("ab") as stderr:
         try:
             process = await trio.lowlevel.open_process(
                 filled(order.command, server, home), stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr

@@ -47,6 +47,7 @@ class Scene(NamedTuple):
 
     Attributes:
         runs: how often the client is started.
+        keeps_home: it is started in the same home each time; the kit has killed it there before.
         game: what is played.
         harness: the kind of table.
     """
@@ -56,6 +57,7 @@ class Scene(NamedTuple):
     runs: int = 1
     game: Game = FRENCH
     harness: type[ClientHarness] = ClientHarness
+    keeps_home: bool = False
 
 
 def judged(name: str, clause: str, expected: str, judge: Judge) -> Judged:

@@ -1,12 +1,18 @@
 """Our own bot at a table whose host sees no card, with one check or duty taken away: careless_dealer.py FAULT URL."""
 
 import sys
+from functools import partial
+from importlib import import_module
+
+from msgspec.structs import replace
 
 from truc_client import connecting
 from truc_client.matches import pack_steps
+from truc_protocol import own_steps
 from truc_protocol.blind_mode import sealed_pack as steps
-from truc_protocol.ledger import sealed
-from truc_protocol.own_steps import Duty, duty
+from truc_protocol.bodies import Mask
+from truc_protocol.ledger import sealed, sealed_pack
+from truc_protocol.own_steps import Duty, duty, make_keys
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_terminal.main import main
 
@@ -24,6 +30,32 @@ def at_once(ledger, seat, **named):
     return duty(ledger, seat, **named) or (Duty.LINK if ledger.hand is not None else None)
 
 
+def owes_not(wanted, is_meant, ledger, seat, **named):
+    """Find what is due, but for what it does not know."""
+    owed = duty(ledger, seat, **named)
+    return None if owed is wanted and is_meant(sealed_pack(ledger)) else owed
+
+
+def knows_no(wanted, is_meant=lambda _pack: True):
+    return pack_steps, "duty", partial(owes_not, wanted, is_meant)
+
+
+def turn_nothing_up(pack, secrets, seat):
+    keys = make_keys(pack, secrets, seat)
+    return keys._replace(opened=()) if keys.box is not None else keys
+
+
+def in_any_place(ledger, record, body):
+    placed = replace(body, k=ledger.k, head=ledger.head) if isinstance(body, Mask) else body
+    return check_place(ledger, record, placed)
+
+
+def stand_still(*_args, **_named):
+    raise SystemExit("this step was signed for another place")
+
+
+fold = import_module("truc_protocol.ledger.fold")  # the package has a function of this name
+check_place = fold.check_place
 CONNECT = connecting.connect.__wrapped__
 FAULTS = {
     "takes points twice": (steps, "_check_new", nothing),
@@ -31,6 +63,13 @@ FAULTS = {
     "reads no links": (sealed, "first_difference", nothing),
     "plays on when garbled": (pack_steps, "duty", never_garbled),
     "opens at once": (pack_steps, "duty", at_once),
+    "lends nothing": knows_no(Duty.LEND),
+    "keeps unseen cards shut": knows_no(Duty.KEYS, lambda pack: pack.asked is not None),
+    "deals no new cards": knows_no(Duty.LOCK, lambda pack: pack.d > 0),
+    "turns nothing up": (own_steps, "make_keys", turn_nothing_up),
+    "stands still where a step has moved": (pack_steps.PackSteps, "_check_history", stand_still),
+    "believes any value": (sealed, "_judged", lambda ledger: (ledger, ())),
+    "reads no heads": (fold, "check_place", in_any_place),
     "does not deal": (CONNECT, "__kwdefaults__", CONNECT.__kwdefaults__ | {"want": (OWN_OPTIONS,)}),
 }
 

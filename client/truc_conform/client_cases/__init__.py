@@ -7,6 +7,7 @@ from typing import Final
 from truc_conform.client_cases import (
     blind,
     blind_cheats,
+    blind_games,
     cheats,
     entering,
     game_cheats,
@@ -37,6 +38,7 @@ SCENES: Final[tuple[Scene, ...]] = (
     *needing(without_key, in_module(game_cheats, Scene)),
     *in_module(server_keys, Scene),
     *needing(unsealed, in_module(blind, Scene)),
+    *needing(unsealed, in_module(blind_games, Scene)),
     *needing(unsealed, in_module(blind_cheats, Scene)),
 )
 CASES: Final[tuple[Case, ...]] = tuple(case for scene in SCENES for case, _ in scene.judged)

@@ -7,10 +7,22 @@ from msgspec.structs import replace
 
 from truc_conform.blind_harness import BlindHarness
 from truc_conform.client_cases.keyed import without_key
-from truc_conform.client_harness import ClientHarness
+from truc_conform.client_harness import FRENCH, ClientHarness, Game
 from truc_conform.playing import signed_position
 from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
-from truc_conform.scenes import Exit, Judged, Scene, faulty, judged, not_entered, once, said, scene, unended
+from truc_conform.scenes import (
+    Exit,
+    Judge,
+    Judged,
+    Scene,
+    faulty,
+    judged,
+    not_entered,
+    once,
+    said,
+    scene,
+    unended,
+)
 from truc_protocol import messages
 from truc_protocol.records import Phase
 
@@ -29,7 +41,7 @@ def unsealed(server: ClientHarness) -> CaseOutcome | None:
     return without_key(server)
 
 
-def at_blind_table(*cases: Judged) -> Callable[[BlindArrange], Scene]:
+def at_blind_table(*cases: Judged, game: Game = FRENCH) -> Callable[[BlindArrange], Scene]:
     """Make a scene of a function that arranges a table whose host sees no card."""
 
     def made(arrange: BlindArrange) -> Scene:
@@ -38,7 +50,7 @@ def at_blind_table(*cases: Judged) -> Callable[[BlindArrange], Scene]:
                 raise TypeError(f"expected a table of mode blind, got {type(server).__name__}")
             arrange(server)
 
-        return scene(*cases)(arranged)._replace(harness=BlindHarness)
+        return scene(*cases, game=game)(arranged)._replace(harness=BlindHarness)
 
     return made
 
@@ -128,3 +140,35 @@ def _was_due(kind: str) -> Callable[[ClientHarness], CaseOutcome | None]:
 
 
 _LOST: Final = [_losing("mask"), _losing("lock"), _losing("keys")]
+
+
+def _killing(kind: str) -> Scene:
+    """Return a scene in which the client is killed with a step of it on its way, and started again in the same home."""
+
+    def arrange(server: BlindHarness) -> None:
+        async def intercept(message: messages.ClientMessage) -> bool:
+            is_meant = isinstance(message, messages.SignedAct) and tag_of_body(message.body) == kind
+            if is_meant and not server.killed:
+                server.killed = True
+                server.done.set()
+                return True
+            return False
+
+        server.intercepts.append(intercept)
+
+    expected = f"sends the very same {kind} again when it is killed and started anew in its home (C51)"
+    need = once(_was_due(kind), _came_back(kind))
+    made = at_blind_table(judged(f"C5.killed-{kind}", CLIENT, expected, need))(arrange)
+    return made._replace(runs=2, keeps_home=True)
+
+
+def _came_back(kind: str) -> Judge:
+    def judge(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+        if len(signed_steps(server, kind)) == 1:
+            return CaseOutcome(CaseVerdict.INFO, "it does not go on with a match when it is started anew")
+        return takes_each_step_once(server, end)
+
+    return judge
+
+
+_KILLED: Final = [_killing("mask"), _killing("lock"), _killing("keys")]

@@ -12,6 +12,7 @@ from typing import Final
 from truc_conform.blind_harness import BlindHarness
 from truc_conform.blind_server import StepCheat
 from truc_conform.client_cases.blind import BlindArrange, at_blind_table, signed_steps
+from truc_conform.client_cases.blind_games import FOUR
 from truc_conform.client_cases.stopping import stops
 from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import (
@@ -109,6 +110,41 @@ def _second_mask(server: BlindHarness) -> None:
         return False
 
     server.intercepts.append(intercept)
+
+
+@at_blind_table(
+    judged(
+        "C5.cheat-two-masks",
+        _CHECKS,
+        "stops at a mask of one seat that the next seat was shown otherwise (C10)",
+        stops,
+    ),
+    game=FOUR,
+)
+def _two_masks(server: BlindHarness) -> None:
+    """Show the client another mask of a seat than the one on which the seat after it has built its own."""
+
+    def bend(harness: ClientHarness) -> Bend:
+        changed: dict[int, messages.MatchRecord] = {}
+
+        def bent(message: messages.ServerMessage) -> messages.ServerMessage | None:
+            if not isinstance(message, messages.MatchRecord) or tag_of_body(message.body) != "mask":
+                return message
+            if not changed and _is_followed_by_another(harness, message.signer - 1):
+                points = _in_another_order(body_of(message).points)
+                changed[message.k] = resigned(harness, message, points=points)
+            return changed.get(message.k, message)
+
+        return bent
+
+    bending(bend)(server)
+
+
+def _is_followed_by_another(server: ClientHarness, seat: int) -> bool:
+    """Tell whether neither this seat nor the one that masks after it is the client's, and there is one."""
+    call = server.at_play().call
+    after = (seat + 1) % server.seats
+    return call is not None and seat != call.dealer and 0 not in (seat, after)
 
 
 def _sent(server: ClientHarness) -> list[messages.MatchRecord]:
