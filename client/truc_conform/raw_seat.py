@@ -42,6 +42,7 @@ class Seat:
         stored: what was signed for a place; only that is sent again.
         joined: the `th` of the terms signed last, and the act that signed them.
         chooses: picks one of the options offered, or none.
+        want: the capabilities that it named at its login, and names again when it comes back.
         knows_rules: it has said that it makes its own options, and is sent none.
         fresh: the chain and box key of a rekey or sub that is not a record yet.
     """
@@ -71,6 +72,7 @@ class Seat:
         self.partners: dict[int, list[str]] = {}
         self.sent: Map | None = None
         self.chooses: Pick = self.pick
+        self.want: tuple[str, ...] = ()
         self.knows_rules = False
         self.done = False
         self.fresh: tuple[Chain, keys.BoxKey] | None = None
@@ -83,6 +85,7 @@ class Seat:
             welcome = await self.client.login_guest(self.name, want=want)
             self.token = welcome.get("token", "")
         self.name = welcome.get("name", self.name)
+        self.want = tuple(want)
         self.knows_rules = self.key is not None and OWN_OPTIONS in want
         return welcome
 
@@ -90,8 +93,7 @@ class Seat:
         """Log in on another connection and resume; return the last reply."""
         self.client = client
         if self.key is not None:
-            want = (OWN_OPTIONS,) if self.knows_rules else ()
-            welcome = await client.login_key(self.key, self.name, want=want)
+            welcome = await client.login_key(self.key, self.name, want=self.want)
         else:
             welcome = await client.login_token(self.token)
         self.name = welcome.get("name", self.name)

@@ -50,12 +50,19 @@ def in_any_place(ledger, record, body):
     return check_place(ledger, record, placed)
 
 
+def judge_without_cards(ledger):
+    judged, events = judge(ledger)
+    is_false = judged.sealed.exposed is not None and judged.sealed.exposed.kind == "false"
+    return (ledger, ()) if is_false else (judged, events)
+
+
 def stand_still(*_args, **_named):
     raise SystemExit("this step was signed for another place")
 
 
 fold = import_module("truc_protocol.ledger.fold")  # the package has a function of this name
 check_place = fold.check_place
+judge = sealed._judged
 CONNECT = connecting.connect.__wrapped__
 FAULTS = {
     "takes points twice": (steps, "_check_new", nothing),
@@ -68,7 +75,7 @@ FAULTS = {
     "deals no new cards": knows_no(Duty.LOCK, lambda pack: pack.d > 0),
     "turns nothing up": (own_steps, "make_keys", turn_nothing_up),
     "stands still where a step has moved": (pack_steps.PackSteps, "_check_history", stand_still),
-    "believes any value": (sealed, "_judged", lambda ledger: (ledger, ())),
+    "believes any value": (sealed, "_judged", judge_without_cards),
     "reads no heads": (fold, "check_place", in_any_place),
     "does not deal": (CONNECT, "__kwdefaults__", CONNECT.__kwdefaults__ | {"want": (OWN_OPTIONS,)}),
 }

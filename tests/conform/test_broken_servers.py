@@ -24,6 +24,7 @@ from truc_protocol.wire.frames import FrameSplitter
 from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches import acceptance, auto_rulings, deadlines, game
+from truc_server.matches.held_keys import HeldKeys
 from truc_server.net import peer
 from truc_server.net.admission import Admission
 from truc_server.requests import acts, company, history, login, seating
@@ -45,6 +46,10 @@ class BrokenServer(NamedTuple):
     owner: object
     replaced: dict[str, object]
     case: str
+
+
+def keep_the_first(held_keys, seat, held, *, holder):
+    held_keys.held.setdefault(seat, held)
 
 
 def loose(frame):
@@ -237,6 +242,20 @@ BLIND = (
         "S3.blind-keys-short",
     ),
     BrokenServer("seats who does not deal", seating, {"check_deals": nothing}, "S3.blind-unwanted"),
+    BrokenServer("takes any key", sealed_pack, {"fits_lock": lambda *_: True}, "S3.blind-turned-up"),
+    BrokenServer("waits for no cards to be lent", sealed, {"next_share": nothing}, "S3.blind-lends"),
+    BrokenServer(
+        "believes any value", sealed, {"_judged": lambda ledger: (ledger, ())}, "S3.blind-false-value"
+    ),
+    BrokenServer(
+        "answers keys where they came first", HeldKeys, {"put": keep_the_first}, "S3.blind-keys-again"
+    ),
+    BrokenServer(
+        "waits for keys for ever",
+        auto_rulings,
+        {"owes": lambda _ledger: frozenset()},
+        "S3.blind-silent-keys",
+    ),
 )
 UNDER_LOW_LIMITS = (
     BrokenServer("lets time run while nobody is there", deadlines.Waits, {"halt": nothing}, "S3.time-stands"),

@@ -88,10 +88,11 @@ async def test_our_server_passes_every_case_through_its_door_for_browsers(tmp_pa
 
 @pytest.mark.slow
 async def test_server_that_offers_no_table_whose_host_sees_no_card_is_not_judged_there(tmp_path):
-    outcomes = await judged(tmp_path, CASES["blind"], changed(QUICK, tables={"blind": False}))
+    cases = [*CASES["blind"], *CASES["blind_hands"]]
+    outcomes = await judged(tmp_path, cases, changed(QUICK, tables={"blind": False}))
     assert set(verdicts(outcomes).values()) == {CaseVerdict.UNIMPLEMENTED}
     assert all("'blind'" in outcome.came for outcome in outcomes.values())
-    assert len(outcomes) == len(CASES["blind"])
+    assert len(outcomes) == len(cases)
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Cases S3: tables whose host sees no card. The kit's two players deal, and the server refuses whoever does it wrongly."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from truc_conform.blind_seat import BlindSeat
@@ -20,22 +20,22 @@ _MODE: Final = {"mode": "blind"}
 NOTHING: Final = bytes(32)
 
 
-async def _table(visit: ServerVisit) -> tuple[BlindSeat, BlindSeat]:
+async def _table(visit: ServerVisit, **options: int | str) -> tuple[BlindSeat, BlindSeat]:
     """Return two players at a table whose host sees no card, of the first game that can be played so."""
     (await visit.player()).need(BLIND_TABLES)
     first, second = await visit.dealer(0), await visit.dealer(1)
     games = [str(offer["name"]) for offer in first.client.info["variants"] if PAIR in offer["seats"]]
     for game in games:
-        reply = await first.open_table(_MODE, game=game)
+        reply = await first.open_table({**_MODE, **options}, game=game)
         if reply["t"] == "ok":
             expect_ok(await second.join(first.table), "a seat at the table")
             return first, second
     raise UnofferedError("no game for two of this server can be played in mode blind")
 
 
-async def _match(visit: ServerVisit, *withheld: Duty) -> tuple[BlindSeat, BlindSeat]:
+async def in_match(visit: ServerVisit, *withheld: Duty, **options: int | str) -> tuple[BlindSeat, BlindSeat]:
     """Return two players who have said ready, and withhold some of what they owe."""
-    seats = await _table(visit)
+    seats = await _table(visit, **options)
     for seat in seats:
         seat.withheld = frozenset(withheld)
         expect_ok(await seat.ready(), "ok to ready")
@@ -44,18 +44,19 @@ async def _match(visit: ServerVisit, *withheld: Duty) -> tuple[BlindSeat, BlindS
 
 async def _dealt(visit: ServerVisit) -> tuple[BlindSeat, BlindSeat]:
     """Return two players in a hand, the first of them to move."""
-    first, second = seats = await _match(visit)
+    first, second = seats = await in_match(visit)
     for seat in seats:
-        seat.chooses = _only_cut
+        seat.chooses = only_cut
     await play_on(seats, is_asked)
     return (first, second) if first.options and first.options["must"] else (second, first)
 
 
-def _only_cut(_message: Map, options: list[Map]) -> Map | None:
+def only_cut(_message: Map, options: list[Map]) -> Map | None:
+    """Choose nothing but a cut."""
     return next((option for option in options if option["kind"] == "cut"), None)
 
 
-def _waits_for(what: str) -> Callable[[Seat], bool]:
+def waits_for(what: str) -> Callable[[Seat], bool]:
     """Return what tells whether a player knows that the match waits, here and now, for a kind of step."""
 
     def told(seat: Seat) -> bool:
@@ -70,10 +71,10 @@ def _has_closed(seat: Seat) -> bool:
     return seat.auditor is not None and seat.ledger.deal_index > 1
 
 
-async def _go_on(seats: tuple[BlindSeat, BlindSeat]) -> None:
+async def go_on(seats: Sequence[BlindSeat]) -> None:
     """Let both players do what they have withheld, up to the first decision of the hand."""
     for seat in seats:
-        seat.withheld, seat.chooses = frozenset(), _only_cut
+        seat.withheld, seat.chooses = frozenset(), only_cut
         await seat.follow()
     await play_on(seats, is_asked)
 
@@ -87,7 +88,7 @@ def _conceding(message: Map, options: list[Map]) -> Map | None:
 @case("S3.blind-hand", _BLIND)
 async def _hand(visit: ServerVisit) -> None:
     """A hand is dealt by the seats, played and opened, and the match proven."""
-    seats = await _match(visit)
+    seats = await in_match(visit)
     await play_on(seats, _has_closed)
     await seats[0].resign()
     await play_on(seats)
@@ -125,13 +126,13 @@ async def _unwanted(visit: ServerVisit) -> None:
 @case("S3.blind-keys-held", _BLIND)
 async def _keys_held(visit: ServerVisit) -> None:
     """No keys are sent before those of every seat are in; then all are, and the deal."""
-    seats = await _match(visit, Duty.KEYS)
-    await play_on(seats, _waits_for("keys"))
+    seats = await in_match(visit, Duty.KEYS)
+    await play_on(seats, waits_for("keys"))
     seats[0].withheld = frozenset()
     await seats[0].follow()
     await seats[1].ask({"t": "tables"})
     expect(not any(_is_keys(body) for body in _bodies(seats[1])), "no keys yet", _bodies(seats[1]))
-    await _go_on(seats)
+    await go_on(seats)
     told = [type(body) for body in _bodies(seats[1]) if isinstance(body, Keys | Deal)]
     expect(told[:3] == [Keys, Keys, Deal], "keys of both seats and the deal", told)
 
@@ -147,11 +148,11 @@ def _bodies(seat: BlindSeat) -> list[object]:
 async def _step_refused(
     visit: ServerVisit, *, wanted: Duty, change: Callable[[SeatStep], SeatStep], code: Code
 ) -> None:
-    seats = await _match(visit, wanted)
-    await play_on(seats, _waits_for(wanted))
+    seats = await in_match(visit, wanted)
+    await play_on(seats, waits_for(wanted))
     mover = next(seat for seat in seats if seat.duty() is wanted)
     check_refusal(await mover.hand_in(mover.body_of(change(mover.step(wanted)))), code)
-    await _go_on(seats)
+    await go_on(seats)
 
 
 def _unsound(step: SeatStep) -> SeatStep:
@@ -218,12 +219,12 @@ _STEPS: Final = [
 @case("S3.blind-out-of-turn", _BLIND)
 async def _out_of_turn(visit: ServerVisit) -> None:
     """A mask out of turn gets not_now (C43)."""
-    seats = await _match(visit, Duty.MASK)
-    await play_on(seats, _waits_for("mask"))
+    seats = await in_match(visit, Duty.MASK)
+    await play_on(seats, waits_for("mask"))
     mover, other = sorted(seats, key=lambda seat: seat.duty() is None)
     step = mover.step(Duty.MASK)
     check_refusal(await other.hand_in(other.body_of(step._replace(seat=other.seat))), Code.NOT_NOW)
-    await _go_on(seats)
+    await go_on(seats)
 
 
 @case("S3.blind-early-link", _BLIND)
@@ -237,10 +238,10 @@ async def _early_link(visit: ServerVisit) -> None:
 @case("S3.blind-link", _BLIND)
 async def _other_link(visit: ServerVisit) -> None:
     """A link off its chain gets illegal_action (C14), and the right one closes the hand."""
-    seats = await _match(visit, Duty.LINK)
+    seats = await in_match(visit, Duty.LINK)
     for seat in seats:
         seat.chooses = _conceding
-    await play_on(seats, _waits_for("opening"))
+    await play_on(seats, waits_for("opening"))
     check_refusal(await seats[0].hand_in(seats[0].opening(NOTHING)), Code.ILLEGAL_ACTION)
     for seat in seats:
         seat.withheld = frozenset()
@@ -264,7 +265,7 @@ async def _another_card(visit: ServerVisit) -> None:
 
 
 async def _exposed(visit: ServerVisit, *, cheat: Callable[[SeatStep], SeatStep]) -> None:
-    first, second = seats = await _match(visit)
+    first, second = seats = await in_match(visit)
     second.cheats = cheat
     for seat in seats:
         seat.chooses = _conceding
@@ -315,8 +316,8 @@ async def _false_claim(visit: ServerVisit) -> None:
 @case("S3.blind-early-claim", _BLIND)
 async def _early_claim(visit: ServerVisit) -> None:
     """garbled before all keys are in gets not_now (C48), and the deal goes on."""
-    seats = await _match(visit, Duty.LOCK)
-    await play_on(seats, _waits_for("lock"))
+    seats = await in_match(visit, Duty.LOCK)
+    await play_on(seats, waits_for("lock"))
     player, _ = seats
     check_refusal(await player.hand_in(garbled_body(player.ledger, player.seat)), Code.NOT_NOW)
-    await _go_on(seats)
+    await go_on(seats)

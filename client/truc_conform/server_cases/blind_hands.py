@@ -1,0 +1,287 @@
+"""Cases S3 at tables whose host sees no card: hands that only some games have, seats that are lost, silent or late, and false words.
+
+A case about a game asks for one of this project's; a server that offers it under no name of these is not judged there.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import trio
+
+from truc_conform.blind_seat import BlindSeat
+from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
+from truc_conform.raw_client import PAIR
+from truc_conform.raw_seat import Pick, Seat, bodies
+from truc_conform.server_cases.blind import go_on, in_match, only_cut, waits_for
+from truc_conform.server_visit import ServerVisit, case, play_on, row
+from truc_protocol.audit import Result
+from truc_protocol.blind_mode.points import encoded, scalar
+from truc_protocol.blind_mode.sealed_pack import KeysStep
+from truc_protocol.bodies import Act, Deal, Keys, Lend, Lock, Mask, Rule, Void
+from truc_protocol.errors import Code
+from truc_protocol.ledger import next_share
+from truc_protocol.own_steps import Duty
+from truc_protocol.wire.capabilities import BLIND_TABLES
+
+_BLIND: Final = "play.md#a-table-whose-host-sees-no-card"
+_FRENCH: Final = "truc-french"
+_PAULISTA: Final = "truco-paulista"
+_MINEIRO: Final = "truco-mineiro-2"
+_ARGENTINO: Final = "truco-argentino"
+_FOUR: Final = 4
+_SILENCE_MS: Final = 2_000
+"""How long a step with the pack is awaited where a seat is silent."""
+_BEST: Final = 33
+"""The highest value of an envido."""
+
+
+async def _seats(visit: ServerVisit, game: str, count: int = PAIR, **options: int | str) -> list[BlindSeat]:
+    """Return players at a table of a game whose host sees no card, all of them ready."""
+    (await visit.player()).need(BLIND_TABLES)
+    seats = [await visit.dealer(number) for number in range(count)]
+    first, *others = seats
+    offers = {str(offer["name"]): offer["seats"] for offer in first.client.info["variants"]}
+    if count not in offers.get(game, ()):
+        raise UnofferedError(f"this server offers no {game} for {count}")
+    wanted = {"mode": "blind", "decision_ms": 0, **options}
+    expect_ok(await first.open_table(wanted, game=game, seats=count), "a table to be created")
+    for seat in others:
+        expect_ok(await seat.join(first.table), "a seat at the table")
+    for seat in seats:
+        expect_ok(await seat.ready(), "ok to ready")
+    return seats
+
+
+def _first_of(*kinds: str) -> Pick:
+    """Return what chooses the first option of these kinds, in this order, where one has to be chosen."""
+
+    def choose(message: Map, options: list[Map]) -> Map | None:
+        found = (option for kind in kinds for option in options if option["kind"] == kind)
+        return next(found, None) if message["must"] else None
+
+    return choose
+
+
+async def _proven(seats: Sequence[BlindSeat]) -> None:
+    """Play on to the end of a match, and check that it is proven."""
+    await play_on(seats)
+    for seat in seats:
+        verdict = seat.verdict()
+        expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
+
+
+def _has_new_cards(seat: Seat) -> bool:
+    return any(isinstance(body, Deal) and body.d for body in bodies(seat.records))
+
+
+@case("S3.blind-redeal", _BLIND)
+async def _redeal(visit: ServerVisit) -> None:
+    """New cards of a hand are locked and get keys, and no mask; then they are dealt."""
+    seats = await _seats(visit, _FRENCH)
+    for seat in seats:
+        seat.chooses = _first_of("redeal", "accept", "play")
+    await play_on(seats, _has_new_cards)
+    steps = [type(body) for body in bodies(seats[0].records) if isinstance(body, Mask | Lock | Keys | Deal)]
+    second = steps[steps.index(Deal) + 1 : steps.index(Deal, steps.index(Deal) + 1)]
+    expect(second == [*[Lock] * (PAIR + 1), *[Keys] * PAIR], "three locks and the keys of both", second)
+    await seats[0].resign()
+    await _proven(seats)
+
+
+@case("S3.blind-turned-up", _BLIND)
+async def _turned_up(visit: ServerVisit) -> None:
+    """A key of the card turned up that has not the digest of its lock gets illegal_action (C46); with the right one it is turned up."""
+    seats = await _seats(visit, _PAULISTA)
+    for seat in seats:
+        seat.withheld = frozenset({Duty.KEYS})
+    await play_on(seats, waits_for("keys"))
+    step = seats[0].step(Duty.KEYS)
+    if isinstance(step, KeysStep):
+        step = step._replace(opened=(encoded(scalar("lock", b"another key")),))
+    check_refusal(await seats[0].hand_in(seats[0].body_of(step)), Code.ILLEGAL_ACTION)
+    await go_on(seats)
+    deals = [body for body in bodies(seats[1].records) if isinstance(body, Deal)]
+    expect([len(body.up) for body in deals] == [1], "one card turned up", deals)
+
+
+def _owes_a_lend(seat: Seat) -> bool:
+    return seat.auditor is not None and seat.ledger.hand is not None and next_share(seat.ledger) is not None
+
+
+def _lent(seat: Seat) -> list[Lend]:
+    return [body for body in bodies(seat.records) if isinstance(body, Lend)]
+
+
+@case("S3.blind-lends", _BLIND)
+async def _lends(visit: ServerVisit) -> None:
+    """Before the partners at their last point have lent their cards an act gets not_now (C43); then both lend, and it is taken."""
+    seats = await _seats(visit, _MINEIRO, _FOUR, target=3, match=1)
+    for seat in seats:
+        seat.withheld = frozenset({Duty.LEND})
+        seat.chooses = _first_of("play", "decline") if seat.seat % 2 else _first_of("concede", "play")
+    await play_on(seats, _owes_a_lend)
+    giver, receiver = next_share(seats[0].ledger) or (0, 0)
+    answer = Act(*_here(seats[receiver]), seats[receiver].ledger.deal_index, receiver, "accept", ())
+    check_refusal(await seats[receiver].hand_in(answer), Code.NOT_NOW)
+    for seat in seats:
+        seat.withheld = frozenset()
+    await seats[giver].follow()
+    await play_on(seats, lambda seat: len(_lent(seat)) == PAIR)
+    for seat in seats:
+        seat.chooses = seat.pick
+    await seats[giver].resign()
+    await _proven(seats)
+
+
+def _here(seat: Seat) -> tuple[bytes, int, bytes]:
+    return seat.ledger.setup.mid, seat.ledger.k, seat.ledger.head
+
+
+@case("S3.blind-unseen", _BLIND)
+async def _unseen(visit: ServerVisit) -> None:
+    """A hand of two sides at their last point has no boxes; each card gets the keys of both seats when it is played."""
+    seats = await _seats(visit, _PAULISTA, target=2, match=1, blind="on")
+    for seat in seats:
+        seat.chooses = partial(_towards_a_tie, seat)
+    await _proven(seats)
+    given = [body for body in bodies(seats[0].records) if isinstance(body, Keys)]
+    of_hand = [body for body in given if body.j == given[-1].j]
+    expect(all(body.box is None and not body.boxes for body in of_hand), "no boxes", of_hand)
+    expect(len(of_hand) > PAIR, "keys of the cards played, besides those of the deal", of_hand)
+
+
+def _towards_a_tie(seat: BlindSeat, message: Map, options: list[Map]) -> Map | None:
+    """Concede where only the own side is at its last point, ask for nothing, and play whatever comes first."""
+    match = seat.ledger.match
+    if match is None:
+        return None
+    own, other = (match.score[side].points for side in (seat.seat % 2, 1 - seat.seat % 2))
+    return _first_of(*(("decline", "concede") if own > other else ("play", "blind", "accept")))(
+        message, options
+    )
+
+
+@case("S3.blind-false-value", _BLIND)
+async def _false_value(visit: ServerVisit) -> None:
+    """A seat that says another value than its cards have loses by a forfeit when the links are open (C25)."""
+    seats = await _seats(visit, _ARGENTINO, match=1)
+    honest, liar = seats
+    honest.chooses = _first_of("envido", "points", "good", "accept", "concede")
+    liar.chooses = _lying
+    await play_on(seats)
+    rules = [body for body in bodies(honest.records) if isinstance(body, Rule)]
+    told = [(body.ruling, body.seat, body.kind) for body in rules]
+    expect(told[-1:] == [("forfeit", liar.seat, "false")], "the forfeit of the seat that lies", told)
+    await _proven(seats)
+
+
+def _lying(message: Map, options: list[Map]) -> Map | None:
+    """Bring about an envido, and say in it what the own cards do not have; then give the hand up."""
+    asked = [option for option in options if option["kind"] in ("points", "good")]
+    if not asked:
+        return _first_of("envido", "accept", "concede")(message, options)
+    true = [option["args"] for option in asked if option["kind"] == "points"]
+    return {**asked[0], "kind": "points", "args": (_BEST - (true == [(_BEST,)]),)}
+
+
+async def _lost(visit: ServerVisit, *, wanted: Duty, what: str) -> None:
+    seats = await in_match(visit, wanted)
+    for seat in seats:
+        seat.chooses = _first_of("concede", "cut", "play") if wanted is Duty.LINK else only_cut
+    await play_on(seats, waits_for(what))
+    mover = next(seat for seat in seats if seat.duty() is wanted)
+    await trio.aclose_forcefully(mover.client.stream)
+    expect_ok(await mover.come_back(await visit.connect()), "ok to resume")
+    if wanted is not Duty.LINK:
+        await go_on(seats)
+        return
+    for seat in seats:
+        seat.withheld = frozenset()
+        await seat.follow()
+    await play_on(seats, lambda seat: seat.ledger.deal_index > 1)
+
+
+_LOST: Final = [
+    row(
+        f"S3.blind-lost-{what}",
+        _BLIND,
+        f"A seat whose connection was lost when its {name} is due comes back, and it is taken",
+        _lost,
+        wanted=wanted,
+        what=what,
+    )
+    for what, name, wanted in (
+        ("mask", "mask", Duty.MASK),
+        ("lock", "lock", Duty.LOCK),
+        ("keys", "keys", Duty.KEYS),
+        ("opening", "link", Duty.LINK),
+    )
+]
+
+
+@case("S3.blind-keys-again", _BLIND)
+async def _keys_again(visit: ServerVisit) -> None:
+    """Keys that are held and come again on another connection are answered there, with the place at which they are written."""
+    seats = await in_match(visit, Duty.KEYS)
+    await play_on(seats, waits_for("keys"))
+    first, second = seats
+    given = first.sign(first.body_of(first.step(Duty.KEYS)))
+    await first.act(given)
+    expect_ok(await first.come_back(await visit.connect()), "ok to resume")
+    number = await first.client.send(given)
+    second.withheld = frozenset()
+    await second.follow()
+    await play_on([second], lambda seat: seat.auditor is not None and seat.ledger.hand is not None)
+    while (reply := await first.client.receive()).get("re") != number:
+        await first.react(reply)
+    expect_ok(reply, "ok to the keys")
+    written = _place_of_keys(second, first.seat)
+    expect(reply.get("k") == written, f"position {written}", reply)
+
+
+def _place_of_keys(seat: Seat, of: int) -> int | None:
+    """Return where the keys of a seat stand in the match, as another has been told."""
+    found = bodies(seat.records)
+    setup = len(found) - seat.next
+    places = (k for k, body in enumerate(found[setup:]) if isinstance(body, Keys) and body.seat == of)
+    return next(places, None)
+
+
+async def _silent(visit: ServerVisit, *, wanted: Duty, what: str, kind: str, voids: int) -> None:
+    seats = await in_match(visit, release_ms=_SILENCE_MS)
+    silent, other = seats[1], seats[0]
+    silent.withheld = frozenset({wanted})
+    for seat in seats:
+        seat.chooses = _first_of("concede", "cut", "play")
+    await play_on(seats, waits_for(what))
+    await play_on(seats, _is_ended)
+    found = bodies(other.records)
+    named = [body.seats for body in found if isinstance(body, Void)]
+    expect(named == [(silent.seat,)] * voids, f"{voids} voids", named)
+    rules = [(body.ruling, body.seat, body.kind) for body in found if isinstance(body, Rule)]
+    expect(rules[-1:] == [("forfeit", silent.seat, kind)], f"a forfeit {kind} of the silent seat", rules)
+
+
+def _is_ended(seat: Seat) -> bool:
+    return seat.auditor is not None and seat.ledger.outcome is not None
+
+
+_SILENT: Final = [
+    row(
+        f"S3.blind-silent-{what}",
+        _BLIND,
+        f"A seat that {does} loses, by a forfeit {kind}{' after a void that names it' * voids}",
+        _silent,
+        wanted=wanted,
+        what=what,
+        kind=kind,
+        voids=voids,
+    )
+    for what, does, wanted, kind, voids in (
+        ("mask", "does not mask", Duty.MASK, "silent", 1),
+        ("lock", "does not lock", Duty.LOCK, "silent", 1),
+        ("keys", "gives no keys", Duty.KEYS, "opening", 0),
+        ("opening", "does not open a hand that is over", Duty.LINK, "opening", 0),
+    )
+]
