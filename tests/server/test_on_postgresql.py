@@ -1,9 +1,11 @@
 """PostgreSQL in place of SQLite: the tests of the store that are not about files once more, and a server that plays on it."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
+from threading import Barrier
 from typing import NamedTuple
 
 import psycopg
@@ -13,6 +15,7 @@ from chaos.postgres import Cluster, cluster, programs
 from click.testing import CliRunner
 from server import (
     test_store,
+    test_store_bulletins,
     test_store_company,
     test_store_leases,
     test_store_ratings,
@@ -20,10 +23,22 @@ from server import (
 )
 from server.conftest import running, together
 from server.rawclient import GoneError, Seat
+from server.stored import MID
+from server.test_store_leases import enter
+from sqlalchemy import text
 
 from truc_protocol.audit import Result
 from truc_server.main import main
-from truc_server.storage import AddRecord, SaveGuest, StoreError, statements
+from truc_server.storage import (
+    AddRecord,
+    RatedPlayer,
+    RateMatch,
+    SaveGuest,
+    SaveIgnored,
+    StoreBusyError,
+    StoreError,
+    statements,
+)
 from truc_server.storage.archive import Archive, open_archive
 from truc_server.storage.schema import REVISION, metadata
 from truc_server.storage.sql import Store, open_store
@@ -50,6 +65,8 @@ TestGuests = test_store_sanctions.TestGuests
 TestNodes = test_store_leases.TestNodes
 TestLostLease = test_store_leases.TestLostLease
 TestTaking = test_store_leases.TestTaking
+TestBulletins = test_store_bulletins.TestBulletins
+two_nodes = test_store_bulletins.two_nodes
 
 
 class TestFence(test_store.TestFence):
@@ -191,6 +208,47 @@ def test_connection_that_cannot_even_roll_back_is_an_error_and_not_used_again(st
         with pytest.raises(StoreError, match="cannot exit pipeline mode"):
             store.commit([record])
     store.commit([SaveGuest(b"one", "Pau", b"hash", 0)])
+
+
+def test_nodes_rate_matches_of_the_same_players_one_after_the_other(fresh, rival):
+    # In either order of the players, from both at once: neither fails, and every match counts.
+    one, two = RatedPlayer(b"a" * 32, "TAG-A", "Anna"), RatedPlayer(b"b" * 32, "TAG-B", "Bea")
+    duels = [RateMatch(MID, "truc-french", 2, *sides) for sides in (((one,), (two,)), ((two,), (one,))) * 20]
+    stores = {"one": fresh, "two": rival}
+    for name, store in stores.items():
+        enter(store, name)
+
+    def commit(store: Store, matches: list[RateMatch]) -> None:
+        for match in matches:
+            store.commit([match, match])
+
+    with ThreadPoolExecutor() as threads:
+        asked = [threads.submit(commit, store, duels) for store in stores.values()]
+        for each in asked:
+            each.result()
+    assert [standing.rating.matches for standing in fresh.profile("TAG-A")] == [2 * 2 * len(duels)]
+
+
+def test_one_of_two_transactions_that_wait_for_each_other_may_be_tried_again(store, rival):
+    enter(store, "one"), enter(rival, "two")
+    store.commit([SaveIgnored(b"p", "X"), SaveIgnored(b"p", "Y")])
+    failed: list[Exception] = []
+
+    def commit(held: Store, first: str, second: str, *, here: Barrier) -> None:
+        try:
+            with held._transaction("write to") as connection:
+                for tag in (first, second):
+                    connection.execute(text(f"UPDATE ignored SET tag = tag WHERE tag = '{tag}'"))
+                    if tag == first:
+                        here.wait(20)
+        except StoreError as error:
+            failed.append(error)
+
+    both = Barrier(2)
+    with ThreadPoolExecutor() as threads:
+        threads.submit(commit, store, "X", "Y", here=both)
+        threads.submit(commit, rival, "Y", "X", here=both)
+    assert [type(error) for error in failed] == [StoreBusyError]
 
 
 def test_error_is_one_line_without_what_was_to_be_written(store):

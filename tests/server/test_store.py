@@ -31,7 +31,7 @@ from truc_server.storage import (
 from truc_server.storage.engine import open_engine
 from truc_server.storage.schema import REVISION, metadata, records, tables
 from truc_server.storage.sql import open_store
-from truc_server.storage.statements import _upsert
+from truc_server.storage.statements import upsert
 
 
 class TestTables:
@@ -372,7 +372,7 @@ class TestPortability:
     )
     def test_upsert_compiles(self, dialect):
         assert "ON CONFLICT (code) DO UPDATE SET" in str(
-            _upsert(dialect.name, tables).compile(dialect=dialect)
+            upsert(dialect.name, tables).compile(dialect=dialect)
         )
 
     def test_schema_compiles_for_postgresql(self):

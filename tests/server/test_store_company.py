@@ -33,7 +33,7 @@ from truc_server.storage import (
 from truc_server.storage.housekeeping import _DROP_SPENT, _USE
 from truc_server.storage.schema import ignored
 from truc_server.storage.sql import open_store
-from truc_server.storage.statements import _STATEMENTS, _UPSERTS, _upsert
+from truc_server.storage.statements import _STATEMENTS, _UPSERTS, upsert
 
 ANA, PAU = b"a" * 32, b"p" * 16
 WHO = "A" * 26
@@ -251,7 +251,7 @@ class TestPortability:
     @DIALECTS
     def test_upsert_of_a_row_that_is_all_key_compiles(self, dialect):
         assert "ON CONFLICT (player, tag) DO NOTHING" in str(
-            _upsert(dialect.name, ignored).compile(dialect=dialect)
+            upsert(dialect.name, ignored).compile(dialect=dialect)
         )
 
     @DIALECTS

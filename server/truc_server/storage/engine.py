@@ -25,6 +25,9 @@ from truc_server.timing.clock import now_ms
 _LEAST_CONNECT_S: Final = 2  # libpq takes no less
 LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has let grow
 
+_HELD: Final = ("40001", "40P01", "55P03")
+"""What PostgreSQL says when two transactions have waited for each other, or one for too long: the one it ends may be tried again."""
+
 _Prepare = Callable[[sqlite3.Connection, object], None]
 
 
@@ -111,8 +114,13 @@ def reason(error: SQLAlchemyError) -> str:
 
 
 def is_busy(error: SQLAlchemyError) -> bool:
-    """Tell whether all that is wrong is that another program holds the database."""
+    """Tell whether all that is wrong is that another program holds the database, or what this one needs of it.
+
+    Nothing was written then, and the same may be tried again.
+    """
     cause = error.orig if isinstance(error, DBAPIError) else None
+    if getattr(cause, "sqlstate", None) in _HELD:
+        return True
     return isinstance(cause, sqlite3.OperationalError) and _primary(cause) == sqlite3.SQLITE_BUSY
 
 

@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 from openskill.models import PlackettLuce
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
 
-from truc_server.storage import RankedRating, RatedPlayer, RateMatch, Rating
+from truc_protocol.codec import sha256
+from truc_server.storage import ForgetPlayer, RankedRating, RatedPlayer, RateMatch, Rating, Write
 from truc_server.storage.schema import ratings
 
 SCALE: Final = 100  # points and doubt are told in whole hundredths of the model's unit
@@ -78,6 +79,32 @@ _UNRATE: Final = delete(ratings).where(ratings.c.tag == bindparam("whose"))
 _DROP: Final = delete(ratings).where(*_ONE)
 
 
+def reserve(connection: Connection, writes: Iterable[Write]) -> None:
+    """Let no other process change the skills of whom these writes are about, until the transaction ends.
+
+    All at once and in one order, so that two processes with matches of the same players never wait for each other. Where
+    a transaction keeps all others waiting, as in SQLite, there is nothing to do.
+    """
+    players = {player for write in writes for player in _concerned(write)}
+    if connection.dialect.name == "postgresql":
+        for number in sorted(map(_lock_of, players)):
+            connection.execute(select(func.pg_advisory_xact_lock(number)))
+
+
+def _concerned(write: Write) -> tuple[bytes, ...]:
+    match write:
+        case RateMatch():
+            return tuple(rated.player for rated in write.winners + write.losers)
+        case ForgetPlayer():
+            return (write.player,)
+        case _:
+            return ()
+
+
+def _lock_of(player: bytes) -> int:
+    return int.from_bytes(sha256(b"ratings" + player)[:8], signed=True)
+
+
 def rate(connection: Connection, matches: Iterable[RateMatch]) -> None:
     """Change the skills of all who have played these matches, one after the other."""
     for match in matches:
@@ -102,6 +129,8 @@ def profile(connection: Connection, tag: str) -> tuple[RankedRating, ...]:
 
 def unrate(connection: Connection, tag: str) -> int:
     """Drop the ratings of a player, by their tag; return how many there were."""
+    found = connection.execute(select(ratings.c.player).where(ratings.c.tag == tag).distinct()).scalars()
+    reserve(connection, [ForgetPlayer(player) for player in found])
     return connection.execute(_UNRATE, {"whose": tag}).rowcount
 
 

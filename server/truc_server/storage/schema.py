@@ -59,6 +59,77 @@ claims = Table(
     Column("at_ms", BigInteger, nullable=False),
 )
 
+# What nodes tell each other, none of it for good: each numbers what it tells, from 1 after each claim, and whoever reads
+# takes what comes after the number they know. What is over stays for a while, so that everybody learns of it.
+bulletins = Table(
+    "bulletins",
+    metadata,
+    Column("node", String, primary_key=True),
+    Column("claimed", BigInteger, nullable=False),
+    Column("n", BigInteger, nullable=False),
+)
+
+# Every table as its owner has last told: `notice` is what everybody may see, absent for private ones; `reason` is set
+# when it is gone; `rest` is what only the nodes know.
+board = Table(
+    "board",
+    metadata,
+    Column("code", String, primary_key=True),
+    Column("node", String, nullable=False),
+    Column("n", BigInteger, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("reason", String),
+    Column("notice", LargeBinary),
+    Column("rest", LargeBinary, nullable=False),
+    Index("ix_board_news", "node", "n"),
+)
+
+# Who is connected to each node.
+online = Table(
+    "online",
+    metadata,
+    Column("node", String, primary_key=True),
+    Column("player", LargeBinary, primary_key=True),
+    Column("n", BigInteger, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("is_house", Boolean, nullable=False),
+    Column("is_here", Boolean, nullable=False),
+    Index("ix_online_news", "node", "n"),
+    Index("ix_online_player", "player"),
+)
+
+# How many connections of each network a node has, and how many came and how many logins failed so far.
+crowds = Table(
+    "crowds",
+    metadata,
+    Column("node", String, primary_key=True),
+    Column("network", String, primary_key=True),
+    Column("n", BigInteger, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("connections", Integer, nullable=False),
+    Column("came", BigInteger, nullable=False),
+    Column("failed", BigInteger, nullable=False),
+    Index("ix_crowds_news", "node", "n"),
+)
+
+# What was said or done once: lines of the lobby's chat, and what is about a player wherever they are.
+said = Table(
+    "said",
+    metadata,
+    Column("node", String, primary_key=True),
+    Column("serial", BigInteger, primary_key=True, autoincrement=False),
+    Column("n", BigInteger, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("what", String, nullable=False),
+    Column("player", LargeBinary, nullable=False),
+    Column("tag", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("text", String, nullable=False),
+    Index("ix_said_news", "node", "n"),
+)
+
 # `owner` is the name of a node; `epoch` is that of the newest claim of the table.
 tables = Table(
     "tables",

@@ -35,6 +35,7 @@ from truc_server.storage import (
     StoreError,
     Write,
     archive,
+    bulletins,
     housekeeping,
     leases,
     ratings,
@@ -157,6 +158,8 @@ class Store:
     owned = _reads(leases.owned)
     codes = _reads(leases.codes)
     is_any_free = _reads(leases.is_any_free)
+    heard = _reads(bulletins.heard)
+    stray_told = _reads(bulletins.stray)
 
     # These need no claim of the tables, so that a command can do them beside a running server.
     admit = _writes(housekeeping.admit)
@@ -174,6 +177,10 @@ class Store:
     renew = _writes_beside(leases.renew)
     take = _writes_beside(leases.take)
     release = _writes_beside(leases.release)
+
+    # What nodes tell each other, which no commit waits for either.
+    tell = _writes_beside(bulletins.tell)
+    sweep = _writes_beside(bulletins.sweep)
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -215,6 +222,7 @@ class Store:
             return
         with self._transaction("write to") as connection:
             epoch = leases.newest_epoch(connection, lease)
+            ratings.reserve(connection, writes)
             for _kind, alike in groupby(writes, type):
                 apply(connection, lease, epoch, tuple(alike))
 

@@ -196,7 +196,7 @@ def apply(connection: Connection, lease: Lease, epoch: int, writes: Sequence[Wri
         return
     rows = _rows(kind, lease, epoch, writes)
     if kind in _UPSERTS:
-        connection.execute(_upsert(connection.dialect.name, _UPSERTS[kind]), rows)
+        connection.execute(upsert(connection.dialect.name, _UPSERTS[kind]), rows)
     for statement in _STATEMENTS.get(kind, ()):
         connection.execute(statement, rows)
 
@@ -228,7 +228,8 @@ def _add_records(connection: Connection, writes: Sequence[Write], epoch: int) ->
 
 
 @cache
-def _upsert(dialect: str, table: Table) -> Executable:
+def upsert(dialect: str, table: Table) -> Executable:
+    """Return the statement that sets rows of a table, those there are and those there are not yet."""
     # Core has no portable upsert; both databases spell it alike, each in a module of its own.
     statement = _insert_of(dialect)(table)
     kept = _KEPT.get(table.name, ())

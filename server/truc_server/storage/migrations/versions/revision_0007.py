@@ -1,4 +1,4 @@
-"""Nodes that share a database: who holds a lease, every epoch that was claimed, and under which each record was written."""
+"""Nodes that share a database: who holds a lease, every epoch claimed and used, and what nodes tell each other."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -32,3 +32,59 @@ def upgrade() -> None:
     )
     op.add_column("records", sa.Column("epoch", sa.BigInteger, nullable=False, server_default="0"))
     op.drop_column("tables", "lease_until_ms")
+    _add_bulletins()
+
+
+def _add_bulletins() -> None:
+    op.create_table(
+        "bulletins",
+        sa.Column("node", sa.String, primary_key=True),
+        sa.Column("claimed", sa.BigInteger, nullable=False),
+        sa.Column("n", sa.BigInteger, nullable=False),
+    )
+    op.create_table(
+        "board",
+        sa.Column("code", sa.String, primary_key=True),
+        sa.Column("node", sa.String, nullable=False),
+        *_numbered(),
+        sa.Column("reason", sa.String),
+        sa.Column("notice", sa.LargeBinary),
+        sa.Column("rest", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "online",
+        sa.Column("node", sa.String, primary_key=True),
+        sa.Column("player", sa.LargeBinary, primary_key=True),
+        *_numbered(),
+        sa.Column("kind", sa.String, nullable=False),
+        sa.Column("name", sa.String, nullable=False),
+        sa.Column("is_house", sa.Boolean, nullable=False),
+        sa.Column("is_here", sa.Boolean, nullable=False),
+    )
+    op.create_table(
+        "crowds",
+        sa.Column("node", sa.String, primary_key=True),
+        sa.Column("network", sa.String, primary_key=True),
+        *_numbered(),
+        sa.Column("connections", sa.Integer, nullable=False),
+        sa.Column("came", sa.BigInteger, nullable=False),
+        sa.Column("failed", sa.BigInteger, nullable=False),
+    )
+    op.create_table(
+        "said",
+        sa.Column("node", sa.String, primary_key=True),
+        sa.Column("serial", sa.BigInteger, primary_key=True, autoincrement=False),
+        *_numbered(),
+        sa.Column("what", sa.String, nullable=False),
+        sa.Column("player", sa.LargeBinary, nullable=False),
+        sa.Column("tag", sa.String, nullable=False),
+        sa.Column("name", sa.String, nullable=False),
+        sa.Column("text", sa.String, nullable=False),
+    )
+    for table in ("board", "online", "crowds", "said"):
+        op.create_index(f"ix_{table}_news", table, ["node", "n"])
+    op.create_index("ix_online_player", "online", ["player"])
+
+
+def _numbered() -> tuple["sa.Column[int]", "sa.Column[int]"]:
+    return sa.Column("n", sa.BigInteger, nullable=False), sa.Column("at_ms", sa.BigInteger, nullable=False)

@@ -1,0 +1,173 @@
+"""What nodes tell each other, as statements in the caller's transaction: beside the log, never in its way.
+
+A node numbers its bulletins, and what each has changed has its number; whoever knows a number asks for what came after it.
+Numbers begin anew with each claim of the name, so that nothing of an earlier process is taken for the present one's.
+Invariants: a process that may write no more tells nothing; what is over stays for `KEPT_MS`, much longer than anybody who
+may write goes without hearing.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+)
+
+from truc_protocol.codec import dec, enc
+from truc_server.storage import Lease, NodePlace, PlayerKind
+from truc_server.storage.leases import db_now_ms, mine, newest_epoch
+from truc_server.storage.schema import board, bulletins, crowds, nodes, online, said, tables
+from truc_server.storage.statements import upsert
+from truc_server.storage.told import (
+    Bulletin,
+    Heard,
+    Mark,
+    Said,
+    ToldCrowd,
+    ToldLine,
+    ToldPlayer,
+    ToldSeat,
+    ToldTable,
+)
+
+CHANNEL: Final = "truc"
+"""On which PostgreSQL says that there is something to hear; the notification itself says nothing."""
+KEPT_MS: Final = 300_000
+_REST_BYTES: Final = 65_536
+
+_OF_NODES: Final = (board, online, crowds, said)
+_PASSING: Final = (online, crowds, said)
+"""What goes with the process that told it; a table stays, and another node takes it."""
+_TOLD: Final = (
+    select(nodes.c.name, nodes.c.claimed, nodes.c.public, nodes.c.inner, nodes.c.version, bulletins.c.n)
+    .join(bulletins, and_(bulletins.c.node == nodes.c.name, bulletins.c.claimed == nodes.c.claimed))
+    .where(nodes.c.lease_until_ms > db_now_ms(), nodes.c.name != bindparam("me"))
+    .order_by(nodes.c.name)
+)
+_NEWEST: Final = select(bulletins.c.n).where(
+    bulletins.c.node == bindparam("me"), bulletins.c.claimed == bindparam("under")
+)
+_STRAY: Final = (
+    select(board.c.code)
+    .join(tables, tables.c.code == board.c.code, isouter=True)
+    .where(board.c.reason.is_(None), or_(tables.c.code.is_(None), tables.c.owner == bindparam("me")))
+    .order_by(board.c.code)
+)
+
+
+def tell(connection: Connection, lease: Lease, bulletin: Bulletin) -> None:
+    """Tell the other nodes what has changed; with the first bulletin of a process, what its name has told before is dropped.
+
+    Raises:
+        StoreLostError: This process may write no more.
+    """
+    newest_epoch(connection, lease)
+    before = connection.execute(_NEWEST, mine(lease)).scalar()
+    if before is None:
+        for table in _PASSING:
+            connection.execute(delete(table).where(table.c.node == lease.owner))
+    n = (before or 0) + 1
+    _put(connection, bulletins, [{"node": lease.owner, "claimed": lease.epoch, "n": n}])
+    head = {"node": lease.owner, "n": n, "at_ms": connection.execute(select(db_now_ms())).scalar_one()}
+    own = _own(connection, lease, bulletin.tables)
+    _put(connection, board, [{**head, **_table_row(told)} for told in own])
+    _put(connection, online, [{**head, **told._asdict()} for told in bulletin.players])
+    _put(connection, crowds, [{**head, **told._asdict()} for told in bulletin.crowds])
+    _put(connection, said, [{**head, **told._asdict()} for told in bulletin.lines])
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_notify(CHANNEL, "")))
+
+
+def _own(connection: Connection, lease: Lease, told: Sequence[ToldTable]) -> list[ToldTable]:
+    """Leave out tables that are another node's by now, which tells of them itself."""
+    codes = [table.code for table in told]
+    found = connection.execute(select(tables.c.code, tables.c.owner).where(tables.c.code.in_(codes)))
+    owners: dict[str, str] = {row.code: row.owner for row in found}
+    return [table for table in told if owners.get(table.code, lease.owner) == lease.owner]
+
+
+def _put(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        connection.execute(upsert(connection.dialect.name, table), list(rows))
+
+
+def _table_row(told: ToldTable) -> dict[str, Any]:
+    flags = (told.is_playing, told.is_busy, told.is_behind)
+    # names and networks as bytes: what is encoded knows no other text than ASCII
+    network = None if told.network is None else told.network.encode()
+    seats = [[*seat._replace(name="")[:2], seat.name.encode(), seat.match] for seat in told.seats]
+    rest = enc([told.creator, network, told.created_ms, list(flags), seats])
+    return {"code": told.code, "reason": told.reason, "notice": told.notice, "rest": rest}
+
+
+def heard(connection: Connection, lease: Lease, known: Mapping[str, Mark]) -> tuple[Heard, ...]:
+    """Return every other node that may write now and has told anything, with what it has told beyond what is `known`."""
+    found = connection.execute(_TOLD, {"me": lease.owner}).all()
+    now_ms: int = connection.execute(select(db_now_ms())).scalar_one()
+    return tuple(_heard(connection, row, known.get(row.name), now_ms) for row in found)
+
+
+def _heard(connection: Connection, row: Any, known: Mark | None, now_ms: int) -> Heard:
+    mark = Mark(row.claimed, row.n)
+    after = known.n if known is not None and known.claimed == mark.claimed else 0
+    news = _news(connection, row.name, after, now_ms) if mark.n > after else Bulletin()
+    return Heard(row.name, NodePlace(row.public, row.inner, row.version), mark, news)
+
+
+def _news(connection: Connection, node: str, after: int, now_ms: int) -> Bulletin:
+    told, players, crowd, lines = (
+        connection.execute(select(table).where(table.c.node == node, table.c.n > after).order_by(table.c.n))
+        for table in _OF_NODES
+    )
+    return Bulletin(
+        tuple(_table(row, now_ms) for row in told),
+        tuple(
+            ToldPlayer(row.player, PlayerKind(row.kind), row.name, row.is_house, row.is_here)
+            for row in players
+        ),
+        tuple(ToldCrowd(row.network, row.connections, row.came, row.failed) for row in crowd),
+        tuple(ToldLine(row.serial, Said(row.what), row.player, row.tag, row.name, row.text) for row in lines),
+    )
+
+
+def _table(row: Any, now_ms: int) -> ToldTable:
+    creator, network, created_ms, flags, seats = dec(row.rest, _REST_BYTES)
+    is_playing, is_busy, is_behind = flags
+    return ToldTable(
+        row.code,
+        row.reason,
+        row.notice,
+        creator,
+        None if network is None else network.decode(),
+        created_ms,
+        is_playing,
+        is_busy,
+        is_behind,
+        tuple(ToldSeat(seat, player, name.decode(), match) for seat, player, name, match in seats),
+        max(0, now_ms - row.at_ms),
+    )
+
+
+def stray(connection: Connection, lease: Lease) -> tuple[str, ...]:
+    """Return the codes of tables that are told of and are this node's own, or nobody's as they are stored no more."""
+    return tuple(connection.execute(_STRAY, {"me": lease.owner}).scalars())
+
+
+def sweep(connection: Connection) -> None:
+    """Drop what has been over for a while, and what nodes have told that are gone."""
+    until = db_now_ms() - bindparam("kept", KEPT_MS, BigInteger)
+    connection.execute(delete(board).where(board.c.reason.is_not(None), board.c.at_ms < until))
+    connection.execute(delete(online).where(~online.c.is_here, online.c.at_ms < until))
+    connection.execute(delete(crowds).where(crowds.c.connections == 0, crowds.c.at_ms < until))
+    connection.execute(delete(said).where(said.c.at_ms < until))
+    live = select(nodes.c.name)
+    for table in (*_PASSING, bulletins):
+        connection.execute(delete(table).where(table.c.node.not_in(live)))

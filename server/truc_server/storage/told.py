@@ -1,0 +1,110 @@
+"""What nodes of one database tell each other, as values: public tables, who is connected, limits, what is said.
+
+None of it is for good, and nothing that must not be lost depends on it: the tables themselves are in the log. What is told
+is a moment old when it is heard. Invariant: of a private table no notice is told.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from truc_server.storage import NodePlace, PlayerKind
+
+
+class ToldSeat(NamedTuple):
+    """A seat that is taken; `match` is the one that its player is in, or was in last."""
+
+    seat: int
+    player: bytes
+    name: str
+    match: bytes | None
+
+
+class ToldTable(NamedTuple):
+    """A table as its owner tells it, or why it is gone.
+
+    Attributes:
+        notice: the encoded message `table` that everybody may see; None if the table is private, or gone.
+        network: where it was made; None if that is not known any more.
+        is_playing: whether a match is played as far as everybody may know.
+        is_busy: whether its seats are fixed, as a match is set up or played.
+        is_behind: whether who sits there is known to those who watch only later.
+        ago_ms: how long ago it was told, when it is heard.
+    """
+
+    code: str
+    reason: str | None = None
+    notice: bytes | None = None
+    creator: bytes = b""
+    network: str | None = None
+    created_ms: int = 0
+    is_playing: bool = False
+    is_busy: bool = False
+    is_behind: bool = False
+    seats: tuple[ToldSeat, ...] = ()
+    ago_ms: int = 0
+
+
+class ToldPlayer(NamedTuple):
+    """A player who is connected to a node, or is no longer; `is_house` tells that it is one of the host's own bots."""
+
+    player: bytes
+    kind: PlayerKind
+    name: str
+    is_house: bool
+    is_here: bool
+
+
+class ToldCrowd(NamedTuple):
+    """How many connections of a network a node has; and how many came, and how many logins failed, since it began to count."""
+
+    network: str
+    connections: int
+    came: int
+    failed: int
+
+
+class Said(StrEnum):
+    """What a line is: chat of the lobby, words of the host, or something about a player wherever they are."""
+
+    CHAT = "chat"
+    HOST = "host"
+    KICK = "kick"
+    IGNORE = "ignore"
+    HEAR = "hear"
+    FORGET = "forget"
+
+
+class ToldLine(NamedTuple):
+    """What was said or done once. `player` is whose it is, `tag` of whom; `serial` tells it apart from others of the node."""
+
+    serial: int
+    what: Said
+    player: bytes = b""
+    tag: str = ""
+    name: str = ""
+    text: str = ""
+
+
+class Bulletin(NamedTuple):
+    """What has changed at a node since it last told."""
+
+    tables: tuple[ToldTable, ...] = ()
+    players: tuple[ToldPlayer, ...] = ()
+    crowds: tuple[ToldCrowd, ...] = ()
+    lines: tuple[ToldLine, ...] = ()
+
+
+class Mark(NamedTuple):
+    """How far a node has told, or is known to have: the number of its newest bulletin, and the claim it came under."""
+
+    claimed: int
+    n: int
+
+
+class Heard(NamedTuple):
+    """A node that may write now, how far it has told, and what of that is new."""
+
+    node: str
+    place: NodePlace
+    mark: Mark
+    bulletin: Bulletin
