@@ -102,6 +102,7 @@ class House:
             self.figures,
             self.checks,
             self.grease,
+            bool(self.settings.now.cluster.node),
         )
 
     def renew(self, settings: Settings) -> None:

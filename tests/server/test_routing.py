@@ -307,6 +307,31 @@ async def test_client_that_does_not_read_holds_up_its_own_link_and_no_other(node
         assert (await quick.until("ok"))["re"] == number
 
 
+async def test_seats_at_tables_of_other_nodes_are_listed_at_the_login(nodes):
+    async with two(nodes, "proxy") as (one, other):
+        first, second = await one.seat(seed=1), await one.seat(seed=2, keyed=False)
+        playing = await first.create("truc-french", seats=2, options={"guests": 1})
+        await second.join(playing, 1)
+        for seat in (first, second):
+            assert (await seat.ready())["t"] == "ok"
+            seat.chooses = only_cut
+        await together(*(partial(seat.play, asked) for seat in (first, second)))
+        mid = first.ledger.setup.mid
+        waiting = await first.create("truc-french", seats=2)
+        again = await other.connect()
+        welcome = await again.login_key(first.key)
+        assert welcome["seats"] == sorted(
+            [{"table": playing, "match": mid, "seat": 0}, {"table": waiting, "seat": 0}],
+            key=lambda held: held["table"],
+        )
+        guest = await other.connect()
+        assert (await guest.login_token(second.token))["seats"] == [
+            {"table": playing, "match": mid, "seat": 1}
+        ]
+        refused = await guest.ask({"t": "forget"})
+        assert (refused["code"], playing in refused["msg"]) == ("not_now", True)
+
+
 class Board:
     """Public tables of other nodes, all of which are at one place."""
 

@@ -109,6 +109,10 @@ class Lobby:
             )
         return table
 
+    def has_table(self, code: str) -> bool:
+        """Tell whether there is a table of this code here."""
+        return code in self._tables
+
     def place(self, code: str, player: Player) -> tuple[Table, int | None]:
         """Return a table by its code, and the seat of a player there; None if they have none.
 

@@ -285,7 +285,7 @@ class Dispatch:
             case Leaderboard() | Profile():
                 await standings.take(means, lobby, peer, player, message)
             case Forget():
-                forgetting.forget(means.journal, lobby, peer, message)
+                await forgetting.forget(means, lobby, peer, message)
             case Moderate():
                 await moderating.moderate(means, lobby, peer, player, message)
             case _:

@@ -10,31 +10,40 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Forget
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.requests.login import default_name
+from truc_server.requests.login import default_name, seats_elsewhere
+from truc_server.requests.means import Means
 from truc_server.storage import ForgetPlayer, PlayerKind
-from truc_server.storage.journal import Journal
 
 
-def forget(journal: Journal, lobby: Lobby, peer: Peer, request: Forget) -> None:
+async def forget(means: Means, lobby: Lobby, peer: Peer, request: Forget) -> None:
     """Forget the player who asks; one with a key stays, under the name of a player who has given none.
 
     Raises:
-        RefusedError: They are not logged in, or have a seat in a match.
+        RefusedError: They are not logged in, or have a seat in a match, or one at a table of another node.
     """
     player = peer.player
     if player is None:
         raise RefusedError(Code.AUTH_REQUIRED, "expected a login first")
+    if means.is_node:
+        await _check_free_elsewhere(means, lobby, player)
     _check_free(lobby, player)
     vacate(lobby, player)
     lobby.note_forgotten(player.id)
     lobby.unsay(player.id)
     lobby.presence.forget_ignored(player.id)
-    journal.write(ForgetPlayer(player.id))
+    means.journal.write(ForgetPlayer(player.id))
     peer.ok(request)
     if player.kind is PlayerKind.KEY:
         lobby.named(player._replace(name=default_name(player.id)))
     for connection in lobby.presence.connections(player.tag):
         _empty_or_dismiss(connection, player)
+
+
+async def _check_free_elsewhere(means: Means, lobby: Lobby, player: Player) -> None:
+    held = await seats_elsewhere(means.store, lobby, player)
+    if held:
+        message = f"expected no seat at tables of other nodes: leave table {held[0].table} first"
+        raise RefusedError(Code.NOT_NOW, message)
 
 
 def _check_free(lobby: Lobby, player: Player) -> None:

@@ -22,6 +22,7 @@ from truc_protocol.messages import (
     Info,
     KeyLogin,
     Limits,
+    SeatHeld,
     Welcome,
 )
 from truc_protocol.wire.capabilities import BLIND_TABLES, wanted
@@ -40,6 +41,7 @@ from truc_server.settings.variants import VariantCatalogue
 from truc_server.settings.web_address import known_origin
 from truc_server.storage import PlayerKind, SaveGuest
 from truc_server.storage.journal import Journal
+from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 
 _TOKEN_BYTES: Final = 24
@@ -130,9 +132,10 @@ async def enter_with_key(means: Means, lobby: Lobby, peer: Peer, login: KeyLogin
         await trio.to_thread.run_sync(members.check_member, means.store, access, player.id, login.invite)
     if player.id in lobby.presence.ignoring:
         peer.ignored |= await trio.to_thread.run_sync(means.store.ignored, player.id)
+    others = await seats_elsewhere(means.store, lobby, player) if means.is_node else ()
     members.check_banned(means.sanctions.now, player)  # again: a ban may have been imposed meanwhile
     if peer.is_open and _may_come(lobby, peer, player):
-        _enter(lobby, peer, login.id, lobby.named(player))
+        _enter(lobby, peer, login.id, lobby.named(player), others=others)
 
 
 def _proved(means: Means, peer: Peer, login: KeyLogin) -> Player:
@@ -187,10 +190,11 @@ async def enter_again(means: Means, lobby: Lobby, peer: Peer, login: GuestReturn
     if known is None or known.id in forgotten:
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
     player = Player(PlayerKind.GUEST, known.id, known.name)
+    others = await seats_elsewhere(means.store, lobby, player) if means.is_node else ()
     members.check_banned(means.sanctions.now, player)
     if peer.is_open and _may_come(lobby, peer, player):
         see_again(means.journal, known)
-        _enter(lobby, peer, login.id, lobby.named(player), login.token)
+        _enter(lobby, peer, login.id, lobby.named(player), login.token, others=others)
 
 
 def _may_come(lobby: Lobby, peer: Peer, player: Player) -> bool:
@@ -205,9 +209,27 @@ def _hash(token: str) -> bytes:
     return sha256(token.encode())
 
 
-def _enter(lobby: Lobby, peer: Peer, request: int, player: Player, token: str | None = None) -> None:
+async def seats_elsewhere(store: Store, lobby: Lobby, player: Player) -> tuple[SeatHeld, ...]:
+    """Return every seat of a player at tables of other nodes."""
+    stored = await trio.to_thread.run_sync(store.held, player.id)
+    return tuple(
+        SeatHeld(table=held.table, match=held.match, seat=held.seat)
+        for held in stored
+        if not lobby.has_table(held.table)
+    )
+
+
+def _enter(
+    lobby: Lobby,
+    peer: Peer,
+    request: int,
+    player: Player,
+    token: str | None = None,
+    *,
+    others: tuple[SeatHeld, ...] = (),
+) -> None:
     peer.admit(player)
-    tag, seats = player.tag, lobby.seats_of(player)[:MAX_SEATS]  # older versions had no limit
+    tag, seats = player.tag, (lobby.seats_of(player) + others)[:MAX_SEATS]  # older versions had no limit
     peer.answer_newcomer(Welcome(re=request, name=player.name, player=tag, token=token, seats=seats))
     log.info("login", kind=str(player.kind), name=player.name, tag=tag, address=peer.address)
     lobby.enter(peer, player)

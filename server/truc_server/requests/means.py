@@ -35,6 +35,7 @@ class Means(NamedTuple):
         tokens: finds guests by their tokens.
         checks: checks what seats sign.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
+        is_node: whether other nodes have tables too.
     """
 
     settings: InForce[Settings]
@@ -47,3 +48,4 @@ class Means(NamedTuple):
     figures: Figures
     checks: Checks
     grease: Grease | None
+    is_node: bool

@@ -338,6 +338,14 @@ class Sanction(NamedTuple):
     until_ms: int | None
 
 
+class StoredSeat(NamedTuple):
+    """A seat of a player at any table, with the match that it was in last; None while terms are out, or if they came later."""
+
+    table: str
+    seat: int
+    match: bytes | None
+
+
 class StoredTranscript(NamedTuple):
     """Everything a `.truc` file of a match holds."""
 

@@ -15,7 +15,7 @@ from itertools import groupby
 from threading import Lock
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, func, select
+from sqlalchemy import Connection, Engine, Select, and_, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.records import Record
@@ -31,6 +31,7 @@ from truc_server.storage import (
     SaveSeat,
     SaveTable,
     StoreBusyError,
+    StoredSeat,
     StoredTerms,
     StoreError,
     Write,
@@ -59,6 +60,22 @@ from truc_server.storage.statements import append, apply
 
 _TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
 _SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
+_HELD: Final = (
+    select(seats.c.table, seats.c.seat, match_players.c.mid)
+    .select_from(seats)
+    .join(tables, tables.c.code == seats.c.table)
+    .join(
+        match_players,
+        and_(
+            match_players.c.mid == tables.c.match,
+            match_players.c.player == seats.c.player,
+            match_players.c.seat == seats.c.seat,
+            tables.c.state != "terms",
+        ),
+        isouter=True,
+    )
+    .order_by(seats.c.table)
+)
 _RECORDS: Final = select(*(records.c[field] for field in AddRecord._fields))
 _GUESTS: Final = select(*(guests.c[field] for field in SaveGuest._fields))
 _CHAT: Final = select(*(chat.c[field] for field in SaveChat._fields))
@@ -236,6 +253,10 @@ class Store:
         """Return the taken seats of a table, in seat order."""
         rows = self._read(_SEATS.where(seats.c.table == table).order_by(seats.c.seat))
         return tuple(SaveSeat._make(row)._replace(kind=PlayerKind(row.kind)) for row in rows)
+
+    def held(self, player: bytes) -> tuple[StoredSeat, ...]:
+        """Return every seat of a player, whichever node has its table."""
+        return tuple(StoredSeat._make(row) for row in self._read(_HELD.where(seats.c.player == player)))
 
     def terms(self, table: str) -> StoredTerms | None:
         """Return the terms of a table that wait for signatures, or None if there are none."""
