@@ -42,6 +42,7 @@ from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
 from truc_server.upkeep.control import Control
+from truc_server.upkeep.giving import Giving
 from truc_server.upkeep.own_bots import OwnBots
 
 if TYPE_CHECKING:
@@ -161,11 +162,10 @@ async def _run(
                 tenancy.say(_place(house.settings.now, port=port))
             web = await _open_web(house, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
+            giving = None if tenancy is None else Giving(house, lobby)
             if control is not None:
-                desk = Desk(house, lobby, connections, keep, control, folder, port, now_ms(), web)
-                await tasks.start(partial(counter.serve, desk, folder))
-                asked = partial(draining.drain_when_asked, asked=control.drain, stop=stop)
-                tasks.start_soon(asked, house.settings, house.drain, lobby)
+                desk = Desk(house, lobby, connections, keep, control, folder, port, now_ms(), web, giving)
+                await _open_desk(desk, stop, tasks)
             announce(port, None if web is None else web.origin)
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)
@@ -239,6 +239,15 @@ async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
         from truc_server.metrics import page
 
         await tasks.start(page.run, house, lobby)
+
+
+async def _open_desk(desk: Desk, stop: trio.Event, tasks: trio.Nursery) -> None:
+    """Do what the host asks for; a node gives tables away when it is told to, or drains."""
+    if desk.giving is not None:
+        await tasks.start(desk.giving.run)
+    await tasks.start(partial(counter.serve, desk, desk.folder))
+    drain = partial(draining.drain_when_asked, asked=desk.control.drain, stop=stop, giving=desk.giving)
+    tasks.start_soon(drain, desk.house.settings, desk.house.drain, desk.lobby)
 
 
 async def _open_web(

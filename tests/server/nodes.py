@@ -102,10 +102,14 @@ class Nodes:
         with closing(open_store(self.url)) as store, store._engine.begin() as connection:
             connection.execute(text(statement))
 
+    def rows(self, query: str) -> list[tuple]:
+        """Return what a query finds in the database."""
+        with closing(open_store(self.url)) as store, store._reading.connect() as connection:
+            return [tuple(row) for row in connection.execute(text(query))]
+
     def owners(self) -> dict[str, str]:
         """Return which node owns each table."""
-        with closing(open_store(self.url)) as store, store._reading.connect() as connection:
-            return dict(tuple(row) for row in connection.execute(text("SELECT code, owner FROM tables")))
+        return dict(self.rows("SELECT code, owner FROM tables"))
 
     def inner(self, name: str) -> str:
         """Return the path at which other nodes reach one."""

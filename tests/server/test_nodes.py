@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 import trio
 from server.conftest import together
-from server.nodes import LONG_S, SHORT_S, Nodes
+from server.nodes import SHORT_S, Nodes
 from server.rawclient import Seat
 from server.restarting import come_back, play_until_gone
 
@@ -53,8 +53,8 @@ async def finish(nodes: Nodes, server, seats: list[Seat]) -> None:
 
 
 async def test_match_of_a_node_that_stopped_goes_on_at_another_at_once(nodes):
-    async with nodes.run("two", lease_s=SHORT_S) as second:
-        async with nodes.run("one", lease_s=LONG_S) as first:
+    async with nodes.run("two") as second:
+        async with nodes.run("one") as first:
             seats = await first.match(2, options={"match": 1})
             await play_into(seats, 7)
             assert set(nodes.owners().values()) == {"one"}
@@ -63,9 +63,9 @@ async def test_match_of_a_node_that_stopped_goes_on_at_another_at_once(nodes):
 
 
 async def test_match_of_a_node_whose_lease_ended_goes_on_at_another_and_that_node_ends(nodes):
-    async with nodes.run("two", lease_s=SHORT_S) as second:
+    async with nodes.run("two") as second:
         with pytest.RaisesGroup(ENDED, flatten_subgroups=True):
-            async with nodes.run("one", lease_s=LONG_S) as first:
+            async with nodes.run("one") as first:
                 seats = await first.match(2, options={"match": 1})
                 await play_into(seats, 7)
                 nodes.change("UPDATE nodes SET lease_until_ms = 0 WHERE name = 'one'")
@@ -104,12 +104,12 @@ async def test_server_that_has_the_database_alone_takes_what_nodes_have_left_and
     async with nodes.run("one") as first:
         await first.match(2)
     assert set(nodes.owners().values()) == {"one"}
-    async with nodes.run("two", lease_s=SHORT_S):
+    async with nodes.run("two"):
         await nodes.owned_by("two")
 
 
 async def test_tables_that_were_taken_and_could_not_be_read_at_once_are_read_again(nodes, monkeypatch):
-    async with nodes.run("two", lease_s=SHORT_S) as second:
+    async with nodes.run("two") as second:
         read, failed = second.store.tables, []
 
         def fail_once(codes=None):
@@ -119,7 +119,7 @@ async def test_tables_that_were_taken_and_could_not_be_read_at_once_are_read_aga
             return read(codes)
 
         monkeypatch.setattr(second.store, "tables", fail_once)
-        async with nodes.run("one", lease_s=LONG_S) as first:
+        async with nodes.run("one") as first:
             seats = await first.match(2, options={"match": 1})
             await play_into(seats, 7)
         await nodes.owned_by("two")

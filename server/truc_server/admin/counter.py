@@ -25,6 +25,7 @@ from truc_server.admin.requests import (
     Answer,
     CloseTable,
     FindTables,
+    MoveTable,
     check_length,
     read,
 )
@@ -38,6 +39,7 @@ CALLERS: Final = 8  # at once; others wait
 IDLE_S: Final = 60.0  # for the next command of a caller
 ANSWER_S: Final = 5.0  # for an answer to be taken; the end of the server waits for it
 _CODES: Final = frozenset({"table", "text"})  # arguments that may be the code of a table
+_NAMING_TABLES: Final = (FindTables, CloseTable, MoveTable)
 _CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid
 
 log = structlog.get_logger()
@@ -170,6 +172,6 @@ def _said(request: AdminRequest | None) -> tuple[str, dict[str, object]]:
         return "?", {}
     fields: dict[str, object] = msgspec.to_builtins(request)
     arguments = {name: value for name, value in fields.items() if name != "command"}
-    for name in _CODES & arguments.keys() if isinstance(request, FindTables | CloseTable) else ():
+    for name in _CODES & arguments.keys() if isinstance(request, _NAMING_TABLES) else ():
         arguments[name] = label(str(arguments[name]))
     return str(fields["command"]), arguments

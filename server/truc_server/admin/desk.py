@@ -3,7 +3,7 @@
 Invariant: before a command is answered, what it changes is in force, and in the store if it is to last.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -26,6 +26,7 @@ from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining
 from truc_server.upkeep.control import Control
+from truc_server.upkeep.giving import Giving, GivingError
 from truc_server.upkeep.sanction_watch import Upkeep
 
 
@@ -109,6 +110,12 @@ def _has(text: str, *words: object) -> bool:
 if TYPE_CHECKING:
     from truc_server.web.listen import WebDoor
 
+_SANCTIONS: Final[Mapping[type[requests.AdminRequest], SanctionKind]] = {
+    requests.Ban: SanctionKind.BAN,
+    requests.Unban: SanctionKind.BAN,
+    requests.Mute: SanctionKind.MUTE,
+    requests.Unmute: SanctionKind.MUTE,
+}
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
 
 
@@ -124,6 +131,7 @@ class Desk(NamedTuple):
     port: int
     since_ms: int
     web: "WebDoor | None" = None
+    giving: Giving | None = None
 
     async def do(self, request: requests.AdminRequest) -> Answer:
         """Do what the host asks, and return the answer.
@@ -133,22 +141,18 @@ class Desk(NamedTuple):
             StoreError: The store has not taken it.
         """
         match request:
-            case requests.Who(text):
-                return page(connections(self.connections.everybody(), self.lobby, text))
-            case requests.FindTables(text):
-                return page(tables(self.lobby, text))
+            case requests.Who() | requests.FindTables():
+                return self._list(request)
             case requests.Kick(subject):
                 return self._kick(self._subject(subject))
-            case requests.Ban(subject, hours):
-                return await self._impose(SanctionKind.BAN, self._subject(subject), hours)
-            case requests.Mute(subject, hours):
-                return await self._impose(SanctionKind.MUTE, self._subject(subject), hours)
-            case requests.Unban(subject):
-                return await self._lift(SanctionKind.BAN, self._subject(subject))
-            case requests.Unmute(subject):
-                return await self._lift(SanctionKind.MUTE, self._subject(subject))
+            case requests.Ban(subject, hours) | requests.Mute(subject, hours):
+                return await self._impose(_SANCTIONS[type(request)], self._subject(subject), hours)
+            case requests.Unban(subject) | requests.Unmute(subject):
+                return await self._lift(_SANCTIONS[type(request)], self._subject(subject))
             case requests.CloseTable(table):
                 return self._close(table)
+            case requests.MoveTable():
+                return await self._of_cluster(request)
             case requests.SayToAll(text):
                 return self._say(text)
             case requests.Drain():
@@ -165,6 +169,11 @@ class Desk(NamedTuple):
                 )
             case requests.Status():
                 return self._status()
+
+    def _list(self, request: requests.Who | requests.FindTables) -> Answer:
+        if isinstance(request, requests.FindTables):
+            return page(tables(self.lobby, request.text))
+        return page(connections(self.connections.everybody(), self.lobby, request.text))
 
     async def _impose(self, kind: SanctionKind, subject: str, hours: int | None) -> Answer:
         sanction = imposed_now(subject, kind, hours)
@@ -223,6 +232,15 @@ class Desk(NamedTuple):
         was = table.board.state
         is_closed = table.close_for_host()
         return {"table": table.code, "was": was, "closed": is_closed}
+
+    async def _of_cluster(self, request: requests.MoveTable) -> Answer:
+        if self.giving is None:
+            raise AdminError("this server is no node of a cluster: cluster.node is empty")
+        try:
+            table, waits = await self.giving.move(request.table, request.node)
+        except GivingError as error:
+            raise AdminError(str(error)) from error
+        return {"table": table.code, "node": request.node, "waits": waits}
 
     def _say(self, text: str) -> Answer:
         try:

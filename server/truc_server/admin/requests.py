@@ -76,6 +76,13 @@ class CloseTable(_Request, frozen=True, tag="close"):
     table: Named
 
 
+class MoveTable(_Request, frozen=True, tag="move"):
+    """Let NODE have TABLE, when its hand is over."""
+
+    table: Named
+    node: Named
+
+
 class SayToAll(_Request, frozen=True, tag="say"):
     """Say TEXT to everybody who is logged in."""
 
@@ -95,7 +102,19 @@ class Status(_Request, frozen=True, tag="status"):
 
 
 AdminRequest = (
-    Who | FindTables | Kick | Ban | Mute | Unban | Unmute | CloseTable | SayToAll | Drain | Reload | Status
+    Who
+    | FindTables
+    | Kick
+    | Ban
+    | Mute
+    | Unban
+    | Unmute
+    | CloseTable
+    | MoveTable
+    | SayToAll
+    | Drain
+    | Reload
+    | Status
 )
 Answer = dict[str, object]
 

@@ -7,7 +7,6 @@ was without an owner is nobody's.
 """
 
 import time
-from functools import partial
 from typing import Final
 
 import structlog
@@ -22,6 +21,8 @@ from truc_server.storage import Lease, NodePlace, StoreError, StoreLostError, Ta
 from truc_server.storage.backups import Restored
 
 RENEWALS: Final = 3  # in the time of one lease
+LOOK_S: Final = 0.5
+"""At the longest between two looks whether there are tables to take."""
 _LOOKS: Final = 20  # at the time that is left, in the time of one lease
 _MARGIN: Final = 0.1  # of a lease: so much before its end nothing more is done
 _AT_ONCE: Final = 64  # tables taken in one go: the others are free for other nodes
@@ -109,7 +110,7 @@ class Tenancy:
         )
 
     async def _take_over(self, lobby: Lobby, restored: Restored) -> None:
-        """Look for free tables as often as the lease is renewed, and take some: one go at a time."""
+        """Look for free tables, and take some: one go at a time."""
         taken: Taken | None = None  # until they are in the lobby: what could not be read is read again
         while True:
             try:
@@ -125,19 +126,23 @@ class Tenancy:
                     taken = None
                     continue  # there may be more
                 taken = None
-            await trio.sleep(self._lease_s / RENEWALS)
+            await trio.sleep(min(LOOK_S, self._lease_s / RENEWALS))
 
     def _take(self) -> Taken | None:
         """Take free tables, if there are any; blocks."""
         store, lease = self._house.store, self._lease
         return store.take(lease, most=_AT_ONCE) if store.is_any_free(lease) else None
 
+    def _read(self, taken: Taken, restored: Restored) -> recovery.Stored:
+        """Read what was taken; blocks."""
+        store = self._house.store
+        stored = recovery.read(store, restored, codes=taken.codes)
+        return stored._replace(unasked=store.unasked(taken.codes))
+
     async def _take_up(self, taken: Taken, lobby: Lobby, restored: Restored) -> None:
         """Let the matches of tables that were taken go on."""
         house = self._house
-        stored = await trio.to_thread.run_sync(
-            partial(recovery.read, house.store, restored, codes=taken.codes), abandon_on_cancel=True
-        )
+        stored = await trio.to_thread.run_sync(self._read, taken, restored, abandon_on_cancel=True)
         recovery.restore(house.backing(epoch=taken.epoch), lobby, stored)
         self.taken += len(taken.codes)
         log.info("tables_taken_over", tables=len(taken.codes), epoch=taken.epoch)

@@ -210,6 +210,11 @@ def _close_lines(answer: _Answer) -> Iterator[str]:
     yield f"table {answer['table']} {when}{ended}"
 
 
+def _move_lines(answer: _Answer) -> Iterator[str]:
+    when = "when its hand is over" if answer["waits"] else "now"
+    yield f"table {answer['table']} goes to node {answer['node']} {when}"
+
+
 def _say_lines(answer: _Answer) -> Iterator[str]:
     yield f"said to {_counted(answer['connections'], 'connection')}"
 
@@ -256,6 +261,7 @@ admin: Final = click.Group(
         _command(requests.Unban, _lifted("shut out")),
         _command(requests.Unmute, _lifted("muted")),
         _command(requests.CloseTable, _close_lines),
+        _command(requests.MoveTable, _move_lines),
         _command(requests.SayToAll, _say_lines),
         _command(requests.Drain, _drain_lines),
         _command(requests.Reload, _reload_lines, "Read the settings and the certificate again."),

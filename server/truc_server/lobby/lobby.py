@@ -269,6 +269,12 @@ class Lobby:
             if seated is not None:
                 self._unseat(table, seated.player)
 
+    def given(self, table: Table) -> None:
+        """Take out of the lobby a table that another node is to have; its code stays in use."""
+        self.forget(table)
+        self.withhold(table.code)
+        self.following.note_state()
+
     def _unseat(self, table: Table, player: Player) -> None:
         held = self._seats.get(player.id, {})
         held.pop(table.code, None)

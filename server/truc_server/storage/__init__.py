@@ -207,10 +207,14 @@ class DropIgnored(NamedTuple):
 
 
 class GiveTable(NamedTuple):
-    """Let another node have a table; as long as it lives nobody else takes it."""
+    """Let another node have a table; as long as it lives nobody else takes it.
+
+    `unasked` is the position of its match if the next call is due there and nobody has asked for time first.
+    """
 
     code: str
     to: str
+    unasked: int | None = None
 
 
 class ForgetPlayer(NamedTuple):

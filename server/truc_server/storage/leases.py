@@ -206,7 +206,10 @@ def codes(connection: Connection) -> tuple[str, ...]:
 
 def give(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the parameters with which tables are given away."""
-    return [{"given_code": row["code"], "given": f"{_GIVEN}{row['to']}"} for row in rows]
+    return [
+        {"given_code": row["code"], "given": f"{_GIVEN}{row['to']}", "given_unasked": row["unasked"]}
+        for row in rows
+    ]
 
 
 def _draw(connection: Connection, owner: str) -> int:

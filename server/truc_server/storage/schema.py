@@ -130,7 +130,8 @@ said = Table(
     Index("ix_said_news", "node", "n"),
 )
 
-# `owner` is the name of a node; `epoch` is that of the newest claim of the table.
+# `owner` is the name of a node; `epoch` is that of the newest claim of the table. `unasked` is the position at which its
+# match was when a node gave the table away, if nobody held the next call back.
 tables = Table(
     "tables",
     metadata,
@@ -146,6 +147,7 @@ tables = Table(
     Column("match_id", LargeBinary, key="match"),
     Column("owner", String, nullable=False),
     Column("epoch", BigInteger, nullable=False),
+    Column("unasked", Integer),
 )
 
 seats = Table(

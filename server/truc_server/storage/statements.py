@@ -133,8 +133,8 @@ _UPSERTS: Final[Mapping[type[Write], Table]] = {
 }
 """The writes that set a row, whose fields are the columns of a table."""
 
-_KEPT: Final = {"tables": ("owner", "epoch")}
-"""Columns that a write sets in a new row only: who owns a table is changed by claims alone."""
+_KEPT: Final = {"tables": ("owner", "epoch", "unasked")}
+"""Columns that a write sets in a new row only: who owns a table is changed by claims and gifts alone."""
 
 _CODE: Final[BindParameter[str]] = bindparam("code")
 _GONE: Final[BindParameter[bytes]] = bindparam(
@@ -166,7 +166,9 @@ _STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
         delete(ignored).where(ignored.c.player == bindparam("player"), ignored.c.tag == bindparam("tag")),
     ),
     storage.GiveTable: (
-        update(tables).where(tables.c.code == bindparam("given_code")).values(owner=bindparam("given")),
+        update(tables)
+        .where(tables.c.code == bindparam("given_code"))
+        .values(owner=bindparam("given"), unasked=bindparam("given_unasked")),
     ),
     storage.ForgetPlayer: (
         delete(guests).where(guests.c.id == _GONE),

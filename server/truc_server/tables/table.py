@@ -38,6 +38,7 @@ from truc_server.storage import (
     DropTable,
     DropTerms,
     EndMatch,
+    GiveTable,
     PlayerKind,
     SaveTable,
     Write,
@@ -108,7 +109,11 @@ class Backing(NamedTuple):
 
 
 class Table:
-    """One table and everybody at it."""
+    """One table and everybody at it.
+
+    Attributes:
+        is_leaving: whether another node is to have it: hands under way go on, and no other begins here.
+    """
 
     def __init__(self, backing: Backing, made: Blueprint, register: Register) -> None:
         self.made = made
@@ -135,6 +140,7 @@ class Table:
         self._clock = Alarm(backing.timers, self._time_out)
         # the batch of the newest record: until it is durable, nobody's time runs for what it asks
         self._gate = 0
+        self.is_leaving = False
 
     def own_seat(self, player: Player) -> int:
         """Return the seat of a player who must have one.
@@ -429,7 +435,8 @@ class Table:
             self._tell_changes(game)
         if game.hold.unheard:
             return False
-        while (turn := game.due(turn, is_draining=self._backing.drain.by is not None)) is not None:
+        is_draining = self.is_leaving or self._backing.drain.by is not None
+        while (turn := game.due(turn, is_draining=is_draining)) is not None:
             self.commit(game, turn)
             if not game.is_calm:
                 self._tell_changes(game)
@@ -538,6 +545,23 @@ class Table:
         self._signing.set(None)
         self.chat.stop()
         self._clock.stop()
+
+    def give(self, to: str) -> None:
+        """Let another node have the table: nothing is written of it here any more. Whoever follows it is not told."""
+        game = self.game
+        unasked = game.ledger.k if game is not None and game.waits.is_unasked else None
+        self.stop()
+        self._journal.write(GiveTable(self.code, to, unasked))
+        self.game = self.gathering = None  # an act whose signature is being checked finds no match here
+
+    def part(self) -> tuple[Peer, ...]:
+        """Forget everybody who follows the table, and return them; it must have been given away."""
+        followers = self.audience.followers()
+        for peer in followers:
+            self.standins.drop(peer)
+            self.chat.drop(peer)
+            self.feed.drop(peer)
+        return followers
 
     def close(self, reason: str) -> None:
         """Remove the table."""

@@ -6,32 +6,36 @@ lasts, and what the next start has to know. Invariant: even if that knowledge is
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Final
 
 import msgspec
 import structlog
 import trio
 
 from truc_commands.files import MAX_OWN, read_bounded
-from truc_protocol.records import Phase
 from truc_server.lobby.lobby import Lobby
 from truc_server.operation import notify
 from truc_server.operation.drain import ServerDrain
 from truc_server.settings.folder import Folder, write_private
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
-from truc_server.tables.table import Table
-
-LOOK_S: Final = 0.2  # between two checks whether every hand is over
-_UNDER_WAY: Final = (Phase.CALLED, Phase.HAND, Phase.OVER)
+from truc_server.upkeep.giving import LOOK_S, Giving, is_in_hand
 
 log = structlog.get_logger()
 
 
 async def drain_when_asked(
-    settings: InForce[Settings], drain: ServerDrain, lobby: Lobby, *, asked: trio.Event, stop: trio.Event
+    settings: InForce[Settings],
+    drain: ServerDrain,
+    lobby: Lobby,
+    *,
+    asked: trio.Event,
+    stop: trio.Event,
+    giving: Giving | None = None,
 ) -> None:
-    """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s."""
+    """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s.
+
+    A node gives its tables away first, if there is another one.
+    """
     await asked.wait()
     seconds = settings.now.tables.drain_s
     drain.by = trio.current_time() + seconds
@@ -40,7 +44,8 @@ async def drain_when_asked(
     notify.tell(notify.STOPPING, status="draining: hands under way end")
     with trio.move_on_after(seconds):
         while True:
-            if not hands_under_way(lobby):
+            leaving = 0 if giving is None else await giving.give_all()
+            if not (leaving or hands_under_way(lobby)):
                 break
             await trio.sleep(LOOK_S)
     log.info("drained", under_way=hands_under_way(lobby))
@@ -49,14 +54,7 @@ async def drain_when_asked(
 
 def hands_under_way(lobby: Lobby) -> int:
     """Return how many hands are called or dealt and being played: not in a pause, nor with no seat connected."""
-    return sum(map(_is_in_hand, lobby.tables()))
-
-
-def _is_in_hand(table: Table) -> bool:
-    if table.game is None or table.board.state != "playing" or not table.audience.online:
-        return False
-    ledger = table.game.ledger
-    return ledger.phase in _UNDER_WAY and not (ledger.pause.active or table.game.hold.is_on)
+    return sum(map(is_in_hand, lobby.tables()))
 
 
 def unasked(lobby: Lobby) -> dict[bytes, int]:

@@ -32,6 +32,7 @@ def upgrade() -> None:
     )
     op.add_column("records", sa.Column("epoch", sa.BigInteger, nullable=False, server_default="0"))
     op.drop_column("tables", "lease_until_ms")
+    op.add_column("tables", sa.Column("unasked", sa.Integer))
     _add_bulletins()
 
 

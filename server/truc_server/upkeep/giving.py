@@ -1,0 +1,181 @@
+"""Giving tables to other nodes: one that the host names, or all when this node is about to stop; each when its hand is over.
+
+A table that is given is stopped and forgotten here in the same step that writes it down, so that whatever comes for it
+later finds no table. Its followers stay connected until the other node has it, and are then sent there, or told to come
+again. Invariants: nothing is written of a table behind the gift; no hand is cut off; a table whose match is held after a
+restore is not given, as only this node knows that it was.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import structlog
+import trio
+
+from truc_protocol.errors import Code
+from truc_protocol.records import Phase
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.net.peer import RefusedError
+from truc_server.storage import Node, StoreError
+from truc_server.storage.journal import JournalStoppedError
+from truc_server.table_data.codes import label
+from truc_server.tables.table import Table
+
+LOOK_S: Final = 0.2  # between two checks whether a hand is over
+TAKEN_S: Final = (
+    10.0  # for the other node to have what it was given, before those who wait are told to come again
+)
+_UNDER_WAY: Final = (Phase.CALLED, Phase.HAND, Phase.OVER)
+
+log = structlog.get_logger()
+
+
+class GivingError(Exception):
+    """A table that cannot be given away; the text says why."""
+
+
+def is_in_hand(table: Table) -> bool:
+    """Tell whether a hand is called or dealt and being played: not in a pause, nor with no seat connected."""
+    if table.game is None or table.board.state != "playing" or not table.audience.online:
+        return False
+    ledger = table.game.ledger
+    return ledger.phase in _UNDER_WAY and not (ledger.pause.active or table.game.hold.is_on)
+
+
+def _is_held(table: Table) -> bool:
+    return table.game is not None and table.game.hold.is_on
+
+
+class Giving:
+    """The tables of one node that others are to have.
+
+    Attributes:
+        given: how many were given so far.
+    """
+
+    def __init__(self, house: House, lobby: Lobby) -> None:
+        self.given = 0
+        self._house = house
+        self._lobby = lobby
+        self._wanted: dict[str, Node] = {}
+        self._under_way = 0
+        self._tasks: trio.Nursery | None = None
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Give what is asked for as soon as its hand is over, until cancelled."""
+        async with trio.open_nursery() as self._tasks:
+            task_status.started()
+            while True:
+                self._give_wanted()
+                await trio.sleep(LOOK_S)
+
+    async def move(self, code: str, name: str) -> tuple[Table, bool]:
+        """Let a node have a table, now or at the end of its hand; return the table, and whether it has to wait for that.
+
+        Raises:
+            GivingError: It is not a table of this node, or no node of that name can have it.
+            StoreError: The store does not answer.
+        """
+        to = next((node for node in await self._others() if node.name == name), None)
+        if to is None:
+            raise GivingError(f"expected another node that runs and does not drain, got {name!r}")
+        try:
+            table = self._lobby.table(code)
+        except RefusedError as error:
+            owner = await trio.to_thread.run_sync(self._house.store.owner_of, code.upper())
+            where = "" if owner is None else f": node {owner.name} has it, ask there"
+            raise GivingError(f"no table {label(code.upper())} here{where}") from error
+        if _is_held(table):
+            raise GivingError(f"table {label(table.code)} waits for its players after a restore")
+        self._wanted[table.code] = to
+        table.is_leaving = True
+        waits = is_in_hand(table)
+        self._give_wanted()
+        return table, waits
+
+    async def give_all(self) -> int:
+        """Give away every table that can go, if there is a node to have it; return how many gifts are still under way.
+
+        As nothing new begins here, each goes when its hand is over.
+        """
+        try:
+            others = await self._others()
+        except StoreError as error:
+            log.warning("tables_not_given", reason=str(error))
+            return self._under_way
+        held = {node.name: node.tables for node in others}
+        free: dict[str, list[Table]] = {node.name: [] for node in others}
+        for table in self._lobby.tables() if others else ():
+            if not (is_in_hand(table) or _is_held(table)):
+                least = min(held, key=held.__getitem__)
+                held[least] += 1
+                free[least].append(table)
+        for node in others:
+            self._give(free[node.name], node)
+        return self._under_way
+
+    async def _others(self) -> list[Node]:
+        """Return the nodes that may have tables."""
+        nodes = await trio.to_thread.run_sync(self._house.store.nodes)
+        me = self._house.lease.owner
+        return [
+            node
+            for node in nodes
+            if node.name != me and not node.draining and (node.left_ms is None or node.left_ms > 0)
+        ]
+
+    def _give_wanted(self) -> None:
+        tables = {table.code: table for table in self._lobby.tables()}
+        for code, node in tuple(self._wanted.items()):
+            table = tables.get(code)
+            if table is None:  # closed meanwhile
+                del self._wanted[code]
+            elif not is_in_hand(table):
+                del self._wanted[code]
+                self._give([table], node)
+
+    def _give(self, tables: list[Table], node: Node) -> None:
+        if not tables or self._tasks is None:
+            return
+        for table in tables:
+            table.give(node.name)
+            self._lobby.given(table)
+        self.given += len(tables)
+        self._under_way += len(tables)
+        self._tasks.start_soon(self._see_off, tables, node, self._house.journal.gate)
+
+    async def _see_off(self, tables: list[Table], node: Node, gate: int) -> None:
+        """Wait until the other node has its tables, then send after them whoever follows them."""
+        try:
+            await self._house.journal.wait_durable(gate)
+        except JournalStoppedError:  # the server ends, and says so to everybody
+            return
+        owner: Node | None = None
+        with trio.move_on_after(TAKEN_S):
+            while owner is None:
+                await trio.sleep(LOOK_S)
+                owner = await self._owner(tables)
+        log.info("tables_given", node=node.name, tables=len(tables), taken=owner is not None)
+        self._send_after(tables, owner)
+        self._under_way -= len(tables)
+
+    async def _owner(self, tables: list[Table]) -> Node | None:
+        """Return the node that has taken all of these tables; None until one has."""
+        try:
+            owners = [
+                await trio.to_thread.run_sync(self._house.store.owner_of, table.code) for table in tables
+            ]
+        except StoreError:
+            return None
+        return None if None in owners else owners[-1]
+
+    def _send_after(self, tables: Iterable[Table], owner: Node | None) -> None:
+        is_sent = owner is not None and self._house.settings.now.cluster.route == "moved"
+        place = owner.place.public if owner is not None and is_sent else ""
+        for table in tables:
+            for peer in table.part():
+                if place:
+                    peer.dismiss(Code.MOVED, f"the table is at {place} now", to=place)
+                else:
+                    peer.dismiss(Code.SHUTTING_DOWN, "the table has another node now: come again")

@@ -1,0 +1,191 @@
+"""Tables that one node gives to another: at the host's word, or all when it drains; no hand is cut off."""
+
+from contextlib import asynccontextmanager
+from functools import partial
+
+import pytest
+import trio
+from server.admins import Host, host_says, hosting
+from server.conftest import QUICK, in_hand, is_to_move, together
+from server.nodes import Nodes
+from server.rawclient import GoneError, Seat, bodies
+
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Call, Close
+from truc_protocol.records import Phase
+from truc_server.upkeep.control import Control
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def nodes(tmp_path) -> Nodes:
+    return Nodes(tmp_path)
+
+
+@asynccontextmanager
+async def hosted(nodes: Nodes, name: str, settings=QUICK):
+    """Run a node that somebody has in hand."""
+    host = Host(settings)
+    control = Control(host.drain, host.reread, host.heard_of_end.set)
+    async with nodes.run(name, settings, control=control) as node:
+        yield node
+
+
+async def until_gone(seat: Seat) -> dict:
+    """Play on until the server says goodbye; return what it says."""
+    seat.chooses = seat.pick
+    try:
+        if is_to_move(seat):
+            await seat.act(seat.act_message(seat.options, seat.pick(seat.options, seat.offered)))
+        await seat.play()
+    except GoneError:
+        return seat.client.log[-1]
+    raise AssertionError("the match has ended")
+
+
+async def goodbyes(seats: list[Seat]) -> list[dict]:
+    """Return the last words to each seat."""
+    said: list[dict] = []
+
+    async def hear(seat: Seat) -> None:
+        said.append(await until_gone(seat))
+
+    with trio.fail_after(20):
+        await together(*(partial(hear, seat) for seat in seats))
+    return said
+
+
+def body_at(seat: Seat, k: int):
+    """Return the body of the record at a position."""
+    return bodies(seat.records)[k - seat.next]
+
+
+async def alone(server) -> Seat:
+    """Return a player who has made a table, and waits there."""
+    seat = await server.seat(seed=77)
+    await seat.create("truc-french", seats=2)
+    return seat
+
+
+async def comes_after(server, seat: Seat) -> None:
+    """Come to a node again, and to the seat there."""
+    seat.client = await server.connect()
+    await seat.client.login_key(seat.key)
+    with trio.fail_after(20):
+        while (answer := await seat.join(seat.table))["t"] == "error":  # it is being taken up
+            assert answer["retryable"]
+            await trio.sleep(answer["retry_after_ms"] / 1_000)
+
+
+async def go_after(server, seats: list[Seat]) -> None:
+    """Come to a node again, and to the match there, as soon as it has been taken up."""
+    for seat in seats:
+        with trio.fail_after(20):
+            while (answer := await seat.come_back(await server.connect()))["t"] == "error":
+                assert answer["retryable"]
+                await trio.sleep(answer["retry_after_ms"] / 1_000)
+            await seat.send_again()
+
+
+async def play_out(server, seats: list[Seat]) -> None:
+    await go_after(server, seats)
+    await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_table_is_moved_when_its_hand_is_over_and_its_players_are_sent_after_it(nodes):
+    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
+        seats = await in_hand(first)
+        answer = await host_says(first.folder, command="move", table=seats[0].table, node="two")
+        assert answer == {"ok": True, "table": seats[0].table, "node": "two", "waits": True}
+        assert seats[0].ledger.phase is Phase.HAND
+        said = await goodbyes(seats)
+        assert [(bye["code"], bye["to"]) for bye in said] == [("moved", f"127.0.0.1:{second.port}")] * 2
+        assert nodes.owners() == {seats[0].table: "two"}
+        given = seats[0].next
+        assert any(isinstance(body, Close) for body in bodies(seats[0].records)[-4:])
+        await play_out(second, seats)
+    assert isinstance(body_at(seats[0], given), Call)
+    epochs = nodes.epochs()
+    assert [node for *_, node in epochs] == ["one"] * given + ["two"] * (len(epochs) - given)
+
+
+async def test_table_that_nobody_plays_at_is_moved_at_once(nodes):
+    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
+        seat = await alone(first)
+        answer = await host_says(first.folder, command="move", table=seat.table, node="two")
+        assert (answer["ok"], answer["waits"]) == (True, False)
+        with trio.fail_after(20):
+            assert (await seat.client.closed())[-1]["code"] == "moved"
+        assert nodes.owners() == {seat.table: "two"}
+        answer = await host_says(first.folder, command="move", table=seat.table, node="two")
+        assert answer["error"] == f"no table {seat.table} here: node two has it, ask there"
+        await comes_after(second, seat)
+
+
+async def test_table_is_moved_to_no_node_that_is_not_there(nodes):
+    async with hosted(nodes, "one") as first:
+        seat = await alone(first)
+        for name in ("one", "two"):
+            answer = await host_says(first.folder, command="move", table=seat.table, node=name)
+            assert answer["error"] == f"expected another node that runs and does not drain, got '{name}'"
+
+
+async def test_server_alone_moves_nothing(tmp_path):
+    async with hosting(tmp_path / "data") as server:
+        answer = await host_says(server.folder, command="move", table="ABCDEF", node="two")
+    assert answer["error"] == "this server is no node of a cluster: cluster.node is empty"
+
+
+async def test_node_that_drains_gives_every_table_away_when_its_hand_is_over(nodes):
+    async with hosted(nodes, "two") as second:
+        async with hosted(nodes, "one") as first:
+            seats = await in_hand(first)
+            waiting = await alone(first)
+            await host_says(first.folder, command="drain")
+            with trio.fail_after(20):
+                assert (await waiting.client.closed())[-1]["code"] == "moved"  # it has no hand to wait for
+            assert seats[0].ledger.phase is Phase.HAND
+            assert {bye["code"] for bye in await goodbyes(seats)} == {"moved"}
+            assert set(nodes.owners().values()) == {"two"}
+            given = seats[0].next
+        assert [name for name, *_ in nodes.rows("SELECT name FROM nodes")] == ["two"]
+        await play_out(second, seats)
+    assert isinstance(body_at(seats[0], given), Call)
+
+
+async def test_node_that_drains_alone_leaves_its_tables_to_the_next_start(nodes):
+    async with hosted(nodes, "one") as first:
+        seats = await in_hand(first)
+        await host_says(first.folder, command="drain")
+        assert {bye["code"] for bye in await goodbyes(seats)} == {"shutting_down"}
+    assert set(nodes.owners().values()) == {"one"}
+    async with hosted(nodes, "one") as again:
+        await play_out(again, seats)
+
+
+async def test_call_that_nobody_held_back_comes_at_once_at_the_new_owner(nodes):
+    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
+        seats = await in_hand(first)
+        await host_says(first.folder, command="move", table=seats[0].table, node="two")
+        await goodbyes(seats)
+        ((mid, unasked),) = nodes.rows("SELECT match_id, unasked FROM tables")
+        assert (mid, unasked) == (seats[0].ledger.setup.mid, seats[0].next)
+        await go_after(second, seats)
+        assert not any(
+            message["t"] == "waiting" and message["what"] == "rekey" for message in seats[0].client.log
+        )
+        await together(*(seat.play for seat in seats))
+
+
+async def test_table_that_came_back_can_be_given_again(nodes):
+    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
+        seat = await alone(first)
+        for here, to, there in ((first, "two", second), (second, "one", first), (first, "two", second)):
+            answer = await host_says(here.folder, command="move", table=seat.table, node=to)
+            assert answer["ok"]
+            with trio.fail_after(20):
+                assert (await seat.client.closed())[-1]["code"] == "moved"
+                await comes_after(there, seat)
+        assert nodes.owners() == {seat.table: "two"}
