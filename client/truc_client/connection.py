@@ -235,12 +235,15 @@ class Connection:
     ) -> Table:
         """Ask for a table; if it is refused, it is followed no more unless it `goes_on`."""
         table = self._table(followed)
+        followed.is_asked_for = not goes_on
         try:
             await self.session.request(build, at_once)
         except ClientError:
             if not goes_on:
                 table.close()
             raise
+        finally:
+            followed.is_asked_for = False
         return table
 
     async def preview(self, code: str) -> TablePreview:

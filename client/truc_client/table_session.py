@@ -71,6 +71,7 @@ class TableSession:
         reports: what has happened, for the player to read.
         agreement: what the player has agreed to play here.
         sending: what goes out for the seat.
+        is_asked_for: whether the first request for it has no answer yet; on a new connection that alone is made again.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class TableSession:
         self.match: SeatMatch | None = None
         self.reports = Reports[Happening]()
         self.agreement = TableAgreement()
+        self.is_asked_for = False
         self.sending = Sending(code, self._post, self._make)
         self._session = session
         self._among = among
@@ -511,6 +513,8 @@ class TableSession:
 
     def interrupted(self, reason: str) -> None:
         """Note that the connection is gone for now."""
+        if self.is_asked_for:
+            return
         self._is_resuming, self._asked_from = False, None
         self._catching_up = None
         if self.match is not None:
@@ -519,7 +523,7 @@ class TableSession:
 
     def reconnected(self, held: tuple[messages.SeatHeld, ...]) -> None:
         """Take the seat again on the new connection, and ask for the missing records."""
-        if self.reports.failure is not None:
+        if self.reports.failure is not None or self.is_asked_for:
             return
         if self.seat is None:
             self._watch()

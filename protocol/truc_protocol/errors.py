@@ -346,8 +346,8 @@ REGISTRY: Final[Mapping[Code, CodeRow]] = MappingProxyType(
         Code.MOVED: CodeRow(
             Topic.SERVER,
             Effect.INTERRUPTED,
-            "The server has moved; this comes right after its hello.",
-            "Connect to the address in `to`; it has the same key.",
+            "The server has moved, or has what was asked for at another of its addresses.",
+            "Connect to the address in `to`, which has the same key, and ask again.",
         ),
         Code.INTERNAL: CodeRow(
             Topic.SERVER,

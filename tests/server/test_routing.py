@@ -257,6 +257,7 @@ async def test_table_that_cannot_be_reached_over_this_connection_is_refused(node
         await second.create("truc-french", seats=2)
         refused = await second.client.ask({"t": "join", "table": table})
         assert (refused["code"], f"127.0.0.1:{one.port}" in refused["msg"]) == ("not_now", True)
+        await second.client.refused({"t": "leave", "table": table}, "no_such_table", field="table")
 
 
 async def test_match_goes_on_when_the_owner_dies_with_links_open(nodes):

@@ -1,7 +1,8 @@
 """The line to a server: requests and their replies, over a connection that is reopened automatically.
 
-A request made while the line is down waits until it is open again; one made before fails. Invariant: no reply on one
-connection answers a request of another.
+A request made while the line is down waits until it is open again; one made before fails, unless the server has said
+goodbye instead of doing it, as it is done elsewhere: then it is made again there. Invariant: no reply on one connection
+answers a request of another.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from truc_client.address import Address
 from truc_client.errors import ClientError, LostError, RefusedError
 from truc_client.line.entering import Entered
 from truc_client.line.link import Answer, Build, Link
-from truc_client.line.opening import Visit, come_back
+from truc_client.line.opening import MAX_MOVES, Visit, come_back
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
 from truc_words import Sentence
@@ -85,7 +86,9 @@ class ServerLine:
     def _adopt(self, entered: Entered) -> None:
         self._link: Link = entered.link
         arrived = entered.address._replace(invite=None)  # it has been used
-        self._visit = self._visit._replace(address=arrived, known=None)
+        asked = self._visit.first or self._visit.address
+        first = None if asked.server == arrived.server else asked._replace(invite=None)
+        self._visit = self._visit._replace(address=arrived, known=None, first=first)
         self._open.set()
 
     @property
@@ -118,14 +121,24 @@ class ServerLine:
             LostError: The connection was lost before the reply.
         """
         for _ in range(_TRIES):
-            await self._wait_open()
-            answer = await self._ask(build, at_once)
+            answer = await self._ask_on(build, at_once)
             if isinstance(answer, Ok):
                 return answer
             if answer.code != Code.RATE_LIMITED:
                 raise RefusedError(answer.code, answer.msg, retry_after_ms=answer.retry_after_ms)
             await trio.sleep(pause_of(answer.retry_after_ms))
         raise RefusedError(Code.RATE_LIMITED, Sentence("failures.busy"))
+
+    async def _ask_on(self, build: Build, at_once: Callable[[Ok], None] | None) -> Answer:
+        """Ask, and ask again where the server says that it is done; a few times only."""
+        for left in reversed(range(MAX_MOVES + 1)):
+            await self._wait_open()
+            try:
+                return await self._ask(build, at_once)
+            except LostError as lost:
+                if lost.to is None or not left:
+                    raise
+        raise AssertionError("the last loss is raised")
 
     async def _wait_open(self) -> None:
         await self._open.wait()
@@ -143,23 +156,30 @@ class ServerLine:
 
     async def run(self, follower: Follower) -> None:
         """Keep the line open until patience ends; never raises."""
-        losses = 0
+        losses = moves = 0
         try:
             while True:
                 opened = trio.current_time()
                 lost = await self._run_link(follower)
-                losses = losses + 1 if trio.current_time() - opened < _STEADY_S else 0
+                is_steady = trio.current_time() - opened >= _STEADY_S
+                losses = 0 if is_steady else losses + 1
+                moves = (0 if is_steady else moves) + (lost.to is not None)
                 if not lost.again:
                     raise lost
                 self._interrupt(lost)
                 follower.interrupted(str(lost))
-                visit = self._visit if lost.to is None else self._visit.elsewhere(lost.to)
-                entered = await come_back(visit, lost.after_ms, losses=losses)
+                entered = await come_back(self._next_visit(lost, moves), lost.after_ms, losses=losses)
                 self._adopt(entered)
                 follower.returned(entered)
         except ClientError as error:
             self._fail(error)
             follower.fail(error)
+
+    def _next_visit(self, lost: LostError, moves: int) -> Visit:
+        """Return where to go on: where the server says, unless it has sent the client round; or where it was."""
+        if lost.to is None:
+            return self._visit
+        return self._visit.elsewhere(lost.to) if moves <= MAX_MOVES else self._visit.where_first()
 
     async def _run_link(self, follower: Follower) -> LostError:
         try:

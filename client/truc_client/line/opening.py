@@ -8,6 +8,7 @@ is shorter than the server has asked for.
 """
 
 from collections.abc import Awaitable, Callable
+from itertools import cycle
 from random import SystemRandom
 from typing import Final, NamedTuple, TypeVar
 
@@ -45,7 +46,12 @@ T = TypeVar("T")
 
 
 class Visit(NamedTuple):
-    """Who goes where, and how; `known` is the pin of the server that sent them there."""
+    """Who goes where, and how.
+
+    Attributes:
+        known: the pin of the server that sent them there.
+        first: the address that the player gave, if the server has sent them on from there.
+    """
 
     address: Address
     account: Account
@@ -53,6 +59,7 @@ class Visit(NamedTuple):
     demands: Demands
     known: Pin | None = None
     patience_s: float = PATIENCE_S
+    first: Address | None = None
 
     def encrypted(self) -> "Visit":
         """Return a visit to the same place over TLS."""
@@ -71,7 +78,13 @@ class Visit(NamedTuple):
                 Sentence("failures.moved_nowhere", server=self.address.server, error=str(error))
             ) from error
         known = self.account.store.pin(self.address.server) or self.known
-        return self._replace(address=self.address._replace(host=host, port=port), known=known)
+        return self._replace(
+            address=self.address._replace(host=host, port=port), known=known, first=self.first or self.address
+        )
+
+    def where_first(self) -> "Visit":
+        """Return a visit to the address that the player gave."""
+        return self if self.first is None else self._replace(address=self.first, first=None)
 
 
 async def come_in(visit: Visit) -> Entered:
@@ -98,10 +111,10 @@ async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 
 
 
 async def _insist(visit: Visit, may_retry: Callable[[Exception], bool], *, since: float) -> Entered:
-    pause = _FIRST_PAUSE_S
+    pause, places = _FIRST_PAUSE_S, cycle((visit, visit.where_first()))
     while True:
         try:
-            return await _follow_moves(visit, _enter_known)
+            return await _follow_moves(next(places), _enter_known)
         except (ConnectError, RefusedError) as error:
             if not may_retry(error) or trio.current_time() - since > visit.patience_s:
                 raise

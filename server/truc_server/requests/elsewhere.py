@@ -9,7 +9,7 @@ a table that is here costs nothing of this; the owner's own word counts, the dir
 from typing import Final, Protocol
 
 from truc_protocol.errors import Code
-from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Request, Seek
+from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Join, Request, Resume, Seek, Watch
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.floods import Pace
 from truc_server.net.peer import Peer, Player, RefusedError, TooSoonError
@@ -126,17 +126,23 @@ class Routes:
             return True
         await self._pace.wait_page(peer.network)
         place = await self._directory.owner_of(code)
-        if place is not None and peer.is_open:
-            await self._route(peer, player, message, place, code)
-        return place is not None
+        if place is None or not peer.is_open:
+            return place is not None
+        if place.node in ("", self._node):
+            raise TooSoonError("the table is being taken over: ask again in a moment", AGAIN_MS)
+        if await self._route(peer, player, message, place, code):
+            return True
+        if isinstance(message, Join | Watch | Resume):
+            where = f": it is at {place.public}, which takes another connection" if place.public else ""
+            raise RefusedError(Code.NOT_NOW, f"expected a table that this connection can reach{where}")
+        return False
 
     async def seek(self, peer: Peer, player: Player, wanted: Seek) -> bool:
         """Take a search for a seat to a node with a public table that suits; False if none is known."""
         place = None if self._board is None else self._board.suitable(player, wanted)
         if place is None or place.node == self._node:
             return False
-        await self._route(peer, player, wanted, place, None)
-        return True
+        return await self._route(peer, player, wanted, place, None)
 
     def ignore(self, peer: Peer, message: Ignore) -> None:
         """Let the nodes to which a connection has links know whom its player ignores, or hears again."""
@@ -144,18 +150,18 @@ class Routes:
 
     async def _route(
         self, peer: Peer, player: Player, message: ClientMessage, place: TableOwner, code: str | None
-    ) -> None:
-        if place.node in ("", self._node):
-            raise TooSoonError("the table is being taken over: ask again in a moment", AGAIN_MS)
+    ) -> bool:
+        """Send a client to another node, or its request; False if neither way is open."""
+        is_sent = self._sends and bool(place.public) and not self._stays(peer)
+        if not (is_sent or place.inner):
+            return False
         login.remember(self._journal, peer)  # a guest who was not stored is unknown there
-        if self._sends and place.public and not self._stays(peer):
+        if is_sent:
             peer.dismiss(Code.MOVED, f"that is at {place.public}", to=place.public)
-            return
-        if not place.inner:
-            where = f": it is at {place.public}, which takes another connection" if place.public else ""
-            raise RefusedError(Code.NOT_NOW, f"expected a table that this connection can reach{where}")
+            return True
         await self._journal.wait_durable(self._journal.gate)
         await self._links.bring(peer, player, message, place, code)
+        return True
 
     def _stays(self, peer: Peer) -> bool:
         return self._links.carries(peer) or self._lobby.follows_any(peer)

@@ -1,0 +1,175 @@
+"""Tables of several nodes, as the library plays there: it follows where it is sent, and comes back when a node is gone."""
+
+from functools import partial
+
+import pytest
+import trio
+from client.hosting import Hosting
+from client.playing import eager_bot, homes
+from client.test_capabilities import ELSEWHERE, dialing
+from server.nodes import Nodes
+from server.test_routing import QUICK_S, Board, two
+
+from truc_client import ConnectError, Interrupted, LostError, MatchEnded, connect, parse_address
+from truc_client.bots import play_match
+from truc_client.verifying import verify_file
+from truc_protocol.audit import Result
+from truc_protocol.errors import Code
+from truc_protocol.messages import Join, bye
+from truc_server import server as running_server
+from truc_server.cluster.routing import Routing
+from truc_server.storage import TableOwner
+
+pytestmark = pytest.mark.slow
+FRENCH = "truc-french"
+
+
+@pytest.fixture
+def nodes(tmp_path) -> Nodes:
+    return Nodes(tmp_path)
+
+
+def link(server) -> str:
+    return f"truc://127.0.0.1:{server.port}"
+
+
+async def finish(table, seed: int, ended: list) -> None:
+    """Be ready and let a bot play to the end."""
+    await table.ready()
+    ended.append(await play_match(table, eager_bot(seed)))
+
+
+async def both(first, second) -> None:
+    """Let both play the match to its end; it must be proven, and so must the files that they keep."""
+    ended: list[MatchEnded] = []
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(finish, first, 1, ended)
+            nursery.start_soon(finish, second, 2, ended)
+    for each in ended:
+        assert each.verdict.result is Result.PROVEN
+        assert verify_file(each.transcript).result is Result.PROVEN
+
+
+@pytest.mark.parametrize("is_guest", [False, True])
+async def test_match_is_played_with_somebody_who_was_sent_from_another_node(nodes, tmp_path, is_guest):
+    first, second = homes(tmp_path, False, is_guest)
+    async with (
+        two(nodes, "moved") as (one, other),
+        connect(link(one), first) as north,
+        connect(link(other), second) as south,
+    ):
+        tag = south.tag
+        table = await north.create(FRENCH, options={"match": 1, "guests": 1})
+        joined = await south.join(table.code)
+        assert (south.address.port, south.tag, joined.seat) == (one.port, tag, 1)
+        await both(table, joined)
+
+
+async def test_match_is_played_with_somebody_whom_another_node_brings(nodes, tmp_path):
+    first, second = homes(tmp_path, False, False)
+    async with (
+        two(nodes, "proxy") as (one, other),
+        connect(link(one), first) as north,
+        connect(link(other), second) as south,
+    ):
+        table = await north.create(FRENCH, options={"match": 1})
+        joined = await south.join(table.code)
+        assert south.address.port == other.port
+        await both(table, joined)
+
+
+async def test_seat_is_sought_watched_and_resumed_on_another_node(nodes, tmp_path, monkeypatch):
+    board = Board()
+    monkeypatch.setattr(running_server, "Routing", partial(Routing, board=board))
+    first, second, third = homes(tmp_path, False, False, False)
+    async with two(nodes, "moved") as (one, other), connect(link(one), first) as north:
+        board.place = TableOwner("one", f"127.0.0.1:{one.port}", nodes.inner("one"))
+        table = await north.create(FRENCH, options={"match": 1})
+        async with connect(link(other), second) as south:
+            sought = await south.seek(FRENCH, options={"match": 1})
+            assert (sought.code, south.address.port) == (table.code, one.port)
+        async with connect(link(other), third) as east:
+            watched = await east.watch(table.code)
+            assert watched.code == table.code
+            assert east.address.port == one.port
+        async with connect(link(other), second) as south:
+            (held,) = south.held
+            again = await south.resume(held)
+            assert (again.code, south.address.port) == (table.code, one.port)
+            await both(table, again)
+
+
+async def test_players_at_a_node_that_dies_come_back_by_the_address_they_came_by(nodes, tmp_path):
+    first, second, third = homes(tmp_path, False, False, False)
+    ended, told = [], []
+
+    async def play(table, seed: int) -> None:
+        await table.ready()
+        ended.append(await play_match(table, eager_bot(seed), told.append))
+
+    async def begin(nursery: trio.Nursery) -> None:
+        """Play a little at the other node, which ends then."""
+        async with nodes.run("one", inner=nodes.inner("one")) as one:
+            await nodes.known("one", "two")
+            async with connect(link(one), third) as opener:
+                opened = await opener.create(FRENCH)
+                tables = [await north.join(opened.code)]
+                await opened.leave()
+            tables.append(await south.join(opened.code))
+            assert {connection.address.port for connection in (north, south)} == {one.port}
+            for seed, table in enumerate(tables, 1):
+                nursery.start_soon(play, table, seed)
+            while len(told) < 30:
+                await trio.lowlevel.checkpoint()
+            assert not ended
+
+    async with (
+        nodes.run("two", inner=nodes.inner("two"), lease_s=QUICK_S) as other,
+        connect(link(other), first) as north,
+        connect(link(other), second) as south,
+    ):
+        with trio.fail_after(60):
+            async with trio.open_nursery() as nursery:
+                await begin(nursery)
+        assert [each.verdict.result for each in ended] == [Result.PROVEN] * 2
+        assert {connection.address.port for connection in (north, south)} == {other.port}
+        assert any(isinstance(happening, Interrupted) for happening in told)
+
+
+class Sending(Hosting):
+    """A server that sends whoever asks for a seat elsewhere."""
+
+    to = ELSEWHERE
+
+    async def seat(self, _message) -> None:
+        await self.send(bye(Code.MOVED, "it is there", to=self.to))
+
+
+async def test_request_is_made_again_a_few_times_and_no_more(scripted, player, autojump_clock):
+    sending = scripted(kind=Sending)
+    dial, dialed = dialing(host=sending, elsewhere=sending)
+    async with connect("host", player, dial=dial) as connection:
+        with pytest.raises(LostError, match="it is at elsewhere:7374 now"):
+            await connection.join("TABLE")
+    assert [address.host for address in dialed][:4] == ["host", "elsewhere", "elsewhere", "elsewhere"]
+    assert len([message for message in sending.received if isinstance(message, Join)]) == 4
+
+
+async def test_address_that_nobody_answers_at_is_left_for_the_first(scripted, player, autojump_clock):
+    sending = scripted(kind=Sending)
+    sending.to = "gone:7373"
+    tried = []
+
+    async def dial(address):
+        tried.append(address.host)
+        if address.host == "gone":
+            raise ConnectError("nobody answers there")
+        return await sending.dial(address)
+
+    async with connect("host", player, dial=dial) as connection:
+        with pytest.raises(LostError):
+            await connection.join("TABLE")
+        await connection.tables()
+        assert connection.address == parse_address("host")
+    assert tried[:3] == ["host", "gone", "host"]
