@@ -20,7 +20,7 @@ from truc_protocol.audit import AuditError, Auditor, Result, verify
 from truc_protocol.audit.equivocation import compare
 from truc_protocol.audit.own import Accepted
 from truc_protocol.blind_mode.points import BASE, ORDER, scalar, times
-from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, find_card, turned_up
 from truc_protocol.bodies import (
     Act,
     Call,
@@ -42,7 +42,7 @@ from truc_protocol.bodies import (
     Void,
 )
 from truc_protocol.documents import rule_document
-from truc_protocol.ledger import Due, Exposed, due, fold, start
+from truc_protocol.ledger import Due, Exposed, due, find_shown, fold, start
 from truc_protocol.records import (
     BLIND,
     KIND_OF,
@@ -805,3 +805,20 @@ def test_hands_that_exposed_nobody_fold_to_the_same_ledger_without_their_points_
         checked = fold(checked, record, body).ledger
         again = fold(again, record, body, is_known=True).ledger
         assert again == checked
+
+
+def test_cards_that_all_keys_show_are_found_once():
+    table = paulista(seed=3)
+    until(table, Keys)
+    before, given = table.ledger, []
+    for _ in range(2):
+        given.append(table.next_record())
+        table.add(given[-1])
+    first, second = map(parse, given)
+    find_card.cache_clear()
+    find_shown(before, [first])
+    assert find_card.cache_info().misses == 0  # the keys of one seat show nothing
+    find_shown(before, [second, first])
+    assert find_card.cache_info().misses == 1
+    assert turned_up(table.ledger.sealed.pack)[0] is not None
+    assert find_card.cache_info().misses == 1

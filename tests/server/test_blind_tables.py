@@ -1,6 +1,7 @@
 """Tables whose host sees no card: who may sit there, which games can be played, and whole matches that are proven."""
 
 from functools import partial
+from threading import current_thread, main_thread
 
 import pytest
 from server.blind_seats import (
@@ -21,6 +22,7 @@ from truc_protocol.records import parse
 from truc_protocol.setup import blind_hindrance
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_rules import preset, presets
+from truc_server.matches import acceptance
 from truc_server.requests import acts
 
 SHORT = {"target": 3, "match": 1}
@@ -155,14 +157,28 @@ async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):
 async def test_each_link_of_a_hand_is_checked_once_though_all_come_together(server, monkeypatch):
     checked, judge = [], acts.judge
 
-    def counted(public, placed):
+    def counted(public, placed, held):
         checked.append(type(placed.body))
-        return judge(public, placed)
+        return judge(public, placed, held)
 
     monkeypatch.setattr(acts, "judge", counted)
     seats = await blind_match(server, 4, options=SHORT)
     await play_on(seats, lambda seat: seat.auditor is not None and Close in kinds(seat))
     assert checked.count(Release) == 4
+
+
+async def test_card_turned_up_is_searched_for_in_the_thread_that_checks_keys(server, monkeypatch):
+    searched, find = [], acceptance.find_shown
+
+    def noted(ledger, keys):
+        searched.append((current_thread() is main_thread(), {body.seat for body in keys}))
+        find(ledger, keys)
+
+    monkeypatch.setattr(acceptance, "find_shown", noted)
+    seats = await blind_match(server, 2, "truco-paulista", options={"target": 3, "match": 1})
+    await play_on(seats, is_in_hand)
+    assert not any(is_main for is_main, _ in searched)
+    assert searched[-1][1] == {0, 1}
 
 
 async def test_server_knows_no_card_of_a_hand(server):

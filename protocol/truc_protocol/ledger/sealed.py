@@ -4,7 +4,7 @@ Every seat's link opens when the hand is over. A seat whose link shows that it d
 failure of a record, but a proof, after which only its forfeit, or an abandoned match, may stand.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, assert_never
 
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from truc_protocol.blind_mode.sealed_pack import (
     Stage,
     begin,
     check_step,
+    due_to_all,
     find_card,
     leaves,
     opened_to_all,
@@ -141,6 +142,20 @@ def take_seat_step(ledger: Ledger, body: StepBody, *, is_known: bool = False) ->
     if ledger.hand is not None and ledger.hand.unseen is not None and not _owed(after):
         return _played_unseen(after, ledger.hand)
     return after, ()
+
+
+def find_shown(ledger: Ledger, keys: Sequence[Keys]) -> None:
+    """Find the cards that keys of a round show to all, if they are those of every seat.
+
+    Nothing is returned: `find_card` keeps what it has found, which takes up to a millisecond a card. So whoever takes the keys later finds
+    it there.
+    """
+    pack = sealed_pack(ledger)
+    by_seat = {body.seat: body.opened for body in keys}
+    if pack is None or len(by_seat) < pack.plan.seats:
+        return
+    for at, p in enumerate(due_to_all(pack)):
+        find_card(pack.places[p], tuple(by_seat[seat][at] for seat in range(pack.plan.seats)), pack.plan.deck)
 
 
 def _owed(ledger: Ledger) -> bool:

@@ -6,18 +6,18 @@ place that is not taken is refused with the server's signature, unless it is sai
 writes for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from truc_protocol.bodies import Act, AnyBody, Placed, Proxy, Rule, Sub
+from truc_protocol.bodies import Act, AnyBody, Keys, Placed, Proxy, Rule, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import proxy
 from truc_protocol.errors import LATE, Code
-from truc_protocol.ledger import Folded, InPlace, check_place, steps_due, take
+from truc_protocol.ledger import Folded, InPlace, check_place, find_shown, steps_due, take
 from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
@@ -117,14 +117,23 @@ class Judged(NamedTuple):
     found: Folded | CheckError | None
 
 
-def judge(public: bytes, placed: InPlace) -> Judged:
-    """Check the signature of a record in its place, and all else about it: in mode blind that takes milliseconds."""
+def judge(public: bytes, placed: InPlace, held: Sequence[Keys] = ()) -> Judged:
+    """Check the signature of a record in its place, and all else about it: in mode blind that takes milliseconds.
+
+    If it is the keys that were missing beside those `held`, the cards that all of them show are found here too.
+    """
     if not keys.verify(public, placed.record.body, placed.record.sig):
         return Judged(is_sound=False, found=None)
     try:
-        return Judged(is_sound=True, found=take(placed))
+        found = take(placed)
     except CheckError as error:
         return Judged(is_sound=True, found=error)
+    match placed.body:
+        case Keys() as own:
+            find_shown(placed.ledger, (*held, own))
+        case _:
+            pass
+    return Judged(is_sound=True, found=found)
 
 
 def judged(public: bytes, placed: InPlace, judgement: Judged) -> Verified:

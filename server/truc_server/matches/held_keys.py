@@ -8,6 +8,7 @@ another connection or after a restart, is answered when they are written.
 from collections.abc import Collection
 from typing import NamedTuple
 
+from truc_protocol.bodies import Keys
 from truc_protocol.errors import Code
 from truc_protocol.ledger import InPlace
 from truc_protocol.messages import Request
@@ -60,6 +61,10 @@ class HeldKeys:
     def has(self, seats: Collection[int]) -> bool:
         """Tell whether the keys of all these seats are here."""
         return self.held.keys() >= set(seats)
+
+    def bodies(self) -> tuple[Keys, ...]:
+        """Return what is held."""
+        return tuple(held.placed.body for held in self.held.values() if isinstance(held.placed.body, Keys))
 
     def take(self) -> tuple[Held, ...]:
         """Return what is held, seats ascending, and hold nothing any more."""

@@ -176,7 +176,8 @@ async def _sign_step(
                     _answer_again(peer, message, again)
                     return None
                 looked = again
-            judgement = await steps.run(judge, player.id, looked)
+            held = () if place.game.keys is None else place.game.keys.bodies()
+            judgement = await steps.run(judge, player.id, looked, held)
             if not peer.is_open:
                 return None
             signed = judged(player.id, looked, judgement)
