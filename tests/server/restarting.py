@@ -13,7 +13,11 @@ async def play_until_gone(seat: Seat) -> None:
 
 
 async def come_back(server, seat: Seat) -> None:
-    assert (await seat.come_back(await server.connect()))["t"] == "ok"
+    """Come back as soon as the match is there: a node may still be taking its table up."""
+    with trio.fail_after(20):
+        while (answer := await seat.come_back(await server.connect()))["t"] == "error":
+            assert answer["retryable"]
+            await trio.sleep(answer["retry_after_ms"] / 1_000)
     await seat.send_again()
 
 

@@ -9,6 +9,7 @@ from server.admins import Host, host_says, hosting
 from server.conftest import QUICK, in_hand, is_to_move, together
 from server.nodes import Nodes
 from server.rawclient import GoneError, Seat, bodies
+from server.restarting import come_back
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Close
@@ -78,18 +79,9 @@ async def comes_after(server, seat: Seat) -> None:
             await trio.sleep(answer["retry_after_ms"] / 1_000)
 
 
-async def go_after(server, seats: list[Seat]) -> None:
-    """Come to a node again, and to the match there, as soon as it has been taken up."""
-    for seat in seats:
-        with trio.fail_after(20):
-            while (answer := await seat.come_back(await server.connect()))["t"] == "error":
-                assert answer["retryable"]
-                await trio.sleep(answer["retry_after_ms"] / 1_000)
-            await seat.send_again()
-
-
 async def play_out(server, seats: list[Seat]) -> None:
-    await go_after(server, seats)
+    for seat in seats:
+        await come_back(server, seat)
     await together(*(seat.play for seat in seats))
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
@@ -172,7 +164,8 @@ async def test_call_that_nobody_held_back_comes_at_once_at_the_new_owner(nodes):
         await goodbyes(seats)
         ((mid, unasked),) = nodes.rows("SELECT match_id, unasked FROM tables")
         assert (mid, unasked) == (seats[0].ledger.setup.mid, seats[0].next)
-        await go_after(second, seats)
+        for seat in seats:
+            await come_back(second, seat)
         assert not any(
             message["t"] == "waiting" and message["what"] == "rekey" for message in seats[0].client.log
         )
