@@ -38,6 +38,7 @@ from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, NodePlace, StoreError
 from truc_server.storage.backups import read_restored
+from truc_server.storage.node_keys import keys_of
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
@@ -80,7 +81,7 @@ async def serve(
     tls = await trio.to_thread.run_sync(open_tls, settings.listen, folder, int(time.time()))
     web_tls = await trio.to_thread.run_sync(open_web_tls, settings.web, int(time.time()))
     since = time.monotonic()
-    lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store)
+    lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store, identity)
     house = House(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
     stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.recall, folder))
     stop = trio.Event()
@@ -96,7 +97,9 @@ async def serve(
             stop.set()
 
 
-def _take_over(settings: Settings, folder: Folder, store: Store) -> tuple[Lease, recovery.Stored]:
+def _take_over(
+    settings: Settings, folder: Folder, store: Store, identity: Identity
+) -> tuple[Lease, recovery.Stored]:
     """Take up what is the server's own: every table; as a node, those of its name; blocks.
 
     If the server has moved that is none, as they go on elsewhere by now.
@@ -108,6 +111,7 @@ def _take_over(settings: Settings, folder: Folder, store: Store) -> tuple[Lease,
     node = settings.cluster.node
     if not node:
         return store.claim(owner), recovery.read(store, restored)
+    store.check_keys(node, keys_of(identity))
     lease = store.join(node, _place(settings, port=0), lease_ms=lease_ms(settings.cluster))
     return lease, recovery.read(store, restored, codes=store.owned(lease))
 

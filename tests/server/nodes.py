@@ -13,13 +13,13 @@ from truc_protocol.wire.frames import CLIENT_LIMIT, SERVER_LIMIT, FrameSplitter,
 from truc_server.cluster.inner_door import open_inner
 from truc_server.cluster.preface import Admitted, answer, receive
 from truc_server.identity.identity import load_identity
-from truc_server.settings.folder import open_folder
+from truc_server.settings.folder import Folder, open_folder
 from truc_server.storage import NodePlace, SaveTable
 from truc_server.storage.sql import Store, open_store
 
 SHORT_S = 1
 LONG_S = 60
-_KEYS = ("identity.pem", "secrets.key")
+_KEYS = ("identity.pem", "secrets.key", "rolls.txt", "earlier/*.pem")
 
 
 class Ghost:
@@ -87,8 +87,7 @@ class Nodes:
         """Run a node."""
         folder = self._root / name
         folder.mkdir(mode=0o700, exist_ok=True)
-        for key in _KEYS:
-            shutil.copy2(self._root / "keys" / key, folder / key)
+        self.give_keys(folder)
 
         def replace(store: Store) -> Store:
             store.close()
@@ -96,6 +95,18 @@ class Nodes:
 
         member = changed(settings, cluster={"node": name, "lease_s": lease_s, **cluster})
         return running(folder, member, wrap=replace, control=control)
+
+    @property
+    def keys(self) -> Folder:
+        """The folder whose keys a node is given when it is run."""
+        return Folder(self._root / "keys")
+
+    def give_keys(self, folder: Path) -> None:
+        """Copy the files of the keys to the folder of a node, as a host does."""
+        for key in (path for name in _KEYS for path in self.keys.root.glob(name)):
+            copy = folder / key.relative_to(self.keys.root)
+            copy.parent.mkdir(mode=0o700, exist_ok=True)
+            shutil.copy2(key, copy)
 
     def change(self, statement: str) -> None:
         """Change the database as another program would."""

@@ -1,7 +1,9 @@
 """Tables that one node gives to another: at the host's word, or all when it drains; no hand is cut off."""
 
+import re
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib.metadata import version
 
 import pytest
 import trio
@@ -14,6 +16,7 @@ from server.restarting import come_back
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Close
 from truc_protocol.records import Phase
+from truc_server.commands.admin import _cluster_lines
 from truc_server.upkeep.control import Control
 
 pytestmark = pytest.mark.slow
@@ -182,3 +185,76 @@ async def test_table_that_came_back_can_be_given_again(nodes):
                 assert (await seat.client.closed())[-1]["code"] == "moved"
                 await comes_after(there, seat)
         assert nodes.owners() == {seat.table: "two"}
+
+
+async def test_cluster_is_shown_on_any_node(nodes):
+    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
+        await nodes.known("one", "two")
+        await alone(first)
+        answer = await host_says(second.folder, command="cluster")
+        one, two = answer["nodes"]
+        assert (one["node"], one["here"], one["tables"], one["draining"]) == ("one", False, 1, False)
+        assert (two["node"], two["here"], two["epoch"] > one["epoch"]) == ("two", True, True)
+        assert (one["public"], one["version"]) == (f"127.0.0.1:{first.port}", version("truc"))
+        assert 0 < one["left_ms"] <= answer["lease_ms"]
+        assert one["renewed_ms"] == answer["lease_ms"] - one["left_ms"]
+        assert set(answer) == {"ok", "nodes", "lease_ms", "unowned"}
+
+
+async def test_server_alone_shows_no_cluster(tmp_path):
+    async with hosting(tmp_path / "data") as server:
+        answer = await host_says(server.folder, command="cluster")
+    assert answer["error"] == "this server is no node of a cluster: cluster.node is empty"
+
+
+def test_cluster_is_a_table_for_people():
+    row = {
+        "node": "one",
+        "here": True,
+        "epoch": 7,
+        "came_under": 5,
+        "left_ms": 4_210,
+        "renewed_ms": 790,
+        "tables": 12,
+    }
+    row |= {"version": "0.1.0", "draining": False, "public": "one.example:7373", "inner": "", "since_ms": 0}
+    other = {**row, "node": "two", "here": False, "draining": True, "public": ""}
+    gone = {**row, "node": "three", "here": False, "left_ms": -5, "renewed_ms": 5_005}
+    lines = [re.split(r"  +", line) for line in _cluster_lines({"nodes": [row, other, gone], "unowned": 1})]
+    assert lines == [
+        [
+            "node",
+            "state",
+            "tables",
+            "lease left",
+            "renewed",
+            "epoch",
+            "version",
+            "since",
+            "players reach it at",
+        ],
+        [
+            "one (this)",
+            "runs",
+            "12",
+            "4.2 s",
+            "0.8 s ago",
+            "7",
+            "0.1.0",
+            "1970-01-01 00:00 UTC",
+            "one.example:7373",
+        ],
+        ["two", "draining", "12", "4.2 s", "0.8 s ago", "7", "0.1.0", "1970-01-01 00:00 UTC", "-"],
+        [
+            "three",
+            "gone",
+            "12",
+            "over",
+            "5.0 s ago",
+            "7",
+            "0.1.0",
+            "1970-01-01 00:00 UTC",
+            "one.example:7373",
+        ],
+        ["1 table without a node"],
+    ]

@@ -14,6 +14,7 @@ import trio
 from chaos.postgres import Cluster, cluster, programs
 from click.testing import CliRunner
 from server import (
+    test_node_keys,
     test_store,
     test_store_bulletins,
     test_store_company,
@@ -28,9 +29,12 @@ from server.test_store_leases import enter
 from sqlalchemy import text
 
 from truc_protocol.audit import Result
+from truc_server.identity.identity import load_identity, roll
 from truc_server.main import main
+from truc_server.settings.folder import open_folder
 from truc_server.storage import (
     AddRecord,
+    NodePlace,
     RatedPlayer,
     RateMatch,
     SaveGuest,
@@ -40,6 +44,7 @@ from truc_server.storage import (
     statements,
 )
 from truc_server.storage.archive import Archive, open_archive
+from truc_server.storage.node_keys import keys_of
 from truc_server.storage.schema import REVISION, metadata
 from truc_server.storage.sql import Store, open_store
 
@@ -65,6 +70,7 @@ TestGuests = test_store_sanctions.TestGuests
 TestNodes = test_store_leases.TestNodes
 TestLostLease = test_store_leases.TestLostLease
 TestTaking = test_store_leases.TestTaking
+TestKeysOfNodes = test_node_keys.TestComparing
 TestBulletins = test_store_bulletins.TestBulletins
 two_nodes = test_store_bulletins.two_nodes
 
@@ -264,3 +270,24 @@ def test_check_looks_at_it(tmp_path, database):
     environment = {"TRUC_STORE_URL": database.url}
     told = CliRunner().invoke(main, ["check", "--data", str(tmp_path)], env=environment).stdout
     assert f"ok     database: sound, schema {REVISION}\n" in told
+
+
+def test_check_of_a_node_compares_its_keys_and_its_place_with_those_of_the_others(tmp_path, database, fresh):
+    data = open_folder(tmp_path / "data")
+    identity = load_identity(data)
+    place = NodePlace("two.example:7373", "two.example:7374", "0.1.0")
+    fresh.check_keys("two", keys_of(identity))
+    fresh.join("two", place, lease_ms=60_000)
+
+    def told(inner: str) -> list[str]:
+        cluster = {"TRUC_CLUSTER_NODE": "one", "TRUC_CLUSTER_INNER": inner, "TRUC_STORE_URL": database.url}
+        lines = CliRunner().invoke(main, ["check", "--data", str(data.root)], env=cluster).stdout.splitlines()
+        return [line for line in lines if "cluster: " in line or "cluster.inner" in line]
+
+    assert told("127.0.0.1:1")[-2:] == [
+        "ok     cluster: node one, beside two",
+        "ok     cluster: the keys are those of the nodes",
+    ]
+    assert "wrong  cluster.inner: node two has the same: each node needs its own" in told(place.inner)
+    roll(data, 1_790_000_000)
+    assert told("127.0.0.1:1")[-1].startswith("wrong  cluster: the key ")

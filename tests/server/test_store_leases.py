@@ -86,6 +86,14 @@ class TestNodes:
         with pytest.raises(StoreLostError, match=f"at most {MAX_NODES}"):
             enter(fresh, "one more")
 
+    def test_tables_that_no_node_has_are_counted(self, fresh, rival):
+        enter(fresh, "one"), enter(rival, "two")
+        fresh.commit([TABLE, TABLE._replace(code="XYZ"), GiveTable("XYZ", "two")])
+        rival.commit([TABLE._replace(code="UVW")])
+        assert fresh.unowned() == 1
+        end_lease(fresh, "two")
+        assert fresh.unowned() == 2
+
     def test_owner_of_a_table_is_told_while_its_lease_lasts(self, fresh, rival):
         enter(fresh, "one"), enter(rival, "two")
         fresh.commit([TABLE])

@@ -107,6 +107,33 @@ def _has(text: str, *words: object) -> bool:
     return not text or any(text.lower() in str(word).lower() for word in words if word is not None)
 
 
+def cluster(house: House) -> Answer:
+    """Return what the database says of the nodes on it; blocks.
+
+    Raises:
+        StoreError: It says nothing.
+    """
+    me, lease_ms = house.lease.owner, 1_000 * house.settings.now.cluster.lease_s
+    rows = [
+        {
+            "node": node.name,
+            "here": node.name == me,
+            "epoch": node.epoch,
+            "came_under": node.claimed,
+            "left_ms": node.left_ms,
+            "renewed_ms": None if node.left_ms is None else max(0, lease_ms - node.left_ms),
+            "tables": node.tables,
+            "version": node.place.version,
+            "draining": node.draining,
+            "public": node.place.public,
+            "inner": node.place.inner,
+            "since_ms": node.started_ms,
+        }
+        for node in house.store.nodes()
+    ]
+    return {"nodes": rows, "lease_ms": lease_ms, "unowned": house.store.unowned()}
+
+
 if TYPE_CHECKING:
     from truc_server.web.listen import WebDoor
 
@@ -151,7 +178,7 @@ class Desk(NamedTuple):
                 return await self._lift(_SANCTIONS[type(request)], self._subject(subject))
             case requests.CloseTable(table):
                 return self._close(table)
-            case requests.MoveTable():
+            case requests.MoveTable() | requests.ShowCluster():
                 return await self._of_cluster(request)
             case requests.SayToAll(text):
                 return self._say(text)
@@ -233,9 +260,11 @@ class Desk(NamedTuple):
         is_closed = table.close_for_host()
         return {"table": table.code, "was": was, "closed": is_closed}
 
-    async def _of_cluster(self, request: requests.MoveTable) -> Answer:
+    async def _of_cluster(self, request: requests.MoveTable | requests.ShowCluster) -> Answer:
         if self.giving is None:
             raise AdminError("this server is no node of a cluster: cluster.node is empty")
+        if isinstance(request, requests.ShowCluster):
+            return await trio.to_thread.run_sync(cluster, self.house)
         try:
             table, waits = await self.giving.move(request.table, request.node)
         except GivingError as error:

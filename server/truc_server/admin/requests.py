@@ -83,6 +83,10 @@ class MoveTable(_Request, frozen=True, tag="move"):
     node: Named
 
 
+class ShowCluster(_Request, frozen=True, tag="cluster"):
+    """Show every node on the database: its tables, its lease, its version."""
+
+
 class SayToAll(_Request, frozen=True, tag="say"):
     """Say TEXT to everybody who is logged in."""
 
@@ -111,6 +115,7 @@ AdminRequest = (
     | Unmute
     | CloseTable
     | MoveTable
+    | ShowCluster
     | SayToAll
     | Drain
     | Reload

@@ -215,6 +215,39 @@ def _move_lines(answer: _Answer) -> Iterator[str]:
     yield f"table {answer['table']} goes to node {answer['node']} {when}"
 
 
+def _cluster_lines(answer: _Answer) -> Iterator[str]:
+    head = (
+        "node",
+        "state",
+        "tables",
+        "lease left",
+        "renewed",
+        "epoch",
+        "version",
+        "since",
+        "players reach it at",
+    )
+    yield from _columns(head, [_node(row) for row in answer["nodes"]])
+    if answer["unowned"]:
+        yield f"{_counted(answer['unowned'], 'table')} without a node"
+
+
+def _node(row: _Answer) -> Sequence[str]:
+    left_ms, renewed_ms = row["left_ms"], row["renewed_ms"]
+    is_over = left_ms is not None and left_ms <= 0
+    return (
+        row["node"] + (" (this)" if row["here"] else ""),
+        "gone" if is_over else "draining" if row["draining"] else "runs",
+        str(row["tables"]),
+        "no end" if left_ms is None else "over" if is_over else f"{left_ms / 1000:.1f} s",
+        "-" if renewed_ms is None else f"{renewed_ms / 1000:.1f} s ago",
+        str(row["epoch"]),
+        row["version"],
+        minute(row["since_ms"]),
+        row["public"] or "-",
+    )
+
+
 def _say_lines(answer: _Answer) -> Iterator[str]:
     yield f"said to {_counted(answer['connections'], 'connection')}"
 
@@ -262,6 +295,7 @@ admin: Final = click.Group(
         _command(requests.Unmute, _lifted("muted")),
         _command(requests.CloseTable, _close_lines),
         _command(requests.MoveTable, _move_lines),
+        _command(requests.ShowCluster, _cluster_lines, "Show every node on the database."),
         _command(requests.SayToAll, _say_lines),
         _command(requests.Drain, _drain_lines),
         _command(requests.Reload, _reload_lines, "Read the settings and the certificate again."),

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import click
 
 from truc_server.admin.requests import MAX_PATH
+from truc_server.commands.check_node import look_at_nodes
 from truc_server.commands.command_line import (
     data_root,
     is_any,
@@ -386,6 +387,7 @@ def _look(settings: Settings) -> Iterator[CheckResult]:
     yield from look_at_keys(settings, folder, int(now))
     yield from _look_at_lock(settings, folder)
     yield _look_at_database(settings, folder)
+    yield from look_at_nodes(settings, folder)
     yield _look_at_disk(settings, folder)
     yield look_at_clock(folder, now)
 

@@ -369,6 +369,20 @@ class Lease(NamedTuple):
     number: int | None = None
 
 
+class NodeKeys(NamedTuple):
+    """What nodes compare to know that they have the keys of one server: nothing from which a key could be found.
+
+    Attributes:
+        at_rest: follows from the key that match secrets are sealed with.
+        identity: the public part of the present identity key.
+        before: those of the keys before it, oldest first.
+    """
+
+    at_rest: bytes
+    identity: bytes
+    before: tuple[bytes, ...]
+
+
 class NodePlace(NamedTuple):
     """What a node says about itself: where players reach it, where other nodes do, and its version."""
 

@@ -204,6 +204,15 @@ def codes(connection: Connection) -> tuple[str, ...]:
     return tuple(connection.execute(select(tables.c.code).order_by(tables.c.code)).scalars())
 
 
+def unowned(connection: Connection) -> int:
+    """Return how many tables no node owns whose lease lasts, those that were given and not yet taken among them."""
+    live = select(nodes.c.name).where(_LIVES)
+    count: int = connection.execute(
+        select(func.count()).select_from(tables).where(tables.c.owner.not_in(live))
+    ).scalar_one()
+    return count
+
+
 def give(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the parameters with which tables are given away."""
     return [

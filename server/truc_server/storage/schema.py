@@ -50,6 +50,16 @@ nodes = Table(
     Column("started_ms", BigInteger, nullable=False),
 )
 
+# One row: what nodes know each other's keys by (`NodeKeys`); `serial` is how often the identity key was changed.
+node_keys = Table(
+    "node_keys",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("at_rest", LargeBinary, nullable=False),
+    Column("identity", LargeBinary, nullable=False),
+    Column("serial", Integer, nullable=False),
+)
+
 # Which node drew each epoch. With the epoch of each record it shows that no two have written in one.
 claims = Table(
     "claims",

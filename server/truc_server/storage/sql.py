@@ -39,6 +39,7 @@ from truc_server.storage import (
     bulletins,
     housekeeping,
     leases,
+    node_keys,
     ratings,
 )
 from truc_server.storage.archive import unpack_setup
@@ -173,6 +174,7 @@ class Store:
     owner_of = _reads(leases.owner_of)
     find_table = _reads(leases.find_table)
     owned = _reads(leases.owned)
+    unowned = _reads(leases.unowned)
     codes = _reads(leases.codes)
     is_any_free = _reads(leases.is_any_free)
     heard = _reads(bulletins.heard)
@@ -189,6 +191,8 @@ class Store:
     prune_guests = _writes(housekeeping.prune_guests)
     delete_match = _writes(housekeeping.delete_match)
     unrate = _writes(ratings.unrate)
+
+    check_keys = _writes(node_keys.check_keys)
 
     # Of leases: on connections of their own, so that no long commit keeps a renewal waiting.
     renew = _writes_beside(leases.renew)

@@ -30,6 +30,13 @@ def upgrade() -> None:
         sa.Column("node", sa.String, nullable=False),
         sa.Column("at_ms", sa.BigInteger, nullable=False),
     )
+    op.create_table(
+        "node_keys",
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("at_rest", sa.LargeBinary, nullable=False),
+        sa.Column("identity", sa.LargeBinary, nullable=False),
+        sa.Column("serial", sa.Integer, nullable=False),
+    )
     op.add_column("records", sa.Column("epoch", sa.BigInteger, nullable=False, server_default="0"))
     op.drop_column("tables", "lease_until_ms")
     op.add_column("tables", sa.Column("unasked", sa.Integer))
