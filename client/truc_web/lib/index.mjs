@@ -26,7 +26,8 @@ export { checkHello, checkLogin, checkRevocation, fingerprint, playerSeed } from
 
 // Playing: messages, a connection, a seat, the conversation.
 export { pack, unpack } from './messages.mjs'
-export { Goodbye, Line, Stopped, comeBack, placeOf } from './line.mjs'
+export { Goodbye, Line, Stopped, placeOf } from './line.mjs'
+export { comeBack } from './coming_back.mjs'
 export { Greeting, knownBy, playerOf } from './login.mjs'
 export { Seat } from './seat.mjs'
 export { SeatTalk } from './seat_talk.mjs'

@@ -1,9 +1,8 @@
-// A connection to a server: frames, requests and their replies, signs of life; and how one comes back after it is lost.
-// What is said over it is not here.
+// A connection to a server: frames, requests and their replies, signs of life. What is said over it is not here, nor how
+// one comes back after it is lost (coming_back.mjs).
 
 import { pack, unpack } from './messages.mjs'
 
-const MOST_FAILURES = 20     // connections in a row that brought nothing new
 const GREETING_S = 10
 const GREETING = ['hello', 'login']     // all that a server takes before its welcome
 const FRAME_LIMIT = 65536     // until the server has said its own
@@ -177,40 +176,4 @@ export class Line {
     }
     throw new Error('the server hung up')
   }
-}
-
-/** @param {number} ms */
-const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-
-/**
- * Visit the server until a visit has a result, and return it; Stopped where there is nothing to come back for. Whatever
- * brings something new sets the client's `failures` to 0.
- *
- * @typedef {{ host: string, port: number, failures: number, visit: () => Promise<string> }} Visitor
- * @param {Visitor} client
- * @returns {Promise<string>}
- */
-export async function comeBack(client) {
-  for (;;) {
-    try {
-      return await client.visit()
-    } catch (fault) {
-      if (fault instanceof Stopped) throw fault
-      await wait(pauseAfter(/** @type {Error & Partial<Goodbye>} */ (fault), client))
-    }
-  }
-}
-
-/** @param {Error & Partial<Goodbye>} fault @param {Visitor} client */
-function pauseAfter(fault, client) {
-  const { pauseMs = 0, to = null, retryable = true } = fault
-  client.failures += 1
-  if (client.failures > MOST_FAILURES) throw new Stopped(`no way to the server: ${fault.message}`)
-  if (to !== null) {
-    const { host, port } = placeOf([`truc://${to}`])
-    Object.assign(client, { host, port })
-  } else if (!retryable) {
-    throw new Stopped(fault.message)
-  }
-  return Math.max(pauseMs, Math.min(50 * 2 ** client.failures, 2000)) * (1 + Math.random() / 2)     // not all at once
 }

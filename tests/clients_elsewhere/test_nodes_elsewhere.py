@@ -1,0 +1,100 @@
+"""The clients of docs/clients at one of several nodes: what they are sent from, and brought to, and come back from."""
+
+import subprocess
+from functools import partial
+
+import pytest
+import trio
+from client.playing import eager_bot, homes
+from clients_elsewhere.programs import GUEST_JS, GUEST_PY, Place, keyed, needs_node
+from server.nodes import Nodes
+from server.test_routing import QUICK_S, two
+
+from truc_client import connect
+from truc_client.bots import play_match
+from truc_protocol.audit import Result, verify
+
+pytestmark = [pytest.mark.slow, needs_node]
+SHORT = {"match": 1, "guests": 1}
+MANY = 30  # happenings, long before a match of this length is over
+
+
+@pytest.fixture
+def nodes(tmp_path) -> Nodes:
+    return Nodes(tmp_path)
+
+
+async def finish(table, ended: list) -> None:
+    await table.ready()
+    ended.append(await play_match(table, eager_bot(1)))
+
+
+async def against(nodes, command, server, opponent) -> str:
+    """Let a program play, by way of one node, at a table that an opponent has opened; return its last line."""
+    ended = []
+    table = await opponent.create("truc-french", options=SHORT)
+    place = Place(server.port, table.code, opponent.fingerprint)
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(finish, table, ended)
+            played = await trio.run_process(
+                [*command, str(place)], capture_stdout=True, capture_stderr=True, check=False
+            )
+            assert (played.returncode, played.stderr) == (0, b"")
+    assert ended[0].verdict.result is Result.PROVEN
+    return played.stdout.decode().splitlines()[-1]
+
+
+@pytest.mark.parametrize("route", ["moved", "proxy"])
+@pytest.mark.parametrize("program", [None, GUEST_PY, GUEST_JS], ids=["keyed", "guest.py", "guest.mjs"])
+async def test_program_plays_at_a_table_of_another_node(nodes, tmp_path, route, program):
+    (player,) = homes(tmp_path, False)
+    command = keyed(tmp_path) if program is None else program
+    async with (
+        two(nodes, route) as (one, other),
+        connect(f"truc://127.0.0.1:{one.port}", player) as opponent,
+    ):
+        assert "by side" in await against(nodes, command, other, opponent)
+    if program is None:
+        assert verify((tmp_path / "match.truc").read_bytes()).result is Result.PROVEN
+
+
+async def test_program_comes_back_by_the_first_address_when_the_node_it_was_sent_to_is_gone(nodes, tmp_path):
+    first, opener = homes(tmp_path, False, False)
+    told, ended, has_begun = [], [], trio.Event()
+
+    def see(happening) -> None:
+        told.append(happening)
+        if len(told) >= MANY:
+            has_begun.set()
+
+    async def begin(nursery: trio.Nursery) -> trio.Process:
+        """Play a little at the other node, which ends then."""
+        async with nodes.run("one", inner=nodes.inner("one")) as one:
+            await nodes.known("one", "two")
+            async with connect(f"truc://127.0.0.1:{one.port}", opener) as away:
+                opened = await away.create("truc-french")
+                table = await opponent.join(opened.code)
+                await opened.leave()
+            place = Place(other.port, table.code, opponent.fingerprint)
+            run = partial(trio.run_process, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            program = await nursery.start(run, [*keyed(tmp_path), str(place)])
+            nursery.start_soon(play, table)
+            await has_begun.wait()
+            assert not ended
+            return program
+
+    async def play(table) -> None:
+        await table.ready()
+        ended.append(await play_match(table, eager_bot(1), see))
+
+    async with (
+        nodes.run("two", inner=nodes.inner("two"), lease_s=QUICK_S) as other,
+        connect(f"truc://127.0.0.1:{other.port}", first) as opponent,
+    ):
+        with trio.fail_after(90):
+            async with trio.open_nursery() as nursery:
+                program = await begin(nursery)
+    assert program.returncode == 0
+    assert ended[0].verdict.result is Result.PROVEN
+    assert verify((tmp_path / "match.truc").read_bytes()).result is Result.PROVEN
