@@ -67,6 +67,34 @@ function targetOf({ scoring: { target, points_per_unit: perUnit } }) {
   return { name: 'target', values: [...new Set([...values, target])].sort((a, b) => a - b), usual: target, isMore: false }
 }
 
+const MOST_SEALED = 104     // cards of a pack whose mask fits a message
+/** What the players have no say in where they deal: nobody plays as a guest, and each hand is opened when it is over. */
+const OF_THE_SERVER = ['guests', 'reveal', 'flor', 'show']
+
+/**
+ * Why the players cannot deal a game among themselves, with these options; null if they can.
+ *
+ * @param {Rules | null} rules
+ * @param {Options} options
+ * @returns {'flor' | 'truth' | 'reveal' | 'pack' | null}
+ */
+export function whyDealt(rules, options) {
+  if (rules === null) return null
+  const { pack, params: { flor, signals, reveal } } = rules
+  if ((options.flor ?? (flor === null ? 'off' : 'on')) === 'on') return 'flor'
+  if (signals !== null && options.signals !== 'off' && signals.truth !== 'free') return 'truth'
+  if ((options.reveal ?? reveal) !== 'hand') return 'reveal'
+  return pack.length > MOST_SEALED ? 'pack' : null
+}
+
+/** Options of a table where the players deal. @param {Options} options @returns {Options} */
+export function dealtByPlayers({ guests: _, ...options }) {
+  return { ...options, mode: 'blind' }
+}
+
+/** The choices that remain there. @param {Choice[]} choices */
+export const choicesOfPlayers = (choices) => choices.filter(({ name }) => !OF_THE_SERVER.includes(name))
+
 /** Options after a choice: what is as usual is left out. @param {Options} options @param {Choice} choice @param {Value | null} value null for as usual @returns {Options} */
 export function chosen(options, { name, usual }, value) {
   const { [name]: _, ...others } = options

@@ -5,6 +5,7 @@ import { allWords } from './first.mjs'
 import { keyPressed } from './keys.mjs'
 import { Outside } from './outside.mjs'
 import * as drawings from './view/cards.mjs'
+import { sealedTerms } from './view/sealed.mjs'
 import { Speech } from './words.mjs'
 
 /** @typedef {import('./ui.mjs').Ui} Ui */
@@ -15,6 +16,7 @@ export async function complete(ui) {
   ui.own = own
   ui.speech = new Speech(catalogue, own.sets)
   ui.drawings = drawings
+  ui.sealedTerms = sealedTerms
   const outside = new Outside(ui)
   ui.outside = (effect) => outside.bring(effect)
   ui.unbrought.splice(0).forEach(ui.outside)

@@ -255,6 +255,8 @@ export class Ui {
 
   /** How cards are drawn; null as long as that is not there. @type {typeof import('./view/cards.mjs') | null} */
   drawings = null
+  /** What is said of a table whose host sees no card; null likewise. @type {typeof import('./view/sealed.mjs').sealedTerms | null} */
+  sealedTerms = null
 
   /** What was drawn may be older than the state: a choice is one of the options on offer now, and only one is made. */
   /** @param {Table} drawn @param {any} option */

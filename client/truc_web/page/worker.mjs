@@ -75,7 +75,7 @@ async function visit(why) {
   const { fingerprint = null, revoked = [] } = local ?? {}
   session = new Session({ connect, isFollowed: isCarried, server, invite, fingerprint, revoked: revoked.map((key) => fromHex(key)), vault, whyGuest: why, asksName, tell })
   isSettled()
-  tell({ what: 'vault', name: vault?.name ?? null, isNew: !vault?.hasKey })
+  tell({ what: 'vault', name: vault?.name ?? null, isNew: !vault?.hasKey, why })
   await session.run()
 }
 

@@ -235,7 +235,7 @@ export class Attended {
   /** A record has passed every check. @param {Ledger} ledger @param {any} record */
   async passed(ledger, { k }) {
     const { table } = this
-    this.means.tell({ what: 'checked', table, k, phase: ledger.phase })
+    this.means.tell({ what: 'checked', table, k, phase: ledger.phase, isUnseenByHost: isUnseenByHost(ledger) })
     const kind = ledger.records[k]?.kind
     const proved = ledger.hands.filter(({ dealt }) => dealt !== undefined)
     if (proved.length > this.handsProved) {
@@ -329,6 +329,10 @@ export class Attended {
     else await this.inTurn(async () => line.ask('sign', { table, match: talk.seat.mid, ...await talk.seat.sealSign(word, to) }))
   }
 }
+
+// Whether the records show that the server could not see the cards of the hands that are over.
+/** @param {Ledger} ledger */
+const isUnseenByHost = ({ terms, hands, unopened, exposed }) => terms.mode === 'blind' && hands.length > 0 && unopened.length === 0 && exposed?.kind !== 'cheat'
 
 // Where the pack is cut is the player's own choice, not the server's.
 /** @param {import('../../lib/seat.mjs').Option} option @param {number} cards @returns {import('../../lib/seat.mjs').Option} */

@@ -7,7 +7,8 @@
 //   { what: 'told', message }                   a message of the server as plain.mjs has it; own cards, options and signs
 //                                               of a seat with a key are opened, as a guest without a box is sent them
 //   { what: 'seated', table, seat }, { what: 'left', table }
-//   { what: 'checked', table, k, phase }        this record has passed every check
+//   { what: 'checked', table, k, phase, isUnseenByHost }     this record has passed every check; `isUnseenByHost` where all that was dealt
+//                                               so far shows that the host could not see it
 //   { what: 'proved', table, j, hands, secrets, cards, isSigned }     this hand was dealt again
 //   { what: 'kept', table, match, isOver }      its transcript is stored, with the end where that has come
 //   { what: 'failed', table, check, kind, culprit, k, why, evidence }     nothing is signed there any more; `kind` is

@@ -17,7 +17,7 @@ export const FIRST = {
   server: null,
   /** @type {any} */
   me: null,
-  /** @type {{ name: string | null, isNew: boolean } | null} */
+  /** @type {{ name: string | null, isNew: boolean, why?: string | null } | null} */
   vault: null,
   isSecond: false,     // another tab has the key
   isStale: false,      // the server has a newer page
@@ -55,7 +55,7 @@ export function reduce(state, event) {
     }
     case 'server': return { ...state, server: event.info, drainsUntil: null }
     case 'me': return { ...state, me: event, isSecond: false }
-    case 'vault': return { ...state, vault: event, isSecond: false }
+    case 'vault': return { ...state, vault: { ...state.vault, ...event }, isSecond: false }
     case 'second': return { ...state, isSecond: true }
     case 'stale': return { ...state, isStale: true }
     case 'told': return told(state, event.message, event.now)

@@ -84,8 +84,8 @@ export const freshTable = (code, seat) => ({
   /** @type {any[]} */
   log: [],
   unread: 0,
-  /** @type {{ checked: number, hands: number, proved: any, failed: any, kept: string | null, isWhole: boolean }} */
-  proof: { checked: 0, hands: 0, proved: null, failed: null, kept: null, isWhole: false },
+  /** @type {{ checked: number, hands: number, proved: any, failed: any, kept: string | null, isWhole: boolean, isUnseenByHost: boolean }} */
+  proof: { checked: 0, hands: 0, proved: null, failed: null, kept: null, isWhole: false, isUnseenByHost: false },
   /** @type {any} */
   ended: null,
   /** @type {string | null} */
@@ -135,7 +135,7 @@ export function toldTable(table, message, now) {
 export function judgedTable(table, event) {
   const { proof } = table
   switch (event.what) {
-    case 'checked': return { ...table, proof: { ...proof, checked: event.k + 1 } }
+    case 'checked': return { ...table, proof: { ...proof, checked: event.k + 1, isUnseenByHost: event.isUnseenByHost } }
     case 'proved': return { ...table, proof: { ...proof, hands: event.hands, proved: event } }
     case 'kept': return { ...table, proof: { ...proof, kept: event.match, isWhole: event.isOver } }
     case 'failed': return { ...table, proof: { ...proof, failed: event }, options: null }

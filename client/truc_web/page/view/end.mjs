@@ -70,5 +70,5 @@ export function proofLines({ proof, rules }, speech, isProved) {
     speech.say(proved.isSigned ? 'proof.signed' : 'proof.signed_by_keys')
   ]
   return h('ul', { class: 'proof' }, lines.map((text, i) => h('li', { style: { '--i': String(i + 6) } }, text)),
-    h('li', { class: 'wide', style: { '--i': '11' } }, speech.say(proved.isSigned ? 'proof.nobody_chose' : 'proof.nobody_with_a_key_was_cheated')))
+    h('li', { class: 'wide', style: { '--i': '11' } }, speech.say(proof.isUnseenByHost ? 'sealed.nobody_saw' : proved.isSigned ? 'proof.nobody_chose' : 'proof.nobody_with_a_key_was_cheated')))
 }

@@ -11,6 +11,7 @@ import { capital } from '../words.mjs'
 import { isMine } from '../state/table.mjs'
 import { namesOf, scoreOf } from './model.mjs'
 import { choice, over, part, trouble } from './room.mjs'
+import { isSealed } from './sealed.mjs'
 import { nameForm } from './sit.mjs'
 
 const FEW = 4     // families that are shown at first
@@ -178,7 +179,7 @@ function tableRow(ui, { table, deed, taken }) {
   const { variant, n, seats, state, age_ms: age = 0, options } = table
   const names = seats.map((/** @type {any} */ { name }) => name).filter(Boolean)
   const about = [
-    speech.say('page.for_players', { n }), options.target && speech.say('screen.to_target', { target: options.target }),
+    speech.say('page.for_players', { n }), options.target && speech.say('screen.to_target', { target: options.target }), isSealed(table) && speech.say('sealed.chip'),
     state === 'playing' && age > MINUTE_MS && speech.say('lobby.minutes', { n: Math.floor(age / MINUTE_MS) })
   ].filter(Boolean).join(' · ')
   return h('li', { key: table.table }, h('div', null, h('b', null, ui.gameName(variant)), h('small', null, about)), h('span', { class: 'names' }, names.join(', ')),

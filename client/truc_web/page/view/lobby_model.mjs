@@ -2,6 +2,7 @@
 // order they stand.
 
 import { familyOf } from '../games.mjs'
+import { isSealed } from './sealed.mjs'
 
 const GUESTS = 5          // places in the terms, `opts` of docs/protocol/options.md
 const SPECTATORS = 8
@@ -21,13 +22,13 @@ export const isOwn = (table, { tag }) => table.seats.some((/** @type {any} */ { 
 export function isFree(table, me) {
   const { state, n, opts = [] } = table
   const guests = taken(table).filter(({ kind }) => kind === 'guest').length
-  return SEATS_CHANGE.includes(state) && taken(table).length < n && !isOwn(table, me) && (me.isKeyed || guests < (opts[GUESTS] ?? 0))
+  return SEATS_CHANGE.includes(state) && taken(table).length < n && !isOwn(table, me) && (me.isKeyed || (!isSealed(table) && guests < (opts[GUESTS] ?? 0)))
 }
 
 /** Where somebody waits for others: those who are there. @param {any} table */
 const waiting = (table) => taken(table).filter(({ online }) => online !== false).length
 
-/** A press on a family: a seat beside those who wait, else a table of the usual way. */
+/** A press on a family: a seat beside those who wait, but where the players deal, which one has to have chosen; else a table of the usual way. */
 /** @typedef {{ waiting: number, table: string | null, way: Way }} Quick */
 
 /**
@@ -38,7 +39,7 @@ const waiting = (table) => taken(table).filter(({ online }) => online !== false)
  * @returns {Quick}
  */
 export function quickOf(family, tables, me, usual) {
-  const open = tables.filter((table) => familyOf(table.variant) === family.name && isFree(table, me) && waiting(table) > 0)
+  const open = tables.filter((table) => familyOf(table.variant) === family.name && !isSealed(table) && isFree(table, me) && waiting(table) > 0)
   const isUsual = (/** @type {any} */ { variant, n }) => variant === usual.variant && n === usual.seats ? 0 : 1
   open.sort((a, b) => isUsual(a) - isUsual(b) || missing(a) - missing(b) || (b.age_ms ?? 0) - (a.age_ms ?? 0))
   const [first] = open

@@ -6,6 +6,8 @@ import { askedIn, awaited, isAwaited, isMine } from '../state/table.mjs'
 import { capital } from '../words.mjs'
 
 const SHORT_NAME = 18
+/** What the players' programs do, by what the match waits for. @type {Record<string, string>} */
+const STEPS = { mask: 'dealing', lock: 'dealing', keys: 'dealing', opening: 'opening' }
 
 /** @typedef {import('../state/table.mjs').Table} Table */
 /** @typedef {import('../words.mjs').Speech} Speech */
@@ -165,6 +167,8 @@ export function askOf(table, speech, armed = null) {
   if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: armed !== null ? speech.say('page.with_card') : isLeading(table) ? speech.say('page.you_lead') : '' }
   if (table.chosen !== null) return { strong: speech.say('page.sent'), more: '' }
   const others = awaited(table).filter((each) => each !== seat)
+  const step = table.waiting === null ? undefined : STEPS[table.waiting.what]
+  if (step !== undefined) return { strong: '', more: [speech.say(`sealed.${step}`), others.length > 0 && speech.say('page.waits_for', { names: speech.joined(others.map((each) => names[each])) })].filter(Boolean).join(' ') }
   if (others.length > 0) return { strong: '', more: speech.say('page.waits_for', { names: speech.joined(others.map((each) => names[each])) }) }
   const last = table.closed?.facts.findLast((/** @type {any} */ { what }) => ['hand_won', 'hand_drawn'].includes(what))
   return last && view.phase !== 'hand' ? { strong: `${capital(speech.tell(last, names) ?? '')}.`, more: '' } : { strong: '', more: '' }
@@ -282,5 +286,6 @@ export function badgeOf({ proof, next, seat, shown, view }, isKeyed, /** @type {
   const isPartly = shown?.seats.some((/** @type {any} */ { kind }) => kind === 'guest')
   if (proof.checked < next || (proof.hands === 0 && view.phase !== 'ended')) return { how: 'busy', text: speech.say('proof.checking') }
   if (isPartly) return { how: 'none', text: speech.say('proof.partly') }
+  if (proof.isUnseenByHost) return { how: 'ok', text: speech.say('sealed.badge') }
   return { how: 'ok', text: speech.say(speech.catalogue.singular.includes(proof.hands) ? 'proof.one_hand' : 'proof.hands', { n: proof.hands }) }
 }

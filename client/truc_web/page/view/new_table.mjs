@@ -2,10 +2,11 @@
 
 import { h } from '../h.mjs'
 import { familyOf } from '../games.mjs'
-import { CLOCKS, choicesOf, chosen, clockOf, presetOf, presetsOf, withClock } from '../options.mjs'
+import { CLOCKS, choicesOf, choicesOfPlayers, chosen, clockOf, dealtByPlayers, presetOf, presetsOf, whyDealt, withClock } from '../options.mjs'
 import { capital } from '../words.mjs'
 import { ownWay } from './lobby_side.mjs'
 import { qr } from './qr_code.mjs'
+import { whyNotDeal } from './sealed.mjs'
 import { nameForm } from './sit.mjs'
 import { choice, gameField, part, room } from './room.mjs'
 
@@ -30,16 +31,33 @@ function terms(ui, way) {
   /** @type {Options} */
   const options = state.screen.options ?? {}
   const isPrivate = state.screen.isPrivate ?? false
-  const choices = choicesOf(rules, way.seats)
+  const why = whyServerDeals(ui, rules, options)
+  const isBlind = why === null && state.screen.isBlind === true
+  const choices = isBlind ? choicesOfPlayers(choicesOf(rules, way.seats)) : choicesOf(rules, way.seats)
+  const sent = isBlind ? dealtByPlayers(options) : options
   const field = (/** @type {import('../options.mjs').Choice} */ each) => optionField(ui, each, options)
   return part(speech.say('new_table.terms'), null,
     choice(speech.say('new_table.terms'), Object.keys(presetsOf(rules)).map((name) => ({ value: name, text: speech.say(`new_table.${name}`), more: speech.say(`new_table.${name}_more`) })), presetOf(rules, options, isPrivate),
       (name) => { const preset = presetsOf(rules)[name]; ui.put('options', preset.options); ui.put('isPrivate', preset.isPrivate) }),
-    h('div', { class: 'fields' }, choices.filter(({ name }) => name === 'target').map(field), clockField(ui, options), choices.filter(({ name, isMore }) => !isMore && name !== 'target').map(field)),
+    h('div', { class: 'fields' }, choices.filter(({ name }) => name === 'target').map(field), clockField(ui, options), choices.filter(({ name, isMore }) => !isMore && name !== 'target').map(field), why === null && dealField(ui, isBlind)),
+    why !== null ? h('p', { class: 'dim', key: 'mode' }, speech.say('new_table.mode_dealt_only', { why })) : isBlind && h('p', { class: 'dim', key: 'mode' }, speech.say('sealed.how')),
     h('label', { class: 'switch' }, h('input', { type: 'checkbox', name: 'private', checked: isPrivate, onchange: (/** @type {any} */ event) => ui.put('isPrivate', event.currentTarget.checked) }), ' ', speech.say('new_table.private')),
     h('details', { class: 'further' }, h('summary', null, speech.say('new_table.more')), h('div', { class: 'fields' }, choices.filter(({ isMore }) => isMore).map(field))),
-    state.vault?.name === null ? nameForm(ui, speech.say('new_table.open'), () => open(ui, way, options, isPrivate))
-      : h('p', { class: 'go' }, h('button', { class: 'b yes', onclick: () => open(ui, way, options, isPrivate) }, h('b', null, speech.say('new_table.open')))))
+    state.vault?.name === null ? nameForm(ui, speech.say('new_table.open'), () => open(ui, way, sent, isPrivate))
+      : h('p', { class: 'go' }, h('button', { class: 'b yes', onclick: () => open(ui, way, sent, isPrivate) }, h('b', null, speech.say('new_table.open')))))
+}
+
+/** Why the server deals at a new table, as a sentence goes on; null where the players may. @param {Ui} ui @param {import('../options.mjs').Rules | null} rules @param {Options} options */
+function whyServerDeals(ui, rules, options) {
+  const why = whyNotDeal(ui)
+  const ofGame = whyDealt(rules, options)
+  return why ?? (ofGame === null ? null : ui.speech.say(`sealed.not_${ofGame}`))
+}
+
+/** Who deals. @param {Ui} ui @param {boolean} isBlind */
+function dealField(ui, isBlind) {
+  const all = ['dealt', 'blind'].map((value) => ({ value, text: ui.speech.say(`new_table.mode_${value}`) }))
+  return listed(ui, 'mode', isBlind ? 'blind' : 'dealt', all, (value) => ui.put('isBlind', value === 'blind'))
 }
 
 /** @param {Ui} ui @param {string} name @param {string} value @param {{ value: string, text: string }[]} all @param {(value: string) => void} choose */

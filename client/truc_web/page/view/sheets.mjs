@@ -30,7 +30,7 @@ function proof(ui, table, speech) {
   const { how } = badgeOf(table, isKeyed, speech)
   const { kept, proved } = table.proof
   return [speech.say('page.how_checked'),
-    h('p', null, speech.say(how === 'none' && table.seat !== null && !isKeyed ? 'proof.guest_means' : how === 'none' ? 'proof.partly_means' : 'proof.means')),
+    h('p', null, speech.say(how === 'none' && table.seat !== null && !isKeyed ? 'proof.guest_means' : how === 'none' ? 'proof.partly_means' : table.proof.isUnseenByHost ? 'sealed.means' : 'proof.means')),
     proofLines(table, speech, proved !== null),
     h('p', null, speech.say('proof.page_from_host')),
     kept !== null && h('p', null, h('button', { class: 'b', onclick: () => ui.download(kept) }, h('b', null, speech.say('page.save_file'))))]

@@ -20,17 +20,18 @@ export function sitScreen(ui, code) {
       h('h1', null, speech.say('page.connecting')), h('p', null, '\u00a0'), form))
   }
   const seats = found.seats
+  const sealed = ui.sealedTerms?.(ui, found)
   const waiting = seats.filter((/** @type {any} */ { name }) => name).map((/** @type {any} */ { name }) => name)
   const isFull = seats.length > 0 && seats.every((/** @type {any} */ { kind, name }) => kind ? kind !== 'empty' : Boolean(name))
   const title = waiting.length > 0 ? speech.say(speech.catalogue.singular.includes(waiting.length) ? 'page.waits_for_you' : 'page.wait_for_you', { names: speech.joined(waiting) }) : speech.say('page.free_table')
   return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, h('div', { class: 'hero', 'aria-hidden': 'true' }, ui.drawings?.hero(found.variant, ui.settings.isFour, speech.catalogue.letters)),
     h('h1', null, isFull ? speech.say('page.table_full') : title), seats.length > 0 && h('p', null, ui.gameName(found.variant), ', ', speech.say('page.for_players', { n: seats.length })),
-    isFull ? null : form,
-    h('p', { class: 'facts' }, chips(found, ui).map((/** @type {string} */ text) => h('span', { class: 'chip' }, text))),
+    isFull ? null : sealed?.why ? h('p', { role: 'status' }, sealed.why) : form,
+    h('p', { class: 'facts' }, [sealed?.chip, ...chips(found, ui)].filter(Boolean).map((/** @type {string} */ text) => h('span', { class: 'chip' }, text))),
     h('p', null, seats.length > 0 && [h('button', { class: 'link', onclick: () => watch(ui, code) }, speech.say('page.just_watch')), ' · '],
       h('a', { href: '/learn', onclick: ui.link }, speech.say('page.never_played'))),
-    h('details', null, h('summary', null, h('span', { class: 'tick' }, '✓ '), speech.say('page.nobody_chooses')),
-      h('p', null, speech.say('page.nobody_chooses_how')))))
+    h('details', null, h('summary', null, h('span', { class: 'tick' }, '✓ '), sealed?.promise ?? speech.say('page.nobody_chooses')),
+      h('p', null, sealed?.how ?? speech.say('page.nobody_chooses_how')))))
 }
 
 /** @param {Ui} ui */
