@@ -54,7 +54,6 @@ def test_table_that_is_opened_by_a_person_deals_blind(real_server, tmp_path, com
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("demo", "--web", "--deal", "blind"), "--deal blind"),
         (("demo", "--deal", "blind", "--option", "mode=dealt"), "--deal"),
         (("create", "localhost", "truc-french", "--deal", "blind", "--option", "mode=blind"), "--deal"),
         (("play", "localhost/ABCDE", "--deal", "blind"), "--deal"),

@@ -17,6 +17,7 @@ from clients_elsewhere.programs import NODE, needs_node
 
 from truc_client.home.home import export_seed, import_seed
 from truc_protocol.documents import rule_document
+from truc_protocol.setup import blind_hindrance
 from truc_rules import preset, presets, with_options
 from truc_rules.variants.options import TABLE_OPTIONS
 from truc_web.tree import read_tree
@@ -71,6 +72,33 @@ def test_every_option_that_is_offered_for_a_game_is_possible_in_it():
                 )
     missing = {"order"}  # each has a game of its own
     assert {name for name, _ in offered} == set(TABLE_OPTIONS) - missing
+
+
+DEALT = """
+import { readFileSync } from 'node:fs'
+import { whyDealt } from 'PAGE/options.mjs'
+import { rulesOf } from 'PAGE/session/plain.mjs'
+const told = JSON.parse(readFileSync(0)).map(([hex, options]) =>
+  whyDealt(rulesOf(Uint8Array.from(hex.match(/../g), (byte) => parseInt(byte, 16))), options))
+console.log(JSON.stringify(told))
+"""
+
+
+@needs_node
+def test_players_may_deal_where_the_protocol_lets_them():
+    asked = [
+        (game, options)
+        for game in map(preset, presets())
+        for options in ({}, {"flor": "off"}, {"flor": "on"}, {"reveal": "match"}, {"signals": "off"})
+        if ("flor" not in options or game.envido) and ("signals" not in options or game.signals)
+    ]
+    command = [NODE, "--input-type=module", "-e", DEALT.replace("PAGE", PAGE.as_uri())]
+    given = json.dumps([[rule_document(game).hex(), options] for game, options in asked])
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    hindered = [blind_hindrance(with_options(game, options), 0) is not None for game, options in asked]
+    told = json.loads(done.stdout)
+    assert [why is not None for why in told] == hindered
+    assert set(told) == {None, "flor", "truth", "reveal"}
 
 
 DRAWN = """

@@ -7,6 +7,7 @@ import test from 'node:test'
 import { familiesOf, familyOf, lookOf, wayOf } from '../../client/truc_web/page/games.mjs'
 import { chosen, clockOf, presetOf, presetsOf, withClock } from '../../client/truc_web/page/options.mjs'
 import { correctionOf, qrCode } from '../../client/truc_web/page/qr.mjs'
+import { sealedTerms } from '../../client/truc_web/page/view/sealed.mjs'
 import { endOf, matchesOf, othersOf, overOf, quickOf, rowsOf } from '../../client/truc_web/page/view/lobby_model.mjs'
 
 const ME = { tag: 'me', isKeyed: true }
@@ -17,8 +18,8 @@ const OFFERS = [
 ]
 
 /** A table: `seats` a letter each, `k` a key, `g` a guest, `a` a key that is away, `m` oneself, `-` nobody. */
-const table = (code, variant, seats, { state = 'open', watchers = 1, guests = 0 } = {}) => ({
-  table: code, variant, state, n: seats.length, opts: [30000, 120000, 60000, 1, 0, guests, 3, 600000, watchers, 3], options: {},
+const table = (code, variant, seats, { state = 'open', watchers = 1, guests = 0, mode = undefined } = {}) => ({
+  table: code, variant, state, ...(mode && { mode }), n: seats.length, opts: [30000, 120000, 60000, 1, 0, guests, 3, 600000, watchers, 3], options: {},
   seats: [...seats].map((kind, seat) => kind === '-' ? { seat, kind: 'empty' } : { seat, kind: kind === 'g' ? 'guest' : 'key', name: kind, player: kind === 'm' ? 'me' : kind, online: kind !== 'a' })
 })
 
@@ -55,6 +56,24 @@ test('a quick game is the nearest table where somebody waits, else one of the us
   assert.deepEqual(quick([two], GUEST), none)
   assert.equal(quick([table('G', 'truco-argentino', 'kg--', { guests: 2 })], GUEST).table, 'G')
   assert.equal(quick([table('G', 'truco-argentino', 'kgg-', { guests: 2 })], GUEST).table, null)
+  assert.deepEqual(quick([table('T', 'truco-argentino', 'k-', { mode: 'blind' })]), none)
+})
+
+test('where the players deal nobody sits without a key', () => {
+  const deed = (me) => rowsOf([table('T', 'put', 'k-', { guests: 2, mode: 'blind' })], me, null)[0].deed
+  assert.deepEqual([ME, GUEST].map(deed), ['sit', 'watch'])
+})
+
+test('who cannot deal is told why, before the login too', () => {
+  const speech = { say: (key, { why } = {}) => [key, why].filter(Boolean).join(' ') }
+  const server = { caps: { blind: true } }
+  const why = (state) => sealedTerms({ speech, state: { me: null, vault: null, server: null, ...state } }, { mode: 'blind' }).why
+  assert.equal(why({}), null)
+  assert.equal(why({ vault: { name: null, why: 'old_browser' } }), 'sealed.cannot errors.old_browser')
+  assert.equal(why({ me: { isKeyed: false, why: 'not_secure' }, server }), 'sealed.cannot errors.not_secure')
+  assert.equal(why({ me: { isKeyed: true, why: null }, server }), null)
+  assert.equal(why({ me: { isKeyed: true, why: null }, server: { caps: {} } }), 'sealed.cannot sealed.off')
+  assert.equal(sealedTerms({ speech }, { variant: 'put' }), null)
 })
 
 test('tables stand in the order of what one can do there', () => {

@@ -1,6 +1,6 @@
 """The page as a client that the conformance kit judges: its servers behind what `truc web` runs, the page in Chromium.
 
-`PYTHONPATH=tests:docs .venv/bin/python -m page.judged [GLOB ...]` plays the cases of C3 and C4, or those that are named.
+`PYTHONPATH=tests:docs .venv/bin/python -m page.judged [GLOB ...]` plays the cases of C3 to C5, or those that are named.
 Each visit has a browser of its own, as far as the page can tell. It ends as a program would: with status 0 when the match
 is over and its file is saved, with 1 when the page has stopped, at its table or for good. Beside what the kit judges, the
 page is held to what people see of it: the screen after a failed check, and the file that other programs judge.
@@ -246,11 +246,11 @@ def _wrong_file(case: Case, seen: Seen, check: str | None, file: bytes) -> Itera
 def main() -> int:
     """Play them."""
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("cases", nargs="*", metavar="GLOB", help="those of C3 and C4, if none is named")
+    asked.add_argument("cases", nargs="*", metavar="GLOB", help="those of C3 to C5, if none is named")
     flags = asked.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, chromium(Path(folder)) as running:
-        for scene in chosen(None, flags.cases or ["C3.*", "C4.*"]):
+        for scene in chosen(None, flags.cases or ["C3.*", "C4.*", "C5.*"]):
             results, seen = perform_in_page(running, scene)
             found = shortcomings(results, seen)
             failed += bool(found)

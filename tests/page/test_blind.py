@@ -1,10 +1,21 @@
-"""Whole matches in the page at tables whose host sees no card."""
+"""The page at tables whose host sees no card: whole matches, what comes between, and what is said of them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
 
 import pytest
 from client.browser import needs_browser
-from page.playing import SHORT, Match, play_match
+from page.playing import NAMES, SHORT, Match, Person, people, play_match, words
+from page.test_interruptions import own_server, some_moves, without_lost_connections
+
+from truc_protocol.audit import verify
 
 pytestmark = [pytest.mark.slow, needs_browser]
+__all__ = ("own_server",)
 
 DEALS = {**SHORT, "mode": "blind"}
 MATCHES = [
@@ -12,8 +23,98 @@ MATCHES = [
     Match("truco-argentino", 2, 1, {**DEALS, "target": 8}),
     Match("truco-paulista", 4, 1, DEALS),
 ]
+SEALED = words()["sealed"]
+OF_A_NEW_TABLE = words()["new_table"]
+BADGE = "document.querySelector('.badge.ok')?.textContent"
 
 
 @pytest.mark.parametrize("match", MATCHES, ids=lambda match: f"{match.variant}-{match.seats}")
 def test_match_whose_host_sees_no_card_comes_to_a_proven_end(chrome, web_server, tmp_path, match):
     play_match(chrome, web_server, tmp_path, match)
+
+
+def choose(person: Person, field: str, value: str) -> None:
+    """Choose in a list of the screen."""
+    person.page.wait_until(f"document.querySelector('select[name={field}]')")
+    person.page.look(
+        f"(() => {{ const it = document.querySelector('select[name={field}]'); it.value = {json.dumps(value)};"
+        " it.dispatchEvent(new Event('change', { bubbles: true })) })()"
+    )
+
+
+def test_a_match_outlives_a_reload_and_a_killed_server_within_a_hand(chrome, own_server) -> None:
+    with people(chrome, own_server, 2) as players:
+        first, second = players
+        code = first.create(NAMES[0], "truc-french", 2, {**DEALS, "target": 4})
+        second.page.visit(own_server.link(code))
+        second.page.wait_until(f"document.body.textContent.includes({json.dumps(SEALED['promise'])})")
+        second.say_name(NAMES[1])
+        first.page.wait_until("document.querySelector('.hand .k')")
+        assert not some_moves(players, 1)
+        first.page.reload()
+        first.page.wait_until("document.querySelector('.hand .k')")
+        assert not some_moves(players, 3)
+        own_server.real.kill()
+        own_server.real.start()
+        for player in players:
+            player.begin(5, is_first=True)
+        assert all(player.play()["isOver"] for player in players)
+        assert [player.page.look(BADGE) for player in players] == [SEALED["badge"]] * 2
+        assert all(verify(player.saved()).host_saw_no_card for player in players)
+        for player in players:
+            without_lost_connections(player.page)
+
+
+def test_a_new_table_says_why_the_server_deals_and_opens_where_the_players_may(chrome, web_server) -> None:
+    with people(chrome, web_server, 1) as (person,):
+        page = person.page
+        page.visit(web_server.link())
+        person.say_name(NAMES[0])
+        page.wait_until("document.querySelector('header a.chip')")
+        person.go("/play")
+        choose(person, "variant", "truco-uruguayo")
+        told = OF_A_NEW_TABLE["mode_dealt_only"].format(why=SEALED["not_flor"])
+        page.wait_until(f"document.body.textContent.includes({json.dumps(told)})")
+        assert not page.look("document.querySelector('select[name=mode]')")
+        choose(person, "flor", "off")
+        choose(person, "mode", "blind")
+        page.wait_until(f"document.body.textContent.includes({json.dumps(SEALED['how'])})")
+        button = f"[...document.querySelectorAll('button')].find((it) => it.textContent === {json.dumps(OF_A_NEW_TABLE['open'])})"
+        page.look(f"{button}.click()")
+        url = page.wait_until("document.querySelector('.url')?.textContent")
+        code = url.rpartition("/")[2]
+        assert page.wait_for(f"fetch('/t/{code}.json').then((answer) => answer.json())")["mode"] == "blind"
+
+
+def test_bots_of_the_demo_deal_with_whoever_sits_down_in_a_browser(chrome, tmp_path) -> None:
+    game = ("--variant", "truc-french", "--option", "target=3", "--style", "careless")
+    command = (
+        sys.executable,
+        "-m",
+        "truc_terminal",
+        "demo",
+        "--web",
+        "--no-browser",
+        "--deal",
+        "blind",
+        *game,
+    )
+    environment = {**os.environ, "TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    with (
+        people(chrome, None, 1) as (person,),
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as demo,
+    ):
+        try:
+            person.page.visit(
+                next(re.search(r"http://\S+", line)[0] for line in demo.stdout if "http://" in line)
+            )
+            person.say_name(NAMES[0])
+            person.page.wait_until("document.querySelector('.hand')")
+            person.begin(1)
+            assert person.play()["isOver"]
+            assert verify(person.saved()).host_saw_no_card
+            assert "PROVEN" in next(line for line in demo.stdout if line.startswith("Verified"))
+        finally:
+            demo.send_signal(signal.SIGINT)
+        assert demo.wait(20) == 130
+        without_lost_connections(person.page)

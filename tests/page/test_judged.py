@@ -22,6 +22,9 @@ CASES = [
     "C3.cheat-options-line",
     "C3.cheat-second-call",
     "C4.revoked-rotation",
+    "C5.again-lock",
+    "C5.cheat-places",
+    "C5.cheat-card",
 ]
 
 

@@ -26,7 +26,6 @@ from truc_client.home.home import Home, open_home
 from truc_client.table import Table
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
-from truc_protocol.records import BLIND
 from truc_protocol.wire.websocket import web_link
 from truc_terminal.commands.in_person import Another, another, show_terms
 from truc_terminal.commands.output import FailedError, usage_error
@@ -115,10 +114,7 @@ def demo(
     if web and teach:
         raise usage_error(Sentence("commands.web_teaches_not"))
     keep, shown = own_home(), player_name(name, own_home())
-    chosen = with_deal(table_options(options), deal)
-    if web and chosen.get("mode") == BLIND:  # the page does not deal
-        raise usage_error(Sentence("commands.exclude_each_other", one="--web", other="--deal blind"))
-    wanted = DemoOptions(game.name, seats, STYLES[style], teach, chosen)
+    wanted = DemoOptions(game.name, seats, STYLES[style], teach, with_deal(table_options(options), deal))
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:

@@ -82,7 +82,7 @@ export function whyDealt(rules, options) {
   if (rules === null) return null
   const { pack, params: { flor, signals, reveal } } = rules
   if ((options.flor ?? (flor === null ? 'off' : 'on')) === 'on') return 'flor'
-  if (signals !== null && options.signals !== 'off' && signals.truth !== 'free') return 'truth'
+  if (signals !== null && signals.truth !== 'free') return 'truth'
   if ((options.reveal ?? reveal) !== 'hand') return 'reveal'
   return pack.length > MOST_SEALED ? 'pack' : null
 }
