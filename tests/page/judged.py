@@ -59,6 +59,8 @@ GOOD: Final = (CaseVerdict.PASS, CaseVerdict.INFO)
 STAY_OUT: Final = ("C3.hello-", "C3.moved-key", "C4.rotation", "C4.revoked")
 FOLLOWED: Final = ("C4.rotation", "C4.rotations")
 OPTIONS: Final = "C3.cheat-options-"
+OF_TWO: Final = ("C33", "C34")
+"""Checks that two histories fail together."""
 CHECKS: Final = {"C3.cheat-refused": ["C35"]}
 """Where the case does not name it."""
 BEFORE_THE_MATCH: Final = ("C3.cheat-document", "C3.cheat-terms", "C3.cheat-seat", "C3.cheat-nonce")
@@ -166,7 +168,12 @@ def _saved(page: Page, stands: str) -> tuple[bytes, ...]:
     button = f"[...document.querySelectorAll('.dock button, [data-dialog] button')].find((it) => it.textContent === {json.dumps(word)})"
     if word is None or not page.look(f"!!{button}"):
         return ()
-    return page.all_saved(lambda: page.look(f"{button}.click()"), 2 if "C33" in page.look(STANDS)[1] else 1)
+    return page.all_saved(lambda: page.look(f"{button}.click()"), _histories(page.look(STANDS)[1]))
+
+
+def _histories(text: str) -> int:
+    """Return how many files a page that says this saves: two where it has seen two histories of a match."""
+    return 2 if any(check in text for check in OF_TWO) else 1
 
 
 def _met(server: ClientHarness) -> Met:
@@ -222,8 +229,9 @@ def _wrong_stop(case: Case, seen: Seen) -> Iterator[str]:
         yield f"expected {expected} to be named, got {seen.text}"
     if (not seen.files) != (case.name in BEFORE_THE_MATCH):
         yield f"it saves {len(seen.files)} files"
-    if check == "C33":
-        if bool(examine(seen.files).contradictions) != (BLAMED["server"] in seen.text):
+    if check in OF_TWO:
+        found = examine(seen.files).contradictions
+        if BLAMED[found[0].found.culprit if found else None] not in seen.text:
             yield f"expected both histories together to show what the page says: {seen.text}"
     elif seen.files:
         yield from _wrong_file(case, seen, check, seen.files[0])

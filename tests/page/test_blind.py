@@ -99,10 +99,10 @@ def test_bots_of_the_demo_deal_with_whoever_sits_down_in_a_browser(chrome, tmp_p
         "blind",
         *game,
     )
-    environment = {**os.environ, "TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    own = {"TRUC_HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path), "LC_ALL": "C.UTF-8"}
     with (
         people(chrome, None, 1) as (person,),
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as demo,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **own}) as demo,
     ):
         try:
             person.page.visit(

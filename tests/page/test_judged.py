@@ -24,7 +24,7 @@ CASES = [
     "C4.revoked-rotation",
     "C5.again-lock",
     "C5.cheat-places",
-    "C5.cheat-card",
+    "C5.cheat-second-mask",
 ]
 
 

@@ -3,6 +3,7 @@
 
 import { Stopped } from './line.mjs'
 import { same, toHex } from './bytes.mjs'
+import { verify } from './proof/audit.mjs'
 import { Malformed, encode } from './proof/encoding.mjs'
 import { TRANSCRIPT, fileOf } from './proof/files.mjs'
 import { CheckFailed, nameOf } from './proof/records.mjs'
@@ -195,8 +196,9 @@ export class SeatTalk {
     const failure = failureOf(error, this.seat.next)
     await this.seat.stop(failure.why)
     if (this.seat.failing) failure.file = fileBy(this.seat.failing)
-    if (failure.check === 'C33' && this.seat.ledger !== null) failure.known = this.transcript()
-    return failure
+    if (failure.check !== 'C33' || failure.file === null || this.seat.ledger === null) return failure
+    failure.known = this.transcript()
+    return { ...failure, ...await shownBy(failure.file, failure.known) ?? {} }
   }
 
   /** The transcript so far. */
@@ -215,10 +217,24 @@ export class SeatTalk {
 export function failureOf(error, next) {
   if (!(error instanceof CheckFailed || error instanceof Malformed)) throw error
   const { check, culprit } = error instanceof CheckFailed ? error : { check: null, culprit: null }
-  const blame = check === null || culprit === null ? 'nobody is shown to blame' : `to blame: ${nameOf(culprit)}`
-  const why = `${check === null ? error.message : `${check} fails`}, ${blame}`
+  const why = check === null ? `${error.message}, nobody is shown to blame` : whyOf(check, culprit)
   return { check, culprit, k: Math.max(0, next), why, file: null, known: null }
 }
+
+/**
+ * Whom two histories convict: whoever has signed both of what may be signed once (C33, C34); null if they show nobody.
+ *
+ * @param {Uint8Array} first
+ * @param {Uint8Array} second
+ */
+async function shownBy(first, second) {
+  const { compare } = await import('./proof/evidence.mjs')
+  const [found] = compare(await verify(first), await verify(second), [])
+  return found === undefined ? null : { ...found, why: whyOf(found.check, found.culprit) }
+}
+
+/** @param {string} check @param {number | null} culprit */
+const whyOf = (check, culprit) => `${check} fails, ${culprit === null ? 'nobody is shown to blame' : `to blame: ${nameOf(culprit)}`}`
 
 /** As a transcript. @param {{ doc: Uint8Array, raws: import('./proof/records.mjs').Raw[] }} known */
 export const fileBy = ({ doc, raws }) =>
