@@ -15,6 +15,7 @@ from truc_client import (
     RecordSeen,
     RefusedError,
     Table,
+    TableChanged,
     Waiting,
     YourTurn,
     connect,
@@ -23,7 +24,9 @@ from truc_client import (
 from truc_client.bots import play_match, simple_bot
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
-from truc_protocol.records import BLIND
+from truc_protocol.bodies import Sub, Void
+from truc_protocol.records import BLIND, parse
+from truc_protocol.transcript import read_transcript
 
 pytestmark = pytest.mark.slow
 SHORT = {"mode": BLIND, "match": 1, "target": 3}
@@ -208,6 +211,57 @@ async def test_watcher_checks_the_whole_match(real_server, tmp_path) -> None:
                     break
     assert isinstance(seen[-1], MatchEnded)
     assert seen[-1].verdict.host_saw_no_card
+
+
+async def test_substitute_takes_the_seat_of_who_did_not_mask_and_the_match_is_proven(
+    real_server, tmp_path
+) -> None:
+    north, east, newcomer = homes(tmp_path, False, False, False)
+    vacant, ended = trio.Event(), []
+
+    def look(happening: object) -> None:
+        if isinstance(happening, TableChanged) and any(seat.vacant for seat in happening.state.seats):
+            vacant.set()
+
+    async def stay(table: Table) -> None:
+        ended.append(await play_match(table, simple_bot(1), look))
+
+    async def step_in(code: str) -> None:
+        await vacant.wait()
+        async with connect(real_server.url, newcomer) as connection:
+            table = await connection.join(code)
+            await table.ready()
+            ended.append(await play_match(table, simple_bot(2)))
+
+    options = {**SHORT, "target": 9, "gone": 1, "release_ms": 5_000}
+    with trio.fail_after(120):
+        async with connect(real_server.url, north) as connection, trio.open_nursery() as nursery:
+            table = await connection.create("truc-french", options=options)
+            await table.ready()
+            async with connect(real_server.url, east) as leaver:
+                joined = await leaver.join(table.code)
+                await joined.ready()
+                nursery.start_soon(step_in, table.code)
+                nursery.start_soon(stay, table)
+                await _until_closed(joined)
+    assert [each.verdict.result for each in ended] == [Result.PROVEN] * 2
+    assert [each.verdict.host_saw_no_card for each in ended] == [True] * 2
+    records = read_transcript(ended[0].transcript.read_bytes()).records
+    kinds = [type(body) for body in map(parse, records)]
+    assert kinds.index(Void) < kinds.index(Sub)
+
+
+async def _until_closed(table: Table) -> None:
+    """Play until a hand is closed."""
+    choose = simple_bot(3)
+    async for happening in table:
+        match happening:
+            case YourTurn():
+                await table.choose(choose(happening))
+            case RecordSeen(kind="close"):
+                return
+            case _:
+                pass
 
 
 async def test_guest_and_a_client_that_does_not_deal_are_refused_at_the_door(real_server, tmp_path) -> None:

@@ -4,8 +4,8 @@ import contextlib
 
 import pytest
 import trio
-from server.blind_seats import BlindSeat, blind_match, is_due
-from server.conftest import running, together
+from server.blind_seats import BlindSeat, blind_match, is_due, play_on
+from server.conftest import QUICK, changed, running, together
 from server.rawclient import GoneError
 
 from truc_protocol.audit import Result
@@ -82,3 +82,28 @@ async def test_seat_that_comes_back_on_another_connection_sends_its_held_keys_ag
     await seats[1].follow()
     await together(*(seat.play for seat in seats))
     assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_masks_and_locks_have_their_whole_time_after_a_restart(tmp_path, mock_clock):
+    """Time that was used up is not stored: nobody can have used what a server that stood still took."""
+    path, patient = tmp_path / "data", changed(QUICK, limits={"idle_s": 3600})
+    async with running(path, patient) as server:
+        seats = await blind_match(server, options=SHORT)
+        seats[1].refuses = frozenset({"mask"})
+        await play_on(seats, is_due("mask", 1))
+        mock_clock.jump(40)
+        seats[1].refuses = frozenset({"lock"})
+        await seats[1].follow()
+        await play_on(seats, is_due("lock", 1))
+        assert seats[0].waiting["deadline_ms"] <= 20_000
+    async with running(path, patient) as server:
+        for seat in seats:
+            seat.waiting = None
+            assert (await seat.come_back(await server.connect()))["t"] == "ok"
+        await play_on(seats, is_due("lock", 1))
+        assert seats[0].waiting["deadline_ms"] == 60_000
+        mock_clock.jump(50)
+        seats[1].refuses = frozenset()
+        await seats[1].follow()
+        await play_on(seats)
+    assert {(seat.verdict().result, seat.verdict().reason) for seat in seats} == {(Result.PROVEN, "won")}
