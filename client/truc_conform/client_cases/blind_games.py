@@ -138,12 +138,14 @@ _HONEST: Final = [
 
 
 def _signs_the_same_lock_again(server: ClientHarness, end: Exit) -> CaseOutcome | None:
-    locks = [parse(Record(_OWN, act.body, act.sig)) for act in signed_steps(server, "lock")]
-    new = [body for body in locks if isinstance(body, Lock) and body.d == 1]
-    moved = [body for body in new if body.j == new[0].j]
-    if len({body.k for body in moved}) == 1:
+    signed = (parse(Record(_OWN, act.body, act.sig)) for act in signed_steps(server, "lock"))
+    lost = next(body for body in signed if isinstance(body, Lock) and body.d == 1)
+    standing = (parse(record) for record in server.records if record.signer == _OWN)
+    found = (body for body in standing if isinstance(body, Lock) and (body.j, body.d) == (lost.j, 1))
+    taken = next(found, None)  # whoever locks first locks once more at the end
+    if taken is None:
         return failed("it signed no lock for the place to which the match had come meanwhile")
-    if len({(body.points, body.commitments) for body in moved}) > 1:
+    if (taken.points, taken.commitments) != (lost.points, lost.commitments):
         return failed("it locked the same places in another way")
     return unended(server, end)
 
