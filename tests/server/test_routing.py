@@ -333,6 +333,22 @@ async def test_seats_at_tables_of_other_nodes_are_listed_at_the_login(nodes):
         assert (refused["code"], playing in refused["msg"]) == ("not_now", True)
 
 
+async def test_player_signs_at_another_node_with_the_name_they_have_where_they_came_in(nodes):
+    """A name is free on one node and another's on the next; who is seated has theirs on every node."""
+    async with two(nodes, "proxy") as (one, other):
+        first, second = await one.seat(seed=1), await other.seat(seed=1)
+        assert first.name == second.name
+        await second.join(await first.create("truc-french", seats=2, options={"match": 1}), 1)
+        for seat in (first, second):
+            assert (await seat.ready())["t"] == "ok"
+        await together(first.play, second.play)
+        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+        third = await other.seat(seed=3)
+        await third.create("truc-french", seats=2)
+        welcome = await (await one.connect()).login_key(third.key, "another name")
+        assert welcome["name"] == third.name
+
+
 class Board:
     """Public tables of other nodes, all of which are at one place."""
 

@@ -125,10 +125,10 @@ class InnerDoor:
         await answer(stream, sealed, Admitted())
         self._house.figures.brought["in"] += 1
         peer = self._brought(stream, sealed, preface)
-        named = self._lobby.named(player)
-        peer.admit(named)
-        log.info("brought", node=preface.node, name=named.name, tag=named.tag, address=preface.address)
-        self._lobby.enter(peer, named)
+        self._lobby.note_name(player)
+        peer.admit(player)
+        log.info("brought", node=preface.node, name=player.name, tag=player.tag, address=preface.address)
+        self._lobby.enter(peer, player)
         peer.ignored |= set(preface.ignored)
         await self._connections.attend(peer, self._handle)
 

@@ -287,16 +287,24 @@ class Lobby:
         if player.id not in self._seats and not self.presence.connections(player.tag):
             self.names.drop(player.id)
 
-    def named(self, player: Player) -> Player:
+    def named(self, player: Player, kept: str | None = None) -> Player:
         """Return a player under the name they get here, on all of their connections; a seated player keeps theirs.
 
-        A name that looks like another player's gets a number.
+        `kept` is the name by which they sit elsewhere. A name that looks like another player's gets a number.
         """
-        kept = self.names.of(player.id) if player.id in self._seats else None
+        if player.id in self._seats:
+            kept = self.names.of(player.id)
+        elif kept is not None:
+            self.names.insist(player.id, kept)
         named = Player(player.kind, player.id, kept or self.names.give(player.id, player.name))
         for connection in self.presence.connections(player.tag):
             connection.player = named
         return named
+
+    def note_name(self, player: Player) -> None:
+        """Note the name of a player who has got it on another node, whatever others here are called: they sign with it."""
+        if self.names.of(player.id) is None:
+            self.names.keep(player.id, player.name)
 
     def join(self, table: Table, player: Player, seat: int | None) -> int:
         """Seat a player and return the seat.

@@ -206,6 +206,11 @@ class Names:
         """Note the name that a player has already, whatever others are called."""
         self._unread[player] = name
 
+    def insist(self, player: bytes, name: str) -> None:
+        """Note the name that a player has elsewhere, in place of any they have here."""
+        self.drop(player)
+        self.keep(player, name)
+
     def of(self, player: bytes) -> str | None:
         """Return the name that a player has."""
         self._read()

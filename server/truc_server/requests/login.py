@@ -39,7 +39,7 @@ from truc_server.settings.abilities import capabilities
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.settings.web_address import known_origin
-from truc_server.storage import PlayerKind, SaveGuest
+from truc_server.storage import PlayerKind, SaveGuest, StoredSeat
 from truc_server.storage.journal import Journal
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
@@ -135,7 +135,8 @@ async def enter_with_key(means: Means, lobby: Lobby, peer: Peer, login: KeyLogin
     others = await seats_elsewhere(means.store, lobby, player) if means.is_node else ()
     members.check_banned(means.sanctions.now, player)  # again: a ban may have been imposed meanwhile
     if peer.is_open and _may_come(lobby, peer, player):
-        _enter(lobby, peer, login.id, lobby.named(player), others=others)
+        named = lobby.named(player, others[0].name if others else None)
+        _enter(lobby, peer, login.id, named, others=others)
 
 
 def _proved(means: Means, peer: Peer, login: KeyLogin) -> Player:
@@ -194,7 +195,8 @@ async def enter_again(means: Means, lobby: Lobby, peer: Peer, login: GuestReturn
     members.check_banned(means.sanctions.now, player)
     if peer.is_open and _may_come(lobby, peer, player):
         see_again(means.journal, known)
-        _enter(lobby, peer, login.id, lobby.named(player), login.token, others=others)
+        named = lobby.named(player, others[0].name if others else None)
+        _enter(lobby, peer, login.id, named, login.token, others=others)
 
 
 def _may_come(lobby: Lobby, peer: Peer, player: Player) -> bool:
@@ -209,14 +211,10 @@ def _hash(token: str) -> bytes:
     return sha256(token.encode())
 
 
-async def seats_elsewhere(store: Store, lobby: Lobby, player: Player) -> tuple[SeatHeld, ...]:
+async def seats_elsewhere(store: Store, lobby: Lobby, player: Player) -> tuple[StoredSeat, ...]:
     """Return every seat of a player at tables of other nodes."""
     stored = await trio.to_thread.run_sync(store.held, player.id)
-    return tuple(
-        SeatHeld(table=held.table, match=held.match, seat=held.seat)
-        for held in stored
-        if not lobby.has_table(held.table)
-    )
+    return tuple(held for held in stored if not lobby.has_table(held.table))
 
 
 def _enter(
@@ -226,10 +224,13 @@ def _enter(
     player: Player,
     token: str | None = None,
     *,
-    others: tuple[SeatHeld, ...] = (),
+    others: tuple[StoredSeat, ...] = (),
 ) -> None:
     peer.admit(player)
-    tag, seats = player.tag, (lobby.seats_of(player) + others)[:MAX_SEATS]  # older versions had no limit
+    seats = lobby.seats_of(player)
+    if others:
+        seats += tuple(SeatHeld(table=held.table, match=held.match, seat=held.seat) for held in others)
+    tag, seats = player.tag, seats[:MAX_SEATS]  # older versions had no limit
     peer.answer_newcomer(Welcome(re=request, name=player.name, player=tag, token=token, seats=seats))
     log.info("login", kind=str(player.kind), name=player.name, tag=tag, address=peer.address)
     lobby.enter(peer, player)

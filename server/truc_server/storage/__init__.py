@@ -343,10 +343,11 @@ class Sanction(NamedTuple):
 
 
 class StoredSeat(NamedTuple):
-    """A seat of a player at any table, with the match that it was in last; None while terms are out, or if they came later."""
+    """A seat of a player at any table, under which name, and the match that it was in last; None while terms are out, or if they came later."""
 
     table: str
     seat: int
+    name: str
     match: bytes | None
 
 

@@ -62,7 +62,7 @@ from truc_server.storage.statements import append, apply
 _TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
 _SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
 _HELD: Final = (
-    select(seats.c.table, seats.c.seat, match_players.c.mid)
+    select(seats.c.table, seats.c.seat, seats.c.name, match_players.c.mid)
     .select_from(seats)
     .join(tables, tables.c.code == seats.c.table)
     .join(
