@@ -74,7 +74,10 @@ export class Ui {
     this.state = reduce(before, event)
     if (this.state === before) return
     this.draw()
-    for (const effect of effects(before, this.state)) this.bring(effect)
+    for (const effect of effects(before, this.state)) {
+      if (effect.do === 'announce') this.bring(effect)     // two sentences told in one go would be heard as one
+      else this.late.push(effect)
+    }
   }
 
   draw() {
@@ -85,27 +88,18 @@ export class Ui {
     soon(() => {
       this.isDue = false
       this.drawNow()
+      setTimeout(() => this.late.splice(0).forEach((effect) => this.bring(effect)))
     })
   }
+
+  /** What follows from what was drawn last, and may come behind it. @type {import('./effects.mjs').Effect[]} */
+  late = []
 
   drawNow() {
     const before = document.activeElement
     this.drawn = show(this.root, this.drawn, this.drawings?.sprite, screenOf(this), toasts(this))
     this.keepFocus(before)
-    for (const list of this.root.querySelectorAll('[data-follow=end]')) this.follow(list)
   }
-
-  // Only where lines were added: to ask for a height is to have the whole page laid out.
-  /** @param {Element} list */
-  follow(list) {
-    const end = `${list.childElementCount} ${list.lastElementChild?.textContent}`
-    if (this.ends.get(list) === end) return
-    this.ends.set(list, end)
-    list.scrollTop = list.scrollHeight
-  }
-
-  /** How each list ended when it was last drawn. @type {WeakMap<Element, string>} */
-  ends = new WeakMap()
 
   // Into a dialog that has opened, and back to where it was. A screen may ask for the focus when it is first drawn.
   /** @param {Element | null} before */
@@ -136,8 +130,13 @@ export class Ui {
     const now = performance.now()
     for (const { id } of this.state.toasts) if (now - id > TOAST_MS) this.happen({ what: 'untoast', id })
     const table = this.tableHere
-    if (this.clockedTable !== null || (table !== null && this.isEndOpen(table))) this.draw()
+    const ticked = table === null ? '' : `${this.isEndOpen(table)} ${Object.values(this.clockOf(table) ?? {})}`
+    if (ticked !== this.ticked) this.draw()
+    this.ticked = ticked
   }
+
+  /** What of the table hangs on the time, as it was last. */
+  ticked = ''
 
   // The next hand may be dealt at once, and the time of whoever leads it runs: the sheet of the one before lies over it only
   // as long as it takes to read, a third of that time at most.
@@ -146,12 +145,6 @@ export class Ui {
     if (closed === null || this.state.screen.ended === closed.j) return false
     const [decision = 0] = shown?.opts ?? []
     return view.phase !== 'hand' || performance.now() - closedAt < (decision === 0 ? READ_MS : Math.min(READ_MS, decision / 3))
-  }
-
-  /** The table that is shown, if a clock runs at it. @returns {Table | null} */
-  get clockedTable() {
-    const table = this.tableHere
-    return table !== null && untilOf(table) !== null ? table : null
   }
 
   /** The table of this address. @returns {Table | null} */

@@ -78,11 +78,16 @@ export class Speech {
     this.isFrench = isFrench(pack)
     this.local = sets[words] ?? {}
     this.swap = swap(this.local.instead?.[catalogue.lang] ?? {})
+    /** The same with the words of a game, by its rules. @type {WeakMap<object, Speech>} */
+    this.own = new WeakMap()
   }
 
   /** The same language with the words of a game, and for its cards. @param {{ params: any, pack: string[] } | null} rules */
   of(rules) {
-    return new Speech(this.catalogue, this.sets, rules?.params.words ?? '', rules?.pack)
+    if (rules === null) return new Speech(this.catalogue, this.sets)
+    const known = this.own.get(rules) ?? new Speech(this.catalogue, this.sets, rules.params.words, rules.pack)
+    this.own.set(rules, known)
+    return known
   }
 
   /** @param {string} path such as `page.sit_down` @param {Record<string, any>} [values] */

@@ -61,7 +61,7 @@ function chat(ui) {
   if (!state.server.caps.chat?.lobby) return null
   const lines = state.chat.slice(-MOST_LINES)
   return part(speech.say('page.chat'), null,
-    h('ol', { class: 'talk', 'data-follow': 'end', tabindex: 0, 'aria-label': speech.say('page.chat') }, lines.length === 0 ? h('li', { class: 'dim' }, speech.say('lobby.quiet')) : lines.map(({ name, text }) => h('li', null, h('b', null, name), ' ', text))),
+    h('div', { class: 'talk newest', role: 'group', tabindex: 0, 'aria-label': speech.say('page.chat') }, h('ol', null, lines.length === 0 ? h('li', { class: 'dim' }, speech.say('lobby.quiet')) : lines.map(({ name, text }) => h('li', null, h('b', null, name), ' ', text)))),
     h('form', { class: 'send', onsubmit: (/** @type {any} */ event) => ui.sendChat(event) },
       h('input', { name: 'text', maxlength: state.server.caps.chat.chars ?? 200, autocomplete: 'off', 'aria-label': speech.say('page.message'), placeholder: speech.say('page.say_something') }),
       h('button', { class: 'b' }, h('b', null, speech.say('lobby.send')))))

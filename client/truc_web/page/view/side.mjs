@@ -27,10 +27,10 @@ export function side(ui, table, speech) {
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
 function talk(ui, table, speech) {
   const names = namesOf(table, speech)
-  const lines = table.log.slice(-MOST_SHOWN).flatMap((line) => lineOf(table, line, names, speech))
+  const lines = table.log.slice(-MOST_SHOWN).flatMap((line) => drawnOnce(table, line, names, speech))
   const phrases = table.seat === null || table.code === '' ? [] : table.rules?.params.phrases ?? []
   return [
-    h('ul', { class: 'log', 'data-follow': 'end' }, lines),
+    h('div', { class: 'log newest' }, h('ul', null, lines)),
     phrases.length > 0 && h('div', { class: 'quick' }, phrases.map((/** @type {string} */ phrase) => h('button', {
       class: 'chip', title: speech.phrase(phrase).meaning, lang: speech.tongue, onclick: () => ui.ask('say', { table: table.code, phrase })
     }, speech.phrase(phrase).word))),
@@ -39,19 +39,34 @@ function talk(ui, table, speech) {
   ]
 }
 
+/** Lines as they were drawn, by what they tell. @type {WeakMap<object, { shown: any, speech: Speech, names: string }>} */
+const drawn = new WeakMap()
+let keys = 0
+
+// Most lines of a frame stood in the one before.
+/** @param {Table} table @param {any} line @param {string[]} names @param {Speech} speech */
+function drawnOnce(table, line, names, speech) {
+  const [known, who] = [drawn.get(line), names.join('\n')]
+  if (known?.speech === speech && known.names === who) return known.shown
+  const shown = lineOf(table, line, names, speech)
+  drawn.set(line, { shown, speech, names: who })
+  return shown
+}
+
 /** @param {Table} table @param {any} line @param {string[]} names @param {Speech} speech */
 function lineOf(table, { fact, chat, heard, j }, names, speech) {
+  const key = String(keys++)     // each is drawn once, and is itself alone in every frame
   if (chat !== undefined) {
     const look = chat.seat === undefined ? '' : sideOf(table, chat.seat)
-    return h('li', { class: `said ${look}` }, h('b', null, chat.name), ' ', chat.text)
+    return h('li', { key, class: `said ${look}` }, h('b', null, chat.name), ' ', chat.text)
   }
   if (heard !== undefined) {
     const word = heard.what === 'signed' ? speech.sign(heard.word).word : speech.phrase(heard.phrase).word
-    return h('li', { class: sideOf(table, heard.seat) }, h('b', null, names[heard.seat]), ' ', h('em', null, word))
+    return h('li', { key, class: sideOf(table, heard.seat) }, h('b', null, names[heard.seat]), ' ', h('em', null, word))
   }
-  if (fact.what === 'called' && fact.cards > 0) return h('li', { class: 'hd' }, speech.say('page.hand_n', { n: j }))
+  if (fact.what === 'called' && fact.cards > 0) return h('li', { key, class: 'hd' }, speech.say('page.hand_n', { n: j }))
   const text = speech.tell(fact, names)
-  return text === null ? [] : h('li', { class: 'ev' }, `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`)
+  return text === null ? [] : h('li', { key, class: 'ev' }, `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`)
 }
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
