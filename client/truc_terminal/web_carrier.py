@@ -165,6 +165,7 @@ class WebCarrier:
         try:
             stream = await dial_tcp(self._whereabouts.address)
         except ClientError as error:
+            self._whereabouts.miss()
             self._reason = str(error)
             return _not_now(self._reason)
         self._reason, self._certificate = None, certificate_of(stream)
@@ -239,7 +240,7 @@ class _Ends:
         while received := await self._server.receive_some(_READ_BYTES):
             frames.feed(bytes(received))
             while (frame := frames.next_frame()) is not None:
-                if self._whereabouts.hear(frame):
+                if self._whereabouts.hear(frame, trio.current_time()):
                     return
                 await self._say(to_frame(frame, SERVER_LIMIT))
 

@@ -189,6 +189,32 @@ test('a page stays where it is when the server moves, says where that is, and sh
   assert(!says(folded([{ what: 'line', state: 'ready' }], moved), '/settings'))
 })
 
+test('what was asked of a server is asked again where the way leads on to it, a few times, and else gets no answer', async () => {
+  const told = []
+  const moved = new Goodbye({ code: 'moved', msg: '', retryable: true, to: 'truc.example.net:7373' })
+  const session = new Session({ connect: null, isFollowed: true, server: '', invite: null, vault: null, whyGuest: null, tell: (event) => told.push(event) })
+  const asked = []
+  const line = { isOpen: true, nextId: 0, open() {}, end() {}, ask(t, fields) { asked.push([this.nextId++, t, fields]) } }
+  session.line = line
+  session.ask({ n: 7, t: 'join', fields: { table: 'T' } })
+  for (let moves = 0; moves < 3; moves++) {
+    session.lose(moved)
+    assert.deepEqual(told.filter(({ what }) => what === 'reply'), [])
+    await session.enter({ name: 'Ana' })
+  }
+  assert.deepEqual(asked, [0, 1, 2, 3].map((id) => [id, 'join', { table: 'T' }]))
+  session.lose(moved)
+  await session.enter({ name: 'Ana' })
+  assert.deepEqual([asked.length, told.find(({ what }) => what === 'reply')], [4, { what: 'reply', n: 7, message: { t: 'error', code: 'no_line', msg: 'no_line' } }])
+  session.ask({ n: 8, t: 'join', fields: {} })
+  session.lose({})
+  assert.deepEqual(told.filter(({ what }) => what === 'reply').map(({ n }) => n), [7, 8])
+  const rested = session.rest(moved)
+  session.wake()
+  await rested
+  assert(!('to' in told.at(-1)))
+})
+
 test('a falta that wins the game whichever side has it is told as the game, not as the points that one side lacks', () => {
   const rules = hands.map(({ document }) => rulesOf(fromHex(document))).find(({ variant }) => variant === 'truc-valencia')
   const speech = SPEECHES.ca.of(rules)

@@ -61,7 +61,7 @@ class Visit {
     const tell = (event) => this.told.push(structuredClone(event))
     const vault = { kept: { master: new Uint8Array(32), pins: {}, tables: {} }, name, token: null, async save() {}, async keep() {}, async keepToken() {} }
     this.session = new Session({ connect: null, server: '', invite: null, vault, whyGuest: null, tell })
-    this.session.met = { pin: { present: spk } }
+    this.session.met = { pin: { present: spk }, info: { caps: {} } }
     this.session.name = name
     this.connect()
   }

@@ -19,7 +19,7 @@ from truc_web.tree import PAGE, read_tree
 from truc_web.words import OF_THE_WAY
 
 FIRST_FILES = 40
-FIRST_BYTES = 59_200
+FIRST_BYTES = 60_000
 SEATED_FILES = 80
 SEATED_BYTES = 160_000
 MENU_FILES = 20

@@ -72,6 +72,22 @@ def test_what_happens_is_told_in_order_and_the_log_shows_its_end_or_where_somebo
     assert page.look(FROM_END)[1] <= -40
 
 
+SLIDES = """(async () => {
+  const { h, show } = await import(document.querySelector('link[href$="/page/h.mjs"]').href)
+  const list = document.createElement('ul')
+  const lines = ['a', 'b', 'c'].map((text) => h('li', null, text))
+  const before = show(list, [], lines)
+  const [, second] = list.children
+  show(list, before, lines.slice(1), h('li', null, 'd'))
+  return [list.textContent, list.children[0] === second]
+})()"""
+
+
+def test_what_was_drawn_once_stays_itself_where_others_come_and_go(access) -> None:
+    access.looks.open(lang="en", theme="dark")
+    assert access.page.wait_for(SLIDES) == ["bcd", True]
+
+
 def test_pictures_are_the_same_twice_and_others_in_another_theme(chrome, access) -> None:
     looks: Looks = access.looks
     shots = []

@@ -20,9 +20,10 @@ from client.serving import RealServer
 from page.playing import NAMES, SAID, Person, WebServer, bots, is_proven
 
 from truc_client.address import Address
+from truc_client.line.line import STEADY_S
 from truc_client.line.opening import MAX_MOVES
 from truc_protocol.errors import Code
-from truc_protocol.messages import Pong, Welcome, bye, encode, refusal
+from truc_protocol.messages import Pong, bye, encode, refusal
 from truc_terminal.whereabouts import Whereabouts
 
 FIRST = Address("first.example", 7373)
@@ -34,8 +35,8 @@ null"""
 """Keeps in mind whether the page has said something."""
 
 
-def heard(where: Whereabouts, *messages) -> list[bool]:
-    return [where.hear(encode(each)) for each in messages]
+def heard(where: Whereabouts, *messages, now: float = 100.0) -> list[bool]:
+    return [where.hear(encode(each), now) for each in messages]
 
 
 def moved(to: str):
@@ -47,8 +48,10 @@ def test_a_server_that_has_moved_is_looked_for_where_it_says():
     assert heard(where, moved("second.example:8000")) == [False]
     assert where.address == Address("second.example", 8000, is_tls=True)
     heard(where, bye(Code.KICKED, "away", to="third.example:1"), moved("no address"), Pong(n=1, now_ms=2))
-    assert where.hear(b"\xa3bye") is False
+    assert where.hear(b"\xa3bye", 100.0) is False
     assert where.address.host == "second.example"
+    where.miss()
+    assert where.address == FIRST._replace(is_tls=True)
 
 
 def test_a_server_that_moves_on_and_on_is_looked_for_where_it_was_first():
@@ -60,13 +63,10 @@ def test_a_server_that_moves_on_and_on_is_looked_for_where_it_was_first():
     assert where.address == FIRST
 
 
-WELCOME = Welcome(re=1, name="Ada")
-
-
-def test_a_login_ends_a_row_of_moves():
+def test_a_while_without_a_move_ends_a_row():
     where = Whereabouts(FIRST)
     for n in range(2 * MAX_MOVES):
-        heard(where, moved(f"{n}.example:1"), WELCOME)
+        heard(where, moved(f"{n}.example:1"), now=100 + n * STEADY_S)
         assert where.address.host == f"{n}.example"
 
 

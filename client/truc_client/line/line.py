@@ -51,7 +51,7 @@ class Waiter:
 
 _TRIES: Final = 8
 _DEFAULT_RETRY_MS: Final = 500
-_STEADY_S: Final = 2.0  # a connection that does not last as long was hardly open
+STEADY_S: Final = 2.0  # a connection that does not last as long was hardly open
 
 
 class Follower(Protocol):
@@ -161,7 +161,7 @@ class ServerLine:
             while True:
                 opened = trio.current_time()
                 lost = await self._run_link(follower)
-                is_steady = trio.current_time() - opened >= _STEADY_S
+                is_steady = trio.current_time() - opened >= STEADY_S
                 losses = 0 if is_steady else losses + 1
                 moves = (0 if is_steady else moves) + (lost.to is not None)
                 if not lost.again:

@@ -88,7 +88,8 @@ function patchChildren(parent, before, after) {
   /** @type {Node | null} */
   let place = parent.firstChild
   for (const child of after) {
-    const found = left.findIndex((old) => isAlike(old, child))
+    const same = left.indexOf(child)     // what was drawn once stays itself, and becomes nothing else
+    const found = same >= 0 ? same : left.findIndex((old) => isAlike(old, child) && !after.includes(old))
     if (found < 0) {
       parent.insertBefore(create(child, isSvg), place)
       continue

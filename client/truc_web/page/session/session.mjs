@@ -29,6 +29,9 @@ const SIT = ['join', 'seek', 'create']
 const LEAST_PAUSE_MS = 500
 const MOST_PAUSE_MS = 30000
 const WANT = ['history', 'own-options', 'blind']
+const MOST_MOVES = 3     // of one request, from server to server
+
+/** @typedef {{ n: number, t: string, fields: any, moves: number }} Wish */
 
 /** @typedef {import('../../lib/login.mjs').Me} Me */
 
@@ -63,8 +66,10 @@ export class Session {
     this.tell = tell
     /** @type {Map<string, import('./attended.mjs').Attended>} */
     this.attended = new Map()
-    /** @type {Map<number, number>} */
+    /** @type {Map<number, Wish>} */
     this.wishes = new Map()     // by the id of the request
+    /** @type {Wish[]} */
+    this.elsewhere = []     // what was not done, as it is done where the server leads
     /** @type {Map<number, (reply: any) => void>} */
     this.pages = new Map()      // of a match that is fetched, likewise
     this.followsLobby = false
@@ -95,7 +100,7 @@ export class Session {
       try {
         await this.visit()
       } catch (fault) {
-        this.lose()
+        this.lose(/** @type {Partial<Goodbye>} */ (fault))
         if (this.isOver) return
         await this.rest(/** @type {Error} */ (fault))
       }
@@ -119,10 +124,14 @@ export class Session {
     for await (const { message, payload } of line.messages()) await this.take(message, payload)
   }
 
-  /** What was wished for over a connection that is lost gets no answer any more. */
-  lose() {
+  /** What was wished for over a connection that is lost gets no answer any more, but where the way leads on to it. @param {Partial<Goodbye>} fault */
+  lose({ to = null }) {
     this.line?.end()
-    for (const n of this.wishes.values()) this.answer(n, 'no_line')
+    const isLed = to !== null && this.isFollowed
+    for (const wish of [...this.elsewhere.splice(0), ...this.wishes.values()]) {
+      if (isLed && wish.moves < MOST_MOVES) this.elsewhere.push({ ...wish, moves: wish.moves + 1 })
+      else this.answer(wish.n, 'no_line')
+    }
     this.wishes.clear()
     for (const take of this.pages.values()) take({ t: 'error', code: 'no_line' })
     this.pages.clear()
@@ -198,7 +207,7 @@ export class Session {
   /** @param {any} reply @param {Uint8Array} payload */
   async takeReply(reply, payload) {
     const { t = '', fields = {} } = this.line.answeredBy(reply)
-    const n = this.wishes.get(reply.re)
+    const n = this.wishes.get(reply.re)?.n
     this.wishes.delete(reply.re)
     this.pages.get(reply.re)?.(reply)
     this.pages.delete(reply.re)
@@ -254,6 +263,7 @@ export class Session {
     for (const attended of this.attended.values()) if (attended.number === null) attended.meet(false)
     if (this.followsLobby) this.line.ask('lobby', {})
     this.tell({ what: 'line', state: 'ready' })
+    for (const wish of this.elsewhere.splice(0)) this.ask(wish)
   }
 
   /** What follows a table is loaded with the first: it is not needed to come to a seat. @param {string} table @param {number | null} seat */
@@ -370,12 +380,12 @@ export class Session {
     else this.meantReady.delete(table)
   }
 
-  /** @param {{ n?: number, t: string, fields?: any }} wish */
-  ask({ n, t, fields = {} }) {
+  /** @param {{ n?: number, t: string, fields?: any, moves?: number }} wish */
+  ask({ n, t, fields = {}, moves = 0 }) {
     if (!this.line?.isOpen && !this.line?.isAsking('login')) return this.answer(n, 'no_line')
     if (t === 'ready' || t === 'unready') this.meanReady(fields.table, t === 'ready')
     if (t === 'lobby') this.followsLobby = !fields.off
-    if (n !== undefined) this.wishes.set(this.line.nextId, n)
+    if (n !== undefined) this.wishes.set(this.line.nextId, { n, t, fields, moves })
     this.line.ask(t, fields)
   }
 }

@@ -41,7 +41,6 @@ function talk(ui, table, speech) {
 
 /** Lines as they were drawn, by what they tell. @type {WeakMap<object, { shown: any, speech: Speech, names: string }>} */
 const drawn = new WeakMap()
-let keys = 0
 
 // Most lines of a frame stood in the one before.
 /** @param {Table} table @param {any} line @param {string[]} names @param {Speech} speech */
@@ -55,18 +54,17 @@ function drawnOnce(table, line, names, speech) {
 
 /** @param {Table} table @param {any} line @param {string[]} names @param {Speech} speech */
 function lineOf(table, { fact, chat, heard, j }, names, speech) {
-  const key = String(keys++)     // each is drawn once, and is itself alone in every frame
   if (chat !== undefined) {
     const look = chat.seat === undefined ? '' : sideOf(table, chat.seat)
-    return h('li', { key, class: `said ${look}` }, h('b', null, chat.name), ' ', chat.text)
+    return h('li', { class: `said ${look}` }, h('b', null, chat.name), ' ', chat.text)
   }
   if (heard !== undefined) {
     const word = heard.what === 'signed' ? speech.sign(heard.word).word : speech.phrase(heard.phrase).word
-    return h('li', { key, class: sideOf(table, heard.seat) }, h('b', null, names[heard.seat]), ' ', h('em', null, word))
+    return h('li', { class: sideOf(table, heard.seat) }, h('b', null, names[heard.seat]), ' ', h('em', null, word))
   }
-  if (fact.what === 'called' && fact.cards > 0) return h('li', { key, class: 'hd' }, speech.say('page.hand_n', { n: j }))
+  if (fact.what === 'called' && fact.cards > 0) return h('li', { class: 'hd' }, speech.say('page.hand_n', { n: j }))
   const text = speech.tell(fact, names)
-  return text === null ? [] : h('li', { key, class: 'ev' }, `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`)
+  return text === null ? [] : h('li', { class: 'ev' }, `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`)
 }
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
