@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from server.acting import act
 from server.blind_seats import BlindSeat, blind_match, blind_seat, is_due, is_in_hand, play_on
 from server.calls import rulings
-from server.conftest import QUICK, changed, only_cut, running
+from server.conftest import QUICK, changed, in_hand, only_cut, running
 from server.substituting import follow, step_in
 from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked
@@ -16,8 +16,9 @@ from truc_protocol import boxes
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Ack, Close, End, Mask, Rekey, Sub
 from truc_protocol.ledger import steps_due
-from truc_protocol.records import Phase, parse
+from truc_protocol.records import BLIND, DEALT, Phase, Record, parse
 from truc_server.main import main
+from truc_server.matches.game import Game
 from truc_server.tables.talk import SEALED_SIGN
 from truc_terminal.main import main as client
 
@@ -60,6 +61,30 @@ async def test_watcher_sees_every_record_and_proves_the_match(server, want):
         for record in (*seats[0].ledger.setup.records, *records):
             auditor.feed(record)
         assert auditor.verdict().result is Result.PROVEN
+
+
+@pytest.mark.parametrize("mode", [BLIND, DEALT])
+async def test_host_has_of_a_hand_what_a_watcher_has_and_in_mode_dealt_more(server, monkeypatch, mode):
+    games: list[Game] = []
+    note = Game.note
+
+    def noted(game, *args, **named):
+        games.append(game)
+        note(game, *args, **named)
+
+    monkeypatch.setattr(Game, "note", noted)
+    seats = await resting(server) if mode == BLIND else await in_hand(server)
+    eye = await Eye().connect(server)
+    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    await eye.settle()
+    auditor = Auditor(seats[0].document)
+    for record in (
+        *seats[0].ledger.setup.records,
+        *(each for _, each in sorted(eye.seen[eye.match].items())),
+    ):
+        auditor.feed(Record(*record))
+    assert auditor.ledger.hand is not None
+    assert (games[-1].ledger == auditor.ledger) is (mode == BLIND)
 
 
 async def test_watcher_who_comes_is_told_for_whose_step_the_match_waits(server):

@@ -16,7 +16,7 @@ from protocol.blind_peers import BlindTable
 from protocol.forge import altered, place, resigned
 from protocol.peers import Table
 from protocol.rewriting import covered
-from protocol.test_blind_matches import held_twice, opened_late, said_falsely
+from protocol.test_blind_matches import declined_and_held_twice, held_twice, opened_late, said_falsely
 from vectors.blind_matches import other_order
 
 from truc_protocol.audit import verify
@@ -341,7 +341,12 @@ def test_forged_records_of_mode_blind(tmp_path):
 
 
 def test_ends_of_matches_of_mode_blind(tmp_path):
-    tables = {"late": opened_late(), "twice": held_twice(), "false": said_falsely()[0]}
+    tables = {
+        "late": opened_late(),
+        "twice": held_twice(),
+        "ruled, then twice": declined_and_held_twice()[0],
+        "false": said_falsely()[0],
+    }
     both = check_agreement([(name, table.run().file()) for name, table in tables.items()], tmp_path)
     assert {told.result for _, told in both} == {"proven"}
 
