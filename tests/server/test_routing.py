@@ -14,7 +14,9 @@ from server.watching import Eye
 
 from truc_protocol.audit import Result
 from truc_protocol.codec import pack
+from truc_protocol.wire.connection import MAX_OUTSTANDING
 from truc_server import server as running_server
+from truc_server.cluster.directory import BELIEVED_S
 from truc_server.cluster.preface import Admitted
 from truc_server.cluster.routing import Routing
 from truc_server.metrics import page
@@ -347,6 +349,38 @@ async def test_player_signs_at_another_node_with_the_name_they_have_where_they_c
         await third.create("truc-french", seats=2)
         welcome = await (await one.connect()).login_key(third.key, "another name")
         assert welcome["name"] == third.name
+
+
+async def test_table_that_moves_on_is_found_where_it_is_then(nodes):
+    """The node that had it says so, and what was known of the way there is forgotten."""
+    async with nodes.run("one", route="proxy") as one, nodes.ghost("ghost", "GHOST") as ghost:
+        client = (await one.seat()).client
+        join = {"t": "join", "table": "GHOST"}
+        number = await client.send(join)
+        link = await ghost.link()
+        await link.receive()
+        refused = {"t": "error", "code": "rate_limited", "msg": "", "retryable": True, "close": False}
+        await link.say({**refused, "re": number, "retry_after_ms": 1})
+        assert (await client.until("error"))["retry_after_ms"] == 1
+        nodes.change("UPDATE tables SET owner = 'one' WHERE code = 'GHOST'")
+        await trio.sleep(BELIEVED_S)
+        assert (
+            "taken over" in (await client.ask(join))["msg"]
+        )  # by this node, which the lobby does not know yet
+
+
+async def test_owner_that_does_not_read_holds_up_nobody_else(nodes):
+    """What one client may have asked for waits for it, and no more; whoever else is here goes on."""
+    async with nodes.run("one", route="proxy") as one, nodes.ghost("ghost", "GHOST") as ghost:
+        client = (await one.seat(seed=1)).client
+        await client.send({"t": "join", "table": "GHOST"})
+        await ghost.link()
+        act = {"t": "act", "table": "GHOST", "match": bytes(32), "body": bytes(7_000), "sig": bytes(64)}
+        for _ in range(MAX_OUTSTANDING - 1):
+            await client.send(act)
+        refused = await client.ask(act)
+        assert (refused["code"], "64 requests" in refused["msg"]) == ("rate_limited", True)
+        assert (await (await one.seat(seed=2)).client.ask({"t": "tables"}))["t"] == "ok"
 
 
 class Board:

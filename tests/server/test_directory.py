@@ -1,0 +1,61 @@
+"""What a node believes of where tables are, and for how long; and what it tells those who were sent to it in vain."""
+
+import pytest
+import trio
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import Join, ListTables
+from truc_server.cluster.directory import BELIEVED_S, KEPT, StoreDirectory
+from truc_server.net.peer import TooSoonError
+from truc_server.requests.elsewhere import AGAIN_MS, OwnersWord
+from truc_server.storage import TableOwner
+
+ONE = TableOwner("one", "one.example:7373", "/run/one")
+
+
+class Finding:
+    """A store that has the owners of tables, and counts who asks."""
+
+    def __init__(self, **owners: TableOwner) -> None:
+        self.owners = owners
+        self.asked: list[str] = []
+
+    def __call__(self, code: str) -> TableOwner | None:
+        self.asked.append(code)
+        return self.owners.get(code)
+
+
+async def test_store_is_asked_once_in_a_moment_also_for_what_it_has_not(mock_clock):
+    find = Finding(HERE=ONE)
+    directory = StoreDirectory(find)
+    for _ in range(3):
+        assert await directory.owner_of("HERE") == ONE
+        assert await directory.owner_of("NONE") is None
+    assert find.asked == ["HERE", "NONE"]
+    find.owners = {"NONE": ONE}
+    mock_clock.jump(BELIEVED_S)
+    assert [await directory.owner_of(code) for code in ("HERE", "NONE")] == [None, ONE]
+
+
+async def test_little_is_kept_however_many_codes_are_asked_for(monkeypatch, mock_clock):
+    async def at_once(work, *given):
+        return work(*given)
+
+    monkeypatch.setattr(trio.to_thread, "run_sync", at_once)
+    directory = StoreDirectory(Finding())
+    for number in range(KEPT + 10):
+        await directory.owner_of(str(number))
+    assert len(directory) == KEPT
+
+
+async def test_what_was_believed_is_over_before_anybody_asks_again():
+    assert BELIEVED_S * 1_000 < AGAIN_MS
+
+
+async def test_request_that_was_brought_goes_no_further_and_is_asked_again():
+    word = OwnersWord(StoreDirectory(Finding(GONE=ONE)))
+    with pytest.raises(TooSoonError) as told:
+        await word.take(None, Join(id=1, table="gone"))
+    assert (told.value.code, told.value.wait_ms) == (Code.RATE_LIMITED, AGAIN_MS)
+    assert not await word.take(None, Join(id=1, table="NONE"))
+    assert not await word.take(None, ListTables(id=1))
