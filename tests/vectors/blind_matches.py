@@ -9,7 +9,7 @@ from typing import Final
 
 from protocol.blind_peers import BlindTable
 
-from truc_protocol.blind_mode.sealed_pack import MaskStep, SeatStep
+from truc_protocol.blind_mode.sealed_pack import KeysStep, MaskStep, SeatStep, Stage
 from truc_protocol.records import Phase
 from truc_protocol.setup import Opts
 from truc_rules import preset, with_options
@@ -76,6 +76,29 @@ def unopened() -> BlindTable:
     return table.run()
 
 
+def shut_boxes(_table: BlindTable, step: SeatStep) -> SeatStep:
+    """Keys in boxes that do not open."""
+    if not isinstance(step, KeysStep):
+        return step
+    return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
+
+
+def garbled() -> BlindTable:
+    """Two seats, of which one says that the first hand is garbled; the other is exposed by its link."""
+    return _french(seed=4, cheats={1: shut_boxes}).run()
+
+
+def newcomer() -> BlindTable:
+    """Four seats with chains of three links: new chains, and a substitute for a seat that did not lock."""
+    variant = with_options(preset("truc-catalan"), {"target": 3, "match": 1})
+    table = BlindTable(variant, seats=4, seed=3, links=3, opts=Opts(gone=1))
+    table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.pack.stage is Stage.LOCK)
+    table.silent = frozenset(table.ledger.sealed.pack.owing() if table.ledger.sealed else ())
+    table.step()
+    table.silent = frozenset()
+    return table.run()
+
+
 MATCHES: Final[Mapping[str, Callable[[], BlindTable]]] = {
     "french-redeals.truc": redeals,
     "mineiro-4-lends.truc": lends,
@@ -83,6 +106,8 @@ MATCHES: Final[Mapping[str, Callable[[], BlindTable]]] = {
     "paulista-unseen.truc": unseen,
     "french-exposed.truc": exposed,
     "french-unopened.truc": unopened,
+    "french-garbled.truc": garbled,
+    "catalan-4-newcomer.truc": newcomer,
 }
 
 
