@@ -83,6 +83,11 @@ WRONG = (
         ' cluster.route = "proxy"',
     ),
     (
+        "[listen]\npublic_host = 'x.example'\n[cluster]\nnode = 'one'\n[web]\nlisten = '127.0.0.1:0'",
+        "cluster.inner: empty, so no browser comes to the tables of this node from another: a page cannot be sent to"
+        " another address, so set it where browsers are served",
+    ),
+    (
         "[cluster]\nnode = 'one'",
         "cluster.public: not set, and neither is listen.public_host: players cannot be sent to this node",
     ),

@@ -7,7 +7,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Join, ListTables
 from truc_server.cluster.directory import BELIEVED_S, KEPT, StoreDirectory
 from truc_server.net.peer import TooSoonError
-from truc_server.requests.elsewhere import AGAIN_MS, OwnersWord
+from truc_server.requests.elsewhere import AGAIN_MS, Awaited, OwnersWord
 from truc_server.storage import TableOwner
 
 ONE = TableOwner("one", "one.example:7373", "/run/one")
@@ -53,9 +53,29 @@ async def test_what_was_believed_is_over_before_anybody_asks_again():
 
 
 async def test_request_that_was_brought_goes_no_further_and_is_asked_again():
-    word = OwnersWord(StoreDirectory(Finding(GONE=ONE)))
+    word = OwnersWord(StoreDirectory(Finding(GONE=ONE)), patience_s=15)
     with pytest.raises(TooSoonError) as told:
         await word.take(None, Join(id=1, table="gone"))
     assert (told.value.code, told.value.wait_ms) == (Code.RATE_LIMITED, AGAIN_MS)
     assert not await word.take(None, Join(id=1, table="NONE"))
     assert not await word.take(None, ListTables(id=1))
+
+
+async def test_table_that_does_not_come_is_none_until_it_is_asked_for_anew(mock_clock):
+    """One that could not be restored is stored, and nobody has it: who asks is not to wait for ever."""
+    awaited = Awaited(patience_s=15)
+
+    def is_awaited() -> bool:
+        try:
+            awaited.check("LOST")
+        except TooSoonError:
+            return True
+        return False
+
+    asked = []
+    for _ in range(18):
+        asked.append(is_awaited())
+        mock_clock.jump(1)
+    assert asked == [True] * 16 + [False] * 2
+    mock_clock.jump(16)
+    assert is_awaited()

@@ -5,7 +5,9 @@ from functools import partial
 
 import pytest
 import trio
+from chaos.servers import free_port
 from server.asking import figures, telling
+from server.browsers import Door
 from server.conftest import QUICK, asked, changed, only_cut, together
 from server.nodes import Nodes
 from server.rawclient import Seat
@@ -262,6 +264,26 @@ async def test_table_that_cannot_be_reached_over_this_connection_is_refused(node
         await second.client.refused({"t": "leave", "table": table}, "no_such_table", field="table")
 
 
+async def test_page_is_brought_where_a_program_would_be_sent(nodes):
+    """It reaches its own origin only."""
+    port = free_port()
+    web = changed(QUICK, web={"listen": f"127.0.0.1:{port}"})
+    async with (
+        nodes.run("one", inner=nodes.inner("one")) as one,
+        nodes.run("two", web, inner=nodes.inner("two")) as other,
+    ):
+        await nodes.known("one", "two")
+        first = await one.seat(seed=1)
+        page = await Door(other, port, f"http://localhost:{port}").client()
+        second = Seat(page, seed=2)
+        assert (await second.login())["t"] == "welcome"
+        await second.join(await first.create("truc-french", seats=2, options={"match": 1}), 1)
+        for seat in (first, second):
+            assert (await seat.ready())["t"] == "ok"
+        await together(first.play, second.play)
+        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+
+
 async def test_match_goes_on_when_the_owner_dies_with_links_open(nodes):
     async with nodes.run("two", lease_s=QUICK_S, inner=nodes.inner("two"), route="proxy") as other:
         async with nodes.run("one", inner=nodes.inner("one"), route="proxy") as one:
@@ -365,7 +387,7 @@ async def test_table_that_moves_on_is_found_where_it_is_then(nodes):
         nodes.change("UPDATE tables SET owner = 'one' WHERE code = 'GHOST'")
         await trio.sleep(BELIEVED_S)
         assert (
-            "taken over" in (await client.ask(join))["msg"]
+            "on its way" in (await client.ask(join))["msg"]
         )  # by this node, which the lobby does not know yet
 
 

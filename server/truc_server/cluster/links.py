@@ -9,6 +9,7 @@ comes back and goes on from the position that it has.
 
 from contextlib import suppress
 from itertools import count
+from secrets import token_hex
 from typing import Final
 
 import structlog
@@ -230,6 +231,9 @@ class Links:
             ValueError,
         ) as error:
             link.end(type(error).__name__)
+        except Exception:  # harms no other connection
+            log.exception("internal", incident=token_hex(4), node=link.place.node)
+            link.end("internal")
         finally:
             link.outbox.shut()
             link.stream.socket.close()

@@ -1,5 +1,7 @@
 """What a node needs so that its clients come to the tables of others, and theirs to its own, put together."""
 
+from typing import Final
+
 import trio
 
 from truc_server.cluster.directory import StoreDirectory
@@ -13,6 +15,10 @@ from truc_server.net.peer import Peer
 from truc_server.requests.dispatch import Dispatch
 from truc_server.requests.elsewhere import Board, OwnersWord, Routes
 
+_LEAST_S: Final = 15.0
+_LEASES: Final = 3
+"""In whose time a table that a node left is with another: one until it is free, and another for reading many."""
+
 
 class Routing:
     """The ways between this node and the others; `board` knows the public tables of these.
@@ -25,6 +31,7 @@ class Routing:
         cluster = house.settings.now.cluster
         self._house = house
         self._lobby = lobby
+        self._patience_s = max(_LEAST_S, _LEASES * cluster.lease_s)
         self._directory = StoreDirectory(house.store.find_table)
         self._links = Links(house, cluster.node)
         self.routes = Routes(
@@ -33,6 +40,7 @@ class Routing:
             house.journal,
             house.pace,
             sends=cluster.route == "moved",
+            patience_s=self._patience_s,
             directory=self._directory,
             links=self._links,
             board=board,
@@ -51,6 +59,7 @@ class Routing:
         await tasks.start(self._links.run)
         if inner := self._house.settings.now.cluster.inner:
             listeners = await open_inner(inner)
-            brought = Dispatch(self._house.means(), self._lobby, admission, OwnersWord(self._directory))
+            word = OwnersWord(self._directory, self._patience_s)
+            brought = Dispatch(self._house.means(), self._lobby, admission, word)
             door = InnerDoor(self._house, self._lobby, connections, admission, brought.handle)
             tasks.start_soon(door.run, listeners)

@@ -60,6 +60,11 @@ class Sealed:
         return True
 
     @property
+    def can_move(self) -> bool:
+        """The node that brings a player follows nobody: the player comes back to it."""
+        return False
+
+    @property
     def owes_words(self) -> bool:
         """It has nothing of its own to say."""
         return False

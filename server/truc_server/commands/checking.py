@@ -134,6 +134,12 @@ _RULES: Final = (
         is_wrong=True,
     ),
     _Rule(
+        lambda s: bool(s.cluster.node and s.web.listen) and not s.cluster.inner,
+        "cluster.inner: empty, so no browser comes to the tables of this node from another: a page cannot be sent to"
+        " another address, so set it where browsers are served",
+        is_wrong=True,
+    ),
+    _Rule(
         lambda s: s.cluster.route == "moved" and bool(s.cluster.node) and not s.cluster.inner,
         "cluster.inner: empty, so who plays at another node's table cannot also play here on the same connection",
     ),

@@ -40,6 +40,11 @@ class Sealer(Protocol):
         ...
 
     @property
+    def can_move(self) -> bool:
+        """Whether the peer can connect to another address, as one in a page cannot."""
+        ...
+
+    @property
     def owes_words(self) -> bool:
         """Whether it has something of its own to say, which leaves with what is sealed next."""
         ...

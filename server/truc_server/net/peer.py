@@ -223,6 +223,12 @@ class Peer:
         return None if sealer is None else sealer.certificate
 
     @property
+    def can_move(self) -> bool:
+        """Whether the client can be sent to another address."""
+        sealer = self.outbox.sealer
+        return sealer is None or sealer.can_move
+
+    @property
     def is_open(self) -> bool:
         """Whether anything may still be said."""
         return self.connection.state is not _CLOSED and not self.outbox.is_broken

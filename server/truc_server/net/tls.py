@@ -91,6 +91,11 @@ class Encrypted:
         return True
 
     @property
+    def can_move(self) -> bool:
+        """A program can connect to any address."""
+        return True
+
+    @property
     def owes_words(self) -> bool:
         """Nothing that cannot wait: what TLS itself has to say leaves with the next frames."""
         return False

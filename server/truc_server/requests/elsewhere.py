@@ -8,6 +8,8 @@ a table that is here costs nothing of this; the owner's own word counts, the dir
 
 from typing import Final, Protocol
 
+import trio
+
 from truc_protocol.errors import Code
 from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Join, Request, Resume, Seek, Watch
 from truc_server.lobby.lobby import Lobby
@@ -17,6 +19,7 @@ from truc_server.requests import login
 from truc_server.storage import TableOwner
 from truc_server.storage.journal import Journal
 
+_AWAITED: Final = 1_024  # tables
 AGAIN_MS: Final = 1_000
 """After which a client asks again for a table that is between two nodes; longer than anybody believes what the directory said."""
 
@@ -93,6 +96,33 @@ def code_of(message: AnyMessage) -> str | None:
     return None if code is None else code.upper()
 
 
+class Awaited:
+    """Tables that nobody has, or that this node should have and has not: how long they have been asked for in vain."""
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._asked: dict[
+            str, tuple[float, float]
+        ] = {}  # first and last; whoever was asked for last comes last
+
+    def check(self, code: str) -> bool:
+        """Note that a table was asked for; False if that has gone on for so long that there is none.
+
+        Raises:
+            TooSoonError: It may be there soon.
+        """
+        now = trio.current_time()
+        first, last = self._asked.pop(code, (now, now))
+        if now - last > self._patience_s:
+            first = now
+        self._asked[code] = first, now
+        if len(self._asked) > _AWAITED:
+            del self._asked[next(iter(self._asked))]
+        if now - first > self._patience_s:
+            return False
+        raise TooSoonError("the table is on its way to a node: ask again in a moment", AGAIN_MS)
+
+
 class Routes:
     """What becomes of a request of a client of this node: the client is sent to the owner, or the request is."""
 
@@ -104,6 +134,7 @@ class Routes:
         pace: Pace,
         *,
         sends: bool,
+        patience_s: float,
         directory: Directory,
         links: Carrier,
         board: Board | None = None,
@@ -116,6 +147,7 @@ class Routes:
         self._directory = directory
         self._links = links
         self._board = board
+        self._awaited = Awaited(patience_s)
 
     async def take(self, peer: Peer, message: AnyMessage) -> bool:
         """Take a request to the node that owns the table it names; False if there is no such table."""
@@ -129,7 +161,7 @@ class Routes:
         if place is None or not peer.is_open:
             return place is not None
         if place.node in ("", self._node):
-            raise TooSoonError("the table is being taken over: ask again in a moment", AGAIN_MS)
+            return self._awaited.check(code)
         if await self._route(peer, player, message, place, code):
             return True
         if isinstance(message, Join | Watch | Resume):
@@ -152,7 +184,7 @@ class Routes:
         self, peer: Peer, player: Player, message: ClientMessage, place: TableOwner, code: str | None
     ) -> bool:
         """Send a client to another node, or its request; False if neither way is open."""
-        is_sent = self._sends and bool(place.public) and not self._stays(peer)
+        is_sent = self._sends and bool(place.public) and peer.can_move and not self._stays(peer)
         if not (is_sent or place.inner):
             return False
         login.remember(self._journal, peer)  # a guest who was not stored is unknown there
@@ -170,15 +202,16 @@ class Routes:
 class OwnersWord:
     """What becomes of a request that another node has brought: it goes no further, and who asks must look again."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, patience_s: float) -> None:
         self._directory = directory
+        self._awaited = Awaited(patience_s)
 
     async def take(self, _peer: Peer, message: AnyMessage) -> bool:
         """Let who asks look again for a table that is on its way; False if there is no such table."""
         code = code_of(message)
         if code is None or await self._directory.owner_of(code) is None:
             return False
-        raise TooSoonError("the table has another node now, or will: ask again in a moment", AGAIN_MS)
+        return self._awaited.check(code)
 
     async def seek(self, _peer: Peer, _player: Player, _wanted: Seek) -> bool:
         """Look nowhere else."""

@@ -175,7 +175,7 @@ class Giving:
         place = owner.place.public if owner is not None and is_sent else ""
         for table in tables:
             for peer in table.part():
-                if place:
+                if place and peer.can_move:
                     peer.dismiss(Code.MOVED, f"the table is at {place} now", to=place)
                 else:
                     peer.dismiss(Code.SHUTTING_DOWN, "the table has another node now: come again")
