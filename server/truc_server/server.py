@@ -159,7 +159,9 @@ async def _run(
             tasks.start_soon(_stop_when_failed, house, stop)
             tasks.start_soon(guest_retention.prune_daily, house.settings, house.store, lobby)
             tasks.start_soon(retention.prune_daily, house.settings, house.store)
-            listeners = await open_listeners(house.settings.now.listen)
+            listeners = await open_listeners(
+                house.settings.now.listen, is_shared=house.settings.now.cluster.shares_ports
+            )
             await _open_page(house, lobby, tasks)
             port = port_of(listeners)
             if tenancy is not None:
@@ -250,8 +252,20 @@ async def _open_desk(desk: Desk, stop: trio.Event, tasks: trio.Nursery) -> None:
     if desk.giving is not None:
         await tasks.start(desk.giving.run)
     await tasks.start(partial(counter.serve, desk, desk.folder))
-    drain = partial(draining.drain_when_asked, asked=desk.control.drain, stop=stop, giving=desk.giving)
+    drain = partial(draining.drain_when_asked, control=desk.control, stop=stop, giving=desk.giving)
     tasks.start_soon(drain, desk.house.settings, desk.house.drain, desk.lobby)
+    if desk.house.settings.now.cluster.shares_ports:
+        tasks.start_soon(_leave_the_door, desk)
+
+
+async def _leave_the_door(desk: Desk) -> None:
+    """When this node drains, let the others on its ports have whoever connects, unless they drain too."""
+    await desk.control.drain.wait()
+    if desk.control.together is not None and desk.control.together.is_on:
+        return
+    desk.connections.shut()
+    if desk.web is not None:
+        desk.web.shut()
 
 
 async def _open_web(

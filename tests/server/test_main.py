@@ -17,13 +17,15 @@ from click.testing import CliRunner, Result
 from rows import each_row
 
 from truc_server import __name__ as package
-from truc_server.commands.run import raise_file_limit
+from truc_server.commands.command_line import passed_on
+from truc_server.commands.run import MOST_NODES, raise_file_limit
 from truc_server.identity.identity import load_identity
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import settings_text
 from truc_server.storage import StoreError, StoreLostError
+from truc_server.storage.leases import MAX_NODES
 
 PORT = 4242
 
@@ -408,3 +410,35 @@ def test_files_of_the_server_never_stand_in_for_standard_streams_that_are_closed
     command = [sys.executable, "-c", FILLED, str(tmp_path / "seen")]
     subprocess.run(["/bin/sh", "-c", closed, "sh", *command], check=True)
     assert (tmp_path / "seen").read_text() == "True True\n"
+
+
+class TestNodes:
+    """`run --nodes`, as far as it needs no database; the rest is in system/test_run_nodes.py."""
+
+    @pytest.mark.parametrize("url", ["", "sqlite:///one.db"])
+    def test_database_for_one_server_alone_is_refused(self, call, monkeypatch, url):
+        monkeypatch.setenv("TRUC_STORE_URL", url)
+        result = call("run", "--nodes", "2")
+        assert result.exit_code == 2
+        assert result.stderr.startswith("truc-server: run --nodes: expected store.url to name a PostgreSQL")
+
+    def test_server_that_has_moved_runs_no_nodes(self, call, monkeypatch):
+        monkeypatch.setenv("TRUC_STORE_URL", "postgresql://nobody@127.0.0.1:1/none")
+        monkeypatch.setenv("TRUC_ACCESS_MOVED_TO", "elsewhere:1")
+        result = call("run", "--nodes", "2")
+        assert (result.exit_code, "access.moved_to is set" in result.stderr) == (2, True)
+
+    def test_flags_are_passed_on_as_they_were_given(self):
+        flags = {
+            "hosts": ("a", "b"),
+            "tls": True,
+            "name": None,
+            "port": 5,
+            "log_level": "info",
+            "grease": False,
+        }
+        given = ["--host", "a", "--host", "b", "--tls", "--log-level", "info"]
+        assert passed_on(flags, but={"port"}) == given
+
+    def test_there_are_at_most_as_many_as_the_database_takes(self):
+        assert MOST_NODES == MAX_NODES

@@ -291,3 +291,12 @@ def test_check_of_a_node_compares_its_keys_and_its_place_with_those_of_the_other
     assert "wrong  cluster.inner: node two has the same: each node needs its own" in told(place.inner)
     roll(data, 1_790_000_000)
     assert told("127.0.0.1:1")[-1].startswith("wrong  cluster: the key ")
+
+
+def test_nodes_that_start_together_find_an_empty_database_migrated_once(migrated):
+    empty = migrated.cluster.create("empty")
+    with ThreadPoolExecutor() as threads:
+        stores = list(threads.map(lambda _: open_store(empty, patience_s=0.5), range(3)))
+    for opened in stores:
+        with closing(opened):
+            assert opened.nodes() == ()

@@ -149,6 +149,11 @@ _RULES: Final = (
         is_wrong=True,
     ),
     _Rule(
+        lambda s: s.cluster.shares_ports and s.cluster.route == "moved" and bool(s.cluster.node),
+        'cluster.shares_ports: so nobody can be sent to this node alone: set cluster.route = "proxy"',
+        is_wrong=True,
+    ),
+    _Rule(
         lambda s: bool(s.cluster.node and s.access.moved_to),
         "access.moved_to: set, so this node sends everybody away and takes up no table: take cluster.node out",
         is_wrong=True,

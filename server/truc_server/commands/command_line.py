@@ -179,6 +179,20 @@ def _overrides_file(name: str, given: Mapping[str, object]) -> bool:
     return name in given or KEYS[name].variable in os.environ
 
 
+def passed_on(flags: Mapping[str, object], *, but: Collection[str]) -> list[str]:
+    """Return flags as the arguments of a command that is to be told the same, but for some of them."""
+    arguments: list[str] = []
+    for name, value in flags.items():
+        if name in but or value in {None, ()}:
+            continue
+        if isinstance(value, bool):
+            arguments += [_FLAGS[name].flag] if value else []
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            arguments += [_FLAGS[name].flag, str(one)]
+    return arguments
+
+
 def settings_path(file: Path | None, flags: Mapping[str, object]) -> Path | None:
     """Return the settings file in force, or None if there is none."""
     return file or _default_file(flags.get("data"))

@@ -35,8 +35,60 @@ Serve = Callable[[trio.SocketStream], Awaitable[None]]
 log = structlog.get_logger()
 
 
-async def open_listeners(listen: ListenSettings) -> list[trio.SocketListener]:
-    """Listen on every address of the settings, all on one port.
+async def open_tcp(host: str, port: int, *, is_shared: bool) -> list[trio.SocketListener]:
+    """Listen on every address of a host; a shared port may be listened on by other processes of this user too.
+
+    Raises:
+        OSError: It cannot be listened on.
+    """
+    if not is_shared:
+        return list(await trio.open_tcp_listeners(port, host=host))
+    found = await trio.socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_ADDRCONFIG
+    )
+    listeners: list[trio.SocketListener] = []
+    try:
+        for family, _, _, _, address in found:
+            listeners.append(_listen_with_others(family, address))
+    except OSError:
+        for listener in listeners:
+            listener.socket.close()
+        raise
+    return listeners
+
+
+def _listen_with_others(family: int, address: tuple[object, ...]) -> trio.SocketListener:
+    """Listen on an address beside other processes; the system gives each of them a share of who connects."""
+    listener = bind_with_others(family, address)
+    try:
+        listener.listen(socket.SOMAXCONN)
+    except OSError:
+        listener.close()
+        raise
+    return trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+
+
+def bind_with_others(family: int, address: tuple[object, ...]) -> socket.socket:
+    """Return a socket that has an address, which other processes of this user may have too; nobody can connect to it yet.
+
+    Raises:
+        OSError: The address is not to be had.
+    """
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if family == socket.AF_INET6:
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        bound.bind(address)
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+async def open_listeners(listen: ListenSettings, *, is_shared: bool = False) -> list[trio.SocketListener]:
+    """Listen on every address of the settings, all on one port, which may be shared.
 
     Raises:
         OSError: An address cannot be listened on, or none of them exists on this machine.
@@ -45,7 +97,7 @@ async def open_listeners(listen: ListenSettings) -> list[trio.SocketListener]:
     missing: OSError | None = None
     for host in listen.hosts:
         try:
-            opened = await trio.open_tcp_listeners(port, host=host)
+            opened = await open_tcp(host, port, is_shared=is_shared)
         except OSError as error:
             if error.errno not in _MISSING_FAMILY:
                 raise OSError(f"cannot listen on {host} port {port}: {error.strerror}") from error

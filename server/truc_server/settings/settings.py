@@ -529,6 +529,12 @@ class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="How players come to tables of another node: moved sends them there, proxy passes on what they say."
         ),
     ] = "moved"
+    shares_ports: Annotated[
+        bool,
+        Meta(
+            description="Whether other nodes of this machine listen on the same ports (`truc-server run --nodes` sets it)."
+        ),
+    ] = False
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -23,6 +23,8 @@ from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, closed_
 from truc_server.timing.clock import now_ms
 
 _LEAST_CONNECT_S: Final = 2  # libpq takes no less
+_PATIENCES: Final = ("idle_in_transaction_session_timeout", "lock_timeout")
+_MIGRATING: Final = 0x7472_7563  # the number of the lock that whoever migrates holds: "truc"
 LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has let grow
 
 _HELD: Final = ("40001", "40P01", "55P03")
@@ -133,9 +135,8 @@ def _bounds(patience_s: float | None) -> dict[str, object]:
     if patience_s is None:
         return {}
     patience_ms = round(patience_s * 1_000)
-    kept = ("idle_in_transaction_session_timeout", "lock_timeout")
     return {
-        "options": " ".join(f"-c {name}={patience_ms}" for name in kept),
+        "options": " ".join(f"-c {name}={patience_ms}" for name in _PATIENCES),
         "connect_timeout": max(_LEAST_CONNECT_S, round(patience_s)),
         "tcp_user_timeout": patience_ms,
         "keepalives_idle": 1,
@@ -196,6 +197,12 @@ def _bring_up_to_date(engine: Engine) -> None:
         return
     _check_no_newer(engine, found)
     with engine.begin() as connection:
+        if (
+            engine.dialect.name == "postgresql"
+        ):  # nodes that start together: one migrates, the others find it done
+            for patience in _PATIENCES:  # a migration takes as long as it takes
+                connection.execute(text(f"SET LOCAL {patience} = 0"))
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATING})
         _migrate(connection)
 
 

@@ -18,6 +18,7 @@ from truc_server.operation.drain import ServerDrain
 from truc_server.settings.folder import Folder, write_private
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
+from truc_server.upkeep.control import Control
 from truc_server.upkeep.giving import LOOK_S, Giving, is_in_hand
 
 log = structlog.get_logger()
@@ -28,7 +29,7 @@ async def drain_when_asked(
     drain: ServerDrain,
     lobby: Lobby,
     *,
-    asked: trio.Event,
+    control: Control,
     stop: trio.Event,
     giving: Giving | None = None,
 ) -> None:
@@ -36,7 +37,7 @@ async def drain_when_asked(
 
     A node gives its tables away first, if there is another one.
     """
-    await asked.wait()
+    await control.drain.wait()
     seconds = settings.now.tables.drain_s
     drain.by = trio.current_time() + seconds
     lobby.tell_draining()
@@ -49,6 +50,8 @@ async def drain_when_asked(
                 break
             await trio.sleep(LOOK_S)
     log.info("drained", under_way=hands_under_way(lobby))
+    if control.together is not None:
+        await control.together.wait()
     stop.set()
 
 

@@ -25,7 +25,7 @@ from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
-from truc_server.net.listening import KERNEL_BYTES, accept
+from truc_server.net.listening import KERNEL_BYTES, accept, open_tcp
 from truc_server.net.peer import Peer
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.settings.settings import WebSettings
@@ -62,18 +62,18 @@ _GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
 log = structlog.get_logger()
 
 
-async def open_listeners(web: WebSettings) -> list[trio.SocketListener]:
-    """Listen where browsers are served; for http://localhost wherever they may look for it.
+async def open_listeners(web: WebSettings, *, is_shared: bool = False) -> list[trio.SocketListener]:
+    """Listen where browsers are served; for http://localhost wherever they may look for it, unless the port is shared.
 
     Raises:
         OSError: The address cannot be listened on.
     """
     host, port = place_of(web)
     try:
-        if host == "127.0.0.1" and not web.origin:
+        if host == "127.0.0.1" and not (web.origin or is_shared):
             listeners = await open_loopback(port)
         else:
-            listeners = await trio.open_tcp_listeners(port, host=host)
+            listeners = await open_tcp(host, port, is_shared=is_shared)
     except OSError as error:
         raise OSError(f"web.listen: cannot listen on {web.listen}: {error.strerror}") from error
     for listener in listeners:
@@ -108,6 +108,7 @@ class WebDoor:
         self._meter = Meter[str](REQUESTS_PER_MIN)
         self._lines: dict[Line, str] = {}  # with its network; the one that has waited longest first
         self._networks: Counter[str] = Counter()
+        self._accepting = trio.CancelScope()
 
     async def run(self, port: int, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve for as long as the server runs; programs connect at `port`.
@@ -117,7 +118,7 @@ class WebDoor:
         """
         settings = self._house.settings.now
         tree = await trio.to_thread.run_sync(read_tree)
-        listeners = await open_listeners(settings.web)
+        listeners = await open_listeners(settings.web, is_shared=settings.cluster.shares_ports)
         self.origin = origin_of(settings.web, int(listeners[0].socket.getsockname()[1]))
         self._bound_to = binding(self.origin)
         address = address_beside(settings.listen, self.origin, port, self._house.identity.fingerprint)
@@ -128,7 +129,12 @@ class WebDoor:
         log.info("web_listening", origin=self.origin, tree=tree.name)
         async with trio.open_nursery() as tasks:
             task_status.started()
-            await accept(listeners, self._serve, tasks)
+            with self._accepting:
+                await accept(listeners, self._serve, tasks)
+
+    def shut(self) -> None:
+        """Let nobody else in."""
+        self._accepting.cancel()
 
     async def _serve(self, stream: trio.SocketStream) -> None:
         """Speak with whoever connects; what fails here harms no other connection."""

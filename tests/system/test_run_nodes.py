@@ -1,0 +1,141 @@
+"""`truc-server run --nodes`: nodes of one machine on a real PostgreSQL, one of which is killed, and the process that watches them."""
+
+import os
+import signal
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+from chaos.postgres import cluster, programs
+from chaos.servers import PATIENCE_S, QUICK, SERVER, serving
+from server.admins import host_says
+from server.conftest import together
+from server.rawclient import RawClient, Seat
+from server.restarting import come_back, play_until_gone
+from system.seating import all_ready, seated
+
+from truc_protocol.audit import Result
+from truc_server.settings.folder import Folder, FolderLockedError, locked
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)"),
+]
+NAMES = ("node-1", "node-2")
+
+
+@pytest.fixture(scope="module")
+def database():
+    with cluster() as running:
+        yield running
+
+
+class Machine:
+    """The nodes of one machine, and the process that watches them."""
+
+    def __init__(self, process) -> None:
+        self.process = process
+        self.clients: list[RawClient] = []
+
+    def folder(self, name: str) -> Folder:
+        return Folder(self.process.data / "nodes" / name)
+
+    def pid(self, name: str) -> int:
+        """Return the number of the process of a node."""
+        return int(self.folder(name).lock.read_text())
+
+    async def connect(self) -> RawClient:
+        self.clients.append(RawClient(await self.process.connect()))
+        return self.clients[-1]
+
+    async def nodes(self, name: str) -> dict[str, dict]:
+        """Return what a node says of all."""
+        answer = await host_says(self.folder(name), command="cluster")
+        return {row["node"]: row for row in answer["nodes"]}
+
+    async def owner(self) -> str:
+        """Return the node that has the one table there is."""
+        (name,) = [name for name, row in (await self.nodes(NAMES[0])).items() if row["tables"]]
+        return name
+
+    async def until_new(self, name: str, before: int) -> None:
+        """Wait until another process than before runs as a node."""
+        with trio.fail_after(PATIENCE_S):
+            while True:
+                if self.pid(name) != before:
+                    return
+                await trio.sleep(0.05)
+
+    async def until_free(self, name: str) -> None:
+        """Wait until no process runs on a node's folder."""
+        with trio.fail_after(PATIENCE_S):
+            while True:
+                with suppress(FolderLockedError), locked(self.folder(name)):
+                    return
+                await trio.sleep(0.05)
+
+
+@asynccontextmanager
+async def machine(tmp_path: Path, database, **settings: str):
+    url = database.create(f"of_{tmp_path.name}")
+    set_ = {**QUICK, "TRUC_STORE_URL": url, "TRUC_CLUSTER_LEASE_S": "2", "TRUC_MATCH_GUESTS": "4", **settings}
+    program = (*SERVER, "--nodes", str(len(NAMES)))
+    async with serving(tmp_path / "n", set_, program=program) as process:
+        running = Machine(process)
+        try:
+            yield running
+        finally:
+            with trio.CancelScope(shield=True):
+                for client in running.clients:
+                    await trio.aclose_forcefully(client.stream)
+
+
+async def players(running: Machine) -> list[Seat]:
+    """Return two players in the middle of a match."""
+    seats = await all_ready(await seated(running.connect, "truc-french", 2))
+    await together(
+        *(partial(seat.play, until=lambda seat: seat.auditor and seat.next >= 9) for seat in seats)
+    )
+    return seats
+
+
+async def test_match_of_a_node_that_is_killed_goes_on_and_the_node_is_started_again(tmp_path, database):
+    async with machine(tmp_path, database) as running:
+        seats = await players(running)
+        name = await running.owner()
+        pid = running.pid(name)
+        os.kill(pid, signal.SIGKILL)
+        await together(*(partial(play_until_gone, seat) for seat in seats))
+        for seat in seats:
+            await come_back(running, seat)
+        await together(*(seat.play for seat in seats))
+        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await running.until_new(name, pid)
+        assert await running.process.stop() == []
+        for each in NAMES:
+            await running.until_free(each)
+
+
+async def test_no_node_outlives_the_process_that_watches_them(tmp_path, database):
+    async with machine(tmp_path, database) as running:
+        await running.process.kill()
+        for name in NAMES:
+            await running.until_free(name)
+
+
+async def test_nodes_are_renewed_one_after_the_other_and_the_match_goes_on(tmp_path, database):
+    async with machine(tmp_path, database, TRUC_TABLES_DRAIN_S="30") as running:
+        seats = await players(running)
+        before = {name: running.pid(name) for name in NAMES}
+        running.process.process.send_signal(signal.SIGUSR1)
+        with trio.fail_after(PATIENCE_S):
+            while any(not seat.done for seat in seats):
+                await together(*(partial(play_until_gone, seat) for seat in seats if not seat.done))
+                for seat in seats:
+                    if not seat.done:
+                        await come_back(running, seat)
+        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        for name in NAMES:
+            await running.until_new(name, before[name])
