@@ -68,6 +68,7 @@ TestSanctions = test_store_sanctions.TestSanctions
 TestInvitesBesideSanctions = test_store_sanctions.TestInvites
 TestGuests = test_store_sanctions.TestGuests
 TestNodes = test_store_leases.TestNodes
+TestFinding = test_store_leases.TestFinding
 TestLostLease = test_store_leases.TestLostLease
 TestTaking = test_store_leases.TestTaking
 TestKeysOfNodes = test_node_keys.TestComparing

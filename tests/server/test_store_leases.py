@@ -6,7 +6,16 @@ import pytest
 from server.stored import MATCH, MID, SEAT, TABLE, record, url
 from sqlalchemy import Engine, select, text
 
-from truc_server.storage import ForgetPlayer, GiveTable, Lease, NodePlace, StoreLostError
+from truc_server.storage import (
+    AddPlayer,
+    ForgetPlayer,
+    GiveTable,
+    Lease,
+    NodePlace,
+    StoredSeat,
+    StoreLostError,
+    TableOwner,
+)
 from truc_server.storage.leases import MAX_NODES
 from truc_server.storage.schema import claims, nodes, records, tables
 from truc_server.storage.sql import Store, open_store
@@ -101,6 +110,32 @@ class TestNodes:
         assert rival.owner_of("XYZ") is None
         end_lease(rival, "one")
         assert rival.owner_of("ABC") is None
+
+
+class TestFinding:
+    def test_table_is_found_with_its_node_and_one_that_nobody_has_is_not_none(self, fresh, rival):
+        enter(fresh, "one"), enter(rival, "two")
+        fresh.commit([TABLE])
+        assert rival.find_table("ABC") == TableOwner("one", PLACE.public, PLACE.inner)
+        assert rival.find_table("XYZ") is None
+        end_lease(fresh, "one")
+        assert rival.find_table("ABC") == TableOwner("", "", "")
+
+    def test_table_that_is_given_away_is_nobodys_until_it_is_taken(self, fresh, rival):
+        enter(fresh, "one"), enter(rival, "two")
+        fresh.commit([TABLE, GiveTable("ABC", "two")])
+        assert rival.find_table("ABC") == TableOwner("", "", "")
+
+    def test_seats_of_a_player_are_found_at_every_nodes_tables_with_the_match_they_are_in(self, fresh, rival):
+        enter(fresh, "one"), enter(rival, "two")
+        playing = TABLE._replace(state="playing", match=MID)
+        fresh.commit([playing, SEAT, MATCH, AddPlayer(MID, SEAT.seat, SEAT.player, SEAT.kind, 0)])
+        rival.commit([TABLE._replace(code="XYZ"), SEAT._replace(table="XYZ", seat=0)])
+        there, here = StoredSeat("ABC", 1, SEAT.name, MID), StoredSeat("XYZ", 0, SEAT.name, None)
+        assert rival.held(SEAT.player) == (there, here)
+        assert rival.held(bytes(32)) == ()
+        fresh.commit([playing._replace(state="terms")])
+        assert rival.held(SEAT.player) == (there._replace(match=None), here)
 
 
 class TestLostLease:
