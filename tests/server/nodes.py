@@ -138,17 +138,20 @@ class Nodes:
     async def ghost(self, name: str, table: str, *, public: str = ""):
         """Run a node of the test's own that owns a table, and says what the test wants."""
         inner = self.inner(name)
+        self.own(name, table, public=public, inner=inner)
+        async with trio.open_nursery() as nursery:
+            (listener,) = await open_inner(inner)
+            at_rest = load_identity(open_folder(self._root / "keys")).at_rest
+            ghost = Ghost(at_rest)
+            nursery.start_soon(trio.serve_listeners, ghost.serve, [listener])
+            yield ghost
+            nursery.cancel_scope.cancel()
+
+    def own(self, name: str, table: str, *, public: str = "", inner: str = "") -> None:
+        """Let a node that does not run own a table; it says nothing of itself if it does not listen yet."""
         with closing(open_store(self.url)) as store:
             store.join(name, NodePlace(public, inner, "test"), lease_ms=LONG_S * 1_000)
-            made = SaveTable(table, "truc-french", {}, 2, False, b"", 0, None, "open", None)
-            store.commit([made])
-            async with trio.open_nursery() as nursery:
-                (listener,) = await open_inner(inner)
-                at_rest = load_identity(open_folder(self._root / "keys")).at_rest
-                ghost = Ghost(at_rest)
-                nursery.start_soon(trio.serve_listeners, ghost.serve, [listener])
-                yield ghost
-                nursery.cancel_scope.cancel()
+            store.commit([SaveTable(table, "truc-french", {}, 2, False, b"", 0, None, "open", None)])
 
     async def owned_by(self, name: str) -> None:
         """Wait until a node owns every table there is."""

@@ -253,6 +253,14 @@ async def test_table_of_a_node_that_does_not_answer_is_asked_for_again(nodes):
         assert (refused["code"], refused["retry_after_ms"]) == ("rate_limited", 1_000)
 
 
+async def test_table_of_a_node_that_does_not_listen_yet_is_asked_for_again(nodes):
+    async with nodes.run("one") as one:
+        client = (await one.seat()).client
+        nodes.own("coming", "COMING")
+        refused = await client.ask({"t": "join", "table": "COMING"})
+        assert (refused["code"], refused["retry_after_ms"]) == ("rate_limited", 1_000)
+
+
 async def test_table_that_cannot_be_reached_over_this_connection_is_refused(nodes):
     async with nodes.run("one") as one, nodes.run("two") as other:
         await nodes.known("one", "two")

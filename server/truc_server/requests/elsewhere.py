@@ -160,7 +160,8 @@ class Routes:
         place = await self._directory.owner_of(code)
         if place is None or not peer.is_open:
             return place is not None
-        if place.node in ("", self._node):
+        if place.node in ("", self._node) or not (place.public or place.inner):
+            # Between two nodes; or its node has come, and does not listen yet.
             return self._awaited.check(code)
         if await self._route(peer, player, message, place, code):
             return True
