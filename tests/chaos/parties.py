@@ -42,12 +42,13 @@ class Party:
     """Players who meet at one table for some matches, and then leave it.
 
     Attributes:
+        data: the folder of the server's database, or the URL of a PostgreSQL.
         code: the table's, once it was made.
         goal: the number of matches to be played; `begun` of them have somebody ready for them.
         send_in: brings somebody for the seat of a player who has left.
     """
 
-    def __init__(self, server: ServerProcess, data: Path, tally: Tally, *, goal: int) -> None:
+    def __init__(self, server: ServerProcess | None, data: Path | str, tally: Tally, *, goal: int) -> None:
         self.server = server
         self.data = data
         self.tally = tally

@@ -7,6 +7,7 @@ server ends with the block that started it.
 import getpass
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,23 +33,56 @@ def programs() -> Path | None:
 
 
 class Cluster:
-    """A PostgreSQL that runs."""
+    """A PostgreSQL that runs.
 
-    def __init__(self, port: int, owner: str) -> None:
-        self._port = port
+    Attributes:
+        port: where it listens.
+    """
+
+    def __init__(self, port: int, owner: str, folder: Path, control: list[str]) -> None:
+        self.port = port
         self._owner = owner
+        self._folder = folder
+        self._control = control
 
     def create(self, database: str) -> str:
         """Make an empty database; return its URL, as `store.url` wants it."""
         with self.connect(_OWNER, autocommit=True) as raw:
             raw.execute(SQL("CREATE DATABASE {}").format(Identifier(database)))
-        return f"postgresql://{self._owner}@{HOST}:{self._port}/{database}"
+        return self.url(database, self.port)
+
+    def url(self, database: str, port: int) -> str:
+        """Return the URL of a database by way of another port, such as that of a relay."""
+        return f"postgresql://{self._owner}@{HOST}:{port}/{database}"
 
     def connect(self, database: str, *, autocommit: bool = False) -> psycopg.Connection:
         """Connect to a database."""
         return psycopg.connect(
-            host=HOST, port=self._port, user=self._owner, dbname=database, autocommit=autocommit
+            host=HOST, port=self.port, user=self._owner, dbname=database, autocommit=autocommit
         )
+
+    def restart(self) -> None:
+        """End it as a power cut would, and start it again; blocks until it takes connections."""
+        _run([*self._control, "-m", "immediate", "restart"])
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Let it stand still to the end of the block, with every process that it has: what it was sent waits."""
+        stopped: list[int] = []
+        try:
+            # Its first process before the others, so that no more are started.
+            for process in self._processes():
+                os.kill(process, signal.SIGSTOP)
+                stopped.append(process)
+            yield
+        finally:
+            for process in stopped:
+                os.kill(process, signal.SIGCONT)
+
+    def _processes(self) -> Iterator[int]:
+        first = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+        yield first
+        yield from map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())
 
 
 @contextmanager
@@ -72,7 +106,7 @@ def cluster() -> Iterator[Cluster]:
         _run([*as_owner, str(where / "initdb"), "-D", f"{folder}/data", "-A", "trust", "-N", "-E", "UTF8"])
         _run([*control, "-o", options, "start"])
         try:
-            yield Cluster(port, owner)
+            yield Cluster(port, owner, Path(folder), [*control, "-o", options])
         finally:
             _run([*control, "-m", "immediate", "stop"])
 

@@ -6,7 +6,8 @@ place, and whatever the protocol does not explain by a server that was ended rai
 """
 
 import random
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import trio
 from chaos.parties import Game, Party
@@ -35,6 +36,8 @@ _AGREES: Final = 0.5  # of them, once another has asked
 _ENDS: Final = 0.8  # of those of a pause make somebody ask for its end; else its time must end it
 _TALK_S: Final = 2.0
 
+Found = TypeVar("Found")
+
 
 async def reach(server: ServerProcess) -> RawClient:
     """Return a connection to a server that may be down for now."""
@@ -47,7 +50,13 @@ async def reach(server: ServerProcess) -> RawClient:
 
 
 class Survivor(Seat):
-    """A seat that plays its party's matches, whatever becomes of the server."""
+    """A seat that plays its party's matches, whatever becomes of the server.
+
+    Attributes:
+        losses: what ends a connection and is no fault.
+    """
+
+    losses: tuple[type[Exception], ...] = LOSSES
 
     def __init__(self, client: RawClient, party: Party, game: Game, seat: int, *, seed: int) -> None:
         super().__init__(client, seed=seed, **({"keyed": False} if seat in game.guests else {}))
@@ -76,7 +85,7 @@ class Survivor(Seat):
         while True:
             try:
                 await self._visit()
-            except LOSSES:
+            except self.losses:
                 self.party.tally.count(losses=1)
             else:
                 return
@@ -100,10 +109,14 @@ class Survivor(Seat):
         if self._is_out and not held:
             return
         if self._is_seated and not held:
-            raise ViolationError(f"{self.name} has lost its seat at table {self.table}: {welcome}")
+            self._miss_seat(welcome)
         await self._sit(held)
         await self.play(until=lambda _: self.played >= self.party.goal)
         await self._leave()
+
+    def _miss_seat(self, welcome: Map) -> None:
+        """Say that a seat is gone that was acknowledged."""
+        raise ViolationError(f"{self.name} has lost its seat at table {self.table}: {welcome}")
 
     async def _enter(self) -> Map:
         """Log in: as the same key, or as the same guest, whom the server may have forgotten before a seat was acknowledged."""
@@ -241,7 +254,7 @@ class Survivor(Seat):
         if self.ledger.phase is Phase.ENDED:
             self.party.note_end(self.mid)
         if self.done:
-            self._finish()
+            await self._finish()
             await self._agree()
 
     async def _use_the_moment(self) -> None:
@@ -299,11 +312,15 @@ class Survivor(Seat):
             return  # sent again, and its match has given its place to the next one
         raise ViolationError(f"{self.name} was refused: {error} to {sent}")
 
-    def _finish(self) -> None:
+    async def _read(self, stored: Callable[..., Found], what: bytes | str) -> Found:
+        """Return what is stored of a match or a table."""
+        return stored(self.party.data, what)
+
+    async def _finish(self) -> None:
         """Compare a match that is over with what is stored of it, and give the verdict."""
         self.played += 1
-        self._compare(self.records[self._setup :], stored_records(self.party.data, self.mid))
-        self._check_chat()
+        self._compare(self.records[self._setup :], await self._read(stored_records, self.mid))
+        self._check_chat(await self._read(stored_chat, self.table))
         verdict = self.auditor.verdict()
         check_verdict(verdict, is_left=self._game.is_left)
         self.party.tally.count(audits=1)
@@ -325,8 +342,7 @@ class Survivor(Seat):
                 f"heard {len(heard)} records, found {len(shown)}, the first difference at {n}"
             )
 
-    def _check_chat(self) -> None:
-        stored = stored_chat(self.party.data, self.table)
+    def _check_chat(self, stored: dict[int, str]) -> None:
         newest = max(stored, default=-1)
         for n, text in self._lines.items():
             if n > newest - KEPT_LINES and stored.get(n) != text:

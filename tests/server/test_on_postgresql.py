@@ -267,6 +267,15 @@ def test_error_is_one_line_without_what_was_to_be_written(store):
     assert b"same hash".hex() not in said
 
 
+async def test_nodes_that_start_at_once_on_an_empty_database_find_it_with_its_schema(migrated):
+    url = migrated.cluster.create("empty")
+
+    def open_and_close() -> None:
+        open_store(url, patience_s=0.5).close()
+
+    await together(*(partial(trio.to_thread.run_sync, open_and_close) for _ in range(4)))
+
+
 def test_check_looks_at_it(tmp_path, database):
     environment = {"TRUC_STORE_URL": database.url}
     told = CliRunner().invoke(main, ["check", "--data", str(tmp_path)], env=environment).stdout

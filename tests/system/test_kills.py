@@ -1,10 +1,12 @@
-"""The server and its clients are killed and frozen again and again, under load, at random instants: the short forms.
+"""Servers and clients are killed, frozen and cut off again and again, under load, at random instants: the short forms.
 
-The long ones are commands: `python -m chaos.kills` and `python -m chaos.client_kills`, with `tests` in PYTHONPATH.
+The long ones are commands: `python -m chaos.kills`, `python -m chaos.nodes` and `python -m chaos.client_kills`, with `tests` in
+PYTHONPATH.
 """
 
 import pytest
-from chaos import client_kills, kills
+from chaos import client_kills, kills, nodes
+from chaos.postgres import programs
 
 from truc_protocol.records import BLIND
 
@@ -18,6 +20,15 @@ async def test_nothing_acknowledged_is_lost_by_twelve_kills_of_the_server(tmp_pa
     assert figures["matches"] >= 5
     assert figures["leavers"] >= 1
     assert figures["pauses"] >= 1
+
+
+@pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)")
+async def test_nothing_acknowledged_is_lost_by_twenty_faults_of_three_nodes(tmp_path):
+    plan = nodes.Plan(20, 6, seed=5, lease_s=1, pace_s=0.05, acts=20, matches=1, twice=0.7, outages=False)
+    figures = (await nodes.run(plan, tmp_path)).figures
+    assert sum(figures[fault.value] for fault in nodes.Fault) == 20
+    assert figures["proven"] == figures["matches"] >= 6
+    assert figures["takeovers"] >= 1
 
 
 async def test_nothing_acknowledged_is_lost_at_tables_whose_host_sees_no_card(tmp_path):

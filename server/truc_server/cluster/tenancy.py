@@ -80,7 +80,7 @@ class Tenancy:
                 break
             await trio.sleep(self._lease_s / _LOOKS)
         self._house.fail(StoreLostError(f"the lease of {self._lease.owner} could not be renewed in time"))
-        self._house.store.sever()  # a commit may be under way that the end would wait for
+        self._house.store.sever()  # a commit or a read may be under way that the end would wait for
 
     async def _renew(self) -> None:
         while True:

@@ -14,8 +14,9 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from threading import Lock
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from weakref import WeakSet
 
-from sqlalchemy import Connection, Engine, Select, and_, func, select
+from sqlalchemy import Connection, Engine, Select, and_, event, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.records import Record
@@ -206,6 +207,10 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._reading = engine.execution_options(reading=True)
+        self._drivers = WeakSet[Any]()
+        self._noting = Lock()
+        if engine.dialect.name != "sqlite":
+            event.listen(engine, "checkout", self._note)
         self._writing = engine.connect()
         self._turn = Lock()
         self._files: Files | None = None
@@ -354,15 +359,11 @@ class Store:
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
 
     def sever(self) -> None:
-        """Cut the connection that writes, from any thread: a commit that does not return fails at once. Not for files."""
-        if self._writing.invalidated or self._writing.closed:
-            return
-        driver = self._writing.connection.driver_connection
-        number = getattr(getattr(driver, "pgconn", None), "socket", -1)
-        if number < 0:
-            return
-        with socket.socket(fileno=os.dup(number)) as line, suppress(OSError):
-            line.shutdown(socket.SHUT_RDWR)
+        """Cut every connection, from any thread: what the database does not answer fails at once. Not for files."""
+        with self._noting:
+            drivers = tuple(self._drivers)
+        for driver in drivers:
+            _cut(driver)
 
     def close(self) -> None:
         """Release the database; nothing may be called afterwards."""
@@ -380,6 +381,11 @@ class Store:
         except SQLAlchemyError as error:
             raise self._failed("write to", error) from error
         return is_done
+
+    def _note(self, driver: Any, _record: object, _checked_out: object) -> None:
+        """Keep hold of a connection that is used, to be able to cut it."""
+        with self._noting:
+            self._drivers.add(driver)
 
     @contextmanager
     def _transaction(self, purpose: str) -> Iterator[Connection]:
@@ -412,6 +418,12 @@ class Store:
     def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
         with reading(self._reading) as connection:
             return connection.execute(query).all()
+
+
+def _cut(driver: Any) -> None:
+    """Let whoever waits for an answer on a connection of psycopg wait no more."""
+    with suppress(OSError, driver.Error), socket.socket(fileno=os.dup(driver.pgconn.socket)) as line:
+        line.shutdown(socket.SHUT_RDWR)  # unless it is closed already
 
 
 def _match(row: Any) -> RunningMatch:

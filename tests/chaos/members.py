@@ -1,0 +1,106 @@
+"""The nodes of a cluster, as processes that are started again whenever they have ended, as a service manager would.
+
+A node may end by a kill of ours, or by itself: with status 1, and only when it has lost its lease or its database. Invariant:
+the processes end with the block that keeps them.
+"""
+
+import shutil
+import signal
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import trio
+from chaos.servers import ServerProcess, StartError, free_port
+from chaos.stored import ViolationError
+
+from truc_server.identity.identity import load_identity
+from truc_server.settings.folder import open_folder
+
+KEYS: Final = ("identity.pem", "secrets.key")
+AGAIN_S: Final = 0.2
+_FAILED: Final = 1
+
+
+class Member:
+    """One node.
+
+    Attributes:
+        name: its name in the cluster.
+        server: its process.
+        is_up: whether it listens, as far as is known.
+        ends: how often it has ended, and with what status.
+    """
+
+    def __init__(self, name: str, root: Path, settings: Mapping[str, str]) -> None:
+        self.name = name
+        folder = root / name
+        folder.mkdir(mode=0o700)
+        for key in KEYS:
+            shutil.copy2(root / "keys" / key, folder / key)
+        self.server = ServerProcess(folder, {**settings, "TRUC_CLUSTER_NODE": name}, port=free_port())
+        self.ends = Counter[int]()
+        self.delay_s = AGAIN_S
+        self.is_up = False
+        self._changed = trio.lowlevel.ParkingLot()
+
+    async def keep(self) -> None:
+        """Run it, and start it again as often as it ends; until cancelled.
+
+        Raises:
+            ViolationError: It has ended as it must not.
+        """
+        try:
+            while True:
+                await self._live_once()
+                self._change(is_up=False)
+                await trio.sleep(self.delay_s)
+                self.delay_s = AGAIN_S
+        finally:
+            with trio.CancelScope(shield=True):
+                self.server.signal(signal.SIGCONT)
+                await self.server.kill()
+
+    async def _live_once(self) -> None:
+        await self.server.spawn()
+        try:
+            await self.server.wait_listening()
+            self._change(is_up=True)
+        except StartError:
+            pass
+        status = await self.server.process.wait()
+        await self.server.process.stdout.aclose()
+        self.ends[status] += 1
+        if status not in (_FAILED, -signal.SIGKILL):
+            raise ViolationError(f"node {self.name} has ended with status {status}; see {self.server.log}")
+
+    def _change(self, *, is_up: bool) -> None:
+        self.is_up = is_up
+        self._changed.unpark_all()
+
+    async def wait_up(self) -> None:
+        """Wait until it listens."""
+        while not self.is_up:
+            await self._changed.park()
+
+    @property
+    def deaths(self) -> int:
+        """How often it has ended."""
+        return self.ends.total()
+
+    async def wait_end(self, after: int) -> None:
+        """Wait until it has ended since it had ended so often."""
+        while self.deaths == after:
+            await self._changed.park()
+
+    def kill(self, *, away_s: float) -> None:
+        """End it as a power cut would; it is started again after so many seconds."""
+        self.delay_s = away_s
+        self.server.signal(signal.SIGKILL)
+
+
+def make_keys(root: Path) -> None:
+    """Make the keys that the nodes share."""
+    (root / "keys").mkdir(mode=0o700)
+    load_identity(open_folder(root / "keys"))
