@@ -20,6 +20,7 @@ from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
 from truc_server.cluster.routing import Routing
+from truc_server.cluster.telling import Telling
 from truc_server.cluster.tenancy import Tenancy, lease_ms
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, open_tls, open_web_tls
@@ -145,7 +146,7 @@ async def _run(
             await _start_inside(house, tasks)
             lobby = await _open_lobby(house, stored, tenancy, tasks)
             admission = Admission(house)
-            routing = None if tenancy is None else Routing(house, lobby)
+            routing = None if tenancy is None else Routing(house, lobby, board=lobby)
             elsewhere = None if routing is None else routing.routes
             dispatch = Dispatch(house.means(), lobby, admission, elsewhere)
             connections = Connections(
@@ -154,11 +155,11 @@ async def _run(
             await tasks.start(connections.run)
             if routing is not None:
                 await routing.open(connections, admission, tasks)
+            await _meet_others(house, lobby, admission, tasks)
             keep = sanction_watch.Upkeep(house, lobby, connections)
             await tasks.start(keep.run)
             tasks.start_soon(_stop_when_failed, house, stop)
-            tasks.start_soon(guest_retention.prune_daily, house.settings, house.store, lobby)
-            tasks.start_soon(retention.prune_daily, house.settings, house.store)
+            _start_pruning(house, lobby, tasks)
             listeners = await open_listeners(
                 house.settings.now.listen, is_shared=house.settings.now.cluster.shares_ports
             )
@@ -206,6 +207,18 @@ async def _start_inside(house: House, tasks: trio.Nursery) -> None:
         tasks.start_soon(part.run)
     await house.disk.look()
     tasks.start_soon(house.disk.run)
+
+
+async def _meet_others(house: House, lobby: Lobby, admission: Admission, tasks: trio.Nursery) -> None:
+    """Hear the other nodes, if there may be any, before anybody comes in; and from now on tell them what changes here."""
+    if lobby.others is not None:
+        await tasks.start(Telling(house, lobby, lobby.others, admission).run)
+
+
+def _start_pruning(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
+    """Forget every day what is kept no longer; of several nodes each does, and finds what another has left."""
+    tasks.start_soon(guest_retention.prune_daily, house.settings, house.store, lobby)
+    tasks.start_soon(retention.prune_daily, house.settings, house.store)
 
 
 async def _open_lobby(

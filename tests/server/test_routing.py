@@ -9,7 +9,7 @@ from chaos.servers import free_port
 from server.asking import figures, telling
 from server.browsers import Door
 from server.conftest import QUICK, asked, changed, only_cut, together
-from server.nodes import Nodes
+from server.nodes import LONG_S, Nodes
 from server.rawclient import Seat
 from server.test_signs import in_clear, sealed
 from server.watching import Eye
@@ -17,13 +17,11 @@ from server.watching import Eye
 from truc_protocol.audit import Result
 from truc_protocol.codec import pack
 from truc_protocol.wire.connection import MAX_OUTSTANDING
-from truc_server import server as running_server
 from truc_server.cluster import directory
+from truc_server.cluster import telling as bulletins
 from truc_server.cluster.preface import Admitted
-from truc_server.cluster.routing import Routing
 from truc_server.metrics import page
 from truc_server.operation.figures import LINK_LOSSES
-from truc_server.storage import TableOwner
 
 pytestmark = pytest.mark.slow
 QUICK_S = 3  # of a lease: soon over, and renewed in time on a busy machine too
@@ -365,8 +363,9 @@ async def test_seats_at_tables_of_other_nodes_are_listed_at_the_login(nodes):
         assert (refused["code"], playing in refused["msg"]) == ("not_now", True)
 
 
-async def test_player_signs_at_another_node_with_the_name_they_have_where_they_came_in(nodes):
-    """A name is free on one node and another's on the next; who is seated has theirs on every node."""
+async def test_player_signs_at_another_node_with_the_name_they_have_where_they_came_in(nodes, monkeypatch):
+    """Two who come at once have a name that each node takes for free; who is seated has theirs on every node."""
+    monkeypatch.setattr(bulletins, "EVERY_S", LONG_S)
     async with two(nodes, "proxy") as (one, other):
         first, second = await one.seat(seed=1), await other.seat(seed=1)
         assert first.name == second.name
@@ -412,44 +411,50 @@ async def test_owner_that_does_not_read_holds_up_nobody_else(nodes):
         assert (await (await one.seat(seed=2)).client.ask({"t": "tables"}))["t"] == "ok"
 
 
-class Board:
-    """Public tables of other nodes, all of which are at one place."""
+SEEK = {"t": "seek", "variant": "truc-french", "seats": 2}
 
-    def __init__(self) -> None:
-        self.place: TableOwner | None = None
 
-    def suitable(self, _player, _wanted):
-        return self.place
+async def listed(seat, code) -> None:
+    """Wait until a table is listed for a player, whichever node has it."""
+    with trio.fail_after(20):
+        while True:
+            found = (await seat.client.ask({"t": "tables"}))["tables"]
+            if code in {table["table"] for table in found}:
+                return
+            await trio.sleep(0.05)
 
 
 @pytest.mark.parametrize("route", ["moved", "proxy"])
-async def test_seat_is_sought_on_another_node_if_nothing_here_suits(nodes, monkeypatch, route):
-    board = Board()
-    monkeypatch.setattr(running_server, "Routing", partial(Routing, board=board))
+async def test_seat_is_sought_on_another_node_if_nothing_here_suits(nodes, route):
     async with two(nodes, route) as (one, other):
         table = await (await one.seat(seed=1)).create("truc-french", seats=2)
-        board.place = TableOwner("one", f"127.0.0.1:{one.port}", nodes.inner("one"))
         second = await other.seat(seed=2)
-        seek = {"t": "seek", "variant": "truc-french", "seats": 2}
+        await listed(second, table)
         if route == "moved":
-            assert (await moved(other, second, seek))["to"] == board.place.public
+            assert (await moved(other, second, SEEK))["to"] == f"127.0.0.1:{one.port}"
             second.client = await one.connect()
             await second.login()
-        answer = await second.client.ask(seek)
+        answer = await second.client.ask(SEEK)
         assert (answer["t"], answer["table"], answer["seat"]) == ("ok", table, 1)
         assert (await second.client.ask({"t": "leave", "table": table}))["t"] == "ok"
 
 
-async def test_seat_here_comes_before_one_elsewhere(nodes, monkeypatch):
-    board = Board()
-    monkeypatch.setattr(running_server, "Routing", partial(Routing, board=board))
+async def test_seat_here_comes_before_one_elsewhere(nodes):
     async with two(nodes, "moved") as (one, other):
-        board.place = TableOwner("one", f"127.0.0.1:{one.port}", nodes.inner("one"))
+        elsewhere = await (await one.seat(seed=3)).create("truc-french", seats=2)
         table = await (await other.seat(seed=1)).create("truc-french", seats=2)
-        answer = await (await other.seat(seed=2)).client.ask(
-            {"t": "seek", "variant": "truc-french", "seats": 2}
-        )
+        seeking = await other.seat(seed=2)
+        await listed(seeking, elsewhere)
+        answer = await seeking.client.ask(SEEK)
         assert (answer["t"], answer["table"]) == ("ok", table)
+
+
+async def test_seat_that_does_not_suit_is_not_sought_elsewhere(nodes):
+    async with two(nodes, "moved") as (one, other):
+        unlike = await (await one.seat(seed=4)).create("truc-french", seats=2, options={"match": 1})
+        seeking = await other.seat(seed=2)
+        await listed(seeking, unlike)
+        assert (await seeking.client.ask(SEEK))["t"] == "ok"  # at a table of its own
 
 
 async def test_links_are_counted_where_they_are_opened(nodes, monkeypatch):

@@ -25,11 +25,11 @@ OPEN = ToldTable(
     network="2001:db8::/64",
     created_ms=1_700_000_000_000,
     is_behind=True,
-    seats=(ToldSeat(0, b"p" * 32, "Núria", b"m" * 32), ToldSeat(2, b"q" * 16, "Ona", None)),
+    seats=(ToldSeat(b"p" * 32, "Núria"), ToldSeat(b"q" * 16, "Ona")),
 )
 NURIA = ToldPlayer(b"p" * 32, PlayerKind.KEY, "Núria", is_house=False, is_here=True)
 CROWD = ToldCrowd("2001:db8::/64", 2, 5, 1)
-LINE = ToldLine(1, Said.CHAT, b"p" * 32, "TAG", "Núria", "bon dia")
+LINE = ToldLine(1, Said.CHAT, PlayerKind.KEY, b"p" * 32, "TAG", "Núria", "bon dia")
 ALL = Bulletin((OPEN,), (NURIA,), (CROWD,), (LINE,))
 
 

@@ -18,6 +18,8 @@ class Head(msgspec.Struct, frozen=True):
     """The code of an error or a bye."""
     msg: Any = None
     """What it says in words."""
+    table: Any = None
+    """The code of the table that it is about; of an answer, or a list, none."""
     close: Any = False
     """Whether an error ends the connection."""
 

@@ -2,8 +2,8 @@
 
 Who connects must prove to have the keys of the server (preface.py); then they name one player, whom they have let in
 themselves, and from then on the connection is that player's, with the limits, bans and rights that they have here.
-Invariants: nobody else gets a byte but a nonce and a proof, and few of them may try at once; a link is counted against
-the limits of the player's own address, once; what is asked for here is never passed on to a third node.
+Invariants: nobody else gets a byte but a nonce and a proof, and few of them may try at once; who is brought counts for
+their address at the node they came to, and not a second time here; what is asked for here is never passed on to a third node.
 """
 
 from collections.abc import Awaitable, Callable
@@ -28,7 +28,6 @@ from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, listen_at
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.logs import Seldom
-from truc_server.timing.rate_limits import network_of
 
 STRANGERS: Final = 64  # at once, who have not proved anything yet; one more is cut
 
@@ -83,15 +82,14 @@ class InnerDoor:
         """Speak with a player whom another node brings, until one of them ends it."""
         try:
             sealed, preface = await self._receive(stream)
-            network = network_of(preface.address)
-            why = self._admission.enter(preface.address, network)
+            why = self._admission.enter_brought(preface.address)
             if why is not None:
                 await answer(stream, sealed, _refused(why))
                 return
             try:
                 await self._let_in(stream, sealed, preface)
             finally:
-                self._admission.leave(network)
+                self._admission.leave_brought()
         except StrangerError as error:
             self._turn_away(error)
         except Exception:  # harms no other connection

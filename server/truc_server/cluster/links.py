@@ -17,7 +17,16 @@ import trio
 
 from truc_protocol.codec import EncodingError
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Ping, Pong, encode
+from truc_protocol.messages import (
+    AnyMessage,
+    ClientMessage,
+    Ignore,
+    Leave,
+    Ping,
+    Pong,
+    Unwatch,
+    encode,
+)
 from truc_protocol.messages.heads import Head, head_of
 from truc_protocol.wire.connection import MAX_OUTSTANDING, Pulse, pulse
 from truc_protocol.wire.frames import CLIENT_LIMIT, LENGTH_BYTES, SERVER_LIMIT, FrameSplitter, to_frame
@@ -139,6 +148,8 @@ class Links:
         for link in self._links.get(peer, {}).values():
             if code in link.tables:
                 link.send(message)
+                if isinstance(message, Leave | Unwatch):
+                    peer.brought -= {code}  # if it stays all the same, the next notice says so
                 return True
         return False
 
@@ -283,9 +294,17 @@ class Links:
             case "pong" | "caps" | "lobby":
                 pass  # of the owner alone: this node has told the client what itself has
             case _:
+                self._note(link, head)
                 if head.re is None or self._answers(link, head, head.re):
                     peer.send_frame(to_frame(frame, SERVER_LIMIT))
         return False
+
+    def _note(self, link: Link, head: Head) -> None:
+        """Note which tables the client is told of by their owner."""
+        if head.t == "table":
+            link.peer.brought |= {head.table}
+        elif head.t == "closed":
+            link.peer.brought -= {head.table}
 
     def _answers(self, link: Link, head: Head, number: int) -> bool:
         """Close the request that a frame answers; False if the client has none of that number, as it was this node's own."""

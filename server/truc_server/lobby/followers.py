@@ -1,17 +1,18 @@
 """Who follows the lobby, and what they are told: how full the house is, public tables as they change, what is said.
 
 Each notice is encoded once for everybody. A change is noted and told a little later, only the newest state of a table:
-one alarm serves all tables, and only as many at once as fill nobody's outbox. Invariant: of a private table nothing is
-told here except that it counts.
+one alarm serves all tables, those of other nodes too, and only as many at once as fill nobody's outbox. Invariant: of a
+private table nothing is told here except that it counts.
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, assert_never
 
 import trio
 
 from truc_protocol.messages import ChatLine, LobbyState, ServerMessage, TableClosed
 from truc_protocol.wire.connection import broadcast_frame
+from truc_server.lobby.other_tables import OtherTable
 from truc_server.net.peer import Peer
 from truc_server.tables.table import Table
 from truc_server.timing.timers import Alarm, Timers
@@ -27,7 +28,9 @@ class LobbyFollowers:
     def __init__(self, timers: Timers, state: Callable[[], LobbyState]) -> None:
         self._state = state
         self._peers: set[Peer] = set()
-        self._changed: dict[str, Table | TableClosed] = {}  # the one that has waited longest comes first
+        self._changed: dict[
+            str, Table | OtherTable | TableClosed
+        ] = {}  # the one that has waited longest comes first
         self._tables_told = self._state_told = -STATE_S
         self._last: LobbyState | None = None
         self._tables_alarm = Alarm(timers, self._tell_tables)
@@ -60,7 +63,11 @@ class LobbyFollowers:
             self._note(table.code, closed)
         self.note_state()
 
-    def _note(self, code: str, change: Table | TableClosed) -> None:
+    def note_elsewhere(self, code: str, change: OtherTable | TableClosed) -> None:
+        """Note that a public table of another node has changed, or is gone."""
+        self._note(code, change)
+
+    def _note(self, code: str, change: Table | OtherTable | TableClosed) -> None:
         if self._peers:
             self._changed[code] = change
             self._tables_alarm.set(max(trio.current_time(), self._tables_told + BETWEEN_S))
@@ -84,12 +91,19 @@ class LobbyFollowers:
         if self._changed:
             self._tables_alarm.set(self._tables_told + BETWEEN_S)
 
-    def _tell_change(self, change: Table | TableClosed) -> int:
+    def _tell_change(self, change: Table | OtherTable | TableClosed) -> int:
         """Tell how a table stands, except to those who follow it, whom the table tells; return the notice's length."""
-        if isinstance(change, TableClosed):
-            return self._tell(change, tuple(self._peers))
-        others = tuple(peer for peer in self._peers if not change.audience.is_following(peer))
-        return self._tell(change.feed.shown_notice(), others)
+        match change:
+            case TableClosed():
+                return self._tell(change, tuple(self._peers))
+            case Table():
+                others = tuple(peer for peer in self._peers if not change.audience.is_following(peer))
+                return self._tell(change.feed.shown_notice(), others)
+            case OtherTable(told=told):
+                others = tuple(peer for peer in self._peers if told.code not in peer.brought)
+                return self._tell(change.notice(), others)
+            case _:
+                assert_never(change)
 
     def _tell_state(self) -> None:
         state = self._state()

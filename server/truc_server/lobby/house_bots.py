@@ -6,7 +6,7 @@ keys that the host has listed, or whose bots the server has started, are called,
 private table; nobody is called to the free seats of such a table.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -32,15 +32,18 @@ log = structlog.get_logger()
 
 
 class BotCalls:
-    """The calls to the host's own bots.
+    """The calls to the host's own bots; those of other nodes are `elsewhere`, and called there.
 
     Attributes:
         listed: the fingerprints of the keys that the settings name.
         started: those of the bots that the server has started.
     """
 
-    def __init__(self, listed: Sequence[str], presence: OnlinePlayers) -> None:
+    def __init__(
+        self, listed: Sequence[str], presence: OnlinePlayers, elsewhere: Collection[str] = ()
+    ) -> None:
         self._presence = presence
+        self._elsewhere = elsewhere
         self.listed = listed
         self.started: Sequence[str] = ()
 
@@ -50,8 +53,11 @@ class BotCalls:
         return tuple(dict.fromkeys((*self.listed, *self.started)))
 
     def is_bot(self, player: Player) -> bool:
-        """Tell whether a player is one of the host's own bots."""
-        return player.kind is PlayerKind.KEY and (player.tag in self.listed or player.tag in self.started)
+        """Tell whether a player is one of the host's own bots, of this node or another."""
+        if player.kind is not PlayerKind.KEY:
+            return False
+        tag = player.tag
+        return tag in self.listed or tag in self.started or tag in self._elsewhere
 
     def are_here(self) -> int:
         """Return how many of the bots that the server has started are connected."""

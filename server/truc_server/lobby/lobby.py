@@ -1,12 +1,14 @@
 """The lobby: every table, which tables a player sits at, who is connected, and who follows what changes.
 
-Synchronous. Invariant: the indexes of tables here follow from the tables; nothing is kept only in them.
+Synchronous. What other nodes have told of theirs stands beside it, for lists, counts and limits. Invariant: the indexes of
+tables here follow from the tables; nothing is kept only in them.
 """
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from heapq import merge
+from typing import Final, NamedTuple, assert_never
 
 import structlog
 import trio
@@ -18,8 +20,11 @@ from truc_rules import Variant
 from truc_server.lobby.followers import LobbyFollowers
 from truc_server.lobby.house_bots import BotCalls, Filling
 from truc_server.lobby.names import Names
-from truc_server.lobby.online_players import OnlinePlayers
-from truc_server.lobby.table_limits import MadeTables
+from truc_server.lobby.online_players import PAGE as PLAYERS
+from truc_server.lobby.online_players import OnlinePlayers, PlayerPage
+from truc_server.lobby.other_tables import OtherTable
+from truc_server.lobby.others import Others
+from truc_server.lobby.table_limits import Counts, MadeTables
 from truc_server.matches.acceptance import Verified
 from truc_server.matches.game import Game
 from truc_server.net.floods import CHAT, LISTS, Allowance
@@ -27,6 +32,8 @@ from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.disk import Disk
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
+from truc_server.storage import TableOwner
+from truc_server.storage.told import Said, ToldPlayer, ToldTable
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import ChosenGame, Defaults, Options, choose, played
 from truc_server.table_data.seats import Blueprint, admits
@@ -35,15 +42,16 @@ from truc_server.tables.table import Backing, Table
 from truc_server.timing.clock import now_ms
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
+_MINUTE_MS: Final = 60_000
 _MANY: Final = 64  # tables followed by one connection
 
 log = structlog.get_logger()
 
 
 class TablePage(NamedTuple):
-    """Some tables, and whether there are more."""
+    """Some tables, those of other nodes among them, and whether there are more."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[Table | OtherTable, ...]
     more: bool
 
 
@@ -58,6 +66,7 @@ class Lobby:
         lists: how often each player was sent every public table.
         following: who follows the lobby.
         calls: calls the host's own bots to vacant seats.
+        others: what this node knows of the others, and they are to be told; None where there can be none.
         catalogue: the games that tables are made for.
     """
 
@@ -65,13 +74,17 @@ class Lobby:
         self, backing: Backing, catalogue: VariantCatalogue, disk: Disk, *, share: int | None = None
     ) -> None:
         self.presence = OnlinePlayers()
-        self.names = Names()
+        self.others = others = None if share is None else Others()
+        self.names = Names(None if others is None else others.lent)
         self.floods = Allowance(CHAT)
         self.lists = Allowance(LISTS)
         settings = backing.settings
-        self.made = MadeTables(settings.now.limits)
+        elsewhere = None if others is None else Counts(others.tables.made_by, others.tables.made_from)
+        self.made = MadeTables(settings.now.limits, elsewhere)
         self.following = LobbyFollowers(backing.timers, self._state)
-        self.calls = BotCalls(settings.now.access.bots, self.presence)
+        self.calls = BotCalls(
+            settings.now.access.bots, self.presence, () if others is None else others.players.house
+        )
         self._filling = Filling(settings, backing.timers, backing.drain, self.calls)
         self._backing = backing
         self._settings = settings
@@ -95,6 +108,10 @@ class Lobby:
     def tables(self) -> tuple[Table, ...]:
         """Return every table."""
         return tuple(self._tables.values())
+
+    def get(self, code: str) -> Table | None:
+        """Return a table that is here, by its code as it is."""
+        return self._tables.get(code)
 
     def table(self, code: str) -> Table:
         """Return a table by its code.
@@ -219,7 +236,10 @@ class Lobby:
             RefusedError: They have all that one player may.
         """
         most = MAX_SEATS if self.calls.is_bot(player) else self._settings.now.limits.seats_per_player
-        if len(self._seats.get(player.id, ())) >= most:
+        held = len(self._seats.get(player.id, ()))
+        if self.others is not None:
+            held += self.others.tables.count_seats(player.id)
+        if held >= most:
             raise RefusedError(Code.TOO_MANY_TABLES, f"seats of one player: at most {most}")
 
     def _fresh_code(self, length: int) -> str:
@@ -235,6 +255,10 @@ class Lobby:
     def add(self, table: Table, network: str | None = None) -> None:
         """Take a table into the lobby as it is; its time runs from now. `network` is where it was made, if known."""
         self._tables[table.code] = table
+        if self.others is not None:
+            told = self.others.tables.drop(table.code)
+            network = told.network if told is not None else network
+            self.others.notes.table(table.code)
         self.made.add(table.code, table.made.creator, network)
         if not table.made.private:
             insort(self._public, table.code)
@@ -248,11 +272,15 @@ class Lobby:
         """Take a closed table out of the lobby, and tell those who follow the lobby."""
         self.forget(table)
         self.following.note_closed(table, notice)
+        if self.others is not None:
+            self.others.notes.table(table.code, notice.reason)
 
     def changed(self, table: Table) -> None:
         """Note that a table has changed."""
         self.following.note_table(table)
         self._filling.note(table)
+        if self.others is not None:
+            self.others.notes.table(table.code)
 
     def vacated(self, table: Table) -> None:
         """Call the host's own bots to the seats of a match that are vacant."""
@@ -299,6 +327,8 @@ class Lobby:
         named = Player(player.kind, player.id, kept or self.names.give(player.id, player.name))
         for connection in self.presence.connections(player.tag):
             connection.player = named
+            if self.others is not None:
+                self.others.notes.player(named)
         return named
 
     def note_name(self, player: Player) -> None:
@@ -344,15 +374,82 @@ class Lobby:
 
     def page(self, *, variant: str | None, after: str) -> TablePage:
         """Return the public tables after a code, ascending."""
-        first = bisect_right(self._public, after.upper())
-        found: list[Table] = []
-        for code in self._public[first:]:
-            table = self._tables[code]
-            if variant in (None, table.made.chosen.variant.name):
+        found: list[Table | OtherTable] = []
+        for table in self._public_after(after.upper()):
+            if variant in (None, _variant_of(table)):
                 found.append(table)
             if len(found) > PAGE:
                 return TablePage(tuple(found[:PAGE]), more=True)
         return TablePage(tuple(found), more=False)
+
+    def _public_after(self, code: str) -> Iterator[Table | OtherTable]:
+        """Return the public tables after a code, those of other nodes among them, ascending."""
+        here = self._public[bisect_right(self._public, code) :]
+        both: list[Iterable[Table | OtherTable]] = [map(self._tables.__getitem__, here)]
+        if self.others is not None:
+            both.append(self.others.tables.after(code))
+        return merge(*both, key=lambda table: table.code)
+
+    def suitable(self, player: Player, wanted: Seek) -> TableOwner | None:
+        """Return the node that has a table which a player who seeks a seat may be given, the best one; None if none is known.
+
+        Raises:
+            RefusedError: There is no such game, or the options do not fit.
+        """
+        others = self.others
+        if others is None:
+            return None
+        game = played(self.catalogue, wanted.variant)
+        table = others.tables.suitable(
+            player, wanted, lambda seats: self._choose(game, seats, wanted.options)[0], nodes=others.places
+        )
+        if table is None:
+            return None
+        place = others.places[table.node]
+        return TableOwner(table.node, place.public, place.inner)
+
+    def hear(
+        self, others: Others, node: str, told: Iterable[ToldTable], players: Iterable[ToldPlayer]
+    ) -> None:
+        """Take up what another node tells of its tables and of who is connected to it."""
+        for table in told:
+            if table.code not in self._tables:  # else it is this node's by now
+                self._hear_table(others, node, table)
+        for player in players:
+            others.players.hear(node, player)
+        self.following.note_state()
+
+    def _hear_table(self, others: Others, node: str, told: ToldTable) -> None:
+        is_new = told.code not in others.tables
+        change = others.tables.hear(node, told)
+        if change is not None:
+            self.following.note_elsewhere(told.code, change)
+        if is_new and told.reason is None and now_ms() - told.created_ms < _MINUTE_MS:
+            self.made.note_elsewhere(told.creator, told.network)
+
+    def lose(self, others: Others, node: str) -> None:
+        """Note that another node is gone: so is who was connected to it; its tables will be somebody's again."""
+        others.places.pop(node, None)
+        others.players.lose(node)
+        self.following.note_state()
+
+    def players(self, *, after: str) -> PlayerPage:
+        """Return the players after a tag who are connected, here or to another node, ascending."""
+        most = PLAYERS + 1
+        tags = self.presence.after(after, most)
+        if self.others is not None:
+            tags = sorted({*tags, *self.others.players.after(after, most)})[:most]
+        found = map(self.player, tags[:PLAYERS])
+        return PlayerPage(tuple(player for player in found if player is not None), len(tags) > PLAYERS)
+
+    def player(self, tag: str) -> Player | None:
+        """Return a player who is connected, here or to another node, by their tag."""
+        here = self.presence.player(tag)
+        return here if here is not None or self.others is None else self.others.players.player(tag)
+
+    def is_online(self, tag: str) -> bool:
+        """Tell whether a player is connected, here or to another node."""
+        return self.player(tag) is not None
 
     def seated(self) -> frozenset[Player]:
         """Return everybody who has a seat."""
@@ -360,7 +457,7 @@ class Lobby:
         return frozenset(seated.player for seated in held if seated is not None)
 
     def seats_of(self, player: Player) -> tuple[SeatHeld, ...]:
-        """Return every seat of a player."""
+        """Return every seat of a player here."""
         held = self._seats.get(player.id, {})
         return tuple(
             SeatHeld(table=code, match=self._tables[code].match_of(seat), seat=seat)
@@ -374,7 +471,9 @@ class Lobby:
     def public_tables_of(self, player: Player) -> tuple[str, ...]:
         """Return the codes of the public tables where a player sits as far as everybody may know, ascending."""
         held = map(self._tables.__getitem__, self._seats.get(player.id, {}))
-        return tuple(sorted(table.code for table in held if not (table.made.private or table.feed.is_behind)))
+        shown = (table.code for table in held if not (table.made.private or table.feed.is_behind))
+        elsewhere = () if self.others is None else self.others.tables.public_tables_of(player.id)
+        return tuple(sorted((*shown, *elsewhere)))
 
     @contextmanager
     def forgotten_meanwhile(self) -> Iterator[set[bytes]]:
@@ -402,7 +501,16 @@ class Lobby:
         if self._drain.by is not None:
             peer.send(_draining(self._drain.by))
         self.following.note_state()
+        if self.others is not None:
+            self.others.notes.player(player)
         self.calls.catch_up(peer, player, self._tables.values())
+
+    def say_elsewhere(
+        self, what: Said, player: Player | None = None, *, tag: str = "", name: str = "", text: str = ""
+    ) -> None:
+        """Let other nodes know, if there are any, what was said, or done by a player or to them."""
+        if self.others is not None:
+            self.others.notes.say(what, player, tag=tag, name=name, text=text)
 
     def tell_draining(self) -> None:
         """Tell everybody who is logged in that the server is about to be stopped."""
@@ -427,6 +535,8 @@ class Lobby:
         self.presence.leave(peer)
         if peer.player is not None:
             self._free_name(peer.player)
+            if self.others is not None:
+                self.others.notes.player(peer.player)
         self.following.note_state()
         for code in sorted(peer.tables):
             table = self._tables.get(code)
@@ -434,12 +544,27 @@ class Lobby:
                 table.drop(peer)
 
     def _state(self) -> LobbyState:
+        online, tables = len(self.presence), len(self._tables)
         playing = sum(table.feed.is_seen_playing for table in self._tables.values())
-        return LobbyState(online=len(self.presence), tables=len(self._tables), playing=playing)
+        if self.others is not None:
+            online += sum(not self.presence.connections(tag) for tag in self.others.players)
+            tables += len(self.others.tables)
+            playing += self.others.tables.playing
+        return LobbyState(online=online, tables=tables, playing=playing)
 
 
 def _draining(by: float) -> Draining:
     return Draining(left_ms=max(0, round((by - trio.current_time()) * 1_000)))
+
+
+def _variant_of(table: Table | OtherTable) -> str:
+    match table:
+        case Table():
+            return table.made.chosen.variant.name
+        case OtherTable():
+            return table.state.variant
+        case _:
+            assert_never(table)
 
 
 def suitable(

@@ -1,7 +1,8 @@
 """The names of players: which are allowed, in which form, and that no two players who are here have names that look alike.
 
 A name is a label and proves nothing; the tag tells who somebody is. Still, at a table people go by names. So the one who
-comes later under a name that looks like another's gets a number. Invariant: a player who is connected or seated has one
+comes later under a name that looks like another's gets a number. Of who is at another node the names are known a moment
+later: two who come at once, at two nodes, may look alike until one of them logs in again. Invariant: a player who is connected or seated has one
 name.
 """
 
@@ -9,6 +10,7 @@ import json
 import re
 import unicodedata
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -190,10 +192,37 @@ class _Held(NamedTuple):
     skeletons: frozenset[str]
 
 
-class Names:
-    """The names of everybody who is connected or seated."""
+class LentNames:
+    """What the names look like that players have at other nodes, as these have told, and whose each is."""
 
     def __init__(self) -> None:
+        self._owners: dict[str, Counter[bytes]] = {}
+
+    def add(self, player: bytes, name: str) -> None:
+        """Note that a player has a name, once more."""
+        for skeleton in skeletons(name):
+            self._owners.setdefault(skeleton, Counter())[player] += 1
+
+    def drop(self, player: bytes, name: str) -> None:
+        """Note that a player has a name once less."""
+        for skeleton in skeletons(name):
+            owners = self._owners[skeleton]
+            owners[player] -= 1
+            if owners[player] <= 0:
+                del owners[player]
+            if not owners:
+                del self._owners[skeleton]
+
+    def is_free(self, wanted: frozenset[str], player: bytes) -> bool:
+        """Tell whether nobody but this player has a name that looks like that."""
+        return all(self._owners.get(skeleton, {player: 1}).keys() == {player} for skeleton in wanted)
+
+
+class Names:
+    """The names of everybody who is connected or seated, here; none of them is `lent` to anybody else at another node."""
+
+    def __init__(self, lent: LentNames | None = None) -> None:
+        self._lent = lent
         self._unread: dict[bytes, str] = {}  # found in the store; looked at when somebody logs in
         self._held: dict[bytes, _Held] = {}
         self._owners: dict[str, bytes] = {}
@@ -226,8 +255,8 @@ class Names:
         if held is not None:
             self.drop(player)
         given = _Held(wanted, wanted, skeletons(wanted))
-        if not self._is_free(given.skeletons):
-            name = self._numbered(wanted)
+        if not self._is_free(given.skeletons, player):
+            name = self._numbered(wanted, player)
             given = _Held(name, wanted, skeletons(name))
         self._hold(player, given)
         return given.name
@@ -250,14 +279,16 @@ class Names:
         for skeleton in held.skeletons:
             self._owners.setdefault(skeleton, player)
 
-    def _is_free(self, wanted: frozenset[str]) -> bool:
-        return self._owners.keys().isdisjoint(wanted)
+    def _is_free(self, wanted: frozenset[str], player: bytes) -> bool:
+        if not self._owners.keys().isdisjoint(wanted):
+            return False
+        return self._lent is None or self._lent.is_free(wanted, player)
 
-    def _numbered(self, wanted: str) -> str:
+    def _numbered(self, wanted: str, player: bytes) -> str:
         """Return a name with a number that is free."""
         base = _NUMBERED.sub("", wanted)
         names = (_cut(base, LONGEST - len(suffix)) + suffix for suffix in map(" {}".format, _numbers()))
-        return next(name for name in names if self._is_free(skeletons(name)))
+        return next(name for name in names if self._is_free(skeletons(name), player))
 
 
 def _numbers() -> Iterator[int]:

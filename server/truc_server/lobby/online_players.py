@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from truc_server.net.peer import Peer, Player
+from truc_server.net.peer import Peer, Player, tag_of
 from truc_server.storage import PlayerKind
 
 PAGE: Final = 50  # players in one answer
@@ -80,18 +80,34 @@ class OnlinePlayers:
             player.id for player in players if player is not None and player.kind is PlayerKind.GUEST
         )
 
-    def page(self, *, after: str) -> PlayerPage:
-        """Return the players after a tag, ascending."""
-        first = bisect_right(self._tags, after)
-        found = self._tags[first : first + PAGE + 1]
-        players = (self._peers[tag][-1].player for tag in found[:PAGE])
-        return PlayerPage(tuple(player for player in players if player is not None), len(found) > PAGE)
+    def after(self, tag: str, most: int) -> list[str]:
+        """Return the tags after one, ascending, at most so many."""
+        first = bisect_right(self._tags, tag)
+        return self._tags[first : first + most]
 
-    def keep_ignored(self, guest: Player, ignored: set[str]) -> None:
+    def player(self, tag: str) -> Player | None:
+        """Return a player who is connected, by their tag."""
+        peers = self._peers.get(tag)
+        return peers[-1].player if peers else None
+
+    def note_ignored(self, player: bytes, kind: PlayerKind, tag: str, *, off: bool) -> None:
+        """Note whom a player ignores, or hears again, as another node tells."""
+        if kind is PlayerKind.KEY and not off:
+            self.ignoring.add(player)
+        connections = self.connections(tag_of(kind, player))
+        ignored = connections[0].ignored if connections else self._ignored.get(player, set())
+        if off:
+            ignored.discard(tag)
+        else:
+            ignored.add(tag)
+        if kind is PlayerKind.GUEST:
+            self.keep_ignored(player, ignored)
+
+    def keep_ignored(self, guest: bytes, ignored: set[str]) -> None:
         """Remember whom a guest ignores, until the server ends."""
-        self._ignored.pop(guest.id, None)
+        self._ignored.pop(guest, None)
         if ignored:
-            self._ignored[guest.id] = ignored
+            self._ignored[guest] = ignored
         if len(self._ignored) > GUESTS:
             del self._ignored[next(iter(self._ignored))]
 

@@ -1,11 +1,13 @@
 """How many tables one player and one network may have open, and how fast they may open more.
 
 Anybody can be a new player, as a guest or with a new key, so all players of one network are counted together too. Where
-a table came from is known only until the server restarts. Invariant: a table is counted as long as it is in the lobby.
+a table came from is known only until the server restarts. Tables of other nodes count as well, as these have told of them
+a moment ago. Invariant: a table is counted as long as it is in the lobby.
 """
 
 from collections import Counter
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
 
 import trio
 
@@ -17,10 +19,18 @@ from truc_server.timing.rate_limits import Meter
 _Key = TypeVar("_Key", bytes, str)
 
 
-class MadeTables:
-    """Who has made the tables that are open."""
+class Counts(NamedTuple):
+    """How many tables there are by whom and from where."""
 
-    def __init__(self, limits: LimitSettings) -> None:
+    by: Mapping[bytes, int]
+    of_network: Mapping[str, int]
+
+
+class MadeTables:
+    """Who has made the tables that are open; `elsewhere` counts those of other nodes, which change as these tell."""
+
+    def __init__(self, limits: LimitSettings, elsewhere: Counts | None = None) -> None:
+        self._elsewhere = elsewhere
         self._by: Counter[bytes] = Counter()
         self._from: Counter[str] = Counter()
         self._network_of: dict[str, str] = {}  # by the code of the table
@@ -57,9 +67,13 @@ class MadeTables:
 
     def _check_number(self, player: Player, network: str) -> None:
         most, of_address = self._limits.tables_per_player, self._limits.tables_per_address
-        if self._by[player.id] >= most:
+        made, from_there = self._by[player.id], self._from[network]
+        if (elsewhere := self._elsewhere) is not None:
+            made += elsewhere.by.get(player.id, 0)
+            from_there += elsewhere.of_network.get(network, 0)
+        if made >= most:
             raise RefusedError(Code.TOO_MANY_TABLES, f"expected at most {most} open tables of one player")
-        if self._from[network] >= of_address:
+        if from_there >= of_address:
             message = f"expected at most {of_address} open tables that were made from one address"
             raise RefusedError(Code.TOO_MANY_TABLES, message)
 
@@ -70,15 +84,27 @@ class MadeTables:
             self._from[network] += 1
             self._network_of[code] = network
 
+    def network_of(self, code: str) -> str | None:
+        """Return where a table was made, if that is known."""
+        return self._network_of.get(code)
+
+    def note_elsewhere(self, creator: bytes, network: str | None) -> None:
+        """Let a table that was just opened at another node count for the pace."""
+        now = trio.current_time()
+        self._pace.charge(creator, 1, now)
+        if network is not None:
+            self._crowd.charge(network, 1, now)
+
     def drop(self, code: str, creator: bytes) -> None:
         """Stop counting a table that is gone."""
-        _take(self._by, creator)
+        uncount(self._by, creator)
         network = self._network_of.pop(code, None)
         if network is not None:
-            _take(self._from, network)
+            uncount(self._from, network)
 
 
-def _take(counts: Counter[_Key], key: _Key) -> None:
+def uncount(counts: Counter[_Key], key: _Key) -> None:
+    """Count one less, and keep no zeros."""
     counts[key] -= 1
     if not counts[key]:
         del counts[key]

@@ -4,12 +4,13 @@ Newcomers are told apart by the network they come from (timing/rate_limits.py), 
 networks, as everybody may have with IPv6, still has one site, and a site has a share of the connections only. Turning one away
 costs one small write: no outbox, no timer, no player. A player whose key or token is right is let in however many logins
 from their network have failed: a network is shared, and nobody is to lock the others out. What is shown at a login cannot
-be guessed, and checking it costs no more than the connection did. Invariant: a connection that was let in is counted
-until it leaves.
+be guessed, and checking it costs no more than the connection did. What other nodes have from a network counts as well, as
+they have told it a moment ago. Invariant: a connection that was let in is counted until it leaves.
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import trio
 from msgspec.structs import replace
@@ -19,9 +20,11 @@ from truc_protocol.messages import Refusal, refusal
 from truc_protocol.wire.connection import Connection, Role
 from truc_protocol.wire.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
 from truc_server.net.listening import read_out
+from truc_server.net.other_crowds import OtherCrowds
 from truc_server.net.peer import LINGER_S, Surroundings, TooSoonError
 from truc_server.settings.settings import LimitSettings
-from truc_server.timing.rate_limits import Meter, site_of
+from truc_server.storage.told import ToldCrowd
+from truc_server.timing.rate_limits import SUBJECTS, Meter, site_of
 
 _SITES: Final = 10  # that it takes to fill the server
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
@@ -35,6 +38,13 @@ Reason = Literal["banned", "full", "address", "site", "pace"]
 """Why a connection is turned away: its address is shut out, the server is full, its address or site has too many, or they come too fast."""
 
 
+class Tally(NamedTuple):
+    """How many connections of a network have come, and how many of its logins failed, since they are counted."""
+
+    came: int
+    failed: int
+
+
 class Admission:
     """Who may come in, by address."""
 
@@ -45,6 +55,9 @@ class Admission:
         self._sites: dict[str, int] = {}
         self._inside = 0
         self._lingering = 0
+        self._others = OtherCrowds() if house.settings.now.cluster.node else None
+        self._tallies: dict[str, Tally] = {}  # of networks, as other nodes are told; who came last comes last
+        self._untold: set[str] = set()
         self.renew(house.settings.now.limits)
 
     def renew(self, limits: LimitSettings) -> None:
@@ -62,14 +75,16 @@ class Admission:
         if self._inside >= limits.connections:
             message = f"expected at most {limits.connections} connections"
             return self._turned("full", refusal(Code.SERVER_FULL, message), counts=counts)
-        site, of_network = site_of(network), self._networks.get(network, 0)
-        if of_network >= limits.connections_per_address:
+        site = site_of(network)
+        of_network, of_site = self._networks.get(network, 0), self._sites.get(site, 0)
+        elsewhere = None if self._others is None else self._others.connections(network, site)
+        others_network, others_site = elsewhere or (0, 0)
+        if of_network + others_network >= limits.connections_per_address:
             most = limits.connections_per_address
             message = f"expected at most {most} connections of one address"
             return self._turned("address", refusal(Code.SERVER_FULL, message), counts=counts)
         most = max(limits.connections_per_address, limits.connections // _SITES)
-        of_site = self._sites.get(site, 0)
-        if of_site >= most:
+        if of_site + others_site >= most:
             message = f"expected at most {most} connections of one site, the first 48 bits of its addresses"
             return self._turned("site", refusal(Code.SERVER_FULL, message), counts=counts)
         pay = self._connects.pay if counts else self._connects.owes
@@ -81,7 +96,29 @@ class Admission:
             self._inside += 1
             self._networks[network] = of_network + 1
             self._sites[site] = of_site + 1
+            if self._others is not None:
+                self._note(network, came=1)
         return None
+
+    def enter_brought(self, address: str) -> Refusal | None:
+        """Count in a connection that another node brings; if it may not come in, return why.
+
+        It counts for its network where it came in.
+        """
+        limits = self._house.settings.now.limits
+        if self._house.sanctions.now.has_banned(address):
+            return self._turned(
+                "banned", refusal(Code.BANNED, "the host has shut this address out"), counts=True
+            )
+        if self._inside >= limits.connections:
+            message = f"expected at most {limits.connections} connections"
+            return self._turned("full", refusal(Code.SERVER_FULL, message), counts=True)
+        self._inside += 1
+        return None
+
+    def leave_brought(self) -> None:
+        """Count out a connection that another node has brought."""
+        self._inside -= 1
 
     def _turned(self, reason: Reason, why: Refusal, *, counts: bool) -> Refusal:
         self._house.figures.turned_away[reason] += counts
@@ -94,6 +131,43 @@ class Admission:
             counted[subject] -= 1
             if not counted[subject]:
                 del counted[subject]
+        if self._others is not None:
+            self._note(network)
+
+    def _note(self, network: str, *, came: int = 0, failed: int = 0) -> None:
+        """Note what other nodes are to be told of a network."""
+        tally = self._tallies.pop(network, Tally(0, 0))
+        self._tallies[network] = Tally(tally.came + came, tally.failed + failed)
+        self._untold.add(network)
+        if len(self._tallies) > SUBJECTS:
+            del self._tallies[next(iter(self._tallies))]
+
+    def news(self) -> tuple[ToldCrowd, ...]:
+        """Return what has changed since the last time, for the other nodes."""
+        untold, self._untold = self._untold, set()
+        return tuple(
+            ToldCrowd(network, self._networks.get(network, 0), *self._tallies.get(network, Tally(0, 0)))
+            for network in sorted(untold)
+        )
+
+    def put_back(self, news: Iterable[ToldCrowd]) -> None:
+        """Note that they could not be told this."""
+        self._untold |= {crowd.network for crowd in news}
+
+    def hear(self, node: str, crowds: Iterable[ToldCrowd]) -> None:
+        """Count what another node tells; what came and failed there is paid for here as well."""
+        now = trio.current_time()
+        others = {} if self._others is None else self._others.hear(node, crowds)
+        for network, fresh in others.items():
+            if fresh.came:
+                self._connects.charge(network, fresh.came, now)
+            if fresh.failed:
+                self._failures.charge(network, fresh.failed, now)
+
+    def lose(self, node: str) -> None:
+        """Count no more what a node has told that is gone."""
+        if self._others is not None:
+            self._others.lose(node)
 
     def note_refused(self, network: str, code: Code) -> None:
         """Count a login that was refused, if it looks like guessing.
@@ -101,7 +175,12 @@ class Admission:
         Raises:
             TooSoonError: Too many from its address have failed before; then this is the answer.
         """
-        if code in _FAILURES and (wait_ms := self._failures.pay(network, trio.current_time())):
+        if code not in _FAILURES:
+            return
+        wait_ms = self._failures.pay(network, trio.current_time())
+        if not wait_ms and self._others is not None:
+            self._note(network, failed=1)
+        if wait_ms:
             most = self._house.settings.now.limits.failed_logins_per_min
             raise TooSoonError(f"expected at most {most} logins of one address to fail in a minute", wait_ms)
 

@@ -168,6 +168,7 @@ class Peer:
         since: when it was opened.
         scope: what is done for the connection; it ends with it.
         tables: codes of the tables this connection follows.
+        brought: codes of those that it follows at other nodes.
         watched: what this connection watches.
         wanted: capabilities of the server that this client has asked for.
         knows_rules: whether who has logged in here signs acts, and needs no options to know which.
@@ -200,6 +201,7 @@ class Peer:
         self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=began)
         self.heard = self.since = began
         self.tables: frozenset[str] = frozenset()
+        self.brought: frozenset[str] = frozenset()
         self.watched: frozenset[Watched] = frozenset()
         self.wanted: tuple[str, ...] = ()
         self.knows_rules = self.plays_blind = False

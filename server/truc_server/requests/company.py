@@ -9,12 +9,23 @@ from typing import Final, assert_never
 import structlog
 
 from truc_protocol.errors import Code
-from truc_protocol.messages import Chat, ChatLine, FollowLobby, Ignore, ListPlayers, ListTables, PlayerState
+from truc_protocol.messages import (
+    Chat,
+    ChatLine,
+    FollowLobby,
+    Ignore,
+    ListPlayers,
+    ListTables,
+    PlayerState,
+    TableState,
+)
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
+from truc_server.lobby.other_tables import OtherTable
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.means import Means
 from truc_server.storage import DropIgnored, PlayerKind, SaveChat, SaveIgnored
+from truc_server.storage.told import Said
 from truc_server.table_data.codes import label
 from truc_server.tables import chat
 from truc_server.tables.table import Table
@@ -51,11 +62,22 @@ async def take(means: Means, lobby: Lobby, peer: Peer, player: Player, message: 
 
 def _list_tables(lobby: Lobby, peer: Peer, message: ListTables) -> None:
     page = lobby.page(variant=message.variant, after=message.after or "")
-    peer.ok(message, tables=tuple(table.feed.notice_for(peer) for table in page.tables), more=page.more)
+    peer.ok(message, tables=tuple(_notice(table, peer) for table in page.tables), more=page.more)
+
+
+def _notice(table: Table | OtherTable, peer: Peer) -> TableState:
+    """Return a table as a connection may see it, one of another node as everybody may."""
+    match table:
+        case Table():
+            return table.feed.notice_for(peer)
+        case OtherTable():
+            return table.notice()
+        case _:
+            assert_never(table)
 
 
 def _list_players(lobby: Lobby, peer: Peer, message: ListPlayers) -> None:
-    page = lobby.presence.page(after=message.after or "")
+    page = lobby.players(after=message.after or "")
     peer.ok(message, players=tuple(_shown(lobby, player) for player in page.players), more=page.more)
 
 
@@ -88,8 +110,10 @@ async def _tell_tables(means: Means, lobby: Lobby, peer: Peer) -> None:
         await peer.outbox.wait_low()
         page = lobby.page(variant=None, after=after)
         for table in page.tables:
-            peer.send(table.feed.notice_for(peer))
-            after = table.code
+            notice = _notice(table, peer)
+            if notice.table not in peer.brought:  # its owner tells it
+                peer.send(notice)
+            after = notice.table
         more = page.more
 
 
@@ -101,6 +125,7 @@ def _say(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Chat) 
     lobby.floods.pay(peer, player, len(text))
     if table is None:
         lobby.following.tell(ChatLine(player=player.tag, name=player.name, text=text))
+        lobby.say_elsewhere(Said.CHAT, tag=player.tag, name=player.name, text=text)
     else:
         seat = table.board.seat_of(player)
         line = SaveChat(table.code, table.chat.next, player.id, player.tag, player.name, seat, text, now_ms())
@@ -129,10 +154,12 @@ def _ignore_or_hear(means: Means, lobby: Lobby, peer: Peer, player: Player, mess
         raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
     if message.off:
         _hear(means, peer, player, message.player)
+        lobby.say_elsewhere(Said.HEAR, player, tag=message.player)
     elif message.player not in peer.ignored:
         _ignore(means, lobby, peer, player, message.player)
+        lobby.say_elsewhere(Said.IGNORE, player, tag=message.player)
     if player.kind is PlayerKind.GUEST:
-        lobby.presence.keep_ignored(player, peer.ignored)
+        lobby.presence.keep_ignored(player.id, peer.ignored)
     peer.ok(message)
 
 

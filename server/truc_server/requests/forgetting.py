@@ -3,7 +3,7 @@
 Their token, chat and whom they ignore are dropped, their seats given up; the matches they have played can from then on
 be read only by those who have played in them. What stays is in docs/hosting/players.md: above all, everybody's
 transcripts carry the name. Invariant: a player seated in a match that is set up or played is not forgotten in the
-middle of it.
+middle of it, wherever they sit. Other nodes do the same for what is theirs as they hear of it.
 """
 
 from truc_protocol.errors import Code
@@ -13,6 +13,7 @@ from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.login import default_name, seats_elsewhere
 from truc_server.requests.means import Means
 from truc_server.storage import ForgetPlayer, PlayerKind
+from truc_server.storage.told import Said
 
 
 async def forget(means: Means, lobby: Lobby, peer: Peer, request: Forget) -> None:
@@ -28,11 +29,28 @@ async def forget(means: Means, lobby: Lobby, peer: Peer, request: Forget) -> Non
         await _check_free_elsewhere(means, lobby, player)
     _check_free(lobby, player)
     vacate(lobby, player)
+    _forget_here(lobby, player)
+    means.journal.write(ForgetPlayer(player.id))
+    lobby.say_elsewhere(Said.FORGET, player)
+    peer.ok(request)
+    _part(lobby, player)
+
+
+def forget_elsewhere(lobby: Lobby, player: Player) -> None:
+    """Forget what is known here of a player whom another node has forgotten."""
+    vacate(lobby, player)
+    _forget_here(lobby, player)
+    _part(lobby, player)
+
+
+def _forget_here(lobby: Lobby, player: Player) -> None:
     lobby.note_forgotten(player.id)
     lobby.unsay(player.id)
     lobby.presence.forget_ignored(player.id)
-    means.journal.write(ForgetPlayer(player.id))
-    peer.ok(request)
+
+
+def _part(lobby: Lobby, player: Player) -> None:
+    """Let those of a forgotten player's connections go on that may, under another name."""
     if player.kind is PlayerKind.KEY:
         lobby.named(player._replace(name=default_name(player.id)))
     for connection in lobby.presence.connections(player.tag):

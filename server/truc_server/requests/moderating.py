@@ -22,6 +22,7 @@ from truc_server.requests.means import Means
 from truc_server.settings.subjects import is_player, normal_subject
 from truc_server.storage import PlayerKind, SanctionKind
 from truc_server.storage.sql import Store
+from truc_server.storage.told import Said
 from truc_server.tables.chat import cleaned
 
 log = structlog.get_logger()
@@ -59,12 +60,19 @@ async def moderate(means: Means, lobby: Lobby, peer: Peer, player: Player, messa
 
 
 def say_to_all(lobby: Lobby, text: str) -> int:
-    """Say something to everybody who is logged in, in the host's name; return over how many connections.
+    """Say something to everybody who is logged in, at every node, in the host's name; return over how many connections here.
 
     Raises:
         RefusedError: The text is no line of chat.
     """
-    frame = broadcast_frame(HostSays(text=cleaned(text)))
+    line = cleaned(text)
+    lobby.say_elsewhere(Said.HOST, text=line)
+    return say_here(lobby, line)
+
+
+def say_here(lobby: Lobby, line: str) -> int:
+    """Say a line to everybody who is logged in here; return over how many connections."""
+    frame = broadcast_frame(HostSays(text=line))
     listeners = tuple(lobby.presence.everybody())
     for listener in listeners:
         listener.offer_frame(frame)
@@ -79,7 +87,8 @@ def _subject(lobby: Lobby, message: Moderate) -> str:
         for peer in lobby.presence.everybody()
         if peer.player is not None and meant in (peer.player.tag, peer.player.name)
     )
-    tag = next(named, None) or normal_subject(meant)
+    elsewhere = None if lobby.others is None else lobby.others.players.named(meant)
+    tag = next(named, None) or elsewhere or normal_subject(meant)
     if tag is None or not is_player(tag):  # addresses and networks are the host's business
         expected = "player: expected the tag of a player, or the name of one who is connected"
         raise RefusedError(Code.BAD_MESSAGE, expected, field="player")
@@ -92,7 +101,10 @@ async def _act_on(store: Store, lobby: Lobby, subject: str, message: Moderate) -
         await trio.to_thread.run_sync(store.impose, sanction)
     elif message.do in _LIFTED:
         await _lift(partial(store.lift, subject, _LIFTED[message.do]), message)
-    elif not _kick(lobby, subject):
+    elif lobby.is_online(subject):
+        kick(lobby, subject)
+        lobby.say_elsewhere(Said.KICK, tag=subject)
+    else:
         raise RefusedError(Code.NOT_NOW, "player: expected one who is connected", field="player")
 
 
@@ -102,9 +114,7 @@ async def _lift(lift: Callable[[], bool], message: Moderate) -> None:
         raise RefusedError(Code.NOT_NOW, f"player: expected one who was {was} by command", field="player")
 
 
-def _kick(lobby: Lobby, subject: str) -> bool:
-    """End the connections of a player; tell whether there were any."""
-    met = tuple(lobby.presence.connections(subject))
-    for peer in met:
+def kick(lobby: Lobby, subject: str) -> None:
+    """End the connections of a player here."""
+    for peer in lobby.presence.connections(subject):
         peer.dismiss(Code.KICKED, "a moderator has ended this connection; you may come back")
-    return bool(met)

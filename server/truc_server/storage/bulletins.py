@@ -43,7 +43,6 @@ CHANNEL: Final = "truc"
 KEPT_MS: Final = 300_000
 _REST_BYTES: Final = 65_536
 
-_OF_NODES: Final = (board, online, crowds, said)
 _PASSING: Final = (online, crowds, said)
 """What goes with the process that told it; a table stays, and another node takes it."""
 _TOLD: Final = (
@@ -100,11 +99,11 @@ def _put(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
 
 
 def _table_row(told: ToldTable) -> dict[str, Any]:
-    flags = (told.is_playing, told.is_busy, told.is_behind)
+    flags = [told.is_playing, told.is_behind]
     # names and networks as bytes: what is encoded knows no other text than ASCII
     network = None if told.network is None else told.network.encode()
-    seats = [[*seat._replace(name="")[:2], seat.name.encode(), seat.match] for seat in told.seats]
-    rest = enc([told.creator, network, told.created_ms, list(flags), seats])
+    seats = [[seat.player, seat.name.encode()] for seat in told.seats]
+    rest = enc([told.creator, network, told.created_ms, flags, seats])
     return {"code": told.code, "reason": told.reason, "notice": told.notice, "rest": rest}
 
 
@@ -118,15 +117,18 @@ def heard(connection: Connection, lease: Lease, known: Mapping[str, Mark]) -> tu
 def _heard(connection: Connection, row: Any, known: Mark | None, now_ms: int) -> Heard:
     mark = Mark(row.claimed, row.n)
     after = known.n if known is not None and known.claimed == mark.claimed else 0
-    news = _news(connection, row.name, after, now_ms) if mark.n > after else Bulletin()
+    news = _news(connection, row.name, after, mark.n, now_ms=now_ms) if mark.n > after else Bulletin()
     return Heard(row.name, NodePlace(row.public, row.inner, row.version), mark, news)
 
 
-def _news(connection: Connection, node: str, after: int, now_ms: int) -> Bulletin:
-    told, players, crowd, lines = (
-        connection.execute(select(table).where(table.c.node == node, table.c.n > after).order_by(table.c.n))
-        for table in _OF_NODES
+def _news(connection: Connection, node: str, after: int, until: int, *, now_ms: int) -> Bulletin:
+    # a bulletin that comes meanwhile is heard the next time, as a whole
+    told, players, crowd = (
+        connection.execute(select(table).where(table.c.node == node, table.c.n.between(after + 1, until)))
+        for table in (board, online, crowds)
     )
+    new = (said.c.node == node, said.c.n.between(after + 1, until))
+    lines = connection.execute(select(said).where(*new).order_by(said.c.serial))
     return Bulletin(
         tuple(_table(row, now_ms) for row in told),
         tuple(
@@ -134,13 +136,18 @@ def _news(connection: Connection, node: str, after: int, now_ms: int) -> Bulleti
             for row in players
         ),
         tuple(ToldCrowd(row.network, row.connections, row.came, row.failed) for row in crowd),
-        tuple(ToldLine(row.serial, Said(row.what), row.player, row.tag, row.name, row.text) for row in lines),
+        tuple(_line(row) for row in lines),
     )
+
+
+def _line(row: Any) -> ToldLine:
+    kind = PlayerKind(row.kind)
+    return ToldLine(row.serial, Said(row.what), kind, row.player, row.tag, row.name, row.text)
 
 
 def _table(row: Any, now_ms: int) -> ToldTable:
     creator, network, created_ms, flags, seats = dec(row.rest, _REST_BYTES)
-    is_playing, is_busy, is_behind = flags
+    is_playing, is_behind = flags
     return ToldTable(
         row.code,
         row.reason,
@@ -149,9 +156,8 @@ def _table(row: Any, now_ms: int) -> ToldTable:
         None if network is None else network.decode(),
         created_ms,
         is_playing,
-        is_busy,
         is_behind,
-        tuple(ToldSeat(seat, player, name.decode(), match) for seat, player, name, match in seats),
+        tuple(ToldSeat(player, name.decode()) for player, name in seats),
         max(0, now_ms - row.at_ms),
     )
 

@@ -30,6 +30,7 @@ from truc_server.storage.schema import (
     match_players,
     matches,
     members,
+    online,
     records,
     sanctions,
     seats,
@@ -57,7 +58,9 @@ _LIFT: Final = delete(sanctions).where(
 _DROP_OVER: Final = delete(sanctions).where(sanctions.c.until_ms <= bindparam("now"))
 _SEE: Final = update(guests).where(guests.c.id == bindparam("who")).values(seen_ms=bindparam("now"))
 _PRUNE_GUESTS: Final = delete(guests).where(
-    guests.c.seen_ms < bindparam("before"), guests.c.id.not_in(select(seats.c.player))
+    guests.c.seen_ms < bindparam("before"),
+    guests.c.id.not_in(select(seats.c.player)),
+    guests.c.id.not_in(select(online.c.player).where(online.c.is_here)),
 )
 
 
@@ -130,7 +133,10 @@ def lift(connection: Connection, subject: str, kind: SanctionKind) -> bool:
 
 
 def prune_guests(connection: Connection, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
-    """Forget the guests without a seat who were last seen before a time; those connected count as seen now."""
+    """Forget the guests without a seat who were last seen before a time; those connected count as seen now.
+
+    Those who are connected to another node stay, too.
+    """
     if connected:
         connection.execute(_SEE, [{"who": guest, "now": now_ms} for guest in sorted(connected)])
     return _changes(connection, _PRUNE_GUESTS, {"before": before_ms})

@@ -133,6 +133,7 @@ said = Table(
     Column("n", BigInteger, nullable=False),
     Column("at_ms", BigInteger, nullable=False),
     Column("what", String, nullable=False),
+    Column("kind", String, nullable=False),
     Column("player", LargeBinary, nullable=False),
     Column("tag", String, nullable=False),
     Column("name", String, nullable=False),

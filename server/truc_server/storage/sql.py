@@ -44,6 +44,7 @@ from truc_server.storage import (
     ratings,
 )
 from truc_server.storage.archive import unpack_setup
+from truc_server.storage.ear import Ear, open_ear
 from truc_server.storage.engine import is_busy, open_engine, reading, reason
 from truc_server.storage.schema import (
     chat,
@@ -357,6 +358,17 @@ class Store:
     def stray_secrets(self) -> tuple[bytes, ...]:
         """Return the `th` of secrets whose match never started."""
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
+
+    def ear(self) -> Ear | None:
+        """Return what hears at once that a node has told something; None where the database cannot say so.
+
+        Raises:
+            StoreError: The database cannot be reached.
+        """
+        try:
+            return open_ear(self._engine)
+        except SQLAlchemyError as error:
+            raise self._failed("listen to", error) from error
 
     def sever(self) -> None:
         """Cut every connection, from any thread: what the database does not answer fails at once. Not for files."""

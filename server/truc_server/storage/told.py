@@ -11,12 +11,10 @@ from truc_server.storage import NodePlace, PlayerKind
 
 
 class ToldSeat(NamedTuple):
-    """A seat that is taken; `match` is the one that its player is in, or was in last."""
+    """Who has a seat, and under which name."""
 
-    seat: int
     player: bytes
     name: str
-    match: bytes | None
 
 
 class ToldTable(NamedTuple):
@@ -26,7 +24,6 @@ class ToldTable(NamedTuple):
         notice: the encoded message `table` that everybody may see; None if the table is private, or gone.
         network: where it was made; None if that is not known any more.
         is_playing: whether a match is played as far as everybody may know.
-        is_busy: whether its seats are fixed, as a match is set up or played.
         is_behind: whether who sits there is known to those who watch only later.
         ago_ms: how long ago it was told, when it is heard.
     """
@@ -38,7 +35,6 @@ class ToldTable(NamedTuple):
     network: str | None = None
     created_ms: int = 0
     is_playing: bool = False
-    is_busy: bool = False
     is_behind: bool = False
     seats: tuple[ToldSeat, ...] = ()
     ago_ms: int = 0
@@ -75,10 +71,11 @@ class Said(StrEnum):
 
 
 class ToldLine(NamedTuple):
-    """What was said or done once. `player` is whose it is, `tag` of whom; `serial` tells it apart from others of the node."""
+    """What was said or done once, by or to a player; `tag` is of whom; `serial` tells it apart from others of the node."""
 
     serial: int
     what: Said
+    kind: PlayerKind = PlayerKind.KEY
     player: bytes = b""
     tag: str = ""
     name: str = ""

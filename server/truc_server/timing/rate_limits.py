@@ -107,6 +107,13 @@ class Meter(Generic[_S]):
         self._forget(now)
         return 0
 
+    def charge(self, subject: _S, times: int, now: float) -> None:
+        """Count what nobody can refuse any more: it was taken elsewhere. Nobody owes more than a full burst."""
+        tokens = max(0.0, self._tokens(subject, now) - times)
+        self._levels.pop(subject, None)
+        self._levels[subject] = _Level(tokens, now)
+        self._forget(now)
+
     def _tokens(self, subject: _S, now: float) -> float:
         level = self._levels.get(subject)
         if level is None:

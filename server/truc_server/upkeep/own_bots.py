@@ -45,7 +45,7 @@ log = structlog.get_logger()
 
 
 class OwnBots:
-    """The bots of one server, which is reached at `place` from this machine.
+    """The bots of one server, which is reached at `place` from this machine; as a node, it has bots of its own.
 
     Attributes:
         ends: cancelled when all of them shall end.
@@ -90,7 +90,8 @@ class OwnBots:
 
     async def _keep(self, number: int) -> None:
         """Start a bot again whenever it ends, the later the sooner it has ended."""
-        name, pause = f"bot-{number}", _FIRST_S
+        node = self._settings.now.cluster.node
+        name, pause = f"{node}-bot-{number}" if node else f"bot-{number}", _FIRST_S
         with self._running[number]:
             while True:
                 began = trio.current_time()
@@ -138,7 +139,7 @@ class OwnBots:
         seen = trio.current_time()
         while trio.current_time() - seen < _AWAY * self._settings.now.limits.idle_s:
             await trio.sleep(_LOOK_S)
-            if self._lobby.presence.connections(tag):
+            if self._lobby.is_online(tag):
                 seen = trio.current_time()
         log.warning("bot_hangs", bot=name, pid=process.pid)
         process.kill()

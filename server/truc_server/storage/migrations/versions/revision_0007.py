@@ -84,6 +84,7 @@ def _add_bulletins() -> None:
         sa.Column("serial", sa.BigInteger, primary_key=True, autoincrement=False),
         *_numbered(),
         sa.Column("what", sa.String, nullable=False),
+        sa.Column("kind", sa.String, nullable=False),
         sa.Column("player", sa.LargeBinary, nullable=False),
         sa.Column("tag", sa.String, nullable=False),
         sa.Column("name", sa.String, nullable=False),

@@ -1,0 +1,276 @@
+"""What players of one node see and feel of the others: tables, players, chat, names, seats, limits, and what is imposed."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import pytest
+import trio
+from server.conftest import QUICK, changed, together
+from server.nodes import Nodes
+from server.rawclient import RawClient
+from server.visitors import follower, guest, heard, keyed, said, say
+
+from truc_protocol.crypto import keys
+
+pytestmark = pytest.mark.slow
+FRENCH = {"t": "create", "variant": "truc-french"}
+SOON_S = 10
+
+
+@pytest.fixture
+def nodes(tmp_path) -> Nodes:
+    return Nodes(tmp_path)
+
+
+@pytest.fixture
+async def pair(nodes):
+    """Two nodes that have heard of each other."""
+    async with nodes.run("one") as one, nodes.run("two") as two:
+        yield one, two
+
+
+async def soon(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until something holds that other nodes have yet to hear of."""
+    with trio.fail_after(SOON_S):
+        while True:
+            if await holds():
+                return
+            await trio.sleep(0.05)
+
+
+async def listed(client: RawClient) -> dict[str, dict]:
+    return {table["table"]: table for table in (await client.ask({"t": "tables"}))["tables"]}
+
+
+async def is_listed(client: RawClient, code: str) -> bool:
+    return code in await listed(client)
+
+
+async def online(client: RawClient) -> dict[str, dict]:
+    return {player["name"]: player for player in (await client.ask({"t": "players"}))["players"]}
+
+
+async def state(client: RawClient) -> tuple[int, int, int]:
+    newest = (await heard(client, "lobby"))[-1]
+    return newest["online"], newest["tables"], newest["playing"]
+
+
+class TestTables:
+    async def test_are_listed_at_every_node_as_everybody_may_see_them_and_no_longer_when_gone(self, pair):
+        one, two = pair
+        host, other = await guest(one), await guest(two)
+        code = (await host.ask(FRENCH))["table"]
+        await soon(lambda: is_listed(other, code))
+        here, there = (await listed(host))[code], (await listed(other))[code]
+        for times in ("age_ms", "expires_ms"):
+            assert abs(here.pop(times) - there.pop(times)) < SOON_S * 1_000
+        assert here == there
+        await host.ask({"t": "leave", "table": code})
+
+        async def is_gone() -> bool:
+            return not await is_listed(other, code)
+
+        await soon(is_gone)
+
+    async def test_lobby_is_told_of_changes_at_other_nodes_and_counts_all(self, pair):
+        one, two = pair
+        host, follows = await guest(one, "Anna"), await follower(two, "Bea")
+        code = (await host.ask(FRENCH))["table"]
+        await host.ask({**FRENCH, "private": True})
+
+        async def is_told() -> bool:
+            return bool(await heard(follows, "table", table=code)) and await state(follows) == (2, 2, 0)
+
+        await soon(is_told)
+        assert {told["table"] for told in await heard(follows, "table")} == {code}
+        await host.ask({"t": "ready", "table": code})
+
+        async def is_told_of_ready() -> bool:
+            return (await heard(follows, "table", table=code))[-1]["seats"][0].get("ready", False)
+
+        await soon(is_told_of_ready)
+        await host.ask({"t": "leave", "table": code})
+
+        async def is_told_of_end() -> bool:
+            return [closed["reason"] for closed in await heard(follows, "closed", table=code)] == ["empty"]
+
+        await soon(is_told_of_end)
+
+    async def test_match_at_another_node_counts_as_played(self, pair):
+        one, two = pair
+        follows = await follower(two)
+        seats = await one.match(2)
+        await together(*(partial(seat.play, until=lambda seat: seat.auditor is not None) for seat in seats))
+
+        async def is_counted() -> bool:
+            return await state(follows) == (3, 1, 1)
+
+        await soon(is_counted)
+
+    async def test_seats_at_another_node_are_told_at_login_and_count_for_the_limit(self, nodes):
+        few = changed(QUICK, limits={"seats_per_player": 2, "tables_per_player": 9})
+        async with nodes.run("one", few) as one, nodes.run("two", few) as two:
+            key = keys.generate_signing_key()
+            host = await keyed(one, "Anna", key)
+            codes = {
+                (await host.ask(FRENCH))["table"],
+                (await host.ask({**FRENCH, "private": True}))["table"],
+            }
+
+            async def is_known() -> bool:
+                client = await two.connect()
+                return {
+                    held["table"] for held in (await client.login_key(key, "Anna")).get("seats", ())
+                } == codes
+
+            await soon(is_known)
+            again = await keyed(two, "Anna", key)
+
+            async def is_counted() -> bool:
+                return bool(await listed(again))
+
+            await soon(is_counted)
+            refused = await again.ask(FRENCH)
+            assert (refused["t"], refused["code"]) == ("error", "too_many_tables")
+
+    async def test_tables_made_at_another_node_count_for_player_and_address(self, nodes):
+        few = changed(QUICK, limits={"seats_per_player": 9, "tables_per_player": 2, "tables_per_address": 3})
+        async with nodes.run("one", few) as one, nodes.run("two", few) as two:
+            key = keys.generate_signing_key()
+            host = await keyed(one, "Anna", key)
+            codes = [(await host.ask(FRENCH))["table"] for _ in range(2)]
+            again, other = await keyed(two, "Anna", key), await keyed(two, "Bea")
+            await soon(lambda: is_listed(again, codes[-1]))
+            assert "2 open tables of one player" in (await again.ask(FRENCH))["msg"]
+            assert (await other.ask(FRENCH))["t"] == "ok"
+            assert "3 open tables that were made from one address" in (await other.ask(FRENCH))["msg"]
+
+
+class TestPlayers:
+    async def test_are_listed_at_every_node_with_their_public_tables_until_they_leave(self, pair):
+        one, two = pair
+        host, other = await guest(one, "Anna"), await guest(two, "Bea")
+        code = (await host.ask(FRENCH))["table"]
+
+        async def are_listed() -> bool:
+            found = await online(other)
+            return found.keys() == {"Anna", "Bea"} and found["Anna"].get("tables") == [code]
+
+        await soon(are_listed)
+        assert (await online(other))["Anna"] == (await online(host))["Anna"]
+        await host.stream.aclose()
+
+        async def has_left() -> bool:
+            return (await online(other)).keys() == {"Bea"}
+
+        await soon(has_left)
+
+    async def test_who_comes_later_under_the_name_of_one_at_another_node_gets_a_number(self, pair):
+        one, two = pair
+        await guest(one, "Anna")
+        other = await guest(two, "Bea")
+
+        async def is_known() -> bool:
+            return "Anna" in await online(other)
+
+        await soon(is_known)
+        client = await two.connect()
+        assert (await client.login_guest("anna"))["name"] == "anna 2"
+
+    async def test_player_with_two_nodes_keeps_one_name_and_counts_once(self, pair):
+        one, two = pair
+        key = keys.generate_signing_key()
+        first = await follower(one, "Flo")
+        await keyed(one, "Anna", key)
+        await keyed(two, "Anna", key)
+
+        async def is_counted() -> bool:
+            return await state(first) == (2, 0, 0) and (await online(first)).keys() == {"Anna", "Flo"}
+
+        await soon(is_counted)
+
+    async def test_who_was_at_a_node_that_is_gone_is_listed_no_more(self, nodes):
+        async with nodes.run("two") as two:
+            other = await guest(two, "Bea")
+            async with nodes.run("one") as one:
+                await guest(one, "Anna")
+
+                async def is_known() -> bool:
+                    return "Anna" in await online(other)
+
+                await soon(is_known)
+
+            async def is_forgotten() -> bool:
+                return "Anna" not in await online(other)
+
+            await soon(is_forgotten)
+
+
+class TestTalk:
+    async def test_lobby_chat_reaches_followers_of_all_nodes_but_those_who_ignore_the_speaker(self, pair):
+        one, two = pair
+        speaks, hears, ignores = (
+            await follower(one, "Anna"),
+            await follower(two, "Bea"),
+            await follower(two, "Cai"),
+        )
+
+        async def is_known() -> bool:
+            return "Anna" in await online(ignores)
+
+        await soon(is_known)
+        tag = (await online(ignores))["Anna"]["player"]
+        await ignores.ask({"t": "ignore", "player": tag})
+        await say(speaks, "bon dia")
+
+        async def is_heard() -> bool:
+            return await said(hears) == ["bon dia"]
+
+        await soon(is_heard)
+        assert await said(ignores) == []
+        assert await said(speaks) == ["bon dia"]
+
+    async def test_whom_a_player_ignores_is_known_at_all_nodes(self, pair):
+        one, two = pair
+        key = keys.generate_signing_key()
+        here, there = await keyed(one, "Anna", key), await keyed(two, "Anna", key)
+        await there.ask({"t": "lobby"})
+        loud, quiet = await follower(two, "Bea"), await follower(two, "Cai")
+        tag = (await online(loud))["Bea"]["player"]
+        await here.ask({"t": "lobby"})
+        await here.ask({"t": "ignore", "player": tag})
+        await say(here, "done")  # told behind it
+
+        async def is_told() -> bool:
+            return await said(there) == ["done"]
+
+        await soon(is_told)
+        await say(loud, "eh")
+        await say(quiet, "shh")
+        assert await said(there) == ["done", "shh"]
+        again = await keyed(two, "Anna", key)  # when nothing was known of them at the start
+        await again.ask({"t": "lobby"})
+        await say(loud, "hm")
+        await say(quiet, "mm")
+        assert await said(again) == ["mm"]
+
+    async def test_words_of_a_moderator_reach_everybody_and_a_kick_reaches_who_is_elsewhere(self, nodes):
+        key = keys.generate_signing_key()
+        settings = changed(QUICK, access={"moderators": (keys.fingerprint(key.public),)})
+        async with nodes.run("one", settings) as one, nodes.run("two", settings) as two:
+            moderator, other = await keyed(one, "Mo", key), await guest(two, "Bea")
+            assert (await moderator.ask({"t": "moderate", "do": "say", "text": "tea"}))["t"] == "ok"
+
+            async def is_told() -> bool:
+                return [words["text"] for words in await heard(other, "host_says")] == ["tea"]
+
+            await soon(is_told)
+
+            async def is_known() -> bool:
+                return "Bea" in await online(moderator)
+
+            await soon(is_known)
+            kicked = await moderator.ask({"t": "moderate", "do": "kick", "player": "Bea"})
+            assert kicked["t"] == "ok"
+            with trio.fail_after(SOON_S):
+                assert (await other.until("bye"))["code"] == "kicked"
