@@ -8,8 +8,9 @@ from importlib.metadata import version
 import pytest
 import trio
 from server.admins import Host, host_says, hosting
+from server.asking import figures_of, get, telling
 from server.conftest import QUICK, in_hand, is_to_move, together
-from server.nodes import Nodes
+from server.nodes import LONG_S, Nodes
 from server.rawclient import GoneError, Seat, bodies
 from server.restarting import come_back
 
@@ -258,3 +259,21 @@ def test_cluster_is_a_table_for_people():
         ],
         ["1 table without a node"],
     ]
+
+
+async def test_figures_of_a_node_tell_of_its_lease_and_of_tables_that_have_moved(nodes):
+    async with hosted(nodes, "one", telling(QUICK)) as first, hosted(nodes, "two", telling(QUICK)) as second:
+        seat = await alone(first)
+        await host_says(first.folder, command="move", table=seat.table, node="two")
+        with trio.fail_after(20):
+            await seat.client.closed()
+        await comes_after(second, seat)
+        one, two = [figures_of((await get(server, "/metrics")).text) for server in (first, second)]
+    assert 0 < one["truc_lease_left_seconds"] <= LONG_S
+    assert one["truc_lease_renewal_seconds_count"] >= 1
+    assert one["truc_lease_failures_total"] == 0
+    moved = [
+        {how: node[f'truc_tables_moved_total{{how="{how}"}}'] for how in ("taken", "given")}
+        for node in (one, two)
+    ]
+    assert moved == [{"taken": 0, "given": 1}, {"taken": 1, "given": 0}]

@@ -349,8 +349,9 @@ def test_every_metric_has_an_event_that_moves_it():
     own_tests = {"truc_turned_away", "truc_tls_failures", "truc_certificate_ends_seconds"}
     own_tests |= {"truc_journal_waiting_writes"}
     browsers = {f"truc_web_{what}" for what in ("requests", "refused", "connections", "tree_info")}
-    nodes = {"truc_inner", "truc_links", "truc_links_lost"}
-    # test_web_door.py, test_inner_door.py and test_routing.py, test_health.py
+    nodes = {"truc_inner", "truc_links", "truc_links_lost", "truc_tables_moved"}
+    nodes |= {f"truc_lease_{what}" for what in ("left_seconds", "renewal_seconds", "failures")}
+    # test_web_door.py, test_inner_door.py, test_routing.py and test_giving.py, test_health.py
     elsewhere = own_tests | browsers | nodes | {"truc_healthy"}
     moved = {re.sub(r"(_count|_sum|_total)?(\{.*)?$", "", name) for name, _ in EVENTS}
     assert {measure.name.removesuffix("_total") for measure in MEASURES} == moved | elsewhere

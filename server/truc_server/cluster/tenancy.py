@@ -41,18 +41,14 @@ class Tenancy:
 
     Attributes:
         place: what the node says about itself, from the next renewal on.
-        renewed_s: how long the newest renewal took.
-        taken: how many tables were taken over so far.
     """
 
     def __init__(self, house: House, lease: Lease, place: NodePlace, *, since: float) -> None:
         self.place = place
-        self.renewed_s = 0.0
-        self.taken = 0
         self._house = house
         self._lease = lease
         self._lease_s = house.settings.now.cluster.lease_s
-        self._until = since + self._lease_s
+        self._until = house.figures.lease_until = since + self._lease_s
         self._complaints = Seldom()
         self._news = trio.Event()
 
@@ -83,6 +79,7 @@ class Tenancy:
         self._house.store.sever()  # a commit or a read may be under way that the end would wait for
 
     async def _renew(self) -> None:
+        figures = self._house.figures
         while True:
             asked = time.monotonic()
             try:
@@ -91,11 +88,13 @@ class Tenancy:
                 self._house.fail(error)
                 return
             except StoreError as error:
+                figures.renewals_failed += 1
                 if self._complaints.is_due(trio.current_time()):
                     log.warning("lease_not_renewed", reason=str(error), left_s=round(self.left_s, 1))
                 await trio.sleep(_AGAIN_S)
                 continue
-            self._until, self.renewed_s = asked + self._lease_s, time.monotonic() - asked
+            self._until = figures.lease_until = asked + self._lease_s
+            figures.renewal_s.add(time.monotonic() - asked)
             with trio.move_on_after(self._lease_s / RENEWALS):
                 await self._news.wait()
             self._news = trio.Event()
@@ -144,5 +143,5 @@ class Tenancy:
         house = self._house
         stored = await trio.to_thread.run_sync(self._read, taken, restored, abandon_on_cancel=True)
         recovery.restore(house.backing(epoch=taken.epoch), lobby, stored)
-        self.taken += len(taken.codes)
+        house.figures.tables_taken += len(taken.codes)
         log.info("tables_taken_over", tables=len(taken.codes), epoch=taken.epoch)

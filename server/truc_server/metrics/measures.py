@@ -4,6 +4,7 @@ The page at /metrics is made from this table; docs/hosting/watching.md has a row
 Invariant: no label tells of a person, an address, a table or a key, and the values of each are known beforehand.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
@@ -115,6 +116,11 @@ def _connections(seen: Seen) -> Value:
     return {"login": figures.connections - figures.closed - logged_in, "ready": logged_in}
 
 
+def _lease_left(seen: Seen) -> Value:
+    until = seen.house.figures.lease_until
+    return 0.0 if until is None else max(0.0, until - time.monotonic())
+
+
 MEASURES: Final = (
     Measure(
         "truc_healthy",
@@ -176,6 +182,31 @@ MEASURES: Final = (
         "those that ended while their player was here (ended).",
         lambda seen: _all_of(LINK_LOSSES, seen.house.figures.links_lost),
         label="reason",
+    ),
+    Measure(
+        "truc_lease_left_seconds",
+        MeasureKind.GAUGE,
+        "For how long the lease of this node lasts at least; 0 for a server that is alone on its database.",
+        _lease_left,
+    ),
+    Measure(
+        "truc_lease_renewal_seconds",
+        MeasureKind.HISTOGRAM,
+        "How long one renewal of the lease took.",
+        lambda seen: seen.house.figures.renewal_s.shape(),
+    ),
+    Measure(
+        "truc_lease_failures_total",
+        MeasureKind.COUNTER,
+        "Renewals of the lease that the database has not taken; each is tried again.",
+        lambda seen: seen.house.figures.renewals_failed,
+    ),
+    Measure(
+        "truc_tables_moved_total",
+        MeasureKind.COUNTER,
+        "Tables taken up from nodes that are gone or have given them (taken), and given to others (given).",
+        lambda seen: {"taken": seen.house.figures.tables_taken, "given": seen.house.figures.tables_given},
+        label="how",
     ),
     Measure(
         "truc_players", MeasureKind.GAUGE, "Players who are logged in.", lambda seen: len(seen.lobby.presence)

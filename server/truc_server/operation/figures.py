@@ -110,6 +110,16 @@ class Figures:
     """Links to other nodes that this one has open for its clients now. Not a count."""
     links_lost: Counter[str] = field(default_factory=Counter)
     """Links that came to nothing or were lost while their client was there, by the reason."""
+    lease_until: float | None = None
+    """Until when a node's lease lasts at least, as `time.monotonic` counts; None without one. Not a count."""
+    renewal_s: Spread = field(default_factory=lambda: Spread(SECONDS))
+    """The seconds that each renewal of the lease took."""
+    renewals_failed: int = 0
+    """Renewals that the database has not taken; each is tried again."""
+    tables_taken: int = 0
+    """Tables that were taken up while the server ran, from nodes that are gone or have given them."""
+    tables_given: int = 0
+    """Tables that were given to other nodes."""
     certificate_ends: int = 0
     """When the certificate shown now ends, in Unix seconds; 0 without TLS. Not a count."""
 

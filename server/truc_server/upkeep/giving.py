@@ -48,14 +48,9 @@ def _is_held(table: Table) -> bool:
 
 
 class Giving:
-    """The tables of one node that others are to have.
-
-    Attributes:
-        given: how many were given so far.
-    """
+    """The tables of one node that others are to have."""
 
     def __init__(self, house: House, lobby: Lobby) -> None:
-        self.given = 0
         self._house = house
         self._lobby = lobby
         self._wanted: dict[str, Node] = {}
@@ -141,7 +136,7 @@ class Giving:
         for table in tables:
             table.give(node.name)
             self._lobby.given(table)
-        self.given += len(tables)
+        self._house.figures.tables_given += len(tables)
         self._under_way += len(tables)
         self._tasks.start_soon(self._see_off, tables, node, self._house.journal.gate)
 
