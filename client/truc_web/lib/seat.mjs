@@ -9,16 +9,17 @@
 
 import { bigEndian, same, toHex, utf8 } from './bytes.mjs'
 import { Stopped } from './line.mjs'
+import { readOptions } from './offered.mjs'
+import { ownOptions } from './own_options.mjs'
 import { randomBytes } from './platform.mjs'
+import { MODES, ledgerOf } from './proof/audit.mjs'
 import { boxKey, counterOf, handInfo, openHand, openPrivate, openUp, sealUp, shareInfo } from './proof/boxes.mjs'
 import { hashDown } from './proof/chains.mjs'
 import { leafOf } from './proof/deals.mjs'
 import { Malformed, decode, encode, sha256 } from './proof/encoding.mjs'
-import { MODES, ledgerOf } from './proof/audit.mjs'
 import { fingerprint } from './proof/handshake.mjs'
 import { agree, attest, newBoxKeyOf, signatureHolds } from './proof/keys.mjs'
-import { CheckFailed, SERVER, must, readArgs, wordOfServer } from './proof/records.mjs'
-import { ownOptions } from './own_options.mjs'
+import { CheckFailed, SERVER, must, wordOfServer } from './proof/records.mjs'
 import { Setup } from './proof/setup.mjs'
 import { shape } from './proof/shapes.mjs'
 
@@ -70,7 +71,6 @@ import { shape } from './proof/shapes.mjs'
  * @property {(th?: string) => Promise<void>} save the table that has changed; without it everything
  */
 
-const optionsShape = shape('options [[t, array, t, array]]')
 const signShape = shape('word t')
 const refusalShape = shape('tag t, mid h, body h, code t')
 const LATE = ['stale_position', 'void_bet']
@@ -88,28 +88,6 @@ const isSame = (a, b) => a.signer === b.signer && same(a.body, b.body) && same(a
 /** @param {Own} own */
 function mayGoOn({ stopped }) {
   if (stopped) throw new Stopped(`this match was stopped for good: ${stopped}`, true)
-}
-
-// Whether the line of an option says what it is: the kind, then its cards by name or its figures. A cut names no place.
-/**
- * @param {string} line
- * @param {string} kind
- * @param {unknown[]} args
- * @param {{ pack: string[], hand: HeldCard[] }} held
- */
-function isLine(line, kind, args, { pack, hand }) {
-  const values = readArgs(kind, args, pack.length)
-  const ask = values.ask == null ? [] : ['raise', values.ask]
-  /** @type {Record<string, () => (string | undefined)[]>} */
-  const words = {
-    play: () => [pack[values.card], ...ask],
-    show: () => values.openings.map((/** @type {any} */ [, card]) => pack[card]).sort(),
-    cover: () => [pack[hand[values.slot]?.[0]]], cut: () => []
-  }
-  const [first, ...rest] = line.split(' ')
-  const said = kind === 'show' ? rest.sort() : rest
-  const isUnnamed = kind === 'cover' && rest.length === 0
-  return first === kind && (isUnnamed || said.join(' ') === (words[kind]?.() ?? args).join(' '))
 }
 
 /** Any option but to concede, if there is one: all are legal. @param {Option[]} options @returns {Option} */
@@ -457,11 +435,13 @@ export class Seat {
    * The options in the box, which `choose` signs one of. An option waits for this seat where the message is `must`, or a
    * hint says so.
    *
-   * @param {{ box: Uint8Array, at: number, offer: number }} message
+   * @param {{ box?: Uint8Array, at: number, offer: number }} message
    * @returns {Promise<Option[]>}
    */
   async offer({ box, at, offer }) {
-    const options = await this.openOptions(box, at, offer)
+    const { own: { seat }, setup: { mid } } = this.match
+    const value = box === undefined ? null : await this.openPrivate(box, ['truc/1/options', mid, seat, at, offer])
+    const options = readOptions(this, value)
     this.offered = { at, options }
     return options
   }
@@ -562,17 +542,6 @@ export class Seat {
     return ['truc/1/act', mid, k, head, index, own.seat, kind, args]
   }
 
-  /** @param {Uint8Array | undefined} box @param {number} at @param {number} offer @returns {Promise<Option[]>} */
-  async openOptions(box, at, offer) {
-    if (box === undefined) throw new Malformed('options outside a box')
-    const { own: { seat }, setup: { mid } } = this.match
-    const value = await this.openPrivate(box, ['truc/1/options', mid, seat, at, offer])
-    /** @type {Option[]} */
-    const options = optionsShape([value]).options
-    options.forEach((option) => this.checkOption(option))
-    return options
-  }
-
   /** @param {Uint8Array} box @param {Value} associated @returns {Promise<Value>} */
   async openPrivate(box, associated) {
     const { chain, match: { own: { seat }, setup: { mid } } } = this
@@ -580,23 +549,6 @@ export class Seat {
     const value = openPrivate(key, box, associated, BigInt(chain.counter))
     chain.counter = counterOf(box).toString()
     return value
-  }
-
-  /** An option is what its line says, opens one's own card in its place, and is allowed. @param {Option} option */
-  checkOption([kind, args, line]) {
-    const { pack, hands, match: { ledger, own: { seat } } } = this
-    const read = readArgs(kind, args, pack.length)
-    const { slot, card, salt, openings = [] } = read
-    if (!ledger.allows(seat, kind, read)) throw new Malformed('an option is what the rules forbid')
-    /** @type {import('./proof/records.mjs').Opening[]} */
-    const opened = kind === 'play' ? [[slot, card, salt]] : openings
-    const isSaid = isLine(line, kind, args, { pack, hand: hands.at(-1) ?? [] })
-    if (!isSaid) throw new Malformed('an option says one move and is another')
-    const isOwn = opened.every(([place, index, own]) => {
-      const held = hands.at(-1)?.[place]
-      return held !== undefined && held[0] === index && same(held[1], own)
-    })
-    if (!isOwn) throw new Malformed('an option opens another card than one holds')
   }
 
   /**
