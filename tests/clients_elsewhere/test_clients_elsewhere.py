@@ -133,6 +133,22 @@ def test_four_clients_of_three_kinds_play_together(real_server, tmp_path, client
     assert result_of(tmp_path) == "proven"
 
 
+@pytest.mark.slow
+@needs_node
+def test_keyed_clients_deal_with_a_bot_of_ours_where_the_host_sees_no_card(real_server, tmp_path) -> None:
+    homes = [tmp_path / f"{seat}" for seat in range(3)]
+    for home in homes:
+        home.mkdir()
+    options = ("mode=blind", "match=1", "target=2")  # at the last point a side sees its partners' cards
+    with bot(real_server, tmp_path, "truco-paulista", *options, seats=4) as (place, opponent):
+        players = [start(keyed(home), place) for home in homes]
+        assert [told(player)[::2] for player in players] == [(0, "")] * 3
+        assert opponent.wait(60) == 0
+    files = [(home / "match.truc").read_bytes() for home in homes]
+    assert [verify(file).host_saw_no_card for file in files] == [True] * 3
+    assert b"truc/1/lend" in files[0]
+
+
 SEEDS = (1, 2)
 """One for each client; the fourth cut of these comes within some ten kilobytes, which the shortest match has."""
 
