@@ -10,7 +10,7 @@ import sys
 import pytest
 from client.browser import needs_browser
 from page.playing import NAMES, SHORT, Match, Person, people, play_match, words
-from page.test_interruptions import own_server, some_moves, without_lost_connections
+from page.test_interruptions import KEPT, own_server, some_moves, without_lost_connections
 
 from truc_protocol.audit import verify
 
@@ -25,6 +25,7 @@ MATCHES = [
 ]
 SEALED = words()["sealed"]
 OF_A_NEW_TABLE = words()["new_table"]
+REPLAYED = "document.querySelector('.replay .badge.ok')?.textContent"
 BADGE = "document.querySelector('.badge.ok')?.textContent"
 
 
@@ -61,6 +62,8 @@ def test_a_match_outlives_a_reload_and_a_killed_server_within_a_hand(chrome, own
         assert all(player.play()["isOver"] for player in players)
         assert [player.page.look(BADGE) for player in players] == [SEALED["badge"]] * 2
         assert all(verify(player.saved()).host_saw_no_card for player in players)
+        first.go(f"/m/{first.page.wait_for(KEPT)}")
+        first.page.wait_until(f"{REPLAYED} === {json.dumps(SEALED['badge'])}")
         for player in players:
             without_lost_connections(player.page)
 

@@ -121,9 +121,9 @@ const WISHES = {
   // The verdict on the file alone, as any other program would give it.
   async verify({ n, match }) {
     const file = (await vault?.match(match))?.file
-    const { verify } = await import('../lib/proof/audit.mjs')
-    const { result, check, culprit } = file === undefined ? { result: null, check: null, culprit: null } : await verify(file)
-    tell({ what: 'reply', n, message: { t: 'ok', result, check, culprit } })
+    const { hostSawNoCard, verify } = await import('../lib/proof/audit.mjs')
+    const { result, check, culprit, ledger } = file === undefined ? { result: null, check: null, culprit: null, ledger: null } : await verify(file)
+    tell({ what: 'reply', n, message: { t: 'ok', result, check, culprit, isUnseenByHost: ledger !== null && hostSawNoCard(ledger) } })
   },
   async key({ n }) {
     tell({ what: 'reply', n, message: { t: 'ok', text: vault?.text ?? null, isSaved: vault?.self.saved ?? false } })

@@ -20,6 +20,10 @@ export const MODES = Object.keys(LEDGERS)
 /** What takes the records of a match whose setup is done. @param {Setup} table */
 export const ledgerOf = (table) => LEDGERS[table.terms.mode](table)
 
+/** Whether the records of the hands that are over show that the server could not see their cards. @param {Ledger} ledger */
+export const hostSawNoCard = ({ terms, hands, unopened, exposed }) =>
+  terms.mode === 'blind' && hands.length > 0 && unopened.length === 0 && exposed?.kind !== 'cheat'
+
 /**
  * @typedef {object} Verdict
  * @property {'proven' | 'refuted' | 'unreadable' | 'incomplete'} result

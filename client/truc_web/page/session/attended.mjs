@@ -3,6 +3,7 @@
 
 import { toHex } from '../../lib/bytes.mjs'
 import { Follower } from '../../lib/follower.mjs'
+import { hostSawNoCard } from '../../lib/proof/audit.mjs'
 import { Stopped } from '../../lib/line.mjs'
 import { somewhere } from '../../lib/own_options.mjs'
 import { Seat } from '../../lib/seat.mjs'
@@ -235,7 +236,7 @@ export class Attended {
   /** A record has passed every check. @param {Ledger} ledger @param {any} record */
   async passed(ledger, { k }) {
     const { table } = this
-    this.means.tell({ what: 'checked', table, k, phase: ledger.phase, isUnseenByHost: isUnseenByHost(ledger) })
+    this.means.tell({ what: 'checked', table, k, phase: ledger.phase, isUnseenByHost: hostSawNoCard(ledger) })
     const kind = ledger.records[k]?.kind
     const proved = ledger.hands.filter(({ dealt }) => dealt !== undefined)
     if (proved.length > this.handsProved) {
@@ -329,10 +330,6 @@ export class Attended {
     else await this.inTurn(async () => line.ask('sign', { table, match: talk.seat.mid, ...await talk.seat.sealSign(word, to) }))
   }
 }
-
-// Whether the records show that the server could not see the cards of the hands that are over.
-/** @param {Ledger} ledger */
-const isUnseenByHost = ({ terms, hands, unopened, exposed }) => terms.mode === 'blind' && hands.length > 0 && unopened.length === 0 && exposed?.kind !== 'cheat'
 
 // Where the pack is cut is the player's own choice, not the server's.
 /** @param {import('../../lib/seat.mjs').Option} option @param {number} cards @returns {import('../../lib/seat.mjs').Option} */

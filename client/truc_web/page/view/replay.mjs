@@ -75,7 +75,7 @@ function shown(ui, story, speech) {
 function verdict({ state, speech }, { match }) {
   const answer = state.answers[`verdict ${match}`]
   if (answer == null || answer.result === null) return null
-  const text = speech.say(`replay_page.${answer.result}`)
+  const text = speech.say(answer.result === 'proven' && answer.isUnseenByHost ? 'sealed.badge' : `replay_page.${answer.result}`)
   const how = VERDICTS[answer.result] ?? 'none'
   return h('span', { class: `badge ${how}`, role: 'img', 'aria-label': text, title: text }, shield(how), h('span', null, text))
 }
