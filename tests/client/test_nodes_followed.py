@@ -1,14 +1,12 @@
 """Tables of several nodes, as the library plays there: it follows where it is sent, and comes back when a node is gone."""
 
-from functools import partial
-
 import pytest
 import trio
 from client.hosting import Hosting
 from client.playing import eager_bot, homes
 from client.test_capabilities import ELSEWHERE, dialing
 from server.nodes import Nodes
-from server.test_routing import QUICK_S, Board, two
+from server.test_routing import QUICK_S, two
 
 from truc_client import ConnectError, Interrupted, LostError, MatchEnded, connect, parse_address
 from truc_client.bots import play_match
@@ -16,9 +14,6 @@ from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 from truc_protocol.errors import Code
 from truc_protocol.messages import Join, bye
-from truc_server import server as running_server
-from truc_server.cluster.routing import Routing
-from truc_server.storage import TableOwner
 
 pytestmark = pytest.mark.slow
 FRENCH = "truc-french"
@@ -79,14 +74,21 @@ async def test_match_is_played_with_somebody_whom_another_node_brings(nodes, tmp
         await both(table, joined)
 
 
-async def test_seat_is_sought_watched_and_resumed_on_another_node(nodes, tmp_path, monkeypatch):
-    board = Board()
-    monkeypatch.setattr(running_server, "Routing", partial(Routing, board=board))
+async def listed(connection, code: str) -> None:
+    """Wait until a node lists a table of another."""
+    with trio.fail_after(20):
+        while True:
+            if code in {table.table for table in await connection.tables()}:
+                return
+            await trio.sleep(0.05)
+
+
+async def test_seat_is_sought_watched_and_resumed_on_another_node(nodes, tmp_path):
     first, second, third = homes(tmp_path, False, False, False)
     async with two(nodes, "moved") as (one, other), connect(link(one), first) as north:
-        board.place = TableOwner("one", f"127.0.0.1:{one.port}", nodes.inner("one"))
         table = await north.create(FRENCH, options={"match": 1})
         async with connect(link(other), second) as south:
+            await listed(south, table.code)
             sought = await south.seek(FRENCH, options={"match": 1})
             assert (sought.code, south.address.port) == (table.code, one.port)
         async with connect(link(other), third) as east:
