@@ -23,12 +23,15 @@ from server import (
     test_store_sanctions,
 )
 from server.conftest import running, together
+from server.nodes import Nodes
 from server.rawclient import GoneError, Seat
 from server.stored import MID
 from server.test_store_leases import enter
+from server.visitors import follower, say
 from sqlalchemy import text
 
 from truc_protocol.audit import Result
+from truc_server.cluster import telling
 from truc_server.identity.identity import load_identity, roll
 from truc_server.main import main
 from truc_server.settings.folder import open_folder
@@ -201,6 +204,29 @@ async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(
             await seat.send_again()
         await together(*(seat.play for seat in seats))
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_node_hears_at_once_what_another_tells(tmp_path, database, monkeypatch):
+    monkeypatch.setattr(telling, "HEAR_S", 3_600)  # nobody looks by themselves
+    nodes = Nodes(tmp_path, database.url)
+    async with nodes.run("one") as one, nodes.run("two") as two:
+        speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
+        await say(speaks, "bon dia")
+        assert (await hears.until("chat"))["text"] == "bon dia"
+
+
+async def test_node_hears_again_after_the_connection_for_hints_was_lost(tmp_path, database, monkeypatch):
+    monkeypatch.setattr(telling, "AGAIN_S", 0.05)
+    nodes = Nodes(tmp_path, database.url)
+    async with nodes.run("one") as one, nodes.run("two") as two:
+        speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
+        with database.cluster.connect(NAME) as raw:
+            cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+            assert raw.execute(cut).fetchone() == (2,)
+        monkeypatch.setattr(telling, "HEAR_S", 3_600)
+        for n in range(2):
+            await say(speaks, f"line {n}")
+            assert (await hears.until("chat"))["text"] == f"line {n}"
 
 
 def test_connection_that_cannot_even_roll_back_is_an_error_and_not_used_again(store, monkeypatch):

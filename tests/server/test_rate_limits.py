@@ -65,6 +65,15 @@ def test_who_paid_longest_ago_is_forgotten_first(monkeypatch):
     assert len(meter) == 2
 
 
+def test_what_was_taken_elsewhere_is_owed_here_up_to_a_burst():
+    meter = Meter(2)
+    meter.charge("a", 1, NOW)
+    assert meter.pay("a", NOW) == 0
+    assert meter.owes("a", NOW) == 30_001
+    meter.charge("a", 100, NOW)
+    assert meter.owes("a", NOW) == 30_001
+
+
 def test_who_pays_again_is_not_forgotten_before_others(monkeypatch):
     monkeypatch.setattr(rate_limits, "SUBJECTS", 2)
     meter = Meter(2)

@@ -4,7 +4,7 @@ import pytest
 from server.stored import TABLE
 from server.test_store_leases import change, end_lease, enter
 
-from truc_server.storage import PlayerKind, StoreLostError
+from truc_server.storage import PlayerKind, SaveGuest, StoreLostError
 from truc_server.storage.bulletins import KEPT_MS
 from truc_server.storage.sql import Store
 from truc_server.storage.told import (
@@ -117,6 +117,16 @@ class TestBulletins:
         one.tell(first, Bulletin((OPEN, OPEN._replace(code="XYZ"))))
         assert one.stray_told(first) == ("ABC", "XYZ")
         assert two.stray_told(second) == ("XYZ",)
+
+    def test_guest_who_is_connected_to_any_node_is_not_pruned(self, pair):
+        (one, first), (two, _) = pair
+        one.commit([SaveGuest(b"g" * 16, "Gus", b"hash", 1)])
+        gus = ToldPlayer(b"g" * 16, PlayerKind.GUEST, "Gus", is_house=False, is_here=True)
+        one.tell(first, Bulletin(players=(gus,)))
+        assert two.prune_guests(before_ms=9, connected=(), now_ms=9) == 0
+        one.tell(first, Bulletin(players=(gus._replace(is_here=False),)))
+        assert two.prune_guests(before_ms=9, connected=(), now_ms=9) == 1
+        assert one.prune_guests(before_ms=9, connected=(), now_ms=9) == 0  # which another node has done
 
     def test_what_is_over_goes_after_a_while_and_what_a_node_told_that_is_gone_at_once(self, pair):
         (one, first), (two, second) = pair

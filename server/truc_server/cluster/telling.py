@@ -25,23 +25,19 @@ from truc_server.storage import StoreError
 from truc_server.storage.ear import Ear
 from truc_server.storage.told import Bulletin, Heard, Mark, Said, ToldLine, ToldPlayer, ToldTable
 
-EVERY_S: Final = 1.0  # between two bulletins, and at most between two times that the others are heard
+EVERY_S: Final = 1.0  # between two bulletins
+HEAR_S: Final = 1.0  # at most between two times that the others are heard
 SWEEP_S: Final = 60.0
-_AGAIN_S: Final = 5.0  # after a connection for hints was lost
+AGAIN_S: Final = 5.0  # after a connection for hints was lost
 _SWEPT: Final = "server"  # why a table is gone of which nobody has told why
 
 log = structlog.get_logger()
 
 
 class Telling:
-    """What goes between this node and the others.
-
-    Attributes:
-        took_s: how long the newest bulletin took to be stored.
-    """
+    """What goes between this node and the others."""
 
     def __init__(self, house: House, lobby: Lobby, others: Others, admission: Admission) -> None:
-        self.took_s = 0.0
         self._house = house
         self._lobby = lobby
         self._others = others
@@ -76,7 +72,6 @@ class Telling:
         bulletin = self._composed(draft)._replace(crowds=crowds)
         if self._has_told and not any(bulletin):
             return
-        began = trio.current_time()
         try:
             await house.journal.wait_durable(house.journal.gate)
             await trio.to_thread.run_sync(house.store.tell, house.lease, bulletin)
@@ -86,7 +81,6 @@ class Telling:
             self._complain("bulletin_not_told", error)
             return
         self._has_told = True
-        self.took_s = trio.current_time() - began
 
     def _composed(self, draft: Draft) -> Bulletin:
         tables = (self._told(code, reason) for code, reason in draft.tables.items())
@@ -108,7 +102,7 @@ class Telling:
 
     async def _keep_hearing(self) -> None:
         while True:
-            with trio.move_on_after(EVERY_S):
+            with trio.move_on_after(HEAR_S):
                 await self._hint.wait()
             self._hint = trio.Event()
             await self._try_to_hear()
@@ -189,7 +183,7 @@ class Telling:
                     await self._listen(ear)
             except (StoreError, OSError) as error:
                 self._complain("hints_lost", error)
-            await trio.sleep(_AGAIN_S)
+            await trio.sleep(AGAIN_S)
 
     async def _listen(self, ear: Ear) -> None:
         while True:

@@ -20,10 +20,8 @@ def open_ear(engine: Engine) -> "Ear | None":
     if engine.dialect.name != "postgresql":
         return None
     pooled = engine.raw_connection()
+    driver: Any = pooled.driver_connection
     pooled.detach()
-    driver = pooled.driver_connection
-    if driver is None:
-        return None
     driver.autocommit = True
     driver.execute(f"LISTEN {CHANNEL}")
     return Ear(driver)

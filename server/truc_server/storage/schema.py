@@ -171,6 +171,7 @@ seats = Table(
     Column("name", String, nullable=False),
     Column("ready", Boolean, nullable=False),
     Column("x", LargeBinary),
+    Index("ix_seats_player", "player"),
 )
 
 guests = Table(

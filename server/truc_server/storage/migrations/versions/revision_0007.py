@@ -93,6 +93,7 @@ def _add_bulletins() -> None:
     for table in ("board", "online", "crowds", "said"):
         op.create_index(f"ix_{table}_news", table, ["node", "n"])
     op.create_index("ix_online_player", "online", ["player"])
+    op.create_index("ix_seats_player", "seats", ["player"])  # a login asks at which tables a player sits
 
 
 def _numbered() -> tuple["sa.Column[int]", "sa.Column[int]"]:
