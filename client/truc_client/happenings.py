@@ -41,7 +41,8 @@ class Choice:
     line: str
     kind: str
     hints: Mapping[str, int | str]
-    args: tuple[Any, ...] | None = field(default=None, repr=False)
+    # not compared: the place of a cut is drawn anew whenever the options are found again
+    args: tuple[Any, ...] | None = field(default=None, repr=False, compare=False)
     at: int = field(default=0, compare=False)
 
 

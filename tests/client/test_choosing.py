@@ -5,8 +5,8 @@ from rows import each_row
 
 from truc_client import Choice, ChoiceError, RefusedError, YourTurn
 from truc_client.happenings import Happening
-from truc_client.matches.choosing import same_decision
-from truc_client.matches.offers import Offered
+from truc_client.matches.choosing import Choosing, same_decision
+from truc_client.matches.offers import FoundOptions, Offered
 from truc_protocol.bodies import Act, Open, Proxy, Release
 from truc_protocol.errors import Code
 from truc_protocol.messages import OpenOptions, refusal
@@ -42,6 +42,15 @@ def test_choice_stands_unless_something_was_decided_or_another_offer_made_in_bet
     offered, between, stands
 ) -> None:
     assert same_decision(PLAY, 4, offered, between) is stands
+
+
+def test_cut_is_one_of_the_newest_options_though_its_place_was_drawn_anew_since():
+    choosing, found = Choosing(), FoundOptions(3, must=True, deadline_ms=None, awaited=(0,))
+    first, again = (Choice("cut", "cut", {}, (place,), 3) for place in (11, 27))
+    for cut in (first, again):
+        choosing.take(Offered(3, 0, (cut,)), found, ())
+        choosing.interrupted()
+    choosing.check(first)
 
 
 async def test_choice_that_is_not_offered_is_refused(scripted, player) -> None:
