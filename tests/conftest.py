@@ -77,6 +77,7 @@ _BEGIN_FIRST = (
     "page/test_judged.py",
     "page/test_matches.py",
     "page/test_interruptions.py",
+    "simulation/test_simulation.py",
     "benchmarks/test_calls.py",
     "benchmarks/test_benchmarks.py",
 )

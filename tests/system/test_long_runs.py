@@ -40,7 +40,7 @@ def test_long_run_has_the_flags_that_the_page_tells(module, flags, monkeypatch, 
 def test_page_names_whatever_can_be_run():
     modules = [
         path
-        for folder in ("chaos", "fuzz", "page", "rules_elsewhere")
+        for folder in ("chaos", "fuzz", "page", "rules_elsewhere", "simulation")
         for path in (TESTS / folder).glob("*.py")
     ]
     run = {

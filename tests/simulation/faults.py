@@ -1,0 +1,134 @@
+"""The faults of a run: which, when and to whom, all drawn by the world's dice."""
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from simulation.database import Database, Line, Loss
+from simulation.network import Network
+from simulation.nodes import Node
+
+if TYPE_CHECKING:
+    from simulation.players import Participant
+    from simulation.world import World
+
+
+class Weights(NamedTuple):
+    """How often each fault happens, beside the others."""
+
+    crash: float = 3
+    stop: float = 1
+    pause: float = 3
+    loss: float = 3
+    unheard: float = 1
+    unanswered: float = 1
+    cut_off: float = 1
+    database: float = 1
+    cut: float = 3
+    stall: float = 1
+    clock: float = 1
+
+
+FEW: Final = Weights()
+
+
+class Faults:
+    """What goes wrong; `most` times at the most, `every_s` apart on average.
+
+    Attributes:
+        counted: how often each fault has happened.
+    """
+
+    def __init__(
+        self,
+        world: "World",
+        network: Network,
+        database: Database,
+        nodes: list[Node],
+        players: "list[Participant]",
+        *,
+        most: int,
+        every_s: float,
+        weights: Weights = FEW,
+    ) -> None:
+        self._world = world
+        self._network = network
+        self._store = database
+        self._nodes = nodes
+        self._players = players
+        self._left = most
+        self._every_s = every_s
+        self._weights = weights
+        self.counted: dict[str, int] = {}
+
+    def begin(self) -> None:
+        """Draw when the first one comes."""
+        if self._left > 0:
+            self._world.after(self._world.dice.expovariate(1 / self._every_s), self._strike)
+
+    def _strike(self) -> None:
+        self._left -= 1
+        (name,) = self._world.dice.choices(self._weights._fields, self._weights)
+        self.counted[name] = self.counted.get(name, 0) + 1
+        self._world.note("fault", name)
+        getattr(self, f"_{name}")()
+        self.begin()
+
+    def _node(self) -> Node:
+        return self._world.dice.choice(self._nodes)
+
+    def _seconds(self, shortest: float, longest: float) -> float:
+        """Return a time, the short ones as likely as the long."""
+        return float(shortest * (longest / shortest) ** self._world.dice.random())
+
+    def _crash(self) -> None:
+        self._node().crash(self._seconds(0.2, 120), silently=self._world.dice.random() < 0.3)
+
+    def _stop(self) -> None:
+        self._node().stop()
+
+    def _pause(self) -> None:
+        self._node().pause(self._seconds(0.5, 120))
+
+    def _line(self) -> Line | None:
+        machine = self._node().machine
+        return None if machine is None or machine.is_dead else self._store.lines[machine]
+
+    def _loss(self) -> None:
+        """Let a commit fail, before it is made or behind it."""
+        if (line := self._line()) is not None:
+            line.loss = self._world.dice.choice(list(Loss))
+
+    def _unheard(self) -> None:
+        """Let what a node asks of the database not arrive."""
+        if (line := self._line()) is not None:
+            line.asks_from = self._world.now + self._seconds(0.1, 30)
+
+    def _unanswered(self) -> None:
+        """Let what the database answers a node not arrive."""
+        if (line := self._line()) is not None:
+            line.hears_from = self._world.now + self._seconds(0.1, 30)
+
+    def _cut_off(self) -> None:
+        """Let nothing pass between a node and the database."""
+        if (line := self._line()) is not None:
+            line.asks_from = line.hears_from = self._world.now + self._seconds(0.1, 30)
+
+    def _database(self) -> None:
+        """Restart the database."""
+        self._store.restart(self._seconds(0.05, 20))
+
+    def _cut(self) -> None:
+        player = self._world.dice.choice(self._players)
+        for end in self._network.ends_of(player.machine):
+            end.cut()
+
+    def _stall(self) -> None:
+        player = self._world.dice.choice(self._players)
+        until = self._world.now + self._seconds(0.1, 8)
+        for near in self._network.ends_of(player.machine):
+            for end in (near, near.far)[:: self._world.dice.choice((1, -1))][
+                : self._world.dice.choice((1, 2))
+            ]:
+                end.held_until = until
+
+    def _clock(self) -> None:
+        self._node().bend_clock(self._world.dice.uniform(-30, 30))

@@ -1,0 +1,104 @@
+"""Runs of simulated servers: none may fail, each can be made again, and those of broken servers fail."""
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from simulation.observer import Observer
+from simulation.runs import run
+from simulation.simulation import new_database
+from simulation.world import ViolationError, World
+from sqlalchemy import select
+
+from truc_protocol.dealing import DealtCards, Opening
+from truc_server.storage import leases
+from truc_server.storage.journal import Journal
+from truc_server.storage.schema import nodes, ownership
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow
+
+TWICE = (5, 7)  # of three nodes each, with many faults
+WITHIN = 30  # seeds a broken server must be found
+
+
+def simulated(*arguments: str, hashes: str = "random") -> subprocess.CompletedProcess[str]:
+    """Make runs in a process of their own."""
+    command = [sys.executable, "-m", "tests.simulation", *arguments]
+    environment = os.environ | {"PYTHONHASHSEED": hashes}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("first", [0, 25])
+def test_fifty_runs_end_well(first):
+    made = simulated("--seeds", f"{first}:{first + 25}", "--processes", "1")
+    assert (made.returncode, made.stderr) == (0, "")
+
+
+def test_same_seed_makes_the_same_run_byte_for_byte_in_another_process():
+    first, again = (
+        simulated(
+            "--seeds", f"{TWICE[0]}:{TWICE[-1] + 1}", "--processes", "1", "--digests", hashes=hashes
+        ).stdout
+        for hashes in ("1", "2")
+    )
+    digests = [line.split()[1] for line in first.splitlines()[:-1]]
+    assert len(set(digests)) == TWICE[-1] + 1 - TWICE[0]
+    assert again.splitlines()[:-1] == first.splitlines()[:-1]
+
+
+def test_failing_seed_is_told_with_why_and_is_played_again_with_a_trace(monkeypatch, capsys):
+    from simulation import __main__ as program
+
+    monkeypatch.setattr("simulation.simulation.LONGEST_S", 0.5)
+    assert program.main(["--seed", "3"]) == 1
+    told = capsys.readouterr()
+    assert told.err == "seed 3: StuckError: it is not over after 0.5 s\n"
+    assert told.out.endswith("1 failed: \n")
+    assert program.main(["--seed", "3", "--trace"]) == 1
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert last == "seed 3: StuckError: it is not over after 0.5 s"
+    assert any("starts 1" in line for line in lines)
+
+
+BROKEN = {
+    "fence": [(leases, "FENCE", select(ownership.c.epoch))],
+    "acknowledgement": [(Journal, "gate", property(lambda _: 0, lambda _journal, _gate: None))],
+    "clock": [
+        (
+            leases,
+            "_ENDED",
+            select(nodes.c.name).where(nodes.c.lease_until_ms <= leases.db_now_ms() + 3_600_000),
+        )
+    ],
+}
+"""What is broken: the fence of a commit; that what is told waits for it; the clock by which leases end."""
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_broken_server_is_found_within_a_few_seeds(broken):
+    with ExitStack() as stack:
+        for owner, name, instead in BROKEN[broken]:
+            stack.enter_context(patch.object(owner, name, instead, create=True))
+        whys = (run(seed).why for seed in range(WITHIN))
+        found = next((why for why in whys if why is not None), None)
+    assert found is not None
+    assert found.startswith("ViolationError: ")
+
+
+def test_card_shown_early_is_found(tmp_path):
+    file = tmp_path / "truc.db"
+    file.write_bytes(new_database())
+    world = World(1)
+    observer = Observer(world, file)
+    observer.dealt(DealtCards(((Opening(3, b"s" * 16),),), (), 1))
+    observer.check_hidden(b"something else", "p1.0")
+    world.check()
+    observer.check_hidden(b"before " + b"s" * 16, "p1.0")
+    with pytest.raises(ViolationError, match="is sent what opens a card that nobody has played"):
+        world.check()
+    observer.close()
