@@ -117,6 +117,11 @@ def _take_over(
     return lease, recovery.read(store, restored, codes=store.owned(lease))
 
 
+def _public(settings: Settings) -> str:
+    """Return where players reach a node, as far as its settings say so."""
+    return settings.cluster.public or _place(settings, port=settings.listen.port).public
+
+
 def _place(settings: Settings, *, port: int) -> NodePlace:
     """Return what a node says about itself; port 0 while it does not listen yet."""
     if not port:
@@ -146,7 +151,11 @@ async def _run(
             await _start_inside(house, tasks)
             lobby = await _open_lobby(house, stored, tenancy, tasks)
             admission = Admission(house)
-            routing = None if tenancy is None else Routing(house, lobby, board=lobby)
+            routing = (
+                None
+                if tenancy is None
+                else Routing(house, lobby, public=_public(house.settings.now), board=lobby)
+            )
             elsewhere = None if routing is None else routing.routes
             dispatch = Dispatch(house.means(), lobby, admission, elsewhere)
             connections = Connections(

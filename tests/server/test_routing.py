@@ -290,6 +290,12 @@ async def test_page_is_brought_where_a_program_would_be_sent(nodes):
         assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
 
 
+async def test_nobody_is_sent_to_an_address_that_all_nodes_share(nodes):
+    async with two(nodes, "moved", public="all.example:7373") as (one, other):
+        table = await (await one.seat(seed=1)).create("truc-french", seats=2)
+        assert (await (await other.seat(seed=2)).client.ask({"t": "join", "table": table}))["t"] == "ok"
+
+
 async def test_match_goes_on_when_the_owner_dies_with_links_open(nodes):
     async with nodes.run("two", lease_s=QUICK_S, inner=nodes.inner("two"), route="proxy") as other:
         async with nodes.run("one", inner=nodes.inner("one"), route="proxy") as one:

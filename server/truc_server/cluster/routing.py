@@ -21,13 +21,13 @@ _LEASES: Final = 3
 
 
 class Routing:
-    """The ways between this node and the others; `board` knows the public tables of these.
+    """The ways between this node and the others; `public` is where players reach this one, `board` knows the tables of these.
 
     Attributes:
         routes: what becomes of requests for tables that are not here.
     """
 
-    def __init__(self, house: House, lobby: Lobby, *, board: Board | None = None) -> None:
+    def __init__(self, house: House, lobby: Lobby, *, public: str, board: Board | None) -> None:
         cluster = house.settings.now.cluster
         self._house = house
         self._lobby = lobby
@@ -36,6 +36,7 @@ class Routing:
         self._links = Links(house, cluster.node)
         self.routes = Routes(
             cluster.node,
+            public,
             lobby,
             house.journal,
             house.pace,

@@ -129,6 +129,7 @@ class Routes:
     def __init__(
         self,
         node: str,
+        public: str,
         lobby: Lobby,
         journal: Journal,
         pace: Pace,
@@ -140,6 +141,7 @@ class Routes:
         board: Board | None = None,
     ) -> None:
         self._node = node
+        self._public = public
         self._lobby = lobby
         self._journal = journal
         self._pace = pace
@@ -185,7 +187,9 @@ class Routes:
         self, peer: Peer, player: Player, message: ClientMessage, place: TableOwner, code: str | None
     ) -> bool:
         """Send a client to another node, or its request; False if neither way is open."""
-        is_sent = self._sends and bool(place.public) and peer.can_move and not self._stays(peer)
+        # behind one address for all of them a client that is sent there may come to any, this one too
+        is_elsewhere = place.public not in ("", self._public)
+        is_sent = self._sends and is_elsewhere and peer.can_move and not self._stays(peer)
         if not (is_sent or place.inner):
             return False
         login.remember(self._journal, peer)  # a guest who was not stored is unknown there
