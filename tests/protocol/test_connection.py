@@ -25,6 +25,7 @@ from truc_protocol.messages import (
     encode,
     refusal,
 )
+from truc_protocol.messages.heads import head_of
 from truc_protocol.wire.connection import (
     MAX_OUTSTANDING,
     TRANSITIONS,
@@ -435,3 +436,34 @@ def test_ping_goes_both_ways():
         [Ping(n=1)],
         [Pong(n=1)],
     )
+
+
+# A connection that somebody else has led in, and what is passed on over one
+
+
+def test_connection_that_is_handed_on_begins_logged_in_with_the_limits_of_that():
+    connection = Connection(Role.SERVER)
+    connection.begin_ready()
+    long = to_frame(pack({"t": "leave", "id": 1, "table": "ABCDE", "x": "y" * LOGIN_LIMIT}), CLIENT_LIMIT)
+    assert connection.receive(long) == [Leave(id=1, table="ABCDE")]
+    assert connection.is_ready
+
+
+def test_request_that_is_answered_by_a_frame_made_elsewhere_is_closed_once():
+    connection = Connection(Role.SERVER)
+    connection.begin_ready()
+    connection.receive(to_frame(encode(Leave(id=7, table="ABCDE")), CLIENT_LIMIT))
+    assert [connection.close_request(7), connection.close_request(7)] == [True, False]
+    assert connection.outstanding == frozenset()
+    connection.receive(to_frame(encode(Leave(id=7, table="ABCDE")), CLIENT_LIMIT))
+    assert connection.outstanding == {7}
+
+
+def test_head_of_a_message_is_read_whatever_else_is_in_it():
+    head = head_of(encode(Ok(re=7, table="ABCDE", seat=1)))
+    assert (head.t, head.re, head.close) == ("ok", 7, False)
+    assert head_of(encode(bye(Code.MOVED, "there", to="there:1"))).code == "moved"
+    assert head_of(pack({"t": "x-new", "n": {"deep": [1]}, "re": None})).t == "x-new"
+    for broken in (b"", b"\x80", pack({"t": 1}), pack({"re": 1})):
+        with pytest.raises(ValueError, match=r"truncated|required field|Expected `str`"):
+            head_of(broken)
