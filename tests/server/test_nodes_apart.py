@@ -5,12 +5,19 @@ from functools import partial
 
 import pytest
 import trio
+from server.calls import awake, called, nothing, until
 from server.conftest import QUICK, changed, together
 from server.nodes import Nodes
 from server.rawclient import RawClient
+from server.substituting import TERMS, hand_called
+from server.test_calling import BOTS, bot
 from server.visitors import follower, guest, heard, keyed, said, say
 
 from truc_protocol.crypto import keys
+from truc_server.lobby.names import LentNames
+from truc_server.lobby.other_players import OtherPlayers
+from truc_server.storage import PlayerKind
+from truc_server.storage.told import ToldPlayer
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}
@@ -274,3 +281,49 @@ class TestTalk:
             assert kicked["t"] == "ok"
             with trio.fail_after(SOON_S):
                 assert (await other.until("bye"))["code"] == "kicked"
+
+
+class TestBots:
+    async def test_bot_at_another_node_is_called_to_a_free_seat_and_comes(self, nodes):
+        bots = changed(QUICK, tables={"company_s": 1}, access={"bots": BOTS})
+        async with (
+            nodes.run("one", bots, inner=nodes.inner("one"), route="proxy") as one,
+            nodes.run("two", bots, inner=nodes.inner("two"), route="proxy") as two,
+        ):
+            await nodes.known("one", "two")
+            house_bot = await bot(two)
+            waiting = await one.seat(seed=5)
+            table = await waiting.create("truc-catalan", seats=2)
+            assert (await waiting.ready())["t"] == "ok"
+            wanted = await house_bot.client.until("players_wanted")
+            assert (wanted["table"], wanted["seat"], wanted["variant"]) == (table, 1, "truc-catalan")
+            assert (await house_bot.client.ask_patiently({"t": "join", "table": table}))["seat"] == 1
+
+    async def test_bot_at_another_node_is_called_to_a_seat_that_becomes_vacant(self, nodes):
+        bots = changed(QUICK, access={"bots": BOTS})
+        async with nodes.run("one", bots) as one, nodes.run("two", bots) as two:
+            house_bot = await bot(two)
+            seats = await called(one, options={**TERMS, "release_ms": 1_000})
+            await awake(*seats)
+            seats[1].follow = nothing
+            await until(seats, lambda seat: hand_called(seat, 1))
+            async with trio.open_nursery() as playing:
+                playing.start_soon(seats[0].play)
+                wanted = await house_bot.client.until("bot_wanted")
+                playing.cancel_scope.cancel()
+            assert (wanted["table"], wanted["seat"]) == (seats[0].table, 1)
+            assert wanted["match"] == seats[0].ledger.setup.mid
+
+
+def test_bots_that_another_node_has_started_are_known_wherever_they_are_connected():
+    players = OtherPlayers(LentNames())
+    key = keys.generate_signing_key().public
+    tag = keys.fingerprint(key)
+    started = ToldPlayer(key, PlayerKind.KEY, "one-bot-1", is_house=True, is_here=False)
+    players.hear("one", started)
+    players.hear("two", started._replace(is_house=False, is_here=True))
+    assert (tag in players, players.house) == (True, {tag})
+    players.lose("two")
+    assert (tag in players, players.house) == (False, {tag})
+    players.hear("one", started._replace(is_house=False))
+    assert players.house == set()

@@ -151,6 +151,8 @@ class Telling:
                 kick(self._lobby, line.tag)
             case Said.FORGET:
                 forget_elsewhere(self._lobby, Player(line.kind, line.player, ""))
+            case Said.CALL:
+                self._lobby.calls.pass_on(line)
             case _:
                 assert_never(line.what)
 

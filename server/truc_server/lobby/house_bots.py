@@ -1,56 +1,61 @@
 """The host's own bots: who they are, and how they are called to vacant seats of matches and free seats of open tables.
 
 A call asks for nothing and gives nothing: a bot that is called joins as anybody may, and the first record that can
-stand gets the seat. Nothing is kept; whom to call follows from who is connected and what is vacant. Invariant: only
-keys that the host has listed, or whose bots the server has started, are called, because a call may hold the code of a
+stand gets the seat. Nothing is kept; whom to call follows from who is connected and what is vacant. Where other nodes may
+have bots connected, these pass a call on: to all of them for a seat in a match, to one each for a seat at an open table that
+nobody here is called to. Invariant: only keys that the host has listed, or whose bots the server has started, are called, because a call may hold the code of a
 private table; nobody is called to the free seats of such a table.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from truc_protocol.messages import BotWanted, PlayersWanted
+from truc_protocol.messages import BotWanted, PlayersWanted, encode
+from truc_protocol.messages.wire import Direction, decode
 from truc_protocol.records import BLIND
 from truc_server.lobby.online_players import OnlinePlayers
+from truc_server.lobby.others import Others
 from truc_server.net.peer import Peer, Player
 from truc_server.operation.drain import ServerDrain
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind
+from truc_server.storage.told import Said, ToldLine
 from truc_server.table_data.codes import label
 
 if TYPE_CHECKING:
+    from truc_server.matches.game import Game
     from truc_server.tables.table import Table
     from truc_server.timing.timers import Timer, Timers
 
 HOUSE_BOTS: Final = "house-bots"
+Called = BotWanted | PlayersWanted
 
 log = structlog.get_logger()
 
 
 class BotCalls:
-    """The calls to the host's own bots; those of other nodes are `elsewhere`, and called there.
+    """The calls to the host's own bots; those of `others` are known by what these have told, and called there.
 
     Attributes:
         listed: the fingerprints of the keys that the settings name.
         started: those of the bots that the server has started.
     """
 
-    def __init__(
-        self, listed: Sequence[str], presence: OnlinePlayers, elsewhere: Collection[str] = ()
-    ) -> None:
+    def __init__(self, listed: Sequence[str], presence: OnlinePlayers, others: Others | None) -> None:
         self._presence = presence
-        self._elsewhere = elsewhere
+        self._others = others
+        self._elsewhere: Collection[str] = () if others is None else others.players.house
         self.listed = listed
         self.started: Sequence[str] = ()
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Every bot, once."""
-        return tuple(dict.fromkeys((*self.listed, *self.started)))
+        """Every bot, once, those that other nodes have started included."""
+        return tuple(dict.fromkeys((*self.listed, *self.started, *sorted(self._elsewhere))))
 
     def is_bot(self, player: Player) -> bool:
         """Tell whether a player is one of the host's own bots, of this node or another."""
@@ -69,6 +74,9 @@ class BotCalls:
             bot = self._listener(tag)
             if bot is not None:
                 _call(bot, table)
+        if self._others is not None and table.game is not None:
+            for called in _calls(table, table.game):
+                self._call_elsewhere(self._others, table, called)
 
     def fill(self, table: "Table") -> None:
         """Call bots that do not sit at an open table yet, one to each of its free seats."""
@@ -78,11 +86,36 @@ class BotCalls:
             for bot in listeners
             if bot.player is not None and table.board.seat_of(bot.player) is None and _can_play(bot, table)
         )
-        free = (seat for seat, seated in enumerate(table.board.seats) if seated is None)
-        for seat, bot in zip(free, others, strict=False):
-            variant = table.made.chosen.variant.name
-            bot.send(PlayersWanted(table=table.code, seat=seat, variant=variant))
-            _note(bot, table, seat)
+        variant = table.made.chosen.variant.name
+        for seat in (seat for seat, seated in enumerate(table.board.seats) if seated is None):
+            called, bot = PlayersWanted(table=table.code, seat=seat, variant=variant), next(others, None)
+            if bot is not None:
+                bot.send(called)
+                _note(bot, table.code, seat)
+            elif self._others is not None:
+                self._call_elsewhere(self._others, table, called)
+
+    def _call_elsewhere(self, others: Others, table: "Table", called: Called) -> None:
+        others.notes.say(Said.CALL, name=table.made.chosen.mode, text=encode(called).hex())
+
+    def pass_on(self, line: ToldLine) -> None:
+        """Call bots that are connected here to a seat at another node."""
+        called = decode(bytes.fromhex(line.text), Direction.TO_CLIENT)
+        if self._others is None or not isinstance(called, BotWanted | PlayersWanted):
+            return
+        seated = self._others.tables.seated_at(called.table)
+        bots = [
+            bot
+            for bot in filter(None, map(self._listener, self.tags))
+            if bot.player is not None
+            and bot.player.id not in seated
+            and (bot.plays_blind or line.name != BLIND)
+        ]
+        if isinstance(called, PlayersWanted) and bots:
+            bots = [bots[called.seat % len(bots)]]
+        for bot in bots:
+            bot.send(called)
+            _note(bot, called.table, called.seat)
 
     def _listener(self, tag: str) -> Peer | None:
         """Return the newest connection of a player that asked to be called."""
@@ -108,21 +141,25 @@ def _call(peer: Peer, table: "Table") -> None:
         return
     if not _can_play(peer, table):
         return
+    for called in _calls(table, game):
+        peer.send(called)
+        _note(peer, table.code, called.seat)
+
+
+def _calls(table: "Table", game: "Game") -> Iterator[BotWanted]:
+    """Yield a call to each vacant seat of a match."""
     for seat in table.board.vacant:
-        peer.send(
-            BotWanted(
-                table=table.code,
-                match=game.mid,
-                seat=seat,
-                variant=table.made.chosen.variant.name,
-                left_ms=game.waits.vacant_ms,
-            )
+        yield BotWanted(
+            table=table.code,
+            match=game.mid,
+            seat=seat,
+            variant=table.made.chosen.variant.name,
+            left_ms=game.waits.vacant_ms,
         )
-        _note(peer, table, seat)
 
 
-def _note(bot: Peer, table: "Table", seat: int) -> None:
-    log.info("bot_called", bot=bot.player and bot.player.tag, table=label(table.code), seat=seat)
+def _note(bot: Peer, code: str, seat: int) -> None:
+    log.info("bot_called", bot=bot.player and bot.player.tag, table=label(code), seat=seat)
 
 
 class Filling:

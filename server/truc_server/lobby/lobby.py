@@ -82,9 +82,7 @@ class Lobby:
         elsewhere = None if others is None else Counts(others.tables.made_by, others.tables.made_from)
         self.made = MadeTables(settings.now.limits, elsewhere)
         self.following = LobbyFollowers(backing.timers, self._state)
-        self.calls = BotCalls(
-            settings.now.access.bots, self.presence, () if others is None else others.players.house
-        )
+        self.calls = BotCalls(settings.now.access.bots, self.presence, others)
         self._filling = Filling(settings, backing.timers, backing.drain, self.calls)
         self._backing = backing
         self._settings = settings

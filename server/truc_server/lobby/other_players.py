@@ -15,11 +15,12 @@ class OtherPlayers:
     """The players who are connected to other nodes, by tag.
 
     Attributes:
-        house: the tags of those who are the host's own bots there.
+        house: the tags of the host's own bots that other nodes have started, connected or not.
     """
 
     def __init__(self, lent: LentNames) -> None:
         self.house: set[str] = set()
+        self._house: dict[str, set[str]] = {}  # by node
         self._lent = lent
         self._at: dict[str, dict[str, ToldPlayer]] = {}  # by tag, then by node: who came last comes last
         self._tags: list[str] = []
@@ -36,19 +37,30 @@ class OtherPlayers:
         """Take up what a node tells of a player."""
         tag = tag_of(told.kind, told.player)
         self._drop(node, tag)
+        self._note_house(node, tag, is_house=told.is_house)
         if not told.is_here:
             return
         if tag not in self._at:
             insort(self._tags, tag)
         self._at.setdefault(tag, {})[node] = told
-        if told.is_house:
-            self.house.add(tag)
         self._lent.add(told.player, told.name)
 
     def lose(self, node: str) -> None:
         """Forget who is connected to a node that is gone."""
+        self._house.pop(node, None)
+        self._count_house()
         for tag in [tag for tag, nodes in self._at.items() if node in nodes]:
             self._drop(node, tag)
+
+    def _note_house(self, node: str, tag: str, *, is_house: bool) -> None:
+        started = self._house.setdefault(node, set())
+        if is_house != (tag in started):
+            started ^= {tag}
+            self._count_house()
+
+    def _count_house(self) -> None:
+        self.house.clear()
+        self.house.update(*self._house.values())
 
     def _drop(self, node: str, tag: str) -> None:
         nodes = self._at.get(tag, {})
@@ -57,7 +69,6 @@ class OtherPlayers:
             return
         self._lent.drop(told.player, told.name)
         if not nodes:
-            self.house.discard(tag)
             del self._at[tag]
             del self._tags[bisect_left(self._tags, tag)]
 

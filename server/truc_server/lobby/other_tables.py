@@ -136,6 +136,11 @@ class OtherTables:
         """Return how many seats a player has at other nodes."""
         return len(self._seats.get(player, _NONE))
 
+    def seated_at(self, code: str) -> frozenset[bytes]:
+        """Return who has a seat at a table."""
+        told = self._told.get(code)
+        return frozenset() if told is None else frozenset(held.player for held in told.seats)
+
     def public_tables_of(self, player: bytes) -> tuple[str, ...]:
         """Return the codes of the public tables where a player sits as far as everybody may know."""
         held = self._seats.get(player, _NONE)

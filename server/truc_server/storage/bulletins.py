@@ -171,7 +171,7 @@ def sweep(connection: Connection) -> None:
     """Drop what has been over for a while, and what nodes have told that are gone."""
     until = db_now_ms() - bindparam("kept", KEPT_MS, BigInteger)
     connection.execute(delete(board).where(board.c.reason.is_not(None), board.c.at_ms < until))
-    connection.execute(delete(online).where(~online.c.is_here, online.c.at_ms < until))
+    connection.execute(delete(online).where(~online.c.is_here, ~online.c.is_house, online.c.at_ms < until))
     connection.execute(delete(crowds).where(crowds.c.connections == 0, crowds.c.at_ms < until))
     connection.execute(delete(said).where(said.c.at_ms < until))
     live = select(nodes.c.name)

@@ -41,7 +41,7 @@ class ToldTable(NamedTuple):
 
 
 class ToldPlayer(NamedTuple):
-    """A player who is connected to a node, or is no longer; `is_house` tells that it is one of the host's own bots."""
+    """A player who is connected to a node, or is not any more; `is_house` tells that it is a bot that this node has started."""
 
     player: bytes
     kind: PlayerKind
@@ -60,7 +60,7 @@ class ToldCrowd(NamedTuple):
 
 
 class Said(StrEnum):
-    """What a line is: chat of the lobby, words of the host, or something about a player wherever they are."""
+    """What a line is: chat of the lobby, words of the host, something about a player wherever they are, a call to bots."""
 
     CHAT = "chat"
     HOST = "host"
@@ -68,6 +68,7 @@ class Said(StrEnum):
     IGNORE = "ignore"
     HEAR = "hear"
     FORGET = "forget"
+    CALL = "call"
 
 
 class ToldLine(NamedTuple):

@@ -85,8 +85,13 @@ class OwnBots:
 
     def _renew_calls(self) -> None:
         wanted = self._settings.now.tables.bots
-        players = [player for number, player in self._players.items() if number <= wanted]
-        self._lobby.calls.started = [player.tag for player in players]
+        before = self._lobby.calls.started
+        self._lobby.calls.started = [
+            player.tag for number, player in self._players.items() if number <= wanted
+        ]
+        if self._lobby.others is not None and self._lobby.calls.started != before:
+            for player in self._players.values():
+                self._lobby.others.notes.player(player)
 
     async def _keep(self, number: int) -> None:
         """Start a bot again whenever it ends, the later the sooner it has ended."""
