@@ -1,5 +1,6 @@
 """PostgreSQL in place of SQLite: the tests of the store that are not about files once more, and a server that plays on it."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -25,7 +26,7 @@ from server import (
 from server.conftest import running, together
 from server.nodes import Nodes
 from server.rawclient import GoneError, Seat
-from server.stored import MID
+from server.stored import MATCH, MID, TABLE, record
 from server.test_store_leases import enter
 from server.visitors import follower, say
 from sqlalchemy import text
@@ -47,6 +48,7 @@ from truc_server.storage import (
     statements,
 )
 from truc_server.storage.archive import Archive, open_archive
+from truc_server.storage.backups import read_restored
 from truc_server.storage.node_keys import keys_of
 from truc_server.storage.schema import REVISION, metadata
 from truc_server.storage.sql import Store, open_store
@@ -336,3 +338,47 @@ def test_nodes_that_start_together_find_an_empty_database_migrated_once(migrated
     for opened in stores:
         with closing(opened):
             assert opened.nodes() == ()
+
+
+class TestDump:
+    """`restore --dump`: the database was restored from a dump of PostgreSQL's own tools."""
+
+    @pytest.fixture
+    def data(self, tmp_path, database, monkeypatch):
+        monkeypatch.setenv("TRUC_STORE_URL", database.url)
+        folder = open_folder(tmp_path / "data")
+        load_identity(folder)
+        return folder
+
+    def call(self, data, *arguments: str):
+        return CliRunner().invoke(main, ["restore", "--dump", "--data", str(data.root), *arguments])
+
+    def test_matches_under_way_are_held_at_the_next_starts(self, data, store):
+        store.commit([TABLE._replace(match=MID, state="playing"), MATCH, record(0), record(1)])
+        store.release(store._lease)
+        result = self.call(data)
+        assert (result.exit_code, result.stdout.startswith("matches under way: 1, each goes on when")) == (
+            0,
+            True,
+        )
+        restored = read_restored(data)
+        assert (restored.holds(MID, 2), restored.gives_up) == (True, False)
+
+    def test_tables_of_matches_under_way_are_closed_if_the_host_wants_it(self, data, store):
+        store.commit([TABLE._replace(match=MID, state="playing"), MATCH, record(0)])
+        store.release(store._lease)
+        assert "their tables are closed" in self.call(data, "--open-matches", "close").stdout
+        assert read_restored(data).gives_up
+
+    def test_next_claim_has_an_epoch_that_none_of_the_original_had(self, data, store, rival):
+        before = store._lease.epoch
+        store.release(store._lease)
+        assert self.call(data).exit_code == 0
+        assert rival.claim("again").epoch > max(before, 1_700_000_000)
+
+    def test_database_on_which_a_server_runs_is_refused(self, data, fresh, monkeypatch):
+        monkeypatch.setattr(time, "sleep", lambda _: None)  # as if its lease had been renewed meanwhile
+        enter(fresh, "one")
+        result = self.call(data)
+        assert (result.exit_code, "no server runs, got nodes: one" in result.stderr) == (1, True)
+        assert not data.restored.exists()

@@ -286,7 +286,7 @@ admin: Final = click.Group(
     short_help="Look into the running server, and change it.",
     help="Look into the running server and change it, without stopping it.",
     commands=[
-        _command(requests.Who, _who_lines),
+        _command(requests.Who, _who_lines, "List connections; with TEXT those that contain it."),
         _command(requests.FindTables, _table_lines, "List the tables; with TEXT those that contain it."),
         _command(requests.Kick, _kick_lines, "End every connection of SUBJECT, who may come back."),
         _command(requests.Ban, _imposed("shut out")),

@@ -1,9 +1,10 @@
 """Commands of `truc-server` that let a server outlive its machine: taking a backup, also while it runs, and restoring one."""
 
-from collections.abc import Iterator
-from contextlib import nullcontext
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,13 +16,18 @@ from truc_server.commands.command_line import (
     load_settings,
     on_server,
     settings_path,
+    used,
 )
 from truc_server.settings.folder import locked, open_folder, used_folder
 from truc_server.settings.settings import Settings
-from truc_server.storage.backups import Manifest, OpenMatches, back_up, checked
+from truc_server.storage.backups import Manifest, OpenMatches, Restored, back_up, checked, write_restored
 from truc_server.storage.backups import restore as restore_into
 
+if TYPE_CHECKING:
+    from truc_server.storage.sql import Store
+
 _CERTIFICATE: Final = frozenset({"listen.certificate", "listen.certificate_key"})
+_LONGEST_LEASE_S: Final = 60.0
 _MEANS: Final[dict[OpenMatches, str]] = {
     "ask": "each goes on when all of its players are back and none has seen more of it than the backup has",
     "continue": "they go on at once",
@@ -66,11 +72,30 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
     help="What becomes of matches under way: ask the players what they have seen, continue at once, or close the tables.",
 )
 @click.option("--check", "is_check", is_flag=True, help="Check the backup, and write nothing.")
-@click.argument("source", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.option(
+    "--dump",
+    "is_dump",
+    is_flag=True,
+    help="The database of store.url was restored from a dump: note that it is old.",
+)
+@click.argument("source", metavar="FOLDER", type=click.Path(path_type=Path), required=False)
 def restore(
-    file: Path | None, source: Path, wanted: OpenMatches | None, is_check: bool, **flags: object
+    file: Path | None,
+    source: Path | None,
+    wanted: OpenMatches | None,
+    *,
+    is_check: bool,
+    is_dump: bool,
+    **flags: object,
 ) -> None:
     """Restore the backup in FOLDER into the data folder, which must be empty or absent."""
+    if is_dump:
+        if source is not None or is_check:
+            raise click.UsageError("expected --dump without FOLDER and without --check")
+        _note_dump(file, flags, wanted or "ask")
+        return
+    if source is None:
+        raise click.UsageError("expected FOLDER, a backup, or --dump")
     if is_check:
         with failures():
             click.echo(f"{source}: sound, {_described(checked(source))}")
@@ -85,6 +110,31 @@ def restore(
     if manifest.matches:
         click.echo(f"matches under way: {_MEANS[chosen]}")
     click.echo("the old server must not run any more", err=True)
+
+
+def _note_dump(file: Path | None, flags: Mapping[str, object], chosen: OpenMatches) -> None:
+    """Make the next starts on a restored database careful."""
+    # Slow to import.
+    from truc_server.storage.sql import open_store
+
+    with used(file, flags) as (settings, folder):
+        if not settings.store.url:
+            raise WrongSettingsError("expected store.url to name the database that was restored from a dump")
+        with locked(folder), closing(open_store(settings.store.url)) as store:
+            time.sleep(_left_s(store))  # leases that were dumped with the rest
+            play = store.leave_behind(int(time.time()))
+            if chosen != "continue":
+                write_restored(folder, Restored(play.matches, play.terms, gives_up=chosen == "close"))
+    click.echo(f"matches under way: {len(play.matches)}, {_MEANS[chosen]}")
+    if chosen != "continue":
+        click.echo(f"copy {folder.restored} into the data folder of every other node", err=True)
+    click.echo("the old server must not run any more", err=True)
+
+
+def _left_s(store: "Store") -> float:
+    """Return after how many seconds no node has a lease any more, unless it is renewed."""
+    left_ms = max((node.left_ms or 0 for node in store.nodes()), default=0)
+    return min(max(0, left_ms) / 1_000, _LONGEST_LEASE_S)
 
 
 def _described(manifest: Manifest) -> str:

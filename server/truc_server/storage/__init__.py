@@ -333,6 +333,13 @@ class SanctionKind(StrEnum):
     MUTE = "mute"
 
 
+class OpenPlay(NamedTuple):
+    """What is under way in a copy: each match with the number of its records, and the `th` of terms that are out."""
+
+    matches: Mapping[bytes, int]
+    terms: frozenset[bytes]
+
+
 class Sanction(NamedTuple):
     """What the host has imposed by command on a subject, written as in the settings; None is for ever."""
 

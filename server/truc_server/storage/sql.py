@@ -38,6 +38,7 @@ from truc_server.storage import (
     Write,
     archive,
     bulletins,
+    dumps,
     housekeeping,
     leases,
     node_keys,
@@ -194,6 +195,7 @@ class Store:
     delete_match = _writes(housekeeping.delete_match)
     unrate = _writes(ratings.unrate)
 
+    leave_behind = _writes(dumps.leave_behind)
     check_keys = _writes(node_keys.check_keys)
 
     # Of leases: on connections of their own, so that no long commit keeps a renewal waiting.

@@ -8,7 +8,7 @@ and every one that was committed before it began.
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection
 
 from truc_server.operation import disk
-from truc_server.storage import StoreError
+from truc_server.storage import OpenPlay, StoreError
 from truc_server.storage.schema import REVISION
 
 BUSY_TIMEOUT_MS: Final = 5_000
@@ -120,13 +120,6 @@ def _address(database: Path) -> str:
     """Return the address to open it by: with no log beside it nobody writes to it, and no log is to be made."""
     is_alone = not database.with_name(f"{database.name}-wal").exists()
     return f"file:{quote(str(database.absolute()))}?{'immutable=1' if is_alone else 'mode=ro'}"
-
-
-class OpenPlay(NamedTuple):
-    """What is under way in a copy: each match with the number of its records, and the `th` of terms that are out."""
-
-    matches: Mapping[bytes, int]
-    terms: frozenset[bytes]
 
 
 def copy_database(source: Path, target: Path) -> None:
