@@ -101,7 +101,7 @@ async def serve(
 def _take_over(
     settings: Settings, folder: Folder, store: Store, identity: Identity
 ) -> tuple[Lease, recovery.Stored]:
-    """Take up what is the server's own: every table; as a node, those of its name; blocks.
+    """Claim what is the server's own, and read every table; a node reads those of its name later; blocks.
 
     If the server has moved that is none, as they go on elsewhere by now.
     """
@@ -114,7 +114,7 @@ def _take_over(
         return store.claim(owner), recovery.read(store, restored)
     store.check_keys(node, keys_of(identity))
     lease = store.join(node, _place(settings, port=0), lease_ms=lease_ms(settings.cluster))
-    return lease, recovery.read(store, restored, codes=store.owned(lease))
+    return lease, recovery.Stored((), (), restored=restored)
 
 
 def _public(settings: Settings) -> str:
@@ -186,7 +186,7 @@ async def _run(
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)
             fingerprint = house.identity.fingerprint
-            log.info("listening", port=port, tables=len(stored.tables), fingerprint=fingerprint)
+            log.info("listening", port=port, tables=len(lobby.tables()), fingerprint=fingerprint)
             if own := house.catalogue.own():
                 log.info("own_games", names=", ".join(own))
             bots = OwnBots(house, lobby, folder, place_from_here(listeners))
@@ -239,7 +239,7 @@ async def _open_lobby(
     recovery.restore(backing, lobby, stored)
     if tenancy is not None:
         lobby.withhold(*await trio.to_thread.run_sync(house.store.codes))
-        tasks.start_soon(tenancy.run, lobby, stored.restored)
+        await tasks.start(tenancy.run, lobby, stored)
     return lobby
 
 

@@ -1,6 +1,7 @@
 """Several nodes on one database: what one leaves, another takes up, and nobody notices but by a new connection."""
 
 import contextlib
+import time
 from functools import partial
 
 import pytest
@@ -11,6 +12,7 @@ from server.rawclient import Seat
 from server.restarting import come_back, play_until_gone
 
 from truc_protocol.audit import Result
+from truc_server import recovery
 from truc_server.storage import StoreError, StoreLostError
 
 pytestmark = pytest.mark.slow
@@ -126,3 +128,54 @@ async def test_tables_that_were_taken_and_could_not_be_read_at_once_are_read_aga
         await taken_up(second, seats[0])
         await finish(nodes, second, seats)
     assert len(failed) == 1
+
+
+async def test_node_holds_its_lease_while_it_reads_what_it_had(nodes, monkeypatch):
+    """However many tables there are: others would take them, and it would end and begin again for ever."""
+    async with nodes.run("one") as first:
+        seats = await first.match(2, options={"match": 1})
+        await play_into(seats, 7)
+    read = recovery.read
+
+    def wait_and_read(store, restored, *, codes=None):
+        if codes:
+            wait_renewed(store)
+        return read(store, restored, codes=codes)
+
+    monkeypatch.setattr(recovery, "read", wait_and_read)
+    async with nodes.run("one") as again:
+        for seat in seats:
+            await come_back(again, seat)
+        await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+def wait_renewed(store) -> None:
+    """Wait until the only node there is renews its lease; blocks."""
+
+    (before,), end = store.nodes(), time.monotonic() + 20
+    last = before.left_ms
+    while last >= (left := store.nodes()[0].left_ms):  # less and less, until it is renewed
+        assert time.monotonic() < end, "the lease was not renewed"
+        last = left
+        time.sleep(0.02)
+
+
+async def test_node_that_does_not_know_what_it_has_taken_ends_and_has_it_when_it_comes_again(
+    nodes, monkeypatch
+):
+    with pytest.RaisesGroup(ENDED, flatten_subgroups=True):
+        async with nodes.run("two") as second:
+            take = second.store.take
+
+            def lose_answer(*given, **named):
+                take(*given, **named)
+                raise StoreError("the connection was lost")
+
+            monkeypatch.setattr(second.store, "take", lose_answer)
+            async with nodes.run("one") as first:
+                seats = await first.match(2, options={"match": 1})
+                await play_into(seats, 7)
+            await trio.sleep_forever()
+    async with nodes.run("two") as second:
+        await finish(nodes, second, seats)

@@ -2,8 +2,8 @@
 
 The lease is on the database's clock. What the node itself goes by is when it asked last with success, on a clock that goes
 on while the process stands still: the lease then lasts at least so long. Invariants: a node that does not know that its
-lease lasts fails as if its store had; a table is taken up as after a start, from what is stored alone, so that the time it
-was without an owner is nobody's.
+lease lasts, or which tables it has, fails as if its store had; a table is taken up as after a start, from what is stored
+alone, so that the time it was without an owner is nobody's.
 """
 
 import time
@@ -18,7 +18,6 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.operation.logs import Seldom
 from truc_server.settings.settings import ClusterSettings
 from truc_server.storage import Lease, NodePlace, StoreError, StoreLostError, Taken
-from truc_server.storage.backups import Restored
 
 RENEWALS: Final = 3  # in the time of one lease
 LOOK_S: Final = 0.5
@@ -47,6 +46,7 @@ class Tenancy:
         self.place = place
         self._house = house
         self._lease = lease
+        self._epoch = lease.epoch  # of the newest tables that it knows of
         self._lease_s = house.settings.now.cluster.lease_s
         self._until = house.figures.lease_until = since + self._lease_s
         self._complaints = Seldom()
@@ -62,12 +62,25 @@ class Tenancy:
         """For how long the lease lasts at least."""
         return self._until - time.monotonic()
 
-    async def run(self, lobby: Lobby, restored: Restored) -> None:
-        """Hold the lease and take up what is free, until cancelled or the lease is lost."""
+    async def run(self, lobby: Lobby, stored: recovery.Stored, *, task_status: trio.TaskStatus[None]) -> None:
+        """Hold the lease and take up what is free, until cancelled or the lease is lost; begun when its own tables are back.
+
+        Of `stored` count what was `restored`, and the matches `unasked`.
+        """
         async with trio.open_nursery() as tasks:
             tasks.start_soon(self._watch)
             tasks.start_soon(self._renew)
-            tasks.start_soon(self._take_over, lobby, restored)
+            await self._take_up_own(lobby, stored)
+            task_status.started()
+            tasks.start_soon(self._take_over, lobby, stored)
+
+    async def _take_up_own(self, lobby: Lobby, known: recovery.Stored) -> None:
+        """Take up the tables that the name has, some at a time: reading all may take longer than a lease, which goes on."""
+        codes = await trio.to_thread.run_sync(self._house.store.owned, self._lease)
+        for first in range(0, max(1, len(codes)), _AT_ONCE):
+            if self._house.failure is not None:
+                return
+            await self._take_up(Taken(self._lease.epoch, codes[first : first + _AT_ONCE]), lobby, known)
 
     async def _watch(self) -> None:
         """Stop the server before the lease ends."""
@@ -108,40 +121,57 @@ class Tenancy:
             draining=house.drain.is_on,
         )
 
-    async def _take_over(self, lobby: Lobby, restored: Restored) -> None:
+    async def _take_over(self, lobby: Lobby, known: recovery.Stored) -> None:
         """Look for free tables, and take some: one go at a time."""
         taken: Taken | None = None  # until they are in the lobby: what could not be read is read again
         while True:
             try:
-                if taken is None and not self._house.drain.is_on:
-                    taken = await trio.to_thread.run_sync(self._take, abandon_on_cancel=True)
+                taken = taken or await self._taken()
                 if taken is not None:
-                    await self._take_up(taken, lobby, restored)
+                    await self._take_up(taken, lobby, known)
+                    self._house.figures.tables_taken += len(taken.codes)
+                    log.info("tables_taken_over", tables=len(taken.codes), epoch=taken.epoch)
+            except StoreLostError as error:
+                self._house.fail(error)
+                return
             except StoreError as error:
                 if self._complaints.is_due(trio.current_time()):
                     log.warning("tables_not_taken", reason=str(error))
             else:
-                if taken is not None and len(taken.codes) == _AT_ONCE:
-                    taken = None
-                    continue  # there may be more
+                there_may_be_more = taken is not None and len(taken.codes) == _AT_ONCE
                 taken = None
+                if there_may_be_more:
+                    continue
             await trio.sleep(min(LOOK_S, self._lease_s / RENEWALS))
 
-    def _take(self) -> Taken | None:
-        """Take free tables, if there are any; blocks."""
-        store, lease = self._house.store, self._lease
-        return store.take(lease, most=_AT_ONCE) if store.is_any_free(lease) else None
+    async def _taken(self) -> Taken | None:
+        """Take free tables, if there are any and a node that is not drained; or raise as `_take`."""
+        if self._house.drain.is_on:
+            return None
+        return await trio.to_thread.run_sync(self._take, abandon_on_cancel=True)
 
-    def _read(self, taken: Taken, restored: Restored) -> recovery.Stored:
+    def _take(self) -> Taken | None:
+        """Take free tables, if there are any; blocks.
+
+        Raises:
+            StoreLostError: Some were taken before, and which was not heard: when it comes again they are its own.
+        """
+        store, lease = self._house.store, self._lease
+        if store.epoch(lease) != self._epoch:
+            raise StoreLostError(f"{lease.owner} has taken tables and does not know which")
+        if not store.is_any_free(lease):
+            return None
+        taken = store.take(lease, most=_AT_ONCE)
+        self._epoch = taken.epoch
+        return taken
+
+    def _read(self, taken: Taken, known: recovery.Stored) -> recovery.Stored:
         """Read what was taken; blocks."""
         store = self._house.store
-        stored = recovery.read(store, restored, codes=taken.codes)
-        return stored._replace(unasked=store.unasked(taken.codes))
+        stored = recovery.read(store, known.restored, codes=taken.codes)
+        return stored._replace(unasked={**known.unasked, **store.unasked(taken.codes)})
 
-    async def _take_up(self, taken: Taken, lobby: Lobby, restored: Restored) -> None:
-        """Let the matches of tables that were taken go on."""
-        house = self._house
-        stored = await trio.to_thread.run_sync(self._read, taken, restored, abandon_on_cancel=True)
-        recovery.restore(house.backing(epoch=taken.epoch), lobby, stored)
-        house.figures.tables_taken += len(taken.codes)
-        log.info("tables_taken_over", tables=len(taken.codes), epoch=taken.epoch)
+    async def _take_up(self, taken: Taken, lobby: Lobby, known: recovery.Stored) -> None:
+        """Let the matches of tables go on."""
+        stored = await trio.to_thread.run_sync(self._read, taken, known, abandon_on_cancel=True)
+        recovery.restore(self._house.backing(epoch=taken.epoch), lobby, stored)

@@ -53,6 +53,7 @@ _LIVES: Final = or_(nodes.c.lease_until_ms.is_(None), nodes.c.lease_until_ms > d
 FENCE: Final = select(nodes.c.epoch).where(*_ME, _LIVES).with_for_update(read=True, key_share=True)
 """The newest epoch of a process, if it may write; its row stays until the transaction ends."""
 
+_EPOCH: Final = select(nodes.c.epoch).where(*_ME)
 _DRAW: Final = update(ownership).values(epoch=ownership.c.epoch + 1)
 _DRAWN: Final = select(ownership.c.epoch)
 _RENEW: Final = (
@@ -260,6 +261,18 @@ def _node(row: Any) -> Node:
     name, number, claimed, epoch, left_ms, public, inner, version, draining, started_ms, held = row
     place = NodePlace(public, inner, version)
     return Node(name, number, claimed, epoch, left_ms, place, draining, started_ms, held)
+
+
+def epoch(connection: Connection, lease: Lease) -> int:
+    """Return the newest epoch under which a process has claimed anything.
+
+    Raises:
+        StoreLostError: It may write no more.
+    """
+    found: int | None = connection.execute(_EPOCH, mine(lease)).scalar()
+    if found is None:
+        raise lost(lease)
+    return found
 
 
 def newest_epoch(connection: Connection, lease: Lease) -> int:

@@ -177,6 +177,7 @@ class Store:
     owner_of = _reads(leases.owner_of)
     find_table = _reads(leases.find_table)
     owned = _reads(leases.owned)
+    epoch = _reads(leases.epoch)
     unowned = _reads(leases.unowned)
     codes = _reads(leases.codes)
     is_any_free = _reads(leases.is_any_free)
