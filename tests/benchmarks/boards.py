@@ -57,7 +57,8 @@ MIX: Final = tuple(
 class Play(NamedTuple):
     """How tables are played: acts a second of each (0: as fast as it goes), by whom, to what end, and from how many addresses.
 
-    Seats that are `is_ruled` have keys, and make their own options.
+    Seats that are `is_ruled` have keys, and make their own options. All but the first of a table connect to `far_port`, if there
+    is one.
     """
 
     pace: float = 0.0
@@ -65,6 +66,7 @@ class Play(NamedTuple):
     is_ruled: bool = False
     is_brief: bool = False
     an_address: int = AN_ADDRESS
+    far_port: int = 0
 
     def source_of(self, number: int) -> str:
         """Return the address of loopback that a client comes from."""
@@ -113,9 +115,10 @@ class Board:
         self._stamps: dict[int, tuple[float, int]] = {}
         kind = RuledSeat if play.is_ruled else KeyedSeat if play.is_keyed else GuestSeat
         first = number * game.seats
+        ports = [line.port, *[play.far_port or line.port] * (game.seats - 1)]
         self.seats: list[Seat] = [
-            kind(line._replace(source=play.source_of(first + i)), f"p{first + i}", self, i)
-            for i in range(game.seats)
+            kind(Line(line.loop, port, play.source_of(first + i)), f"p{first + i}", self, i)
+            for i, port in enumerate(ports)
         ]
 
     def sit(self, then: Callable[[], object]) -> None:

@@ -49,6 +49,8 @@ class Plan(NamedTuple):
         port, pid: where the server listens, and its process.
         clients: how many, where nobody plays.
         tables, games: how many tables, and what is played there, in turns.
+        first: the number of the first table: no other generator at the same servers may have the same.
+        far_port, far_pid: another node of the server's cluster, where all seats but the first of each table are; 0: none.
         pace, is_keyed, is_ruled, is_brief, an_address: as in `Play`; of an echo, the frames a second of each client.
         watchers: who watches and hardly reads, at tables in turns.
         viewers: who watches and reads everything, at tables in turns.
@@ -66,6 +68,9 @@ class Plan(NamedTuple):
     clients: int = 0
     tables: int = 0
     games: Sequence[Sequence[Any]] = MIX
+    first: int = 0
+    far_port: int = 0
+    far_pid: int = 0
     pace: float = 0.0
     is_keyed: bool = False
     is_ruled: bool = False
@@ -118,11 +123,13 @@ class Window:
         return self._measured(lambda: self._run_on(holds))
 
     def _measured(self, go_on: Callable[[], float]) -> dict[str, float]:
-        before, own = usage(self._plan.pid), time.process_time()
+        pids = [pid for pid in (self._plan.pid, self._plan.far_pid) if pid]
+        before, own = [usage(pid) for pid in pids], time.process_time()
         seconds = go_on()
         own_share = (time.process_time() - own) / seconds
-        spent = usage(self._plan.pid) - before
-        return {"seconds": seconds, "own_share": own_share, **_shares(spent, seconds)}
+        spent, *far = [usage(pid) - earlier for pid, earlier in zip(pids, before, strict=True)]
+        told = {"far_main_s": sum(each.main_s for each in far)}
+        return {"seconds": seconds, "own_share": own_share, **_shares(spent, seconds), **told}
 
     def _tells(self, tally: Tally) -> bool:
         """Tell whether enough has happened: a few acts, and whole hands where nothing holds them up."""
@@ -216,9 +223,10 @@ class Begun(NamedTuple):
 def begin(plan: Plan, loop: Loop) -> Begun:
     """Let everybody log in and sit down, and all matches begin."""
     tally, games = Tally(), [Game(*game) for game in plan.games]
-    style = Play(plan.pace, plan.is_keyed, plan.is_ruled, plan.is_brief, plan.an_address)
+    style = Play(plan.pace, plan.is_keyed, plan.is_ruled, plan.is_brief, plan.an_address, plan.far_port)
     boards = [
-        Board(Line(loop, plan.port), i, games[i % len(games)], style, tally) for i in range(plan.tables)
+        Board(Line(loop, plan.port), plan.first + i, games[i % len(games)], style, tally)
+        for i in range(plan.tables)
     ]
     begun = Begun(tally, boards, stages := Stages(loop, tally), told := {"rss_begun": rss_kib(plan.pid)})
     told["login_s"] = stages.run("login", [partial(come, seat) for seat in begun.seats])

@@ -1,13 +1,13 @@
-"""The picture of a run: latency against load in the open loop, and what an act costs as tables, viewers, lengths and stored matches grow."""
+"""The picture of a run: latency against load in the open loop, what an act costs as tables, viewers, lengths and stored matches grow, and on nodes."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.reports import told
-from benchmarks.targets import us_an_act
+from benchmarks.targets import us_an_act, us_on_nodes
 
-DRAWN: Final = ("latency", "growth")
+DRAWN: Final = ("latency", "growth", "nodes")
 """The sections whose figures are drawn."""
 COLOURS: Final = {"guests": "#2a6f97", "keys": "#bc4b51"}
 PARTS: Final = {"p50": "-", "p99": "--"}
@@ -33,11 +33,14 @@ def draw(file: Path, results: dict[str, Any], machine: dict[str, Any]) -> None:
     from matplotlib import pyplot as plt
 
     shown, places = plt.subplot_mosaic(
-        [["latency", "latency"], ["tables", "viewers"], ["length", "stored"]], figsize=(8, 10)
+        [["latency", "latency"], ["tables", "viewers"], ["length", "stored"], ["nodes", "missed"]],
+        figsize=(8, 13),
     )
     _draw_latency(places["latency"], results)
     for what in GROWN:
         _draw_growth(places[what], what, results)
+    _draw_nodes(places["nodes"], results)
+    _draw_missed(places["missed"], results)
     shown.suptitle(told(machine), fontsize=6)
     shown.tight_layout()
     shown.savefig(file, format="svg", metadata={"Date": None})
@@ -73,6 +76,34 @@ def _draw_growth(axes: Any, what: str, results: dict[str, Any]) -> None:
     axes.set_xticks(reached, [f"{each:,}" for each in reached])
     axes.minorticks_off()
     axes.grid(visible=True, which="major", linewidth=0.3)
+
+
+def _draw_nodes(axes: Any, results: dict[str, Any]) -> None:
+    found = results.get("nodes")
+    if found is None:
+        axes.set_axis_off()
+        return
+    for n, by_tables in found["paced"].items():
+        tables, costs = [int(each) for each in by_tables], list(map(us_on_nodes, by_tables.values()))
+        axes.plot(tables, costs, marker="o", markersize=3, label=f"{n} node{'s' * (n != '1')}")
+        axes.set_xticks(tables, [f"{each:,}" for each in tables])
+    axes.set(xlabel="tables of each node, one act a second", ylabel="main thread an act, µs", ylim=(0, None))
+    axes.grid(visible=True, which="major", linewidth=0.3)
+    axes.legend()
+
+
+def _draw_missed(axes: Any, results: dict[str, Any]) -> None:
+    found = results.get("nodes", {}).get("missed_s")
+    if found is None:
+        axes.set_axis_off()
+        return
+    for lease_s, took in found.items():
+        axes.plot([int(lease_s)] * len(took), list(took.values()), "o", markersize=3, color="#2a6f97")
+    most = max(map(int, found))
+    axes.plot([0, most], [0, most], color="#888888", linewidth=0.8, label="the lease itself")
+    axes.set(xlabel="lease, s", ylabel="from the kill of a node to a seat at another, s", ylim=(0, None))
+    axes.grid(visible=True, which="major", linewidth=0.3)
+    axes.legend()
 
 
 def _draw_lines(axes: Any, who: str, loads: Sequence[dict[str, Any]]) -> None:

@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 import trio
 from benchmarks import audit as auditing
 from benchmarks import calls as counting
+from benchmarks import clusters, floor, node, running, sealed
 from benchmarks import engine as playouts
-from benchmarks import floor, node, running, sealed
 from benchmarks import growth as growing
 from benchmarks.generator import Plan
 from benchmarks.measuring import signatures_us
@@ -66,6 +66,7 @@ class Scale(NamedTuple):
         sealed: hands of a match in mode blind, fewer than its game goes to.
         matches: few and many that are verified.
         reach: how far things grow.
+        cluster: how much is measured of nodes on one database.
     """
 
     seconds: float = 10.0
@@ -86,6 +87,7 @@ class Scale(NamedTuple):
     sealed: int = 8
     matches: tuple[int, int] = (100, 10_000)
     reach: growing.Reach = growing.FULL
+    cluster: clusters.Reach = clusters.FULL
 
 
 PACE: Final = 4.0
@@ -112,6 +114,7 @@ SHORT: Final = Scale(
     sealed=2,
     matches=(20, 200),
     reach=growing.SHORT,
+    cluster=clusters.SHORT,
 )
 LEAST: Final = Scale(
     seconds=0.3,
@@ -132,6 +135,7 @@ LEAST: Final = Scale(
     sealed=1,
     matches=(2, 4),
     reach=growing.LEAST,
+    cluster=clusters.LEAST,
 )
 
 
@@ -341,6 +345,11 @@ async def postgresql(folder: Path, scale: Scale) -> Figures:
         }
 
 
+async def nodes(folder: Path, scale: Scale) -> Figures:
+    """Play on one, two and three nodes of a cluster, and miss one of them."""
+    return await clusters.nodes(folder, scale.cluster)
+
+
 async def engine(folder: Path, scale: Scale) -> Figures:
     """Play random hands with the rules engine alone; actions a second."""
     del folder
@@ -452,6 +461,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
     "web": web,
     "flood": flood,
     "postgresql": postgresql,
+    "nodes": nodes,
     "engine": engine,
     "audit": audit,
     "blind": blind,

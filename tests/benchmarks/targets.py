@@ -4,6 +4,7 @@ Where a row has a floor, must and goal are ratios to it, and it was measured in 
 Rows without a must are told for what they say about the others. Invariant: a row whose figures are not there is left out, and none is guessed.
 """
 
+import statistics
 from collections.abc import Callable
 from functools import reduce
 from operator import getitem
@@ -220,6 +221,28 @@ def few_as_often(figures: Results) -> float:
     return float(figures["few_s"] * figures["many"] / figures["few"])
 
 
+def us_on_nodes(loads: Results) -> float:
+    """Return the microseconds of the main thread for an act on each of the nodes of a cluster."""
+    return float(
+        sum(load["main_s"] for load in loads.values()) / sum(load["acts"] for load in loads.values()) * 1e6
+    )
+
+
+def rate_on_nodes(loads: Results) -> float:
+    """Return the acts a second of all nodes together."""
+    return sum(map(rate, loads.values()))
+
+
+def us_on_two(load: Results) -> float:
+    """Return the microseconds that the main threads of two nodes take for an act at a table of one of them."""
+    return float((load["main_s"] + load["far_main_s"]) / load["acts"] * 1e6)
+
+
+def beyond_s(missed: Results) -> float:
+    """Return by how many seconds a node is missed longer than its lease, by the middle of some times, and the lease where it is longest."""
+    return max(statistics.median(took.values()) - int(lease_s) for lease_s, took in missed.items())
+
+
 def _of_crowd(load: Results) -> float:
     """Return the share of the main thread that so many tables take; of fewer, in proportion."""
     return float(100 * load["main_share"] * CROWD / (load["clients"] / 2))
@@ -282,6 +305,32 @@ def _sealed(seats: int) -> tuple[Target, ...]:
         target("a seat, beside one of mode dealt", "ms", f"{mine} seat_ms", _at(f"{dealt} seat_ms")),
         target("the server, beside mode dealt", "ms", f"{mine} server_ms", _at(f"{dealt} server_ms")),
         target("from call to deal in mode dealt", "ms", f"{seats} dealt deal_ms"),
+    )
+
+
+def _of_nodes(n: int) -> tuple[Target, ...]:
+    """Return the rows of so many nodes beside one."""
+
+    def most(results: Results, n: int) -> Results:
+        return list(results["nodes"]["paced"][str(n)].values())[-1]
+
+    return (
+        Target(
+            "nodes",
+            f"main thread an act on each of {n} nodes of one machine, beside one",
+            "µs",
+            lambda results: us_on_nodes(most(results, n)),
+            lambda results: us_on_nodes(most(results, 1)),
+            1.15,
+            1.05,
+        ),
+        Target(
+            "nodes",
+            f"acts a second on {n} nodes, all cores shared with generators and database",
+            "1/s",
+            _at(f"nodes rush {n}", rate_on_nodes),
+            _at("nodes rush 1", rate_on_nodes),
+        ),
     )
 
 
@@ -446,6 +495,35 @@ TARGETS: Final = (
         0.6,
         0.8,
         is_least=True,
+    ),
+    Target(
+        "nodes",
+        "main thread an act on one node of a cluster, beside a server alone on PostgreSQL",
+        "µs",
+        lambda results: us_on_nodes(list(results["nodes"]["paced"]["1"].values())[-1]),
+        _at("nodes alone", us_an_act),
+    ),
+    *_of_nodes(2),
+    *_of_nodes(3),
+    Target(
+        "nodes",
+        "main threads an act, one of two seats brought from another node, beside both where the table is",
+        "µs",
+        _at("nodes far", us_on_two),
+        _at("nodes near", us_on_two),
+    ),
+    Target(
+        "nodes", "the same from act to opponent: p50", "ms", _at("nodes far", p50), _at("nodes near", p50)
+    ),
+    Target(
+        "nodes",
+        "a killed node is missed longer than its lease",
+        "s",
+        _at("nodes missed_s", beyond_s),
+        None,
+        2.0,
+        0.5,
+        slack=5.0,
     ),
     Target(
         "engine",

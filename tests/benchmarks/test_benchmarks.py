@@ -15,7 +15,20 @@ from benchmarks.loop import Line, Loop
 from benchmarks.reports import BEGIN, END, PageError, write_page
 from benchmarks.running import MissingError
 from benchmarks.scenarios import LEAST, SECTIONS, measure_floor
-from benchmarks.targets import AT_HAND_US, DEAL_MS, NEW_US, PROTOTYPE, TARGETS, Row, at_price, split_us
+from benchmarks.targets import (
+    AT_HAND_US,
+    DEAL_MS,
+    NEW_US,
+    PROTOTYPE,
+    TARGETS,
+    Row,
+    at_price,
+    beyond_s,
+    rate_on_nodes,
+    split_us,
+    us_on_nodes,
+    us_on_two,
+)
 from chaos.postgres import programs
 from sqlalchemy import create_engine, func, select
 
@@ -25,8 +38,9 @@ from truc_server.storage import schema
 
 LINUX_ALONE = pytest.mark.skipif(sys.platform != "linux", reason="needs epoll, /proc and all of 127.0.0.0/8")
 NEEDS = {
-    "postgresql": pytest.mark.skipif(  # the section starts a server of its own
-        programs() is None, reason="needs PostgreSQL (Debian's package postgresql)"
+    **dict.fromkeys(  # these sections start a server of their own
+        ("postgresql", "nodes"),
+        pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)"),
     ),
     "peers": pytest.mark.skipif(  # npm brings the other servers, outside of the tests
         not node.folder().exists(), reason="needs `python -m tests.benchmarks --only peers`"
@@ -146,6 +160,30 @@ def test_growth_has_a_panel_for_each_thing_that_grows(tmp_path):
     drawn = (tmp_path / "picture.svg").read_text()
     assert [words for words, _ in picture.GROWN.values() if words not in drawn] == []
     assert drawn.count(">1,700<") == len(picture.GROWN)
+
+
+@LINUX_ALONE
+def test_nodes_have_a_line_for_each_number_and_a_point_for_each_time_that_one_was_missed(tmp_path):
+    load = {"one": {"main_s": 1.0, "acts": 4_000}}
+    paced = {str(n): {"25": load, "1700": load} for n in (1, 2, 3)}
+    found = {"nodes": {"paced": paced, "missed_s": {"2": {"0": 2.1, "1": 2.3}}}}
+    picture.draw(tmp_path / "picture.svg", found, MACHINE)
+    drawn = (tmp_path / "picture.svg").read_text()
+    wanted = (">1 node<", ">2 nodes<", ">3 nodes<", ">1,700<", "from the kill of a node")
+    assert [words for words in wanted if words not in drawn] == []
+
+
+def test_acts_on_nodes_are_counted_and_paid_for_together():
+    loads = {
+        "one": {"main_s": 1.0, "acts": 1_000, "seconds": 2},
+        "two": {"main_s": 2.0, "acts": 2_000, "seconds": 2},
+    }
+    assert (us_on_nodes(loads), rate_on_nodes(loads)) == (1_000.0, 1_500.0)
+    assert us_on_two({"main_s": 1.0, "far_main_s": 0.5, "acts": 1_000}) == 1_500.0
+
+
+def test_node_is_missed_beyond_the_lease_where_that_is_longest():
+    assert beyond_s({"1": {"0": 1.4, "1": 1.2, "2": 1.3}, "5": {"0": 5.1}}) == pytest.approx(0.3)
 
 
 @LINUX_ALONE

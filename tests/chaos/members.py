@@ -18,7 +18,7 @@ from chaos.stored import ViolationError
 from truc_server.identity.identity import load_identity
 from truc_server.settings.folder import open_folder
 
-KEYS: Final = ("identity.pem", "secrets.key")
+_KEYS: Final = ("identity.pem", "secrets.key")
 AGAIN_S: Final = 0.2
 _FAILED: Final = 1
 
@@ -35,10 +35,7 @@ class Member:
 
     def __init__(self, name: str, root: Path, settings: Mapping[str, str]) -> None:
         self.name = name
-        folder = root / name
-        folder.mkdir(mode=0o700)
-        for key in KEYS:
-            shutil.copy2(root / "keys" / key, folder / key)
+        folder = give_keys(root, name)
         self.server = ServerProcess(folder, {**settings, "TRUC_CLUSTER_NODE": name}, port=free_port())
         self.ends = Counter[int]()
         self.delay_s = AGAIN_S
@@ -101,6 +98,15 @@ class Member:
 
 
 def make_keys(root: Path) -> None:
-    """Make the keys that the nodes share."""
+    """Make the keys that the nodes in a folder share."""
     (root / "keys").mkdir(mode=0o700)
     load_identity(open_folder(root / "keys"))
+
+
+def give_keys(root: Path, name: str) -> Path:
+    """Make the data folder of a node, with the keys of all; return it."""
+    folder = root / name
+    folder.mkdir(mode=0o700)
+    for key in _KEYS:
+        shutil.copy2(root / "keys" / key, folder / key)
+    return folder

@@ -1,11 +1,10 @@
 """A node whose database stands still must end with its lease, whatever it was asking the database for."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 import trio
-from chaos.members import KEYS, make_keys
+from chaos.members import give_keys, make_keys
 from chaos.postgres import Cluster, cluster, programs
 from chaos.servers import QUICK, serving
 from server.rawclient import RawClient, Seat
@@ -27,16 +26,13 @@ def database() -> Iterator[Cluster]:
 
 async def test_node_ends_with_its_lease_while_the_database_answers_nothing(tmp_path, database):
     make_keys(tmp_path)
-    (tmp_path / "one").mkdir(mode=0o700)
-    for key in KEYS:
-        shutil.copy2(tmp_path / "keys" / key, tmp_path / "one" / key)
     settings = {
         **QUICK,
         "TRUC_STORE_URL": database.url("truc", database.port),
         "TRUC_CLUSTER_NODE": "one",
         "TRUC_CLUSTER_LEASE_S": str(LEASE_S),
     }
-    async with serving(tmp_path / "one", settings) as node:
+    async with serving(give_keys(tmp_path, "one"), settings) as node:
         clients = [RawClient(await node.connect()) for _ in range(5)]
         asked = (
             {"t": "chat", "table": await enter(clients[0]), "text": "to be stored"},
