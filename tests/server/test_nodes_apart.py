@@ -1,6 +1,7 @@
 """What players of one node see and feel of the others: tables, players, chat, names, seats, limits, and what is imposed."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from functools import partial
 
 import pytest
@@ -14,14 +15,30 @@ from server.test_calling import BOTS, bot
 from server.visitors import follower, guest, heard, keyed, said, say
 
 from truc_protocol.crypto import keys
+from truc_protocol.messages import TableState, encode
+from truc_protocol.setup import Opts
+from truc_server.cluster import telling
 from truc_server.lobby.names import LentNames
 from truc_server.lobby.other_players import OtherPlayers
-from truc_server.storage import PlayerKind
-from truc_server.storage.told import ToldPlayer
+from truc_server.storage import Lease, PlayerKind
+from truc_server.storage.sql import open_store
+from truc_server.storage.told import Bulletin, ToldPlayer, ToldTable
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}
 SOON_S = 10
+SHOWN = TableState(
+    table="GHOST",
+    variant="truc-french",
+    rules=bytes(32),
+    seats=(),
+    n=2,
+    state="open",
+    private=False,
+    options={},
+    opts=tuple(Opts()),
+    policy="hand",
+)
 
 
 @pytest.fixture
@@ -151,6 +168,26 @@ class TestTables:
             assert "2 open tables of one player" in (await again.ask(FRENCH))["msg"]
             assert (await other.ask(FRENCH))["t"] == "ok"
             assert "3 open tables that were made from one address" in (await other.ask(FRENCH))["msg"]
+
+    async def test_that_are_told_of_and_stored_no_more_are_told_to_be_gone(self, nodes, monkeypatch):
+        monkeypatch.setattr(telling, "SWEEP_S", 0.1)
+        async with nodes.ghost("ghost", "GHOST"), nodes.run("two") as two:
+            follows = await follower(two)
+            with closing(open_store(nodes.url)) as store:
+                ghost = Lease("ghost", *nodes.rows("SELECT claimed FROM nodes WHERE name = 'ghost'")[0])
+                notice = encode(SHOWN)
+                store.tell(ghost, Bulletin((ToldTable("GHOST", notice=notice),)))
+                await soon(lambda: is_listed(follows, "GHOST"))
+                nodes.change("DELETE FROM tables")
+
+            async def is_told() -> bool:
+                return [gone["reason"] for gone in await heard(follows, "closed")] == ["server"]
+
+            async def is_told_on() -> bool:
+                return nodes.rows("SELECT node, reason FROM board") == [("two", "server")]
+
+            await soon(is_told)
+            await soon(is_told_on)
 
 
 class TestPlayers:

@@ -6,7 +6,8 @@ Invariants: what could not be told is told later, as it stands then; a node that
 alone, and its tables stay until another node tells of them.
 """
 
-from typing import Final, assert_never
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeVar, assert_never
 
 import structlog
 import trio
@@ -28,10 +29,18 @@ from truc_server.storage.told import Bulletin, Heard, Mark, Said, ToldLine, Told
 EVERY_S: Final = 1.0  # between two bulletins
 HEAR_S: Final = 1.0  # at most between two times that the others are heard
 SWEEP_S: Final = 60.0
+_AT_ONCE: Final = 64  # tables or players taken up at once: some two milliseconds
 AGAIN_S: Final = 5.0  # after a connection for hints was lost
 _SWEPT: Final = "server"  # why a table is gone of which nobody has told why
 
+Told = TypeVar("Told")
+
 log = structlog.get_logger()
+
+
+def _some(told: Sequence[Told]) -> Iterator[Sequence[Told]]:
+    """Yield what was told, a part at a time."""
+    return (told[first : first + _AT_ONCE] for first in range(0, len(told), _AT_ONCE))
 
 
 class Telling:
@@ -78,7 +87,8 @@ class Telling:
         except StoreError as error:
             self._others.notes.put_back(draft)
             self._admission.put_back(crowds)
-            self._complain("bulletin_not_told", error)
+            if self._complaints.is_due(trio.current_time()):
+                log.warning("bulletin_not_told", reason=str(error))
             return
         self._has_told = True
 
@@ -112,12 +122,13 @@ class Telling:
         try:
             found = await trio.to_thread.run_sync(house.store.heard, house.lease, dict(self._marks))
         except StoreError as error:
-            self._complain("nodes_not_heard", error)
+            if self._complaints.is_due(trio.current_time()):
+                log.warning("nodes_not_heard", reason=str(error))
             return
-        self._heed(found)
+        await self._heed(found)
 
-    def _heed(self, found: tuple[Heard, ...]) -> None:
-        """Take up what was heard, and forget who is gone."""
+    async def _heed(self, found: tuple[Heard, ...]) -> None:
+        """Take up what was heard, and forget who is gone; after every few tables and players others have a turn."""
         live = {heard.node: heard.mark.claimed for heard in found}
         for node, mark in tuple(self._marks.items()):
             if live.get(node) != mark.claimed:
@@ -129,8 +140,12 @@ class Telling:
             self._marks[heard.node] = heard.mark
             self._others.places[heard.node] = heard.place
             self._admission.hear(heard.node, bulletin.crowds)
-            if bulletin.tables or bulletin.players:
-                self._lobby.hear(self._others, heard.node, bulletin.tables, bulletin.players)
+            for tables in _some(bulletin.tables):
+                self._lobby.hear_tables(self._others, heard.node, tables)
+                await trio.lowlevel.checkpoint()
+            for players in _some(bulletin.players):
+                self._lobby.hear_players(self._others, heard.node, players)
+                await trio.lowlevel.checkpoint()
             for line in bulletin.lines:
                 self._heed_line(line)
         self._has_heard = True
@@ -162,7 +177,8 @@ class Telling:
             try:
                 await self._sweep()
             except StoreError as error:
-                self._complain("bulletins_not_swept", error)
+                if self._complaints.is_due(trio.current_time()):
+                    log.warning("bulletins_not_swept", reason=str(error))
 
     async def _sweep(self) -> None:
         """Drop what is over; a table that is told of and nobody has, found so twice, is told to be gone."""
@@ -170,8 +186,11 @@ class Telling:
         await trio.to_thread.run_sync(house.store.sweep)
         found = await trio.to_thread.run_sync(house.store.stray_told, house.lease)
         strays = frozenset(code for code in found if self._lobby.get(code) is None)
-        for code in sorted(strays & self._strays):
+        gone = sorted(strays & self._strays)
+        for code in gone:
             self._others.notes.table(code, _SWEPT)
+        told_gone = [ToldTable(code, _SWEPT) for code in gone]
+        self._lobby.hear_tables(self._others, house.lease.owner, told_gone)
         self._strays = strays
 
     async def _keep_listening(self) -> None:
@@ -184,7 +203,8 @@ class Telling:
                 with ear:
                     await self._listen(ear)
             except (StoreError, OSError) as error:
-                self._complain("hints_lost", error)
+                if self._complaints.is_due(trio.current_time()):
+                    log.warning("hints_lost", reason=str(error))
             await trio.sleep(AGAIN_S)
 
     async def _listen(self, ear: Ear) -> None:
@@ -192,7 +212,3 @@ class Telling:
             await trio.lowlevel.wait_readable(ear.socket)
             if ear.heard():
                 self._hint.set()
-
-    def _complain(self, event: str, error: Exception) -> None:
-        if self._complaints.is_due(trio.current_time()):
-            log.warning(event, reason=str(error))

@@ -406,14 +406,16 @@ class Lobby:
         place = others.places[table.node]
         return TableOwner(table.node, place.public, place.inner)
 
-    def hear(
-        self, others: Others, node: str, told: Iterable[ToldTable], players: Iterable[ToldPlayer]
-    ) -> None:
-        """Take up what another node tells of its tables and of who is connected to it."""
+    def hear_tables(self, others: Others, node: str, told: Iterable[ToldTable]) -> None:
+        """Take up what another node tells of its tables."""
         for table in told:
             if table.code not in self._tables:  # else it is this node's by now
                 self._hear_table(others, node, table)
-        for player in players:
+        self.following.note_state()
+
+    def hear_players(self, others: Others, node: str, told: Iterable[ToldPlayer]) -> None:
+        """Take up what another node tells of who is connected to it."""
+        for player in told:
             others.players.hear(node, player)
         self.following.note_state()
 
