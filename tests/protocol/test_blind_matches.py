@@ -146,6 +146,7 @@ ROWS = (
     "test_card_that_garbles_a_hand_is_a_decision_of_its_seat",
     "test_terms_that_the_mode_excludes_are_refused",
     "test_nobody_takes_the_place_of_a_seat_that_owes_keys_or_a_link",
+    "test_no_hand_is_garbled_where_keys_are_still_to_come",
 )
 """The tests whose refused records are kept in `blind/tampered.json`."""
 KEPT: dict[tuple[int, str], tuple[str, str | None]] = {
@@ -484,6 +485,30 @@ def test_false_claim_that_a_hand_is_garbled_exposes_its_claimant():
     table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.exposed is not None)
     assert table.ledger.sealed.exposed == (seat, "cheat")
     end_exposed(table, seat, "cheat")
+
+
+def _claim(table: BlindTable, seat: int, d: int) -> Record:
+    return signed(table, Garbled(*here(table.ledger), table.ledger.deal_index, d, seat))
+
+
+def test_no_hand_is_garbled_where_keys_are_still_to_come():
+    """After new cards were granted, and after a card was named that nobody has seen, before anybody has done anything for it."""
+    table = french()
+    seat = parse(until(table, Act)).seat
+    table.add(table.act(seat, "redeal"))
+    table.add(table.act(1 - seat, "accept"))
+    for claimant in range(2):
+        expected(table, "C48", f"seat {claimant}", _claim(table, claimant, 1))
+        expected(table, "C43", f"seat {claimant}", _claim(table, claimant, 0))
+    table = MATCHES["paulista-unseen.truc"]()
+    records, table.records = table.records, list(table.setup.records)
+    table.ledger = start(table.setup)
+    for record in records[len(table.records) :]:
+        table.add(record)
+        if table.ledger.hand is not None and table.ledger.hand.unseen is not None:
+            break
+    for claimant in range(2):
+        expected(table, "C48", f"seat {claimant}", _claim(table, claimant, 0))
 
 
 def end_exposed(table: BlindTable, seat: int, kind: str) -> None:

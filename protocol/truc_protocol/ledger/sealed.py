@@ -216,10 +216,12 @@ def claim_garbled(ledger: Ledger, body: Garbled) -> Ledger:
     """
     author = role_name(body.seat + 1)
     check_index(ledger, body.j, author)
-    sealed = _sealed(ledger, author)
-    if body.d != sealed.pack.d:
-        raise CheckError("C43", f"expected sub-deal {sealed.pack.d}, got {body.d}", author)
-    if _owed(ledger) or sealed.garbled:
+    pack = sealed_pack(
+        ledger
+    )  # where new cards are granted, or a card is played unseen, there are keys to come
+    if pack is None or body.d != pack.d:
+        raise CheckError("C43", f"expected a claim of the newest sub-deal, got one of {body.d}", author)
+    if pack.stage is not Stage.READY:
         raise CheckError("C48", "a hand is garbled only where all keys are in", author)
     return garbled_by(ledger, body.seat)
 
