@@ -178,10 +178,10 @@ async def _run(
                 tenancy.say(_place(house.settings.now, port=port))
             web = await _open_web(house, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
-            giving = None if tenancy is None else Giving(house, lobby)
             if control is not None:
+                giving = None if tenancy is None else Giving(house, lobby, control.drain)
                 desk = Desk(house, lobby, connections, keep, control, folder, port, now_ms(), web, giving)
-                await _open_desk(desk, stop, tasks)
+                await _open_desk(desk, tenancy, stop, tasks)
             announce(port, None if web is None else web.origin)
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)
@@ -269,15 +269,23 @@ async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
         await tasks.start(page.run, house, lobby)
 
 
-async def _open_desk(desk: Desk, stop: trio.Event, tasks: trio.Nursery) -> None:
+async def _open_desk(desk: Desk, tenancy: Tenancy | None, stop: trio.Event, tasks: trio.Nursery) -> None:
     """Do what the host asks for; a node gives tables away when it is told to, or drains."""
     if desk.giving is not None:
         await tasks.start(desk.giving.run)
+    if tenancy is not None:
+        tasks.start_soon(_say_that_it_drains, desk.control, tenancy)
     await tasks.start(partial(counter.serve, desk, desk.folder))
     drain = partial(draining.drain_when_asked, control=desk.control, stop=stop, giving=desk.giving)
     tasks.start_soon(drain, desk.house.settings, desk.house.drain, desk.lobby)
     if desk.house.settings.now.cluster.shares_ports:
         tasks.start_soon(_leave_the_door, desk)
+
+
+async def _say_that_it_drains(control: Control, tenancy: Tenancy) -> None:
+    """Let the other nodes know at once that this one drains, so that none gives it a table."""
+    await control.drain.wait()
+    tenancy.say(tenancy.place)
 
 
 async def _leave_the_door(desk: Desk) -> None:

@@ -34,6 +34,7 @@ async def hosted(nodes: Nodes, name: str, settings=QUICK):
     host = Host(settings)
     control = Control(host.drain, host.reread, host.heard_of_end.set)
     async with nodes.run(name, settings, control=control) as node:
+        node.host = host
         yield node
 
 
@@ -94,7 +95,7 @@ async def test_table_is_moved_when_its_hand_is_over_and_its_players_are_sent_aft
     async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
         seats = await in_hand(first)
         answer = await host_says(first.folder, command="move", table=seats[0].table, node="two")
-        assert answer == {"ok": True, "table": seats[0].table, "node": "two", "waits": True}
+        assert answer == {"ok": True, "table": seats[0].table, "node": "two", "owner": "one", "waits": True}
         assert seats[0].ledger.phase is Phase.HAND
         said = await goodbyes(seats)
         assert [(bye["code"], bye["to"]) for bye in said] == [("moved", f"127.0.0.1:{second.port}")] * 2
@@ -116,16 +117,44 @@ async def test_table_that_nobody_plays_at_is_moved_at_once(nodes):
             assert (await seat.client.closed())[-1]["code"] == "moved"
         assert nodes.owners() == {seat.table: "two"}
         answer = await host_says(first.folder, command="move", table=seat.table, node="two")
-        assert answer["error"] == f"no table {seat.table} here: node two has it, ask there"
+        assert answer["error"] == f"node two has table {seat.table} already"
         await comes_after(second, seat)
 
 
 async def test_table_is_moved_to_no_node_that_is_not_there(nodes):
     async with hosted(nodes, "one") as first:
         seat = await alone(first)
-        for name in ("one", "two"):
-            answer = await host_says(first.folder, command="move", table=seat.table, node=name)
-            assert answer["error"] == f"expected another node that runs and does not drain, got '{name}'"
+        for table, name, why in (
+            (seat.table, "one", f"node one has table {seat.table} already"),
+            (seat.table, "two", "expected a node that runs and does not drain, got 'two'"),
+            ("ZZZZZ", "one", "no table ZZZZZ at any node"),
+        ):
+            answer = await host_says(first.folder, command="move", table=table, node=name)
+            assert answer["error"] == why
+
+
+async def test_table_is_moved_by_a_word_to_any_node(nodes):
+    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second, hosted(nodes, "three") as third:
+        seat = await alone(first)
+        answer = await host_says(third.folder, command="move", table=seat.table, node="two")
+        assert answer == {"ok": True, "table": seat.table, "node": "two", "owner": "one", "waits": True}
+        with trio.fail_after(20):
+            assert (await seat.client.closed())[-1]["code"] == "moved"
+        await comes_after(second, seat)
+        assert nodes.owners() == {seat.table: "two"}
+
+
+async def test_node_is_drained_by_a_word_to_another(nodes):
+    async with hosted(nodes, "two") as second:
+        async with hosted(nodes, "one") as first:
+            seat = await alone(first)
+            assert (await host_says(second.folder, command="drain", node="one"))["ok"]
+            with trio.fail_after(20):
+                assert (await seat.client.closed())[-1]["code"] == "moved"
+                await first.host.heard_of_end.wait()
+        assert [name for (name,) in nodes.rows("SELECT name FROM nodes")] == ["two"]
+        answer = await host_says(second.folder, command="drain", node="one")
+        assert answer["error"] == "expected another node that runs and does not drain, got 'one'"
 
 
 async def test_server_alone_moves_nothing(tmp_path):

@@ -11,6 +11,7 @@ from truc_server.storage import (
     ForgetPlayer,
     GiveTable,
     Lease,
+    NodeOrder,
     NodePlace,
     StoredSeat,
     StoreLostError,
@@ -94,6 +95,18 @@ class TestNodes:
             assert enter(fresh, f"node {number}").number == number
         with pytest.raises(StoreLostError, match=f"at most {MAX_NODES}"):
             enter(fresh, "one more")
+
+    def test_orders_for_a_node_are_read_once_and_are_not_those_of_its_next_process(self, fresh, rival):
+        enter(fresh, "one")
+        rival.order("one", NodeOrder("ABC", "two"))
+        rival.order("one", NodeOrder("ABC", "three"))
+        rival.order("one", NodeOrder("", ""))
+        rival.order("two", NodeOrder("XYZ", "one"))
+        assert (fresh.has_orders("one"), fresh.has_orders("three")) == (True, False)
+        assert fresh.take_orders("one") == (NodeOrder("", ""), NodeOrder("ABC", "three"))
+        assert fresh.take_orders("one") == ()
+        enter(rival, "two")
+        assert not rival.has_orders("two")
 
     def test_tables_that_no_node_has_are_counted(self, fresh, rival):
         enter(fresh, "one"), enter(rival, "two")

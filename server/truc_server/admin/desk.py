@@ -178,12 +178,12 @@ class Desk(NamedTuple):
                 return await self._lift(_SANCTIONS[type(request)], self._subject(subject))
             case requests.CloseTable(table):
                 return self._close(table)
-            case requests.MoveTable() | requests.ShowCluster():
-                return await self._of_cluster(request)
             case requests.SayToAll(text):
                 return self._say(text)
-            case requests.Drain():
+            case requests.Drain(node) if node in ("", self.house.settings.now.cluster.node):
                 return self._drain()
+            case requests.MoveTable() | requests.ShowCluster() | requests.Drain():
+                return await self._of_cluster(request)
             case requests.Reload():
                 return await reloading.reload(
                     self.house,
@@ -260,16 +260,21 @@ class Desk(NamedTuple):
         is_closed = table.close_for_host()
         return {"table": table.code, "was": was, "closed": is_closed}
 
-    async def _of_cluster(self, request: requests.MoveTable | requests.ShowCluster) -> Answer:
+    async def _of_cluster(
+        self, request: requests.MoveTable | requests.ShowCluster | requests.Drain
+    ) -> Answer:
         if self.giving is None:
             raise AdminError("this server is no node of a cluster: cluster.node is empty")
         if isinstance(request, requests.ShowCluster):
             return await trio.to_thread.run_sync(cluster, self.house)
         try:
-            table, waits = await self.giving.move(request.table, request.node)
+            if isinstance(request, requests.Drain):
+                await self.giving.let_drain(request.node)
+                return {"node": request.node, "hands": None, "seconds": None, "before": False}
+            moved = await self.giving.move(request.table, request.node)
         except GivingError as error:
             raise AdminError(str(error)) from error
-        return {"table": table.code, "node": request.node, "waits": waits}
+        return {"table": moved.code, "node": request.node, "owner": moved.owner, "waits": moved.waits}
 
     def _say(self, text: str) -> Answer:
         try:
@@ -281,7 +286,12 @@ class Desk(NamedTuple):
         was_asked = self.control.drain.is_set()
         self.control.drain.set()
         hands = draining.hands_under_way(self.lobby)
-        return {"hands": hands, "seconds": self.house.settings.now.tables.drain_s, "before": was_asked}
+        return {
+            "node": None,
+            "hands": hands,
+            "seconds": self.house.settings.now.tables.drain_s,
+            "before": was_asked,
+        }
 
     def _status(self) -> Answer:
         house, tables = self.house, self.lobby.tables()

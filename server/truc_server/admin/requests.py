@@ -94,7 +94,9 @@ class SayToAll(_Request, frozen=True, tag="say"):
 
 
 class Drain(_Request, frozen=True, tag="drain"):
-    """Let hands under way end, begin nothing new, then stop the server."""
+    """Let hands under way end, begin nothing new, then stop the server; or another NODE."""
+
+    node: Text = ""
 
 
 class Reload(_Request, frozen=True, tag="reload"):

@@ -212,6 +212,8 @@ def _close_lines(answer: _Answer) -> Iterator[str]:
 
 def _move_lines(answer: _Answer) -> Iterator[str]:
     when = "when its hand is over" if answer["waits"] else "now"
+    if answer["owner"] != answer["node"] and answer["waits"]:
+        when += f", from node {answer['owner']}"
     yield f"table {answer['table']} goes to node {answer['node']} {when}"
 
 
@@ -253,6 +255,9 @@ def _say_lines(answer: _Answer) -> Iterator[str]:
 
 
 def _drain_lines(answer: _Answer) -> Iterator[str]:
+    if answer["node"] is not None:
+        yield f"node {answer['node']} is told to drain"
+        return
     hands = _counted(answer["hands"], "hand")
     already = "already " if answer["before"] else ""
     yield f"the server {already}drains: {hands} under way, at most {answer['seconds']} seconds"
@@ -297,7 +302,9 @@ admin: Final = click.Group(
         _command(requests.MoveTable, _move_lines),
         _command(requests.ShowCluster, _cluster_lines, "Show every node on the database."),
         _command(requests.SayToAll, _say_lines),
-        _command(requests.Drain, _drain_lines),
+        _command(
+            requests.Drain, _drain_lines, "Let hands under way end, then stop the server, or another NODE."
+        ),
         _command(requests.Reload, _reload_lines, "Read the settings and the certificate again."),
         _command(requests.Status, _status_lines),
     ],

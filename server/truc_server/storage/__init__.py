@@ -377,6 +377,13 @@ class Lease(NamedTuple):
     number: int | None = None
 
 
+class NodeOrder(NamedTuple):
+    """What the host wants of a node and has told another: to let the node `to` have a table, or, without a code, to drain."""
+
+    code: str
+    to: str
+
+
 class NodeKeys(NamedTuple):
     """What nodes compare to know that they have the keys of one server: nothing from which a key could be found.
 

@@ -26,8 +26,8 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
-from truc_server.storage import Lease, Node, NodePlace, StoreLostError, TableOwner, Taken
-from truc_server.storage.schema import claims, nodes, ownership, tables
+from truc_server.storage import Lease, Node, NodeOrder, NodePlace, StoreLostError, TableOwner, Taken
+from truc_server.storage.schema import claims, nodes, orders, ownership, tables
 
 MAX_NODES: Final = 32  # each draws the codes of its tables from a share of its own
 _GIVEN: Final = ">"  # before the name of the node that a table was given to
@@ -130,6 +130,7 @@ def join(connection: Connection, name: str, place: NodePlace, *, lease_ms: int) 
     if number is None:
         raise StoreLostError(f"nodes of one database: at most {MAX_NODES}")
     _enter(connection, name, epoch, place, number=number, lease_ms=lease_ms)
+    connection.execute(delete(orders).where(orders.c.node == name))  # they were for its earlier process
     connection.execute(update(tables).where(tables.c.owner == name).values(epoch=epoch))
     return Lease(name, epoch, number)
 
@@ -203,6 +204,27 @@ def find_table(connection: Connection, code: str) -> TableOwner | None:
 def codes(connection: Connection) -> tuple[str, ...]:
     """Return the code of every table."""
     return tuple(connection.execute(select(tables.c.code).order_by(tables.c.code)).scalars())
+
+
+def order(connection: Connection, node: str, wanted: NodeOrder) -> None:
+    """Leave an order for a node, in place of an earlier one about the same."""
+    connection.execute(delete(orders).where(orders.c.node == node, orders.c.code == wanted.code))
+    connection.execute(insert(orders).values(node=node, code=wanted.code, to=wanted.to))
+
+
+def has_orders(connection: Connection, node: str) -> bool:
+    """Tell whether there are orders for a node."""
+    return connection.execute(select(orders.c.code).where(orders.c.node == node).limit(1)).first() is not None
+
+
+def take_orders(connection: Connection, node: str) -> tuple[NodeOrder, ...]:
+    """Return the orders for a node, which are gone then."""
+    found = connection.execute(
+        select(orders.c.code, orders.c.to).where(orders.c.node == node).order_by(orders.c.code)
+    )
+    taken = tuple(NodeOrder(code, to) for code, to in found)
+    connection.execute(delete(orders).where(orders.c.node == node))
+    return taken
 
 
 def unowned(connection: Connection) -> int:

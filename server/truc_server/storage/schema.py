@@ -60,6 +60,15 @@ node_keys = Table(
     Column("serial", Integer, nullable=False),
 )
 
+# What the host wants of a node and has told another (`NodeOrder`), until the node reads it.
+orders = Table(
+    "orders",
+    metadata,
+    Column("node", String, primary_key=True),
+    Column("code", String, primary_key=True),
+    Column("to", String, nullable=False),
+)
+
 # Which node drew each epoch. With the epoch of each record it shows that no two have written in one.
 claims = Table(
     "claims",

@@ -179,6 +179,7 @@ class Store:
     owned = _reads(leases.owned)
     epoch = _reads(leases.epoch)
     unowned = _reads(leases.unowned)
+    has_orders = _reads(leases.has_orders)
     codes = _reads(leases.codes)
     is_any_free = _reads(leases.is_any_free)
     heard = _reads(bulletins.heard)
@@ -203,6 +204,8 @@ class Store:
     renew = _writes_beside(leases.renew)
     take = _writes_beside(leases.take)
     release = _writes_beside(leases.release)
+    order = _writes_beside(leases.order)
+    take_orders = _writes_beside(leases.take_orders)
 
     # What nodes tell each other, which no commit waits for either.
     tell = _writes_beside(bulletins.tell)

@@ -7,7 +7,7 @@ restore is not given, as only this node knows that it was.
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 import trio
@@ -17,12 +17,14 @@ from truc_protocol.records import Phase
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import RefusedError
-from truc_server.storage import Node, StoreError
+from truc_server.operation.logs import Seldom
+from truc_server.storage import Node, NodeOrder, StoreError
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
 
 LOOK_S: Final = 0.2  # between two checks whether a hand is over
+ORDERS_S: Final = 1.0  # between two looks for orders that another node was told
 TAKEN_S: Final = (
     10.0  # for the other node to have what it was given, before those who wait are told to come again
 )
@@ -47,47 +49,103 @@ def _is_held(table: Table) -> bool:
     return table.game is not None and table.game.hold.is_on
 
 
+class Moved(NamedTuple):
+    """A table that goes to another node: its code, who has it now, and whether it waits for the end of a hand."""
+
+    code: str
+    owner: str
+    waits: bool
+
+
 class Giving:
     """The tables of one node that others are to have."""
 
-    def __init__(self, house: House, lobby: Lobby) -> None:
+    def __init__(self, house: House, lobby: Lobby, drain: trio.Event) -> None:
         self._house = house
         self._lobby = lobby
+        self._drain = drain
+        self._public = ""
         self._wanted: dict[str, Node] = {}
         self._under_way = 0
         self._tasks: trio.Nursery | None = None
+        self._complaints = Seldom()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Give what is asked for as soon as its hand is over, until cancelled."""
         async with trio.open_nursery() as self._tasks:
             task_status.started()
+            self._tasks.start_soon(self._heed_orders)
             while True:
                 self._give_wanted()
                 await trio.sleep(LOOK_S)
 
-    async def move(self, code: str, name: str) -> tuple[Table, bool]:
-        """Let a node have a table, now or at the end of its hand; return the table, and whether it has to wait for that.
+    async def move(self, code: str, name: str) -> Moved:
+        """Let a node have a table, now or at the end of its hand; the node that has it is told, if that is another one.
 
         Raises:
-            GivingError: It is not a table of this node, or no node of that name can have it.
+            GivingError: There is no such table, or no node of that name can have it.
             StoreError: The store does not answer.
         """
-        to = next((node for node in await self._others() if node.name == name), None)
+        to = next((node for node in await self._nodes() if node.name == name), None)
         if to is None:
-            raise GivingError(f"expected another node that runs and does not drain, got {name!r}")
+            raise GivingError(f"expected a node that runs and does not drain, got {name!r}")
         try:
             table = self._lobby.table(code)
-        except RefusedError as error:
-            owner = await trio.to_thread.run_sync(self._house.store.owner_of, code.upper())
-            where = "" if owner is None else f": node {owner.name} has it, ask there"
-            raise GivingError(f"no table {label(code.upper())} here{where}") from error
+        except RefusedError:
+            return await self._let_move(code.upper(), name)
+        if name == self._house.lease.owner:
+            raise GivingError(f"node {name} has table {label(table.code)} already")
         if _is_held(table):
             raise GivingError(f"table {label(table.code)} waits for its players after a restore")
         self._wanted[table.code] = to
         table.is_leaving = True
         waits = is_in_hand(table)
         self._give_wanted()
-        return table, waits
+        return Moved(table.code, self._house.lease.owner, waits=waits)
+
+    async def _let_move(self, code: str, name: str) -> Moved:
+        """Tell the owner of a table to let another node have it."""
+        owner = await trio.to_thread.run_sync(self._house.store.owner_of, code)
+        if owner is None or owner.name == self._house.lease.owner:
+            raise GivingError(f"no table {label(code)} at any node")
+        if owner.name == name:
+            raise GivingError(f"node {name} has table {label(code)} already")
+        await trio.to_thread.run_sync(self._house.store.order, owner.name, NodeOrder(code, name))
+        return Moved(code, owner.name, waits=True)
+
+    async def let_drain(self, name: str) -> None:
+        """Tell another node to drain.
+
+        Raises:
+            GivingError: No other node of that name runs, or it drains already.
+            StoreError: The store does not answer.
+        """
+        if name not in {node.name for node in await self._others()}:
+            raise GivingError(f"expected another node that runs and does not drain, got {name!r}")
+        await trio.to_thread.run_sync(self._house.store.order, name, NodeOrder("", ""))
+
+    async def _heed_orders(self) -> None:
+        """Do what the host has told another node to tell this one."""
+        store, me = self._house.store, self._house.lease.owner
+        while True:
+            await trio.sleep(ORDERS_S)
+            try:
+                if await trio.to_thread.run_sync(store.has_orders, me):
+                    for order in await trio.to_thread.run_sync(store.take_orders, me):
+                        await self._obey(order)
+            except StoreError as error:
+                if self._complaints.is_due(trio.current_time()):
+                    log.warning("orders_not_read", reason=str(error))
+
+    async def _obey(self, order: NodeOrder) -> None:
+        log.info("ordered", table=label(order.code) if order.code else None, to=order.to)
+        if not order.code:
+            self._drain.set()
+            return
+        try:
+            await self.move(order.code, order.to)
+        except GivingError as error:
+            log.warning("order_not_done", reason=str(error))
 
     async def give_all(self) -> int:
         """Give away every table that can go, if there is a node to have it; return how many gifts are still under way.
@@ -111,14 +169,15 @@ class Giving:
         return self._under_way
 
     async def _others(self) -> list[Node]:
-        """Return the nodes that may have tables."""
+        """Return the other nodes that may have tables."""
+        return [node for node in await self._nodes() if node.name != self._house.lease.owner]
+
+    async def _nodes(self) -> list[Node]:
+        """Return the nodes that run and do not drain, and note where players reach this one."""
         nodes = await trio.to_thread.run_sync(self._house.store.nodes)
         me = self._house.lease.owner
-        return [
-            node
-            for node in nodes
-            if node.name != me and not node.draining and (node.left_ms is None or node.left_ms > 0)
-        ]
+        self._public = next((node.place.public for node in nodes if node.name == me), "")
+        return [node for node in nodes if not node.draining and (node.left_ms is None or node.left_ms > 0)]
 
     def _give_wanted(self) -> None:
         tables = {table.code: table for table in self._lobby.tables()}
@@ -148,12 +207,19 @@ class Giving:
             return
         owner: Node | None = None
         with trio.move_on_after(TAKEN_S):
-            while owner is None:
+            while owner is None and await self._may_take(node):
                 await trio.sleep(LOOK_S)
                 owner = await self._owner(tables)
         log.info("tables_given", node=node.name, tables=len(tables), taken=owner is not None)
         self._send_after(tables, owner)
         self._under_way -= len(tables)
+
+    async def _may_take(self, node: Node) -> bool:
+        """Tell whether a node still runs and does not drain, as far as is known."""
+        try:
+            return node.name in {other.name for other in await self._others()}
+        except StoreError:
+            return True
 
     async def _owner(self, tables: list[Table]) -> Node | None:
         """Return the node that has taken all of these tables; None until one has."""
@@ -166,8 +232,9 @@ class Giving:
         return None if None in owners else owners[-1]
 
     def _send_after(self, tables: Iterable[Table], owner: Node | None) -> None:
-        is_sent = owner is not None and self._house.settings.now.cluster.route == "moved"
-        place = owner.place.public if owner is not None and is_sent else ""
+        place = "" if owner is None else owner.place.public
+        if place == self._public or self._house.settings.now.cluster.route != "moved":
+            place = ""  # whoever goes there may come to any node
         for table in tables:
             for peer in table.part():
                 if place and peer.can_move:

@@ -37,6 +37,12 @@ def upgrade() -> None:
         sa.Column("identity", sa.LargeBinary, nullable=False),
         sa.Column("serial", sa.Integer, nullable=False),
     )
+    op.create_table(
+        "orders",
+        sa.Column("node", sa.String, primary_key=True),
+        sa.Column("code", sa.String, primary_key=True),
+        sa.Column("to", sa.String, nullable=False),
+    )
     op.add_column("records", sa.Column("epoch", sa.BigInteger, nullable=False, server_default="0"))
     op.drop_column("tables", "lease_until_ms")
     op.add_column("tables", sa.Column("unasked", sa.Integer))
