@@ -115,7 +115,9 @@ class Access:
         self.page.resize(width, height, is_phone=is_touched)
         self.page.wait_for("drawn()")
         least = FINGER if is_touched else MOUSE
-        found: list[str] = self.page.look(f"[...cutOff(), ...tooWide(), ...overlaps(), ...tooSmall({least})]")
+        found: list[str] = self.page.look(
+            f"[...cutOff(), ...tooWide(), ...overlaps(), ...bubbles(), ...tooSmall({least})]"
+        )
         return [f"{size}: {each}" for each in found]
 
     def told(self) -> list[str]:

@@ -47,6 +47,27 @@ globalThis.overlaps = () => {
   return things.flatMap((a, i) => things.slice(i + 1).filter((b) => areApart(a, b) && near(a.box, b.box)).map((b) => `on each other: ${toldAs(a.each)} and ${toldAs(b.each)}`))
 }
 
+const CALL = ['Contraflor al resto!', 'Caterina calls contraflor al resto']   // the longest that a seat says, and what it means
+
+/** What the bubble of a seat would lie over, or that it leaves the felt, wherever one sits; a trick may be covered. */
+globalThis.bubbles = () => {
+  const felt = document.querySelector('.felt')
+  if (felt === null || document.querySelector('[data-dialog]')) return []
+  const covered = [...felt.querySelectorAll('.seat .who, .hand button, .turn-up')].filter(isSeen).map((each) => [each, each.getBoundingClientRect()])
+  const frame = felt.getBoundingClientRect()
+  return [...felt.querySelectorAll('.seat')].flatMap((seat) => {
+    const place = /at-(\w+)/.exec(seat.className)[1]
+    const bubble = Object.assign(document.createElement('div'), { className: `say call by-${place}` })
+    bubble.append(...['b', 'small'].map((name, i) => Object.assign(document.createElement(name), { textContent: CALL[i] })))
+    felt.append(bubble)
+    const box = bubble.getBoundingClientRect()
+    const found = covered.filter(([, other]) => near(box, other)).map(([each]) => `what ${place} says lies on ${toldAs(each)}`)
+    const isOut = box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+    bubble.remove()
+    return isOut ? [...found, `what ${place} says leaves the felt`] : found
+  })
+}
+
 /** One heading of the first level, none without text. */
 globalThis.headings = () => {
   const seen = [...document.querySelectorAll('h1, h2, h3')].filter(isSeen)

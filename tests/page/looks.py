@@ -14,6 +14,8 @@ FOLDER: Final = Path(__file__).with_name("recorded")
 CHECKS: Final = Path(__file__).with_name("checks.js").read_text("utf-8")
 SIZES: Final = {"desktop": (1280, 800), "tablet": (820, 1180), "phone": (390, 844)}
 NOW_MS: Final = 1000
+ONE_PACK: Final = ("sample",)
+"""Six at a table with a card turned up, the sample, and a value of one's own, in the game that has both."""
 
 FAKE = """
 performance.now = () => %(now)d
@@ -134,8 +136,8 @@ class Looks:
         self.page.wait_until("document.querySelector('h1') && !document.querySelector('.wait')")
 
     def table(self, kind: str, upto: str = "asked") -> None:
-        """Sit at a recorded table: when somebody asks, or when the hand is over."""
-        told = read(f"{kind}-{self.pack}")
+        """Sit at a recorded table: when somebody asks, or when the hand is over; some were recorded with one pack alone."""
+        told = read(f"{kind}-{'spanish' if kind in ONE_PACK else self.pack}")
         events = told["events"][: told["asked"]] if upto == "asked" else told["events"]
         self.tell([{"what": "left", "table": told["code"]}, *events])
         self.go(f"/t/{told['code']}")
@@ -175,7 +177,7 @@ class Looks:
                 self.page.wait_until("document.querySelector('.replay .badge')")
             case "end":
                 self.table("duel", "end")
-            case "duel" | "four" | "six":
+            case "duel" | "four" | "six" | "sample":
                 self.table(name)
             case "signs" | "menu" | "proof":
                 self.sheet(name)
@@ -195,6 +197,7 @@ SCREENS: Final = (
     "duel",
     "four",
     "six",
+    "sample",
     "end",
     "signs",
     "menu",

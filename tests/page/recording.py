@@ -56,6 +56,7 @@ TABLES = {
     "four-french": Recorded("truco-paulista", 4, {"target": 12}, 2),
     "six-spanish": Recorded("truco-argentino", 6, {"target": 30}, 4, TURN),
     "six-french": Recorded("truco-paulista", 6, {"target": 12}, 2),
+    "sample-spanish": Recorded("truco-uruguayo", 6, {"target": 30}, 4, TURN),
 }
 
 

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, needs_browser]
 
 TALKATIVE = ("sit", "lobby", "duel", "four", "end")
 """Where most is said: looked at in every language."""
-NARROW = {"six": ("small phone",)}
+NARROW = {"six": ("small phone",), "sample": ("small phone", "200 %")}
 """What is looked at where there is least room for it, and at no other size here."""
 HEARD = """globalThis.heard = []
 new MutationObserver((changes) => heard.push(...changes.flatMap(({ addedNodes }) => [...addedNodes].map(({ data }) => data))))

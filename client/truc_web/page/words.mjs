@@ -251,7 +251,8 @@ export class Speech {
     const move = SAID[fact.what]
     if (move === undefined) return null
     const line = `${move.kind ?? ''} ${move.field ? fact[move.field] : ''}`.trim()
-    return this.said(fact) ?? this.plainWord(line, move.answering ?? '', names)
+    const isAnswer = ANSWERS.includes(move.kind ?? '')     // said as the slot is called that it was pressed in
+    return this.said(fact) ?? (isAnswer ? this.say(`slots.${move.kind}`) : this.plainWord(line, move.answering ?? '', names))
   }
 
   /** @param {string} name @param {any} value @param {string[]} names */
