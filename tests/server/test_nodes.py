@@ -143,7 +143,7 @@ async def test_node_holds_its_lease_while_it_reads_what_it_had(nodes, monkeypatc
         return read(store, restored, codes=codes)
 
     monkeypatch.setattr(recovery, "read", wait_and_read)
-    async with nodes.run("one") as again:
+    async with nodes.run("one", lease_s=12) as again:
         for seat in seats:
             await come_back(again, seat)
         await together(*(seat.play for seat in seats))
