@@ -452,7 +452,7 @@ export class Seat {
    * @param {{ at: number, seats: number[] }} message
    * @returns {Option[]}
    */
-  find({ at, seats }) {
+  findOptions({ at, seats }) {
     const { ledger, own: { seat } } = this.match
     const { dealing, hands } = this
     const state = ledger.hand === null ? null : dealing?.seen ?? ledger.hand.reading.state

@@ -157,7 +157,7 @@ export class SeatTalk {
     const { what = 'decision', at, match } = waiting
     if (what !== 'decision' || !(this.findsOptions || this.seat.dealing !== null)) return
     if (!this.isOf(waiting) || at > this.seat.next) return this.follow(match)
-    if (at === this.seat.next) this.seat.find(waiting)
+    if (at === this.seat.next) this.seat.findOptions(waiting)
   }
 
   /** Sign one of the options on offer, and send it. @param {(options: Option[]) => Option | Promise<Option>} [pick] */
