@@ -21,6 +21,7 @@ from truc_server.settings.folder import open_folder
 _KEYS: Final = ("identity.pem", "secrets.key")
 AGAIN_S: Final = 0.2
 _FAILED: Final = 1
+_START_S: Final = 300.0  # it may have to wait for its database, and have many tables
 
 
 class Member:
@@ -62,7 +63,7 @@ class Member:
     async def _live_once(self) -> None:
         await self.server.spawn()
         try:
-            await self.server.wait_listening()
+            await self.server.wait_listening(_START_S)
             self._change(is_up=True)
         except StartError:
             pass

@@ -100,14 +100,14 @@ class ServerProcess:
                 self._command, stdout=subprocess.PIPE, stderr=log, env=self._environment
             )
 
-    async def wait_listening(self) -> None:
+    async def wait_listening(self, patience_s: float = PATIENCE_S) -> None:
         """Wait until the process has said that it listens.
 
         Raises:
             StartError: It has ended instead.
         """
         received = b""
-        with trio.fail_after(PATIENCE_S):
+        with trio.fail_after(patience_s):
             while b"\n" not in received:
                 chunk = await self._running().stdout.receive_some(200)
                 if not chunk:

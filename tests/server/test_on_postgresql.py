@@ -38,6 +38,7 @@ from truc_server.main import main
 from truc_server.settings.folder import open_folder
 from truc_server.storage import (
     AddRecord,
+    Lease,
     NodePlace,
     RatedPlayer,
     RateMatch,
@@ -295,13 +296,58 @@ def test_error_is_one_line_without_what_was_to_be_written(store):
     assert b"same hash".hex() not in said
 
 
-async def test_nodes_that_start_at_once_on_an_empty_database_find_it_with_its_schema(migrated):
-    url = migrated.cluster.create("empty")
+def freeze_in_a_commit(store: Store, lease: Lease) -> None:
+    """Leave a commit as a process does that stands still while it sends it: the fence has answered, a record is on its way."""
+    driver = store._writing.connection.driver_connection
+    assert driver.execute(*statements.fence_of(store._engine.dialect, lease)).fetchone()
+    driver.pgconn.enter_pipeline_mode()
+    driver.pgconn.send_query_params(b"SELECT 1", None)
+    driver.pgconn.send_flush_request()
+    driver.pgconn.flush()
 
-    def open_and_close() -> None:
-        open_store(url, patience_s=0.5).close()
 
-    await together(*(partial(trio.to_thread.run_sync, open_and_close) for _ in range(4)))
+def test_tables_of_a_node_that_stands_still_in_the_middle_of_a_commit_are_taken(database):
+    place = NodePlace("", "", "")
+    with (
+        closing(open_store(database.url, patience_s=0.5, node="one")) as standing,
+        closing(open_store(database.url, patience_s=0.5, node="two")) as other,
+    ):
+        lease, two = (
+            standing.join("one", place, lease_ms=60_000),
+            other.join("two", place, lease_ms=60_000),
+        )
+        standing.commit([TABLE])
+        standing.renew(lease, lease_ms=1_000, place=place, draining=False)
+        freeze_in_a_commit(standing, lease)
+        end = time.monotonic() + 20
+        while not (taken := other.take(two, most=9).codes):
+            assert time.monotonic() < end, "nobody could take the tables"
+            time.sleep(0.1)
+        assert taken == (TABLE.code,)
+        standing._writing.invalidate()
+
+
+def test_node_comes_again_although_its_earlier_process_stands_still_in_the_middle_of_a_commit(database):
+    place = NodePlace("", "", "")
+    with (
+        closing(open_store(database.url, patience_s=0.5, node="one")) as standing,
+        closing(open_store(database.url, patience_s=0.5, node="one")) as again,
+    ):
+        lease = standing.join("one", place, lease_ms=60_000)
+        standing.commit([TABLE])
+        freeze_in_a_commit(standing, lease)
+        assert again.owned(again.join("one", place, lease_ms=60_000)) == (TABLE.code,)
+        standing._writing.invalidate()
+
+
+def test_database_asks_a_node_for_signs_of_life(database):
+    with (
+        closing(open_store(database.url, patience_s=3, node="one")) as store,
+        store._engine.connect() as asked,
+    ):
+        names = ("application_name", "tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count")
+        told = [asked.execute(text(f"SHOW {name}")).scalar() for name in names]
+    assert told == ["truc one", "1", "1", "3"]
 
 
 def test_check_looks_at_it(tmp_path, database):

@@ -106,7 +106,8 @@ def _run_server(
             identity = load_identity(folder, passphrase_of(settings, folder))
             # Half a lease: whoever stands still for longer in a transaction must not keep its tables from the others.
             patience_s = settings.cluster.lease_s / 2 if settings.cluster.node else None
-            with closing(open_store(database_url(settings, folder), patience_s=patience_s)) as store:
+            url, node = database_url(settings, folder), settings.cluster.node
+            with closing(open_store(url, patience_s=patience_s, node=node)) as store:
                 reread = partial(_reread, file, flags)
                 serve = partial(
                     _serve,

@@ -59,5 +59,6 @@ class Ear:
             while self._driver.pgconn.notifies() is not None:
                 found += 1
         except Exception as error:
-            raise StoreError(f"the database says nothing any more: {error}") from error
+            said = str(error).partition("\n")[0]
+            raise StoreError(f"the database says nothing any more: {said}") from error
         return found > 0

@@ -17,7 +17,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from truc_server.storage import StoreError
-from truc_server.storage.leases import db_now_ms
+from truc_server.storage.leases import db_now_ms, program_of
 from truc_server.storage.schema import REVISION
 from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, closed_file
 from truc_server.timing.clock import now_ms
@@ -33,16 +33,17 @@ _HELD: Final = ("40001", "40P01", "55P03")
 _Prepare = Callable[[sqlite3.Connection, object], None]
 
 
-def open_engine(url: str, *, patience_s: float | None = None) -> Engine:
+def open_engine(url: str, *, patience_s: float | None = None, node: str = "") -> Engine:
     """Return an engine on `url` whose schema is the newest.
 
-    With a `patience_s` PostgreSQL keeps no lock for a process that stands still for longer in the middle of a transaction,
-    and neither side waits longer for the network, or for a lock.
+    With a `patience_s` PostgreSQL keeps no lock for a process that stands still for longer between the statements of a
+    transaction, and neither side waits longer for the network, or for a lock. The other nodes know the connections of a
+    `node` by its name.
 
     Raises:
         StoreError: No such database, no driver for it, or a schema this version does not know.
     """
-    engine = _engine(url, _prepare_to_write, _bounds(patience_s))
+    engine = _engine(url, _prepare_to_write, _bounds(patience_s, node))
     try:
         _bring_up_to_date(engine)
     except SQLAlchemyError as error:
@@ -130,18 +131,20 @@ def _primary(error: sqlite3.OperationalError) -> int:
     return error.sqlite_errorcode & 0xFF  # the rest is detail, such as that the log is being recovered
 
 
-def _bounds(patience_s: float | None) -> dict[str, object]:
+def _bounds(patience_s: float | None, node: str) -> dict[str, object]:
     """Return how psycopg is to connect, so that nothing takes much longer than that."""
     if patience_s is None:
         return {}
     patience_ms = round(patience_s * 1_000)
+    alive = {"keepalives_idle": 1, "keepalives_interval": 1, "keepalives_count": max(1, round(patience_s))}
+    # PostgreSQL too asks for signs of life: of a machine that is gone it would else hear nothing for hours.
+    kept = dict.fromkeys(_PATIENCES, patience_ms) | {f"tcp_{name}": value for name, value in alive.items()}
     return {
-        "options": " ".join(f"-c {name}={patience_ms}" for name in _PATIENCES),
+        "application_name": program_of(node),
+        "options": " ".join(f"-c {name}={value}" for name, value in kept.items()),
         "connect_timeout": max(_LEAST_CONNECT_S, round(patience_s)),
         "tcp_user_timeout": patience_ms,
-        "keepalives_idle": 1,
-        "keepalives_interval": 1,
-        "keepalives_count": max(1, round(patience_s)),
+        **alive,
     }
 
 

@@ -21,6 +21,7 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    text,
     update,
 )
 from sqlalchemy.ext.compiler import compiles
@@ -67,6 +68,19 @@ _ENDED: Final = (
     .order_by(nodes.c.name)
     .with_for_update(skip_locked=True)
 )
+_STANDS_MS: Final = (
+    1_000  # after its end a lease is let be: who is slow may be about to write the end of what it began
+)
+_STANDING: Final = select(nodes.c.name, nodes.c.lease_until_ms).where(
+    nodes.c.lease_until_ms <= db_now_ms() - _STANDS_MS
+)
+_CUT: Final = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND usename = current_user"
+    " AND application_name = :program AND xact_start <= to_timestamp(:until_ms / 1000.0)"
+    " AND pid <> pg_backend_pid()"
+)
+_NOW: Final = select(db_now_ms())
 _NAMES: Final = select(nodes.c.name)
 _OTHERS_GIFTS: Final = select(literal(_GIVEN) + nodes.c.name).where(nodes.c.name != bindparam("me"))
 _UNOWNED: Final = (
@@ -103,6 +117,11 @@ _WHERE: Final = (
 )
 
 
+def program_of(name: str) -> str:
+    """Return what a node of this name is called among the connections of the database."""
+    return f"truc {name}".rstrip()
+
+
 def mine(lease: Lease) -> dict[str, Any]:
     """Return the parameters of the statements that are about a process itself."""
     return {"me": lease.owner, "under": lease.epoch}
@@ -124,6 +143,7 @@ def join(connection: Connection, name: str, place: NodePlace, *, lease_ms: int) 
         StoreLostError: There are as many nodes as there may be.
     """
     epoch = _draw(connection, name)
+    _cut_off(connection, name, connection.execute(_NOW).scalar_one())
     connection.execute(delete(nodes).where(or_(nodes.c.name == name, nodes.c.lease_until_ms.is_(None))))
     taken = set(connection.execute(select(nodes.c.number)).scalars())
     number = next((free for free in range(MAX_NODES) if free not in taken), None)
@@ -157,10 +177,21 @@ def take(connection: Connection, lease: Lease, *, most: int) -> Taken:
         raise lost(lease)
     ended = connection.execute(_ENDED).scalars().all()
     connection.execute(delete(nodes).where(nodes.c.name.in_(ended)))
+    for node, until_ms in connection.execute(_STANDING).all():
+        _cut_off(connection, node, until_ms)
     codes = tuple(connection.execute(_UNOWNED, {"me": lease.owner, "most": most}).scalars())
     connection.execute(update(tables).where(tables.c.code.in_(codes)).values(owner=lease.owner, epoch=epoch))
     connection.execute(update(nodes).where(*_ME).values(epoch=epoch), mine(lease))
     return Taken(epoch, codes)
+
+
+def _cut_off(connection: Connection, name: str, until_ms: int) -> None:
+    """End what a node has begun until a moment and holds on to: it stands still in the middle of a commit, or its machine is gone.
+
+    As long as the rest of such a commit does not come, no timeout of PostgreSQL ends it.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(_CUT, {"program": program_of(name), "until_ms": until_ms})
 
 
 def is_any_free(connection: Connection, lease: Lease) -> bool:

@@ -104,13 +104,13 @@ _STRAY_SECRETS: Final = (
 )
 
 
-def open_store(url: str, *, patience_s: float | None = None) -> "Store":
-    """Open the database at `url`, bringing its schema up to date; `patience_s` as in `open_engine`.
+def open_store(url: str, *, patience_s: float | None = None, node: str = "") -> "Store":
+    """Open the database at `url`, bringing its schema up to date; `patience_s` and `node` as in `open_engine`.
 
     Raises:
         StoreError: It cannot be opened, or belongs to a newer version.
     """
-    engine = open_engine(url, patience_s=patience_s)
+    engine = open_engine(url, patience_s=patience_s, node=node)
     try:
         return Store(engine)
     except SQLAlchemyError as error:
