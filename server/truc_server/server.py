@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from truc_server.web.listen import WebDoor
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
+_STOPPED: Final = "the server is being stopped"
 _LISTENING: Final = "listening on port {}"
 
 log = structlog.get_logger()
@@ -333,7 +334,9 @@ async def _end(house: House, connections: Connections) -> None:
         if failed:
             connections.forget()
             house.journal.renounce()
-        connections.dismiss(Code.INTERNAL if failed else Code.SHUTTING_DOWN, "the server is being stopped")
+        if not failed:
+            connections.send_away(_STOPPED, to=house.drain.to)
+        connections.dismiss(Code.INTERNAL if failed else Code.SHUTTING_DOWN, _STOPPED)
         if not failed:
             await house.journal.wait_durable(house.journal.gate)
         await connections.wait_quiet()

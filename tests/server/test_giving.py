@@ -180,6 +180,27 @@ async def test_node_that_drains_gives_every_table_away_when_its_hand_is_over(nod
     assert isinstance(body_at(seats[0], given), Call)
 
 
+async def test_newcomers_and_those_without_a_hand_go_to_another_node_while_this_one_drains(nodes):
+    async with hosted(nodes, "two") as second, hosted(nodes, "one") as first:
+        await nodes.known("one", "two")
+        seats = await in_hand(first)
+        idle = await first.seat(seed=78)
+        await host_says(first.folder, command="drain")
+        place = f"127.0.0.1:{second.port}"
+        with trio.fail_after(20):
+            await idle.client.until("draining")
+            while True:  # until the other nodes are known to the one that drains
+                newcomer = await first.connect()
+                with pytest.raises(GoneError):
+                    await newcomer.login_guest()
+                if newcomer.log[-1].get("to") == place:
+                    break
+        await goodbyes(seats)
+        with trio.fail_after(20):
+            last = (await idle.client.closed())[-1]
+        assert (last["code"], last["to"]) == ("moved", place)
+
+
 async def test_node_that_drains_alone_leaves_its_tables_to_the_next_start(nodes):
     async with hosted(nodes, "one") as first:
         seats = await in_hand(first)

@@ -216,6 +216,11 @@ class Lobby:
         return self._drain.is_on
 
     @property
+    def way_out(self) -> str:
+        """Where players reach another node while this one is about to be stopped; empty if that is nowhere."""
+        return self._drain.to
+
+    @property
     def has_disk(self) -> bool:
         """Whether there is room on the disk for what a match will store."""
         return not self._disk.is_nearly_full

@@ -181,6 +181,12 @@ class Connections:
             if peer.connection.is_open:
                 peer.dismiss(code, message)
 
+    def send_away(self, message: str, *, to: str) -> None:
+        """Say goodbye to everybody because the server ends; whoever can goes `to` another node, if any."""
+        for peer in self.everybody():
+            if peer.connection.is_open:
+                peer.send_away(message, to=to)
+
     def forget(self) -> None:
         """Drop everything that waits for a store that will not take it."""
         for peer in self._peers:

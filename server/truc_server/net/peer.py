@@ -399,6 +399,13 @@ class Peer:
             after = RECONNECT_MS if code is Code.SHUTTING_DOWN else None
             self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)), code)
 
+    def send_away(self, message: str, *, to: str) -> None:
+        """Say goodbye because the server is about to be stopped, or has given a table away: to go `to` another node, if any."""
+        if to and self.can_move:
+            self.dismiss(Code.MOVED, message, to=to)
+        else:
+            self.dismiss(Code.SHUTTING_DOWN, message)
+
     def fail(self, incident: str) -> None:
         """Tell the peer that the server has failed, and close."""
         self.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))

@@ -6,10 +6,12 @@ class ServerDrain:
 
     Attributes:
         by: when at the latest the draining server says goodbye, a moment of Trio's clock; None while it does not drain.
+        to: where players reach another node meanwhile, which they are sent to; empty if there is none.
     """
 
     def __init__(self) -> None:
         self.by: float | None = None
+        self.to = ""
 
     @property
     def is_on(self) -> bool:

@@ -203,7 +203,7 @@ def _may_come(lobby: Lobby, peer: Peer, player: Player) -> bool:
     """Tell whether a player may log in now; shortly before the server is stopped, only those with a seat may."""
     if not lobby.is_draining or lobby.has_seat(player):
         return True
-    peer.dismiss(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
+    peer.send_away("the server is about to be stopped: come back in a moment", to=lobby.way_out)
     return False
 
 

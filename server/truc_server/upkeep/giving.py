@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 import structlog
 import trio
 
-from truc_protocol.errors import Code
 from truc_protocol.records import Phase
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
@@ -157,6 +156,7 @@ class Giving:
         except StoreError as error:
             log.warning("tables_not_given", reason=str(error))
             return self._under_way
+        self._house.drain.to = self._way_to(min(others, key=lambda node: node.tables)) if others else ""
         held = {node.name: node.tables for node in others}
         free: dict[str, list[Table]] = {node.name: [] for node in others}
         for table in self._lobby.tables() if others else ():
@@ -232,12 +232,13 @@ class Giving:
         return None if None in owners else owners[-1]
 
     def _send_after(self, tables: Iterable[Table], owner: Node | None) -> None:
-        place = "" if owner is None else owner.place.public
-        if place == self._public or self._house.settings.now.cluster.route != "moved":
-            place = ""  # whoever goes there may come to any node
+        to = "" if owner is None else self._way_to(owner)
+        where = f"is at {to} now" if to else "has another node now: come again"
         for table in tables:
             for peer in table.part():
-                if place and peer.can_move:
-                    peer.dismiss(Code.MOVED, f"the table is at {place} now", to=place)
-                else:
-                    peer.dismiss(Code.SHUTTING_DOWN, "the table has another node now: come again")
+                peer.send_away(f"the table {where}", to=to)
+
+    def _way_to(self, node: Node) -> str:
+        """Return where players are sent who are to go to a node; empty if they may come to any node there, this one too."""
+        is_sent = self._house.settings.now.cluster.route == "moved" and node.place.public != self._public
+        return node.place.public if is_sent else ""
