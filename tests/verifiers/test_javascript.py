@@ -14,12 +14,21 @@ import pytest
 from clients_elsewhere.programs import NODE, needs_node
 from protocol.blind_peers import BlindTable
 from protocol.forge import altered, place, resigned
-from protocol.peers import Table
+from protocol.peers import Table, here
 from protocol.rewriting import covered
-from protocol.test_blind_matches import declined_and_held_twice, held_twice, opened_late, said_falsely
-from vectors.blind_matches import other_order
+from protocol.test_blind_matches import (
+    declined_and_held_twice,
+    held_twice,
+    opened_late,
+    said_falsely,
+    signed,
+)
+from vectors.blind_matches import MATCHES, other_order
 
+from truc_conform.playing import Puppet
 from truc_protocol.audit import verify
+from truc_protocol.bodies import Close, Garbled, Void
+from truc_protocol.ledger import score, start
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
@@ -338,6 +347,51 @@ def test_forged_records_of_mode_blind(tmp_path):
     chance = random.Random(10)
     both = check_agreement(chance.sample(forgeries(sealed_matches(), chance), 40), tmp_path)
     assert {expected.check for expected, _ in both} >= {"C2", "C10", "C11", "C12", "C19", "C43"}
+
+
+def of_the_server(table: BlindTable) -> Iterator[tuple[str, Record]]:
+    """Yield what the server may rule, void and close, rightly signed for where a match stands now."""
+    ledger = table.ledger
+    j, place = ledger.deal_index, here(ledger)
+    for seat in range(ledger.seats):
+        kinds = ("silent", "absent", "opening", "cheat", "false")
+        yield from ((f"forfeit {kind}", table.rule("forfeit", seat, kind)) for kind in kinds)
+        yield from ((f"move {kind}", table.rule("move", seat, kind)) for kind in ("concede", "decline"))
+        for reason in ("silent", "points"):
+            yield f"void {reason}", signed(table, Void(*place, j, reason, (seat,), None))
+    yield from (
+        (f"abandon {kind}", table.rule("abandon", None, kind)) for kind in ("empty", "voids", "server")
+    )
+    for reason in ("hand", "ended"):
+        yield f"close {reason}", signed(table, Close(*place, j, None, score(ledger), reason))
+
+
+def of_a_seat(table: BlindTable) -> Iterator[tuple[str, Record]]:
+    """Yield what a seat may say of itself, or a newcomer of it."""
+    ledger = table.ledger
+    for seat in range(ledger.seats):
+        yield from ((kind, table.act(seat, kind)) for kind in ("pause", "resume", "concede"))
+        for d in (0, 1):
+            yield f"garbled {d}", signed(table, Garbled(*here(ledger), ledger.deal_index, d, seat))
+        yield "resign", table.players[seat].resign(ledger)
+        yield "sub", Puppet(seat, seed=99, person="new ").sub(ledger)
+
+
+def test_what_comes_out_of_its_time_in_mode_blind(tmp_path):
+    chance = random.Random(12)
+    found: list[tuple[str, bytes]] = []
+    for name in ("french-redeals.truc", "paulista-unseen.truc", "french-garbled.truc"):
+        table = MATCHES[name]()
+        played, table.records = table.records, list(table.setup.records)
+        table.ledger = start(table.setup)
+        for record in played[len(table.records) :]:
+            if chance.random() < 0.4:
+                trials = [*of_the_server(table), *of_a_seat(table)]
+                what, forged = chance.choice(trials)
+                found.append((f"{name} {what}", write_transcript(table.document, [*table.records, forged])))
+            table.add(record)
+    both = check_agreement(found, tmp_path)
+    assert {expected.check for expected, _ in both} >= {"C11", "C22", "C43", None}
 
 
 def test_ends_of_matches_of_mode_blind(tmp_path):
