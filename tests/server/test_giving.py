@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 import pytest
 import trio
+from click.testing import CliRunner
 from server.admins import Host, host_says, hosting
 from server.asking import figures_of, get, telling
 from server.conftest import QUICK, in_hand, is_to_move, together
@@ -18,6 +19,7 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Close
 from truc_protocol.records import Phase
 from truc_server.commands.admin import _cluster_lines
+from truc_server.main import main
 from truc_server.upkeep.control import Control
 
 pytestmark = pytest.mark.slow
@@ -131,6 +133,17 @@ async def test_table_is_moved_to_no_node_that_is_not_there(nodes):
         ):
             answer = await host_says(first.folder, command="move", table=table, node=name)
             assert answer["error"] == why
+
+
+async def test_command_takes_the_table_and_then_the_node(nodes):
+    async with hosted(nodes, "one") as first, hosted(nodes, "two"):
+        seat = await alone(first)
+        words = ["admin", "move", "--data", str(first.folder.root), seat.table, "two"]
+        result = await trio.to_thread.run_sync(CliRunner().invoke, main, words)
+        assert (result.stdout, result.exit_code) == (f"table {seat.table} goes to node two now\n", 0)
+        words = ["admin", "drain", "--data", str(first.folder.root), "two"]
+        result = await trio.to_thread.run_sync(CliRunner().invoke, main, words)
+        assert (result.stdout, result.exit_code) == ("node two is told to drain\n", 0)
 
 
 async def test_table_is_moved_by_a_word_to_any_node(nodes):

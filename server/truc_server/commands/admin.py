@@ -50,7 +50,7 @@ def _command(
         asked = request(**given if hours is None else {**given, "hours": hours})
         _ask(asked, lines, _folder(file, data), as_json=as_json)
 
-    for field in msgspec.structs.fields(request):
+    for field in reversed(msgspec.structs.fields(request)):  # the last that a function is given comes first
         if field.name == "hours":
             ask = for_a_while(ask)
         else:
