@@ -69,6 +69,25 @@ def test_a_match_outlives_what_comes_between(chrome, own_server) -> None:
             without_lost_connections(player.page)
 
 
+TROUBLE = "document.querySelector('main .trouble')"
+
+
+def test_whoever_writes_while_the_connection_comes_back_goes_on_writing(chrome, web_server) -> None:
+    with people(chrome, web_server, 1) as (person,):
+        page = person.page
+        page.visit(web_server.link())
+        person.say_name(NAMES[0])
+        page.wait_until(f"document.querySelector('aside input[name=text]') && !{TROUBLE}")
+        page.network(is_there=False)
+        page.wait_until(TROUBLE)
+        page.look("document.querySelector('aside input[name=text]').focus()")
+        page.network(is_there=True)
+        page.wait_until(f"!{TROUBLE}")
+        page.type("here again")
+        assert page.look("document.querySelector('aside input[name=text]').value") == "here again"
+        without_lost_connections(page)
+
+
 def test_one_tab_plays_and_another_can_take_over(chrome, web_server) -> None:
     with two_at_a_table(chrome, web_server) as (first, second, code):
         assert not some_moves([first, second], 1)

@@ -84,23 +84,24 @@ function update(before, after) {
 /** @param {Element} parent @param {Child[]} before @param {Child[]} after */
 function patchChildren(parent, before, after) {
   const left = [...before]
+  const olds = after.map((child) => {
+    const same = left.indexOf(child)     // what was drawn once stays itself, and becomes nothing else
+    const found = same >= 0 ? same : left.findIndex((old) => isAlike(old, child) && !after.includes(old))
+    return found < 0 ? null : left.splice(found, 1)[0]
+  })
+  // first, so that nothing behind it is moved: what is moved loses the focus
+  for (const old of left) /** @type {ChildNode} */ (old.at).remove()
   const isSvg = parent.namespaceURI === SVG
   /** @type {Node | null} */
   let place = parent.firstChild
-  for (const child of after) {
-    const same = left.indexOf(child)     // what was drawn once stays itself, and becomes nothing else
-    const found = same >= 0 ? same : left.findIndex((old) => isAlike(old, child) && !after.includes(old))
-    if (found < 0) {
-      parent.insertBefore(create(child, isSvg), place)
-      continue
-    }
-    const [old] = left.splice(found, 1)
+  after.forEach((child, i) => {
+    const old = olds[i]
+    if (old === null) return parent.insertBefore(create(child, isSvg), place)
     update(old, child)
     const node = /** @type {Node} */ (child.at)
     if (node === place) place = place.nextSibling
     else parent.insertBefore(node, place)
-  }
-  for (const old of left) /** @type {ChildNode} */ (old.at).remove()
+  })
 }
 
 /**

@@ -23,7 +23,7 @@ export function trouble({ state, speech }) {
       : state.line.state !== 'ready' && speech.say(state.me === null ? 'page.connecting' : 'page.reconnecting'),
     state.drainsUntil !== null && speech.say('page.draining')
   ].filter(Boolean)
-  return lines.length > 0 && h('div', { class: 'trouble', role: 'status' }, lines.map((text) => h('p', null, text)))
+  return lines.length > 0 && h('div', { class: 'trouble', role: 'status', key: 'trouble' }, lines.map((text) => h('p', null, text)))
 }
 
 /** A part of a screen, with what belongs beside its heading. @param {string} title @param {any} beside @param {...any} body */
