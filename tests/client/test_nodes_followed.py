@@ -11,6 +11,7 @@ from server.test_routing import QUICK_S, two
 from truc_client import ConnectError, Interrupted, LostError, MatchEnded, connect, parse_address
 from truc_client.bots import play_match
 from truc_client.verifying import verify_file
+from truc_conform.shown import CODE
 from truc_protocol.audit import Result
 from truc_protocol.errors import Code
 from truc_protocol.messages import Join, bye
@@ -175,3 +176,36 @@ async def test_address_that_nobody_answers_at_is_left_for_the_first(scripted, pl
         await connection.tables()
         assert connection.address == parse_address("host")
     assert tried[:3] == ["host", "gone", "host"]
+
+
+class Wandering(Hosting):
+    """A server that sends whoever watches elsewhere, so many times."""
+
+    sends = 0
+
+    def __init__(self, *args, **options) -> None:
+        super().__init__(*args, **options)
+        self.stays = trio.Event()
+
+    async def show(self, message) -> None:
+        if self.sends:
+            self.sends -= 1
+            await self.send(bye(Code.MOVED, "it is there", to=ELSEWHERE))
+        else:
+            await super().show(message)
+            self.stays.set()
+
+
+async def test_client_that_is_sent_round_while_a_node_is_missed_is_sent_on_from_the_first_address_again(
+    scripted, player, autojump_clock
+):
+    wandering = scripted(kind=Wandering)
+    dial, dialed = dialing(host=wandering, elsewhere=wandering)
+    async with connect("host", player, dial=dial) as connection:
+        await connection.watch(CODE)
+        wandering.sends, wandering.stays, before = 6, trio.Event(), len(dialed)
+        await wandering.hang_up()
+        with trio.fail_after(600):
+            await wandering.stays.wait()
+    hosts = [address.host for address in dialed[before:]]
+    assert hosts == ["host", *["elsewhere"] * 3, "host", *["elsewhere"] * 2]

@@ -288,6 +288,15 @@ def test_prompt_says_that_the_connection_is_lost_then_asks_again(state, asks, te
     assert "no connection" not in posed[-1].text
 
 
+def test_connection_that_is_lost_again_and_again_is_told_once_until_something_comes_of_it() -> None:
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=200))
+    for happening in (Interrupted("lost"), Interrupted("moved"), Resumed(3), Interrupted("lost once more")):
+        screen.show(happening)
+    told = [line for line in out.getvalue().splitlines() if "connecting again" in line]
+    assert [line.partition(";")[0] for line in told] == ["lost", "lost once more"]
+
+
 def test_question_after_a_match_is_said_again_where_there_is_no_prompt() -> None:
     out = io.StringIO()
     screen = Screen(Console(file=out))

@@ -131,6 +131,8 @@ class TestFinding:
         fresh.commit([TABLE])
         assert rival.find_table("ABC") == TableOwner("one", PLACE.public, PLACE.inner)
         assert rival.find_table("XYZ") is None
+        assert rival.find_table("ABC", spare_ms=LONG_MS // 2) == TableOwner("one", PLACE.public, PLACE.inner)
+        assert rival.find_table("ABC", spare_ms=2 * LONG_MS) == TableOwner("", "", "")
         end_lease(fresh, "one")
         assert rival.find_table("ABC") == TableOwner("", "", "")
 

@@ -168,7 +168,10 @@ class ServerLine:
                     raise lost
                 self._interrupt(lost)
                 follower.interrupted(str(lost))
-                entered = await come_back(self._next_visit(lost, moves), lost.after_ms, losses=losses)
+                visit = self._next_visit(lost, moves)
+                if moves > MAX_MOVES:
+                    moves = 0  # from the first address it may be sent again, to where the table is by then
+                entered = await come_back(visit, lost.after_ms, losses=losses)
                 self._adopt(entered)
                 follower.returned(entered)
         except ClientError as error:

@@ -197,6 +197,12 @@ class Screen:
             question = question._replace(text=f"{self._speech.say('screen.lost')} >")
         self.pose(question)
 
+    def lose(self, told: Sentence) -> None:
+        """Tell that the connection is lost, once for all the times that it is lost again before anything comes of it."""
+        if not self._is_lost:
+            self.say(told, "yellow")
+        self.note_line(is_lost=True)
+
     def note_line(self, *, is_lost: bool) -> None:
         """Note whether the connection is lost; when it is back, ask again what is asked."""
         is_back, self._is_lost = self._is_lost and not is_lost, is_lost
@@ -263,8 +269,7 @@ class Screen:
     def _note_line(self, happening: Happening) -> None:
         match happening:
             case Interrupted(reason):
-                self.note("interrupted", "yellow", reason=reason)
-                self.note_line(is_lost=True)
+                self.lose(Sentence("screen.interrupted", reason=reason))
             case TranscriptSetAside(path, reason):
                 self.note("set_aside", "yellow", path=path, reason=reason)
             case Resumed():

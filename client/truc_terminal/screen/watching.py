@@ -133,8 +133,7 @@ class Watcher:
                 self._screen.note_line(is_lost=False)
                 self._is_behind = True
             case Interrupted(reason):
-                self._note("interrupted", "yellow", reason=reason)
-                self._screen.note_line(is_lost=True)
+                self._screen.lose(Sentence("watching.interrupted", reason=reason))
             case Waiting(what="decision"):
                 pass  # the table shows who is waited for, and the decision will be told
             case MatchStarted(variant=variant):

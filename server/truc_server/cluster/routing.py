@@ -1,5 +1,6 @@
 """What a node needs so that its clients come to the tables of others, and theirs to its own, put together."""
 
+from functools import partial
 from typing import Final
 
 import trio
@@ -32,7 +33,9 @@ class Routing:
         self._house = house
         self._lobby = lobby
         self._patience_s = max(_LEAST_S, _LEASES * cluster.lease_s)
-        self._directory = StoreDirectory(house.store.find_table)
+        # a node that has not renewed its lease for so long may be gone: nobody is sent there
+        spare_ms = cluster.lease_s * 1_000 // 2
+        self._directory = StoreDirectory(partial(house.store.find_table, spare_ms=spare_ms))
         self._links = Links(house, cluster.node)
         self.routes = Routes(
             cluster.node,

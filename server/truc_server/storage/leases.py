@@ -109,10 +109,14 @@ _NODES: Final = (
     .order_by(nodes.c.name)
 )
 
+_RENEWED: Final = or_(
+    nodes.c.lease_until_ms.is_(None),
+    nodes.c.lease_until_ms > db_now_ms() + bindparam("spare", type_=BigInteger),
+)
 _WHERE: Final = (
     select(nodes.c.name, nodes.c.public, nodes.c.inner)
     .select_from(tables)
-    .join(nodes, and_(nodes.c.name == tables.c.owner, _LIVES), isouter=True)
+    .join(nodes, and_(nodes.c.name == tables.c.owner, _RENEWED), isouter=True)
     .where(tables.c.code == bindparam("code"))
 )
 
@@ -226,9 +230,9 @@ def owner_of(connection: Connection, code: str) -> Node | None:
     return None if row is None else _node(row)
 
 
-def find_table(connection: Connection, code: str) -> TableOwner | None:
-    """Return who owns a table; None if there is no such table."""
-    row = connection.execute(_WHERE, {"code": code}).first()
+def find_table(connection: Connection, code: str, *, spare_ms: int = 0) -> TableOwner | None:
+    """Return who owns a table, if so much of the lease is left at least; None if there is no such table."""
+    row = connection.execute(_WHERE, {"code": code, "spare": spare_ms}).first()
     return None if row is None else TableOwner(row.name or "", row.public or "", row.inner or "")
 
 
