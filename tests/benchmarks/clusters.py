@@ -1,4 +1,5 @@
-"""What nodes on one database cost: an act on one, two and three of them, a table that is played from two, and how long one is missed.
+"""What nodes on one database cost: an act on one, two and three of them, a table that is played from two, the lobby of both, and how
+long one is missed.
 
 All nodes are on this machine, on the core of what is measured where processor time counts, and each has a load generator of its
 own, all of which share the other core. With a pace every node has as much to do whether there are others or not, so that what it
@@ -16,18 +17,23 @@ from typing import Any, Final, NamedTuple
 
 import trio
 from benchmarks import running
-from benchmarks.generator import Plan
+from benchmarks.generator import Plan, spread
+from benchmarks.proc import usage
 from chaos.members import give_keys, make_keys
 from chaos.postgres import Cluster, cluster, programs
 from chaos.servers import ServerProcess
 from chaos.thin import Address, Game, Guest, Tally, connect
 
+from truc_conform.raw_client import RawClient
+
 Figures = dict[str, Any]
 
 NAMES: Final = ("one", "two", "three")
-LEASE_S: Final = 5
+LEASE_S: Final = 20  # so that nobody loses it on a busy machine
 APART: Final = 100_000  # between the numbers of the first tables of two generators
 PACE: Final = 1.0
+MAKERS: Final = 8
+PATIENCE_S: Final = 60.0
 _DATABASE: Final = "truc"
 _LOOK_S: Final = 0.005
 _OWNER: Final = "SELECT owner FROM tables WHERE code = %s"
@@ -113,6 +119,30 @@ class Lab:
                 await trio.aclose_forcefully(guest.stream)
             return took
 
+    async def lobby(self) -> Figures:
+        """Let public tables come and go at one node as fast as they do, before somebody who follows the lobby at another."""
+        async with self._nodes(NAMES[:2]) as nodes:
+            lobby = Lobby(*[await _guest(nodes[0], f"maker {i}") for i in range(MAKERS)])
+            follower = await _guest(nodes[1], "follower")
+            await follower.ask({"t": "lobby"})
+            before, begun = [usage(node.pid) for node in nodes], time.perf_counter()
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(lobby.follow, follower)
+                await lobby.make(self._reach.seconds)
+                seconds = time.perf_counter() - begun
+                await lobby.wait_seen(await lobby.make_last())
+                nursery.cancel_scope.cancel()
+            spent = [usage(node.pid) - earlier for node, earlier in zip(nodes, before, strict=True)]
+            for client in (*lobby.makers, follower):
+                await trio.aclose_forcefully(client.stream)
+        main_s = sum(each.main_s for each in spent)
+        return {
+            "seconds": seconds,
+            "changes": lobby.changes,
+            "main_s": main_s,
+            "late_ms": spread(lobby.late_ms),
+        }
+
     def _wait_owned(self, code: str, name: str) -> None:
         """Wait until a node owns a table; blocks."""
         with self._database.connect(self._newest, autocommit=True) as looking:
@@ -152,6 +182,68 @@ class Lab:
         return await running.load(Plan("play", server.port, server.pid, **windows, **wanted))
 
 
+class Lobby:
+    """Tables that come and go, and when each was first heard of elsewhere.
+
+    Attributes:
+        changes: how many tables have come or gone.
+        late_ms: after how long each was heard of that was, of those that are made with others.
+    """
+
+    def __init__(self, *makers: RawClient) -> None:
+        self.makers = makers
+        self.changes = 0
+        self.late_ms: list[float] = []
+        self._made: dict[str, float] = {}
+        self._seen: set[str] = set()
+        self._more = trio.lowlevel.ParkingLot()
+
+    async def make(self, seconds: float) -> None:
+        """Let everybody make tables, and leave them, for so long."""
+        async with trio.open_nursery() as nursery:
+            for maker in self.makers:
+                nursery.start_soon(self._make, maker, trio.current_time() + seconds)
+
+    async def _make(self, maker: RawClient, end: float) -> None:
+        while trio.current_time() < end:
+            code = await self._create(maker)
+            await maker.ask({"t": "leave", "table": code})
+            self.changes += 2
+
+    async def make_last(self) -> set[str]:
+        """Let everybody make one more table, which stays; return their codes."""
+        return {await self._create(maker) for maker in self.makers}
+
+    async def _create(self, maker: RawClient) -> str:
+        begun = time.perf_counter()
+        made = await maker.ask({"t": "create", "variant": "put", "seats": 2, "options": {"guests": 2}})
+        code: str = made["table"]
+        self._made[code] = begun
+        return code
+
+    async def follow(self, follower: RawClient) -> None:
+        """Hear what becomes of the tables."""
+        while True:
+            message = await follower.receive()
+            code = message.get("table")
+            if code in self._made and code not in self._seen:
+                self._seen.add(code)
+                self.late_ms.append(1000 * (time.perf_counter() - self._made[code]))
+                self._more.unpark_all()
+
+    async def wait_seen(self, codes: set[str]) -> None:
+        """Wait until tables were heard of."""
+        with trio.fail_after(PATIENCE_S):
+            while not codes <= self._seen:
+                await self._more.park()
+
+
+async def _guest(node: ServerProcess, name: str) -> RawClient:
+    client = RawClient(await node.connect(), patience_s=PATIENCE_S)
+    await client.login_guest(name)
+    return client
+
+
 async def nodes(folder: Path, reach: Reach) -> Figures:
     """Measure what nodes cost, one after the other."""
     if programs() is None:
@@ -171,6 +263,7 @@ async def nodes(folder: Path, reach: Reach) -> Figures:
             },
             "near": await lab.brought(is_far=False, tables=most, pace=PACE),
             "far": await lab.brought(is_far=True, tables=most, pace=PACE),
+            "lobby": await lab.lobby(),
             "missed_s": {
                 str(lease_s): {str(i): await lab.missed_s(lease_s, dice) for i in range(reach.times)}
                 for lease_s in reach.leases_s

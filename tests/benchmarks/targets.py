@@ -517,6 +517,24 @@ TARGETS: Final = (
     ),
     Target(
         "nodes",
+        "changes of the lobby a second, made at one node and told at another",
+        "1/s",
+        lambda results: results["nodes"]["lobby"]["changes"] / results["nodes"]["lobby"]["seconds"],
+    ),
+    Target(
+        "nodes",
+        "main threads of both, a change",
+        "µs",
+        lambda results: results["nodes"]["lobby"]["main_s"] / results["nodes"]["lobby"]["changes"] * 1e6,
+    ),
+    Target(
+        "nodes",
+        "from a change to who follows the lobby at the other: p50",
+        "ms",
+        _at("nodes lobby late_ms p50"),
+    ),
+    Target(
+        "nodes",
         "a killed node is missed longer than its lease",
         "s",
         _at("nodes missed_s", beyond_s),
