@@ -13,6 +13,7 @@ import { Speech } from './words.mjs'
 const HOLD_SURE_MS = 4000
 const TOAST_MS = 6000
 const TICK_MS = 250
+const BEHIND_MS = 30     // two frames
 const LATE_S = 5
 const READY_MS = 20
 const MINUTE_S = 60
@@ -74,9 +75,11 @@ export class Ui {
     this.state = reduce(before, event)
     if (this.state === before) return
     this.draw()
+    const isSeen = document.visibilityState === 'visible'
     for (const effect of effects(before, this.state)) {
-      if (effect.do === 'announce') this.bring(effect)     // two sentences told in one go would be heard as one
-      else this.late.push(effect)
+      // behind the frame, which nobody has to wait for; but two sentences told in one go would be heard as one
+      if (isSeen && effect.do !== 'announce') setTimeout(() => this.bring(effect), BEHIND_MS)
+      else this.bring(effect)
     }
   }
 
@@ -88,12 +91,8 @@ export class Ui {
     soon(() => {
       this.isDue = false
       this.drawNow()
-      setTimeout(() => this.late.splice(0).forEach((effect) => this.bring(effect)))
     })
   }
-
-  /** What follows from what was drawn last, and may come behind it. @type {import('./effects.mjs').Effect[]} */
-  late = []
 
   drawNow() {
     const before = document.activeElement
