@@ -181,7 +181,7 @@ async def test_address_that_nobody_answers_at_is_left_for_the_first(scripted, pl
 class Wandering(Hosting):
     """A server that sends whoever watches elsewhere, so many times."""
 
-    sends = 0
+    sends, to = 0, ELSEWHERE
 
     def __init__(self, *args, **options) -> None:
         super().__init__(*args, **options)
@@ -190,7 +190,7 @@ class Wandering(Hosting):
     async def show(self, message) -> None:
         if self.sends:
             self.sends -= 1
-            await self.send(bye(Code.MOVED, "it is there", to=ELSEWHERE))
+            await self.send(bye(Code.MOVED, "it is there", to=self.to))
         else:
             await super().show(message)
             self.stays.set()
@@ -209,3 +209,28 @@ async def test_client_that_is_sent_round_while_a_node_is_missed_is_sent_on_from_
             await wandering.stays.wait()
     hosts = [address.host for address in dialed[before:]]
     assert hosts == ["host", *["elsewhere"] * 3, "host", *["elsewhere"] * 2]
+
+
+async def test_client_goes_back_to_any_address_where_it_was_when_nobody_answers_at_the_first(
+    scripted, player, autojump_clock
+):
+    wandering = scripted(kind=Wandering)
+    dial, dialed = dialing(host=wandering, elsewhere=wandering)
+    dead = set()
+
+    async def dial_living(address):
+        if address.host in dead:
+            raise ConnectError("nobody answers there")
+        return await dial(address)
+
+    async with connect("host", player, dial=dial_living) as connection:
+        wandering.sends = 1
+        await connection.watch(CODE)
+        assert [address.host for address in dialed] == ["host", "elsewhere"]
+        dead |= {"host", "gone"}
+        wandering.sends, wandering.to, wandering.stays = 1, "gone:7373", trio.Event()
+        await wandering.hang_up()
+        with trio.fail_after(600):
+            await wandering.stays.wait()
+        assert [address.host for address in dialed][2:] == ["elsewhere", "elsewhere"]
+        assert connection.address.host == "elsewhere"

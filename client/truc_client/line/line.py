@@ -49,6 +49,7 @@ class Waiter:
         return self._answer
 
 
+_KEPT: Final = 8  # addresses of a server that has sent its clients on
 _TRIES: Final = 8
 _DEFAULT_RETRY_MS: Final = 500
 STEADY_S: Final = 2.0  # a connection that does not last as long was hardly open
@@ -88,7 +89,9 @@ class ServerLine:
         arrived = entered.address._replace(invite=None)  # it has been used
         asked = self._visit.first or self._visit.address
         first = None if asked.server == arrived.server else asked._replace(invite=None)
-        self._visit = self._visit._replace(address=arrived, known=None, first=first)
+        before = (self._visit.address._replace(invite=None), *self._visit.left)
+        left = tuple(address for address in dict.fromkeys(before) if address.server != arrived.server)
+        self._visit = self._visit._replace(address=arrived, known=None, first=first, left=left[:_KEPT])
         self._open.set()
 
     @property

@@ -51,6 +51,7 @@ class Visit(NamedTuple):
     Attributes:
         known: the pin of the server that sent them there.
         first: the address that the player gave, if the server has sent them on from there.
+        left: where else they were before, the newest first: somebody may answer there when nobody does at these.
     """
 
     address: Address
@@ -60,6 +61,7 @@ class Visit(NamedTuple):
     known: Pin | None = None
     patience_s: float = PATIENCE_S
     first: Address | None = None
+    left: tuple[Address, ...] = ()
 
     def encrypted(self) -> "Visit":
         """Return a visit to the same place over TLS."""
@@ -79,12 +81,25 @@ class Visit(NamedTuple):
             ) from error
         known = self.account.store.pin(self.address.server) or self.known
         return self._replace(
-            address=self.address._replace(host=host, port=port), known=known, first=self.first or self.address
+            address=self.address._replace(host=host, port=port),
+            known=known,
+            first=self.first or self.address,
+            left=(self.address, *self.left),
         )
 
     def where_first(self) -> "Visit":
         """Return a visit to the address that the player gave."""
         return self if self.first is None else self._replace(address=self.first, first=None)
+
+    def everywhere(self) -> "tuple[Visit, ...]":
+        """Return visits to every address of the server's that is known, the likeliest first."""
+        others = dict.fromkeys(self.left)
+        tried = {self.address, self.first}
+        return (
+            self,
+            self.where_first(),
+            *(self._replace(address=each) for each in others if each not in tried),
+        )
 
 
 async def come_in(visit: Visit) -> Entered:
@@ -111,7 +126,7 @@ async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 
 
 
 async def _insist(visit: Visit, may_retry: Callable[[Exception], bool], *, since: float) -> Entered:
-    pause, places = _FIRST_PAUSE_S, cycle((visit, visit.where_first()))
+    pause, places = _FIRST_PAUSE_S, cycle(visit.everywhere())
     while True:
         try:
             return await _follow_moves(next(places), _enter_known)
