@@ -1,8 +1,8 @@
 """The database that the nodes of a run share: the server's own store on SQLite, and between each node and it a line that may fail.
 
-A transaction is made at one moment, as PostgreSQL's fences let it appear (tests/server/test_store_transactions.py holds both
-to that). It may be late, may not be made, and may be made without the node being told of it: what a node is not told
-of may be so or not, as with any database.
+A transaction is made at one moment, as the fences let it appear on PostgreSQL too (test_transactions.py holds both to that).
+It may be late, may not be made, and may be made without the node being told of it: what a node is not told of may be so or
+not, as with any database.
 """
 
 from collections import defaultdict

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simulation.database import Database, Line, Loss
-from simulation.network import Network
+from simulation.machine import Machine
+from simulation.network import Network, Socket
 from simulation.nodes import Node
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ class Weights(NamedTuple):
     database: float = 1
     cut: float = 3
     stall: float = 1
+    links: float = 1
     clock: float = 1
 
 
+EXCUSED_S: Final = 60.0
 FEW: Final = Weights()
 
 
@@ -86,7 +89,7 @@ class Faults:
         self._node().stop()
 
     def _pause(self) -> None:
-        self._node().pause(self._seconds(0.5, 120))
+        self._node().pause(self._seconds(0.5, 300))
 
     def _line(self) -> Line | None:
         machine = self._node().machine
@@ -116,15 +119,35 @@ class Faults:
         """Restart the database."""
         self._store.restart(self._seconds(0.05, 20))
 
-    def _cut(self) -> None:
+    def _player(self, seconds: float) -> "Participant":
+        """Return somebody whose line fails for so long; they may be late for a while longer."""
         player = self._world.dice.choice(self._players)
-        for end in self._network.ends_of(player.machine):
+        player.excused_until = max(player.excused_until, self._world.now + seconds + EXCUSED_S)
+        return player
+
+    def _cut(self) -> None:
+        for end in self._network.ends_of(self._player(0.0).machine):
             end.cut()
 
+    def _links(self) -> None:
+        """Hold all that passes between a node and the others for a while, and then cut it, or let it go on."""
+        machines = [node.machine for node in self._nodes]
+        machine = self._node().machine
+        between = [end for end in self._ends(machine) if end.far.machine in machines]
+        until = self._world.now + self._seconds(0.1, 20)
+        is_cut = self._world.dice.random() < 0.5
+        for near in between:
+            near.held_until = near.far.held_until = until
+            if is_cut:
+                self._world.at(until, near.cut)
+
+    def _ends(self, machine: Machine | None) -> list[Socket]:
+        return [] if machine is None or machine.is_dead else self._network.ends_of(machine)
+
     def _stall(self) -> None:
-        player = self._world.dice.choice(self._players)
-        until = self._world.now + self._seconds(0.1, 8)
-        for near in self._network.ends_of(player.machine):
+        seconds = self._seconds(0.1, 8)
+        until = self._world.now + seconds
+        for near in self._network.ends_of(self._player(seconds).machine):
             for end in (near, near.far)[:: self._world.dice.choice((1, -1))][
                 : self._world.dice.choice((1, 2))
             ]:

@@ -82,6 +82,7 @@ class Participant:
     Attributes:
         machine: the process.
         is_done: whether they have seen the end of the match, and its verdict.
+        excused_until: what is held against them before this moment may be by the fault of their own network.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Participant:
         self.party = party
         self.seat = seat
         self.is_done = False
+        self.excused_until = 0.0
         self._world = world
         self._home = home
         self._dial = dial

@@ -18,6 +18,7 @@ from truc_protocol.dealing import DealtCards, Opening
 from truc_server.storage import leases
 from truc_server.storage.journal import Journal
 from truc_server.storage.schema import nodes, ownership
+from truc_server.timing import clock
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
@@ -75,8 +76,9 @@ BROKEN = {
             select(nodes.c.name).where(nodes.c.lease_until_ms <= leases.db_now_ms() + 3_600_000),
         )
     ],
+    "standing": [(clock, "STEP_S", 1e9)],
 }
-"""What is broken: the fence of a commit; that what is told waits for it; the clock by which leases end."""
+"""What is broken: the fence of a commit; that what is told waits for it; the clock by which leases end; that of who stood still."""
 
 
 @pytest.mark.parametrize("broken", BROKEN)
