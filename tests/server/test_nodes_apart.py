@@ -46,8 +46,8 @@ def nodes(tmp_path) -> Nodes:
     return Nodes(tmp_path)
 
 
-@pytest.fixture
-async def pair(nodes):
+@pytest.fixture(name="both")
+async def pair_of_nodes(nodes):
     """Two nodes that have heard of each other."""
     async with nodes.run("one") as one, nodes.run("two") as two:
         yield one, two
@@ -80,8 +80,8 @@ async def state(client: RawClient) -> tuple[int, int, int]:
 
 
 class TestTables:
-    async def test_are_listed_at_every_node_as_everybody_may_see_them_and_no_longer_when_gone(self, pair):
-        one, two = pair
+    async def test_are_listed_at_every_node_as_everybody_may_see_them_and_no_longer_when_gone(self, both):
+        one, two = both
         host, other = await guest(one), await guest(two)
         code = (await host.ask(FRENCH))["table"]
         await soon(lambda: is_listed(other, code))
@@ -96,8 +96,8 @@ class TestTables:
 
         await soon(is_gone)
 
-    async def test_lobby_is_told_of_changes_at_other_nodes_and_counts_all(self, pair):
-        one, two = pair
+    async def test_lobby_is_told_of_changes_at_other_nodes_and_counts_all(self, both):
+        one, two = both
         host, follows = await guest(one, "Anna"), await follower(two, "Bea")
         code = (await host.ask(FRENCH))["table"]
         await host.ask({**FRENCH, "private": True})
@@ -120,8 +120,8 @@ class TestTables:
 
         await soon(is_told_of_end)
 
-    async def test_match_at_another_node_counts_as_played(self, pair):
-        one, two = pair
+    async def test_match_at_another_node_counts_as_played(self, both):
+        one, two = both
         follows = await follower(two)
         seats = await one.match(2)
         await together(*(partial(seat.play, until=lambda seat: seat.auditor is not None) for seat in seats))
@@ -191,8 +191,8 @@ class TestTables:
 
 
 class TestPlayers:
-    async def test_are_listed_at_every_node_with_their_public_tables_until_they_leave(self, pair):
-        one, two = pair
+    async def test_are_listed_at_every_node_with_their_public_tables_until_they_leave(self, both):
+        one, two = both
         host, other = await guest(one, "Anna"), await guest(two, "Bea")
         code = (await host.ask(FRENCH))["table"]
 
@@ -209,8 +209,8 @@ class TestPlayers:
 
         await soon(has_left)
 
-    async def test_who_comes_later_under_the_name_of_one_at_another_node_gets_a_number(self, pair):
-        one, two = pair
+    async def test_who_comes_later_under_the_name_of_one_at_another_node_gets_a_number(self, both):
+        one, two = both
         await guest(one, "Anna")
         other = await guest(two, "Bea")
 
@@ -221,8 +221,8 @@ class TestPlayers:
         client = await two.connect()
         assert (await client.login_guest("anna"))["name"] == "anna 2"
 
-    async def test_player_with_two_nodes_keeps_one_name_and_counts_once(self, pair):
-        one, two = pair
+    async def test_player_with_two_nodes_keeps_one_name_and_counts_once(self, both):
+        one, two = both
         key = keys.generate_signing_key()
         first = await follower(one, "Flo")
         await keyed(one, "Anna", key)
@@ -251,8 +251,8 @@ class TestPlayers:
 
 
 class TestTalk:
-    async def test_lobby_chat_reaches_followers_of_all_nodes_but_those_who_ignore_the_speaker(self, pair):
-        one, two = pair
+    async def test_lobby_chat_reaches_followers_of_all_nodes_but_those_who_ignore_the_speaker(self, both):
+        one, two = both
         speaks, hears, ignores = (
             await follower(one, "Anna"),
             await follower(two, "Bea"),
@@ -274,8 +274,8 @@ class TestTalk:
         assert await said(ignores) == []
         assert await said(speaks) == ["bon dia"]
 
-    async def test_whom_a_player_ignores_is_known_at_all_nodes(self, pair):
-        one, two = pair
+    async def test_whom_a_player_ignores_is_known_at_all_nodes(self, both):
+        one, two = both
         key = keys.generate_signing_key()
         here, there = await keyed(one, "Anna", key), await keyed(two, "Anna", key)
         await there.ask({"t": "lobby"})

@@ -114,6 +114,11 @@ def database(migrated) -> Database:
 
 
 @pytest.fixture
+def nodes(tmp_path, database) -> Nodes:
+    return Nodes(tmp_path, database.url)
+
+
+@pytest.fixture
 def store(database) -> Iterator[Store]:
     with closing(open_store(database.url)) as claimed:
         claimed.claim("this process")
@@ -209,18 +214,16 @@ async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
-async def test_node_hears_at_once_what_another_tells(tmp_path, database, monkeypatch):
+async def test_node_hears_at_once_what_another_tells(nodes, monkeypatch):
     monkeypatch.setattr(telling, "HEAR_S", 3_600)  # nobody looks by themselves
-    nodes = Nodes(tmp_path, database.url)
     async with nodes.run("one") as one, nodes.run("two") as two:
         speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
         await say(speaks, "bon dia")
         assert (await hears.until("chat"))["text"] == "bon dia"
 
 
-async def test_node_hears_again_after_the_connection_for_hints_was_lost(tmp_path, database, monkeypatch):
+async def test_node_hears_again_after_the_connection_for_hints_was_lost(nodes, database, monkeypatch):
     monkeypatch.setattr(telling, "AGAIN_S", 0.05)
-    nodes = Nodes(tmp_path, database.url)
     async with nodes.run("one") as one, nodes.run("two") as two:
         speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
         with database.cluster.connect(NAME) as raw:
@@ -285,6 +288,16 @@ def test_one_of_two_transactions_that_wait_for_each_other_may_be_tried_again(sto
         threads.submit(commit, store, "X", "Y", here=both)
         threads.submit(commit, rival, "Y", "X", here=both)
     assert [type(error) for error in failed] == [StoreBusyError]
+
+
+def test_connection_in_use_when_the_store_is_closed_is_closed_when_it_comes_back(database):
+    store = open_store(database.url)
+    used = store._reading.connect()
+    driver = used.connection.driver_connection
+    store.close()
+    assert not driver.closed
+    used.close()
+    assert driver.closed
 
 
 def test_error_is_one_line_without_what_was_to_be_written(store):

@@ -455,6 +455,15 @@ async def test_seat_here_comes_before_one_elsewhere(nodes):
         assert (answer["t"], answer["table"]) == ("ok", table)
 
 
+async def test_seat_is_not_sought_at_a_node_that_drains(nodes):
+    async with two(nodes, "moved") as (one, other):
+        host, seeking = await one.seat(seed=3), await other.seat(seed=2)
+        await listed(seeking, await host.create("truc-french", seats=2))
+        nodes.change("UPDATE nodes SET draining = true WHERE name = 'one'")
+        await listed(seeking, await host.create("truc-catalan", seats=2))  # which is heard with that
+        assert (await seeking.client.ask(SEEK))["t"] == "ok"  # at a table of its own
+
+
 async def test_seat_that_does_not_suit_is_not_sought_elsewhere(nodes):
     async with two(nodes, "moved") as (one, other):
         unlike = await (await one.seat(seed=4)).create("truc-french", seats=2, options={"match": 1})

@@ -138,7 +138,9 @@ class Telling:
         for heard in found:
             bulletin = heard.bulletin
             self._marks[heard.node] = heard.mark
-            self._others.places[heard.node] = heard.place
+            self._others.places.pop(heard.node, None)
+            if not heard.is_draining:
+                self._others.places[heard.node] = heard.place
             self._admission.hear(heard.node, bulletin.crowds)
             for tables in _some(bulletin.tables):
                 self._lobby.hear_tables(self._others, heard.node, tables)

@@ -18,7 +18,7 @@ class Others:
         lent: the names that players have there.
         tables: what they have told of their tables.
         players: who is connected to them.
-        places: where each is.
+        places: where each is that does not drain.
     """
 
     def __init__(self) -> None:

@@ -46,7 +46,15 @@ _REST_BYTES: Final = 65_536
 _PASSING: Final = (online, crowds, said)
 """What goes with the process that told it; a table stays, and another node takes it."""
 _TOLD: Final = (
-    select(nodes.c.name, nodes.c.claimed, nodes.c.public, nodes.c.inner, nodes.c.version, bulletins.c.n)
+    select(
+        nodes.c.name,
+        nodes.c.claimed,
+        nodes.c.public,
+        nodes.c.inner,
+        nodes.c.version,
+        nodes.c.draining,
+        bulletins.c.n,
+    )
     .join(bulletins, and_(bulletins.c.node == nodes.c.name, bulletins.c.claimed == nodes.c.claimed))
     .where(nodes.c.lease_until_ms > db_now_ms(), nodes.c.name != bindparam("me"))
     .order_by(nodes.c.name)
@@ -118,7 +126,8 @@ def _heard(connection: Connection, row: Any, known: Mark | None, now_ms: int) ->
     mark = Mark(row.claimed, row.n)
     after = known.n if known is not None and known.claimed == mark.claimed else 0
     news = _news(connection, row.name, after, mark.n, now_ms=now_ms) if mark.n > after else Bulletin()
-    return Heard(row.name, NodePlace(row.public, row.inner, row.version), mark, news)
+    place = NodePlace(row.public, row.inner, row.version)
+    return Heard(row.name, place, row.draining, mark, news)
 
 
 def _news(connection: Connection, node: str, after: int, until: int, *, now_ms: int) -> Bulletin:

@@ -387,6 +387,7 @@ class Store:
         """Release the database; nothing may be called afterwards."""
         with self._turn:
             self._writing.close()
+            event.listen(self._engine.pool, "checkin", _close)  # of a thread that nobody waits for any more
             self._engine.dispose()
 
     def _append(self, lease: Lease, records: Sequence[AddRecord]) -> bool:
@@ -446,3 +447,8 @@ def _cut(driver: Any) -> None:
 
 def _match(row: Any) -> RunningMatch:
     return RunningMatch._make(row)._replace(setup=unpack_setup(row.setup))
+
+
+def _close(connection: Any, _record: object) -> None:
+    """Close a connection that comes back to a store that is closed."""
+    connection.close()

@@ -100,9 +100,10 @@ class Mark(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """A node that may write now, how far it has told, and what of that is new."""
+    """A node that may write now, how far it has told, and what of that is new; one that drains gives its tables away."""
 
     node: str
     place: NodePlace
+    is_draining: bool
     mark: Mark
     bulletin: Bulletin
