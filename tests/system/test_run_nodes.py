@@ -11,12 +11,14 @@ import trio
 from chaos.postgres import cluster, programs
 from chaos.servers import PATIENCE_S, QUICK, SERVER, serving
 from server.admins import host_says
-from server.conftest import together
-from server.rawclient import RawClient, Seat
+from server.conftest import asked, is_to_move, only_cut, together
+from server.rawclient import RawClient, Seat, bodies
 from server.restarting import come_back, play_until_gone
 from system.seating import all_ready, seated
 
 from truc_protocol.audit import Result
+from truc_protocol.bodies import Close
+from truc_protocol.records import Phase
 from truc_server.settings.folder import Folder, FolderLockedError, locked
 
 pytestmark = [
@@ -139,3 +141,60 @@ async def test_nodes_are_renewed_one_after_the_other_and_the_match_goes_on(tmp_p
         assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
         for name in NAMES:
             await running.until_new(name, before[name])
+
+
+async def front_of(running: Machine, seat: Seat) -> str:
+    """Return the node that a player has come in at; they must be at no table yet."""
+    for name in NAMES:
+        rows = (await host_says(running.folder(name), command="who", text=seat.name))["rows"]
+        if rows:
+            return name
+    raise AssertionError("nobody has let the player in")
+
+
+async def at_two_nodes(running: Machine) -> list[Seat]:
+    """Return two players who have come in at different nodes."""
+    first = Seat(await running.connect(), seed=1)
+    await first.login()
+    here = await front_of(running, first)
+    with trio.fail_after(PATIENCE_S):
+        while True:
+            second = Seat(await running.connect(), seed=2)
+            await second.login()
+            if await front_of(running, second) != here:
+                return [first, second]
+            await trio.aclose_forcefully(second.client.stream)
+            await gone(running, here, second.name)
+
+
+async def gone(running: Machine, name: str, player: str) -> None:
+    """Wait until a node has no connection of a player."""
+    while True:
+        if not (await host_says(running.folder(name), command="who", text=player))["rows"]:
+            return
+        await trio.sleep(0.02)
+
+
+async def test_hand_is_played_to_its_end_though_one_of_its_players_came_in_at_another_node(
+    tmp_path, database
+):
+    async with machine(tmp_path, database, TRUC_TABLES_DRAIN_S="30") as running:
+        seats = await at_two_nodes(running)
+        table = await seats[0].create("truc-french", seats=2, options={"match": 1})
+        await seats[1].join(table, 1)
+        for seat in await all_ready(seats):
+            seat.chooses = only_cut
+        await together(*(partial(seat.play, asked) for seat in seats))
+        assert seats[0].ledger.phase is Phase.HAND
+        running.process.signal(signal.SIGTERM)
+        await together(*(partial(to_the_end, seat) for seat in seats))
+        assert await running.process.wait() == 0
+    assert isinstance(bodies(seats[0].records)[-1], Close)
+
+
+async def to_the_end(seat: Seat) -> None:
+    """Play on until the server is gone."""
+    seat.chooses = seat.pick
+    if is_to_move(seat):
+        await seat.act(seat.act_message(seat.options, seat.pick(seat.options, seat.offered)))
+    await play_until_gone(seat)
