@@ -10,6 +10,7 @@ import pytest
 import trio
 from chaos.postgres import cluster, programs
 from chaos.servers import PATIENCE_S, QUICK, SERVER, serving
+from click.testing import CliRunner
 from server.admins import host_says
 from server.conftest import asked, is_to_move, only_cut, together
 from server.rawclient import RawClient, Seat, bodies
@@ -19,6 +20,7 @@ from system.seating import all_ready, seated
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Close
 from truc_protocol.records import Phase
+from truc_server.main import main
 from truc_server.settings.folder import Folder, FolderLockedError, locked
 
 pytestmark = [
@@ -120,8 +122,21 @@ async def test_match_of_a_node_that_is_killed_goes_on_and_the_node_is_started_ag
             await running.until_free(each)
 
 
-async def test_no_node_outlives_the_process_that_watches_them(tmp_path, database):
+async def told(running: Machine, *command: str) -> tuple[int, str]:
+    """Return what a command says that is given the host's folder, and its exit status."""
+    arguments = ["admin", *command, "--data", str(running.process.data)]
+    result = await trio.to_thread.run_sync(CliRunner().invoke, main, arguments)
+    return result.exit_code, result.output
+
+
+async def test_hosts_folder_stands_for_its_nodes_and_none_outlives_the_process_that_watches_them(
+    tmp_path, database
+):
     async with machine(tmp_path, database) as running:
+        status, cluster = await told(running, "cluster")
+        assert (status, [name for name in NAMES if name in cluster]) == (0, list(NAMES))
+        status, refused = await told(running, "status")
+        assert (status, f"name one with --data {running.folder(NAMES[0]).root}" in refused) == (1, True)
         await running.process.kill()
         for name in NAMES:
             await running.until_free(name)

@@ -67,8 +67,9 @@ def _ask(
     *,
     as_json: bool,
 ) -> None:
-    """Ask the server of a data folder, and print its answer."""
-    received = _answer(folder, request)
+    """Ask the server of a data folder, and print its answer; of the nodes of one machine any knows the cluster."""
+    nodes = _nodes_of(folder) if isinstance(request, requests.ShowCluster) else []
+    received = _answer(next(iter(nodes), folder), request)
     answer: _Answer = msgspec.json.decode(received)
     if as_json:
         click.echo(received.decode())
@@ -89,6 +90,14 @@ def _folder(file: Path | None, data: str | None) -> Folder:
         raise WrongSettingsError(f"{error}; with --data FOLDER no settings are read") from error
 
 
+def _nodes_of(folder: Folder) -> list[Folder]:
+    """Return the data folders of the nodes that run below a host's, by name; none if a server runs there itself."""
+    if folder.admin_socket.exists() or not folder.nodes.is_dir():
+        return []
+    found = (Folder(path) for path in sorted(folder.nodes.iterdir()))
+    return [node for node in found if node.admin_socket.exists()]
+
+
 def _answer(folder: Folder, request: requests.AdminRequest) -> bytes:
     """Return the line that a running server answers with.
 
@@ -106,7 +115,11 @@ def _answer(folder: Folder, request: requests.AdminRequest) -> bytes:
     except requests.AdminError as error:
         raise CommandError(str(error)) from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
-        raise CommandError(f"no server is running in {folder.root}: nobody answers at {path}") from error
+        nodes = _nodes_of(folder)
+        told = (
+            f"its nodes are; name one with --data {nodes[0].root}" if nodes else f"nobody answers at {path}"
+        )
+        raise CommandError(f"no server is running in {folder.root}: {told}") from error
     except PermissionError as error:
         raise CommandError(f"{path} is not this user's: run it as the server's user, or as root") from error
     except TimeoutError as error:

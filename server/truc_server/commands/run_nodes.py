@@ -128,7 +128,7 @@ class Nodes:
         return passed | {KEYS[key].variable: str(value) for key, value in own.items()}
 
     def _folder(self, name: str) -> Folder:
-        return Folder(self._root.root.absolute() / "nodes" / name)
+        return Folder(self._root.nodes.absolute() / name)
 
     async def _keep(self, name: str, environment: Mapping[str, str]) -> None:
         """Start a node again whenever it ends, the later the sooner it has ended."""
@@ -196,7 +196,7 @@ class Nodes:
 
     def _prepare(self, name: str) -> Folder:
         """Return the data folder of a node, with the keys, revocations and variants that are the host's now."""
-        make_private(self._root.root / "nodes")
+        make_private(self._root.nodes)
         folder = open_folder(self._folder(name).root)
         if len(os.fsencode(folder.root / "inner.sock")) > MAX_PATH:
             raise OSError(f"{folder.root} is too long for a socket: move the data folder to a shorter path")

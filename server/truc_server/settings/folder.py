@@ -78,6 +78,8 @@ class Folder:
     """Every command that the running server was given, one per line."""
     house_bots = _Entry("house-bots")
     """The folder of the homes of the bots that the server starts."""
+    nodes = _Entry("nodes")
+    """The folder of the data folders of those nodes that `run --nodes` starts."""
     unasked = _Entry("unasked.json")
     """The matches that go on with a call at the next start, each with its position."""
     lock = _Entry("lock")
