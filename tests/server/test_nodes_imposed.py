@@ -52,7 +52,7 @@ async def test_ban_by_command_cuts_a_player_off_at_every_node_and_frees_their_se
 
         await soon(are_gone)
         assert (await (await two.connect()).login_key(key, "Anna"))["code"] == "banned"
-        assert (await other.ask({"t": "join", "table": table}))["code"] == "no_such_table"
+        assert (await other.ask_patiently({"t": "join", "table": table}))["code"] == "no_such_table"
 
 
 async def test_mute_by_command_holds_at_every_node(nodes, monkeypatch):
