@@ -343,8 +343,8 @@ def test_tables_of_a_node_that_stands_still_in_the_middle_of_a_commit_are_taken(
 def test_node_comes_again_although_its_earlier_process_stands_still_in_the_middle_of_a_commit(database):
     place = NodePlace("", "", "")
     with (
-        closing(open_store(database.url, patience_s=0.5, node="one")) as standing,
-        closing(open_store(database.url, patience_s=0.5, node="one")) as again,
+        closing(open_store(database.url, patience_s=2, node="one")) as standing,
+        closing(open_store(database.url, patience_s=2, node="one")) as again,
     ):
         lease = standing.join("one", place, lease_ms=60_000)
         standing.commit([TABLE])
