@@ -33,6 +33,7 @@ LEASE_S: Final = 20  # so that nobody loses it on a busy machine
 APART: Final = 100_000  # between the numbers of the first tables of two generators
 PACE: Final = 1.0
 MAKERS: Final = 8
+AT_ONCE: Final = 16  # links are opened by fewer than a node lets knock at once
 PATIENCE_S: Final = 60.0
 _DATABASE: Final = "truc"
 _LOOK_S: Final = 0.005
@@ -95,7 +96,7 @@ class Lab:
         """Let tables be played at one of two nodes, whose second seats are brought from the other if they are far."""
         async with self._nodes(NAMES[:2], TRUC_CLUSTER_ROUTE="proxy") as (near, far):
             further = {"far_port": far.port} if is_far else {}
-            return await self._played(near, far_pid=far.pid, **further, **wanted)
+            return await self._played(near, far_pid=far.pid, at_once=AT_ONCE, **further, **wanted)
 
     async def missed_s(self, lease_s: int, dice: random.Random) -> float:
         """Kill a node; return how many seconds later its table is joined at the other."""

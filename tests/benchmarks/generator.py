@@ -31,7 +31,7 @@ from benchmarks.secured import SecuredWire
 from benchmarks.web import WebWire, load_pages
 from chaos.attacks import BEGUN
 
-AT_ONCE: Final = 64  # who comes in, sits down or begins at the same time
+AT_ONCE: Final = 64
 FIRST: Final = 8  # the first eighth pays for what is loaded and kept when anybody comes
 FEW: Final = 5  # acts and hands, without which there is nothing to tell
 LAST: Final = 19  # the lowest priority
@@ -58,6 +58,7 @@ class Plan(NamedTuple):
         storm: the share of seats that lose their connections at once, in the middle of the measuring.
         is_tls, is_web: whether the connections are encrypted, or WebSockets.
         is_flooded: whether garbage floods the server while it is measured.
+        at_once: who comes in, sits down or begins at the same time.
     """
 
     kind: str
@@ -83,6 +84,7 @@ class Plan(NamedTuple):
     is_tls: bool = False
     is_web: bool = False
     is_flooded: bool = False
+    at_once: int = AT_ONCE
 
 
 class LoadError(Exception):
@@ -153,9 +155,10 @@ def _shares(spent: Usage, seconds: float) -> dict[str, float]:
 class Stages:
     """Brings many through a stage, a few at the same time."""
 
-    def __init__(self, loop: Loop, tally: Tally) -> None:
+    def __init__(self, loop: Loop, tally: Tally, at_once: int = AT_ONCE) -> None:
         self._loop = loop
         self._tally = tally
+        self._at_once = at_once
 
     def run(self, what: str, starts: Sequence[Callable[[Callable[[], object]], object]]) -> float:
         """Begin each of them, and wait until all are through; return how long it took."""
@@ -171,7 +174,7 @@ class Stages:
             if start is not None:
                 start(go_on)
 
-        for _ in range(AT_ONCE):
+        for _ in range(self._at_once):
             begin_next()
         self.wait(what, lambda: left == 0)
         return time.perf_counter() - begun
@@ -228,7 +231,9 @@ def begin(plan: Plan, loop: Loop) -> Begun:
         Board(Line(loop, plan.port), plan.first + i, games[i % len(games)], style, tally)
         for i in range(plan.tables)
     ]
-    begun = Begun(tally, boards, stages := Stages(loop, tally), told := {"rss_begun": rss_kib(plan.pid)})
+    begun = Begun(
+        tally, boards, stages := Stages(loop, tally, plan.at_once), told := {"rss_begun": rss_kib(plan.pid)}
+    )
     told["login_s"] = stages.run("login", [partial(come, seat) for seat in begun.seats])
     told["rss_connected"] = rss_kib(plan.pid)
     stages.run("seat", [board.sit for board in boards])
