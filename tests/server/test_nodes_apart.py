@@ -20,9 +20,9 @@ from truc_protocol.setup import Opts
 from truc_server.cluster import telling
 from truc_server.lobby.names import LentNames
 from truc_server.lobby.other_players import OtherPlayers
-from truc_server.storage import Lease, PlayerKind
+from truc_server.storage import Lease, NodePlace, PlayerKind
 from truc_server.storage.sql import open_store
-from truc_server.storage.told import Bulletin, ToldPlayer, ToldTable
+from truc_server.storage.told import Bulletin, Said, ToldLine, ToldPlayer, ToldTable
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}
@@ -273,6 +273,21 @@ class TestTalk:
         await soon(is_heard)
         assert await said(ignores) == []
         assert await said(speaks) == ["bon dia"]
+
+    async def test_what_cannot_be_done_here_keeps_nothing_else_from_being_heard(self, both, monkeypatch):
+        one, two = both
+        monkeypatch.setattr(telling, "say_here", lambda *_: 1 / 0)
+        speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
+        with closing(open_store(f"sqlite:///{one.folder.root.parent / 'shared.db'}")) as store:
+            ghost = store.join("ghost", NodePlace("", "", ""), lease_ms=SOON_S * 1_000)
+            words, unknown = ToldLine(1, Said.HOST, text="tea"), ToldLine(2, "later", text="?")
+            store.tell(ghost, Bulletin(lines=(words, unknown)))
+            await say(speaks, "bon dia")
+
+            async def is_heard() -> bool:
+                return await said(hears) == ["bon dia"]
+
+            await soon(is_heard)
 
     async def test_whom_a_player_ignores_is_known_at_all_nodes(self, both):
         one, two = both

@@ -70,7 +70,10 @@ class Telling:
     async def _keep_telling(self) -> None:
         while True:
             at = trio.current_time()
-            await self._tell()
+            try:
+                await self._tell()
+            except Exception:  # what cannot be told ends no match
+                log.exception("internal", incident="bulletins")
             await trio.sleep_until(at + EVERY_S)
             with trio.move_on_after(EVERY_S):  # what counts against limits wakes nobody
                 await self._others.notes.woken.wait()
@@ -125,7 +128,10 @@ class Telling:
             if self._complaints.is_due(trio.current_time()):
                 log.warning("nodes_not_heard", reason=str(error))
             return
-        await self._heed(found)
+        try:
+            await self._heed(found)
+        except Exception:  # nor does what cannot be understood
+            log.exception("internal", incident="bulletins")
 
     async def _heed(self, found: tuple[Heard, ...]) -> None:
         """Take up what was heard, and forget who is gone; after every few tables and players others have a turn."""
@@ -149,8 +155,16 @@ class Telling:
                 self._lobby.hear_players(self._others, heard.node, players)
                 await trio.lowlevel.checkpoint()
             for line in bulletin.lines:
-                self._heed_line(line)
+                self._try_to_heed(line)
         self._has_heard = True
+
+    def _try_to_heed(self, line: ToldLine) -> None:
+        try:
+            self._heed_line(line)
+        except StoreError:
+            pass  # the server is stopping
+        except Exception:  # harms nothing else that is heard
+            log.exception("internal", incident="bulletins")
 
     def _heed_line(self, line: ToldLine) -> None:
         """Do here what was said or done at another node; what was said before this one was there only if it still holds."""

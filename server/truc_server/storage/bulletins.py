@@ -136,7 +136,8 @@ def _news(connection: Connection, node: str, after: int, until: int, *, now_ms: 
         connection.execute(select(table).where(table.c.node == node, table.c.n.between(after + 1, until)))
         for table in (board, online, crowds)
     )
-    new = (said.c.node == node, said.c.n.between(after + 1, until))
+    # nor is what a newer version may say and this one does not know
+    new = (said.c.node == node, said.c.n.between(after + 1, until), said.c.what.in_(list(Said)))
     lines = connection.execute(select(said).where(*new).order_by(said.c.serial))
     return Bulletin(
         tuple(_table(row, now_ms) for row in told),
