@@ -25,7 +25,7 @@ from chaos.members import Member, make_keys
 from chaos.parties import Game, Tally
 from chaos.postgres import Cluster, cluster
 from chaos.reporting import counted, run_in_folder
-from chaos.servers import QUICK
+from chaos.servers import HOST, QUICK, free_port
 from chaos.stored import ViolationError, Written, every_match, stored_records, unfinished, unowned, written
 from chaos.surviving import check_verdict
 from chaos.wandering import Company, Wanderer, few_readers
@@ -93,6 +93,7 @@ class Plan(NamedTuple):
         matches: what a party plays before it leaves its table.
         twice: the share of the faults that befall two nodes at once.
         outages: whether all nodes may be gone at once, for longer than a decision may take.
+        route: whether players are sent to the node of their table ("moved"), or brought there ("proxy").
     """
 
     faults: int
@@ -105,6 +106,7 @@ class Plan(NamedTuple):
     matches: int = 2
     twice: float = 0.2
     outages: bool = True
+    route: str = "moved"
 
 
 class Outcome(NamedTuple):
@@ -139,6 +141,8 @@ class Nodes:
             **QUICK,
             "TRUC_STORE_URL": self._database.url(DATABASE, self._line.ports[name]),
             "TRUC_CLUSTER_LEASE_S": str(self._plan.lease_s),
+            "TRUC_CLUSTER_ROUTE": self._plan.route,
+            "TRUC_CLUSTER_INNER": f"{HOST}:{free_port()}",
             "TRUC_LIMITS_TABLES": "20000",
             "TRUC_MATCH_DECISION_MS": decision_ms,
             "TRUC_MATCH_RELEASE_MS": decision_ms,
@@ -356,8 +360,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="what happens, and what is chosen (1)")
     parser.add_argument("--lease", type=int, default=5, help="seconds of each node's lease (5)")
     parser.add_argument("--pace", type=float, default=1.0, help="seconds for a decision, about (1)")
+    parser.add_argument(
+        "--route",
+        choices=("moved", "proxy"),
+        default="moved",
+        help="whether players are sent to their table's node, or brought there (moved)",
+    )
     given = parser.parse_args(arguments)
-    plan = Plan(given.faults, given.tables, given.seed, given.lease, given.pace)
+    plan = Plan(given.faults, given.tables, given.seed, given.lease, given.pace, route=given.route)
     return run_in_folder(plan, partial(_line, plan))
 
 

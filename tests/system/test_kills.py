@@ -7,6 +7,7 @@ PYTHONPATH.
 import pytest
 from chaos import client_kills, kills, nodes
 from chaos.postgres import programs
+from chaos.stored import ViolationError, Written
 
 from truc_protocol.records import BLIND
 
@@ -29,6 +30,22 @@ async def test_nothing_acknowledged_is_lost_by_twenty_faults_of_three_nodes(tmp_
     assert sum(figures[fault.value] for fault in nodes.Fault) == 20
     assert figures["proven"] == figures["matches"] >= 4
     assert figures["takeovers"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("log", "found"),
+    [
+        ([(0, 1, "one"), (2, 1, "one")], "expected position 1, found 2"),
+        ([(0, 1, "one"), (1, 2, None)], "nobody drew epoch 2"),
+        ([(0, 2, "two"), (1, 1, "one")], "epoch 1 after 2"),
+    ],
+)
+def test_records_that_two_nodes_have_written_at_once_are_found(log, found):
+    with pytest.raises(ViolationError, match=found):
+        nodes.check_epochs([Written(b"mid", *record) for record in log])
+    nodes.check_epochs(
+        [Written(b"mid", 0, 1, "one"), Written(b"mid", 1, 2, "two"), Written(b"other", 0, 1, "one")]
+    )
 
 
 async def test_nothing_acknowledged_is_lost_at_tables_whose_host_sees_no_card(tmp_path):
