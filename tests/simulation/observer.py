@@ -151,8 +151,9 @@ class Observer:
         body = parse(record)
         if isinstance(body, Act | Proxy | Rule) and body.kind == "play":
             salt: Any = body.args[_SALT]
-            self._opened.add(salt)
-            self._salts.discard(salt)
+            if isinstance(salt, bytes):  # where the seats deal themselves keys stand there
+                self._opened.add(salt)
+                self._salts.discard(salt)
         if isinstance(body, Rule) and body.ruling not in _NO_BLAME:
             seats = () if body.seat is None else (body.seat,)
             self._blame(write.mid, seats, f"{body.ruling} {body.kind} against seat {body.seat}")

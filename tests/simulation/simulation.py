@@ -53,6 +53,9 @@ GAMES: Final = (
     ("put", 2),
     ("truc-valencia", 4),
 )
+BLIND_GAMES: Final = (("truc-french", 2), ("truc-catalan", 2), ("put", 2))
+BLIND_SHARE: Final = 0.15
+"""Of the tables, at which the seats deal among themselves; they are slow."""
 IDLE_S: Final = 8
 """Short, so that players whose node stands still notice it long before their time at the node that took over ends."""
 SETTINGS: Final = Settings(
@@ -245,9 +248,12 @@ class _Run:
     def _send_party(self, number: int) -> None:
         """Send the players of one table."""
         dice = self._world.dice
-        variant, seats = dice.choice(GAMES)
-        guests = frozenset(seat for seat in range(seats) if dice.random() < 0.3)
+        is_blind = dice.random() < BLIND_SHARE
+        variant, seats = dice.choice(BLIND_GAMES if is_blind else GAMES)
+        guests = frozenset(seat for seat in range(seats) if dice.random() < 0.3 and not is_blind)
         options: dict[str, int | str] = {"match": 1, "guests": seats}
+        if is_blind:
+            options = {"match": 1, "mode": "blind"}
         party = Party(number, Game(variant, seats, guests, options, dice.choice((0.2, 1.0, 3.0))))
         for seat in range(seats):
             home = self._folder / f"home{number}.{seat}"

@@ -3,22 +3,26 @@
 import os
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from server.stored import MATCH, MID, TABLE, record
+from simulation.machine import Machine
 from simulation.observer import Observer
 from simulation.runs import run
 from simulation.simulation import new_database
 from simulation.world import ViolationError, World
 from sqlalchemy import select
 
+from truc_protocol.bodies import Rule
 from truc_protocol.dealing import DealtCards, Opening
+from truc_protocol.records import encode
 from truc_server.storage import leases
 from truc_server.storage.journal import Journal
 from truc_server.storage.schema import nodes, ownership
-from truc_server.timing import clock
+from truc_server.storage.sql import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
@@ -76,9 +80,8 @@ BROKEN = {
             select(nodes.c.name).where(nodes.c.lease_until_ms <= leases.db_now_ms() + 3_600_000),
         )
     ],
-    "standing": [(clock, "STEP_S", 1e9)],
 }
-"""What is broken: the fence of a commit; that what is told waits for it; the clock by which leases end; that of who stood still."""
+"""What is broken: the fence of a commit; that what is told waits for it; the clock by which leases end."""
 
 
 @pytest.mark.parametrize("broken", BROKEN)
@@ -92,9 +95,28 @@ def test_broken_server_is_found_within_a_few_seeds(broken):
     assert found.startswith("ViolationError: ")
 
 
-def test_card_shown_early_is_found(tmp_path):
-    file = tmp_path / "truc.db"
-    file.write_bytes(new_database())
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "truc.db").write_bytes(new_database())
+    return tmp_path / "truc.db"
+
+
+@pytest.mark.parametrize("excused", [True, False])
+def test_ruling_is_found_unless_the_players_own_line_has_failed(file, excused):
+    world, machine = World(1), Machine(World(1), "n1", "10.0.0.1")
+    observer = Observer(world, file, lambda table, seat: excused and (table, seat) == ("ABC", 1))
+    ruling = record(0)._replace(body=encode(Rule(MID, 0, b"h" * 32, 1, "move", 1, "cut", ())))
+    with closing(open_store(f"sqlite:///{file}")) as store:
+        store.claim("n1")
+        store.commit([TABLE, MATCH, ruling])
+    observer.committed(machine, "n1", [TABLE, MATCH, ruling])
+    observer.close()
+    with nullcontext() if excused else pytest.raises(ViolationError, match="move cut against seat 1"):
+        world.check()
+    assert observer.blamed == 1
+
+
+def test_card_shown_early_is_found(file):
     world = World(1)
     observer = Observer(world, file)
     observer.dealt(DealtCards(((Opening(3, b"s" * 16),),), (), 1))
