@@ -33,9 +33,9 @@ class Place(NamedTuple):
         return cls(Point(point), what, int(n))
 
 
-def open_faulty(url: str, *, opened_by, places: Sequence[Place]) -> FaultyStore:
+def open_faulty(url: str, *, opened_by, places: Sequence[Place], **how) -> FaultyStore:
     """Open a real store, and let it die at these places."""
-    return FaultyStore(opened_by(url), [Fault(*place, do=die) for place in places])
+    return FaultyStore(opened_by(url, **how), [Fault(*place, do=die) for place in places])
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True})

@@ -11,7 +11,7 @@ from chaos.servers import QUICK, serving
 from server.rawclient import GoneError, RawClient
 
 pytestmark = pytest.mark.slow
-ROOM = 250_000  # bytes that a file may have: the database fits, its log soon does not
+ROOM = 400_000  # bytes that a file may have: the database fits, its log soon does not
 SETTINGS = {
     **QUICK,
     "TRUC_MATCH_GUESTS": "4",
