@@ -131,8 +131,8 @@ def lobbies(monkeypatch) -> list[Lobby]:
     """Return the lobbies of the servers that are started from now on."""
     made, start = [], Lobby.__init__
 
-    def start_and_note(lobby: Lobby, *parts) -> None:
-        start(lobby, *parts)
+    def start_and_note(lobby: Lobby, *parts, **named) -> None:
+        start(lobby, *parts, **named)
         made.append(lobby)
 
     monkeypatch.setattr(Lobby, "__init__", start_and_note)
