@@ -67,7 +67,7 @@ class Stored(NamedTuple):
     """Everything a start needs from the store; of tables that cannot be read, only the codes.
 
     `unasked` are the matches that were stopped when the next call was due and nobody had asked for time, each with its
-    position.
+    position. For `late_s` after this a player may still be on a connection to a node that is gone, and not know it.
     """
 
     tables: tuple[StoredTable, ...]
@@ -76,6 +76,7 @@ class Stored(NamedTuple):
     unreadable: tuple[str, ...] = ()
     restored: Restored = Restored()
     unasked: Mapping[bytes, int] = MappingProxyType({})
+    late_s: float = 0.0
 
 
 def read(store: Store, restored: Restored, *, codes: Sequence[str] | None = None) -> Stored:
@@ -195,8 +196,22 @@ def _go_on(backing: Backing, lobby: Lobby, table: Table, found: StoredTable, sto
     if restored.holds(table.game.mid, table.game.ledger.k) and not table.game.is_over:
         _hold(backing, table, table.game, restored)
         return
+    if stored.late_s:
+        _await(backing, table, table.game, stored.late_s)
     table.go_on()
     table.keep()
+
+
+def _await(backing: Backing, table: Table, game: Game, late_s: float) -> None:
+    """Let no seat's time run until every seat is back, for at most so long."""
+    game.awaited = frozenset(range(game.ledger.seats))
+
+    def expire() -> None:
+        game.awaited = frozenset()
+        if table.game is game:
+            table.go_on()
+
+    Alarm(backing.timers, expire).set(trio.current_time() + late_s)
 
 
 def _hold(backing: Backing, table: Table, game: Game, restored: Restored) -> None:

@@ -16,6 +16,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.ledger import missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
+from truc_server import recovery
 from truc_server.matches.choices import position
 from truc_server.matches.deadlines import Clocks, Waits, decided, full, left_ms, opens_decision
 
@@ -50,6 +51,34 @@ async def test_time_goes_on_where_it_stood_when_the_last_seat_left(server, mock_
     await pass_time(mock_clock, 500)
     await come_back(server, mover)
     assert (await first_told(mover))["deadline_ms"] == 1400
+
+
+async def test_no_time_runs_until_everybody_is_back_who_may_not_know_that_the_table_changed_hands(
+    tmp_path, mock_clock, monkeypatch
+):
+    async with running(tmp_path / "data", SETTINGS) as server:
+        mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    read = recovery.read
+    monkeypatch.setattr(recovery, "read", lambda *of, **how: read(*of, **how)._replace(late_s=60.0))
+    async with running(tmp_path / "data", SETTINGS) as server:
+        await come_back(server, other)
+        await pass_time(mock_clock, 59)
+        await come_back(server, mover)
+        assert rulings(mover) == []
+        assert (await first_told(mover))["deadline_ms"] == 1900
+
+
+async def test_who_is_not_back_in_time_is_awaited_no_longer(tmp_path, mock_clock, monkeypatch):
+    async with running(tmp_path / "data", SETTINGS) as server:
+        mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    read = recovery.read
+    monkeypatch.setattr(recovery, "read", lambda *of, **how: read(*of, **how)._replace(late_s=60.0))
+    async with running(tmp_path / "data", SETTINGS) as server:
+        await come_back(server, other)
+        await pass_time(mock_clock, 60)
+        mock_clock.jump(1.91)
+        await until_next([other], 9)
+        assert rulings(other) == [("move", mover.seat, "stand")]
 
 
 async def test_time_runs_again_when_only_the_opponent_is_back(server, mock_clock):

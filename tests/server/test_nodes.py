@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 import trio
-from server.conftest import together
+from server.conftest import QUICK, together
 from server.nodes import SHORT_S, Nodes
 from server.rawclient import Seat
 from server.restarting import come_back, play_until_gone
@@ -62,6 +62,24 @@ async def test_match_of_a_node_that_stopped_goes_on_at_another_at_once(nodes):
             assert set(nodes.owners().values()) == {"one"}
         await taken_up(second, seats[0])
         await finish(nodes, second, seats)
+
+
+async def test_table_that_changed_hands_waits_for_players_who_may_not_know_it_yet(nodes, monkeypatch):
+    waits, taken_up, restore = [], trio.Event(), recovery.restore
+
+    def note_and_restore(backing, lobby, stored) -> None:
+        restore(backing, lobby, stored)
+        if stored.tables:
+            waits.append(stored.late_s)
+            taken_up.set()
+
+    monkeypatch.setattr(recovery, "restore", note_and_restore)
+    async with nodes.run("two", lease_s=SHORT_S):
+        async with nodes.run("one") as first:
+            await first.match(2)
+        with trio.fail_after(20):
+            await taken_up.wait()
+    assert waits[0] > 1.5 * QUICK.limits.idle_s
 
 
 async def test_match_of_a_node_whose_lease_ended_goes_on_at_another_and_that_node_ends(nodes):

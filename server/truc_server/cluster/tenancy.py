@@ -25,6 +25,9 @@ LOOK_S: Final = 0.5
 _LOOKS: Final = 20  # at the time that is left, in the time of one lease
 _MARGIN: Final = 0.1  # of a lease: so much before its end nothing more is done
 _AT_ONCE: Final = 64  # tables taken in one go: the others are free for other nodes
+UNHEARD: Final = 1.5
+"""Times `limits.idle_s`: after so long a client takes a silent connection for lost, as that to a machine that is gone."""
+_WAY_BACK_S: Final = 10.0  # for it to connect elsewhere
 _AGAIN_S: Final = 0.2  # after a renewal that has failed
 
 log = structlog.get_logger()
@@ -169,7 +172,8 @@ class Tenancy:
         """Read what was taken; blocks."""
         store = self._house.store
         stored = recovery.read(store, known.restored, codes=taken.codes)
-        return stored._replace(unasked={**known.unasked, **store.unasked(taken.codes)})
+        late_s = UNHEARD * self._house.settings.now.limits.idle_s + _WAY_BACK_S
+        return stored._replace(unasked={**known.unasked, **store.unasked(taken.codes)}, late_s=late_s)
 
     async def _take_up(self, taken: Taken, lobby: Lobby, known: recovery.Stored) -> None:
         """Let the matches of tables go on."""

@@ -87,6 +87,7 @@ class Game:
         keys: in mode blind, keys that have come before those of every seat; None in mode dealt.
         checking: in mode blind, held while a step is checked; None in mode dealt.
         hold: whether the match is held, after a backup was restored.
+        awaited: the seats that may not know yet that the table has changed hands.
         beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
         asking: what its seats are asked.
         sealer: seals what is for one seat alone.
@@ -135,6 +136,7 @@ class Game:
         self._is_deserted = False
         self._window: Window | None = None
         self._met: tuple[object, ...] | None = None
+        self.awaited: frozenset[int] = frozenset()
 
     @property
     def is_over(self) -> bool:
@@ -281,14 +283,15 @@ class Game:
         return Unrecorded(self.waits.is_over, sides, returned, self._is_claimed)
 
     def meet(self, online: tuple[int, ...]) -> None:
-        """Note which seats are connected; while none is, or the match is held, no seat's time runs."""
-        met = (online, self.ledger.streaks, self.hold.unheard)
+        """Note which seats are connected; while none is, one is awaited, or the match is held, no seat's time runs."""
+        met = (online, self.ledger.streaks, self.hold.unheard, self.awaited)
         if met == self._met:
             return
         self._met, self.is_calm = met, False
         self.roll.call(self.ledger, online)
         self.waits.see(self.roll.attendance.returned(self.ledger.streaks))
-        if online and not self.hold.unheard:
+        self.awaited = self.awaited.difference(online)
+        if online and not self.hold.unheard and not self.awaited:
             self.waits.go_on()
         else:
             self.waits.halt()
