@@ -290,7 +290,8 @@ class Game:
         self._met, self.is_calm = met, False
         self.roll.call(self.ledger, online)
         self.waits.see(self.roll.attendance.returned(self.ledger.streaks))
-        self.awaited = self.awaited.difference(online)
+        if self.awaited:
+            self.awaited = self.awaited.difference(online)
         if online and not self.hold.unheard and not self.awaited:
             self.waits.go_on()
         else:
