@@ -148,7 +148,7 @@ class Lab:
         """Wait until a node owns a table; blocks."""
         with self._database.connect(self._newest, autocommit=True) as looking:
             while looking.execute(_OWNER, [code]).fetchone() != (name,):
-                time.sleep(_LOOK_S)
+                time.sleep(_LOOK_S)  # the database tells nobody that a table is taken; asking is cheap
 
     def _fresh(self) -> str:
         self._newest = f"{_DATABASE}{next(self._numbers)}"

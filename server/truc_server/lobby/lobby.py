@@ -24,6 +24,7 @@ from truc_server.lobby.online_players import PAGE as PLAYERS
 from truc_server.lobby.online_players import OnlinePlayers, PlayerPage
 from truc_server.lobby.other_tables import OtherTable
 from truc_server.lobby.others import Others
+from truc_server.lobby.seeking import suitable
 from truc_server.lobby.table_limits import Counts, MadeTables
 from truc_server.matches.acceptance import Verified
 from truc_server.matches.game import Game
@@ -36,7 +37,7 @@ from truc_server.storage import TableOwner
 from truc_server.storage.told import Said, ToldPlayer, ToldTable
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import ChosenGame, Defaults, Options, choose, played
-from truc_server.table_data.seats import Blueprint, admits
+from truc_server.table_data.seats import Blueprint
 from truc_server.tables.substitutes import SeatChange, substitute
 from truc_server.tables.table import Backing, Table
 from truc_server.timing.clock import now_ms
@@ -570,40 +571,3 @@ def _variant_of(table: Table | OtherTable) -> str:
             return table.state.variant
         case _:
             assert_never(table)
-
-
-def suitable(
-    tables: Iterable[Table], player: Player, *, variant: str, seats: int | None, options: Options
-) -> list[Table]:
-    """Return the tables that a player may be given, the best first: their own, else the one with the fewest free seats.
-
-    Nobody is given a seat beside people who are all away. Of tables with equally many, the one where more players are
-    connected comes first, then the one that has stood longest; of those made in one millisecond, the first of `tables`.
-    """
-    found = (table for table in tables if _fits(table, variant, seats, options) and _has_room(table, player))
-    return sorted(found, key=lambda table: _rank(table, player))
-
-
-def _fits(table: Table, variant: str, seats: int | None, options: Options) -> bool:
-    made = table.made
-    same_game = made.chosen.variant.name == variant and made.options == options
-    return same_game and not made.private and seats in (None, made.seats)
-
-
-def _has_room(table: Table, player: Player) -> bool:
-    if not table.board.may_change:
-        return False
-    free = None in table.board.seats and admits(
-        table.board.seats, player, guests=table.made.chosen.opts.guests
-    )
-    return (free and bool(table.audience.online)) or table.board.seat_of(player) is not None
-
-
-def _rank(table: Table, player: Player) -> tuple[bool, int, int, int]:
-    strange = table.board.seat_of(player) is None
-    return (
-        strange,
-        table.board.seats.count(None),
-        -len(table.audience.online),
-        table.made.created_ms,
-    )

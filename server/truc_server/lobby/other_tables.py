@@ -21,6 +21,7 @@ from truc_protocol.messages import Seek, TableClosed, TableState
 from truc_protocol.messages.wire import Direction, decode
 from truc_protocol.setup import Opts
 from truc_server.lobby.names import LentNames
+from truc_server.lobby.seeking import Fit
 from truc_server.lobby.table_limits import uncount
 from truc_server.net.peer import Player
 from truc_server.storage import PlayerKind
@@ -157,7 +158,7 @@ class OtherTables:
         may_be = (
             table for table in found if _may_be_meant(table.state, wanted) and _has_room(table.state, player)
         )
-        best_first = sorted(may_be, key=lambda table: _rank(table, player))
+        best_first = sorted(may_be, key=lambda table: _fit(table, player))
         return next((table for table in best_first if _is_same(table.state, choose(table.state.n))), None)
 
 
@@ -181,11 +182,14 @@ def _is_same(state: TableState, chosen: ChosenGame) -> bool:
     return ours == (state.rules, tuple(state.opts), state.transcript, state.claim, state.mode)
 
 
-def _rank(table: OtherTable, player: Player) -> tuple[bool, int, int, int]:
+def _fit(table: OtherTable, player: Player) -> Fit:
     state = table.state
-    strange = all(seat.player != player.tag for seat in state.seats)
-    free = sum(seat.kind == "empty" for seat in state.seats)
-    return strange, free, -sum(bool(seat.online) for seat in state.seats), table.told.created_ms
+    return Fit.of(
+        is_own=any(seat.player == player.tag for seat in state.seats),
+        free=sum(seat.kind == "empty" for seat in state.seats),
+        online=sum(bool(seat.online) for seat in state.seats),
+        created_ms=table.told.created_ms,
+    )
 
 
 def _state(told: ToldTable) -> TableState | None:

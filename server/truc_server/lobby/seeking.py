@@ -1,0 +1,62 @@
+"""Which table whoever seeks a seat is given: the same order for those here and for those of other nodes."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from truc_server.net.peer import Player
+from truc_server.table_data.options import Options
+from truc_server.table_data.seats import admits
+from truc_server.tables.table import Table
+
+
+class Fit(NamedTuple):
+    """How well a table suits a player: the least is the best.
+
+    Their own comes first, else the one with the fewest free seats. Of tables with equally many, the one where more players are
+    connected comes first, then the one that has stood longest.
+    """
+
+    is_strange: bool
+    free: int
+    minus_online: int
+    created_ms: int
+
+    @classmethod
+    def of(cls, *, is_own: bool, free: int, online: int, created_ms: int) -> "Fit":
+        """Return how well a table suits a player who has a seat there or not, with so many free and so many connected."""
+        return cls(not is_own, free, -online, created_ms)
+
+
+def suitable(
+    tables: Iterable[Table], player: Player, *, variant: str, seats: int | None, options: Options
+) -> list[Table]:
+    """Return the tables here that a player may be given, the best first; of those made in one millisecond, the first of `tables`.
+
+    Nobody is given a seat beside people who are all away.
+    """
+    found = (table for table in tables if _fits(table, variant, seats, options) and _has_room(table, player))
+    return sorted(found, key=lambda table: _fit(table, player))
+
+
+def _fits(table: Table, variant: str, seats: int | None, options: Options) -> bool:
+    made = table.made
+    same_game = made.chosen.variant.name == variant and made.options == options
+    return same_game and not made.private and seats in (None, made.seats)
+
+
+def _has_room(table: Table, player: Player) -> bool:
+    if not table.board.may_change:
+        return False
+    free = None in table.board.seats and admits(
+        table.board.seats, player, guests=table.made.chosen.opts.guests
+    )
+    return (free and bool(table.audience.online)) or table.board.seat_of(player) is not None
+
+
+def _fit(table: Table, player: Player) -> Fit:
+    return Fit.of(
+        is_own=table.board.seat_of(player) is not None,
+        free=table.board.seats.count(None),
+        online=len(table.audience.online),
+        created_ms=table.made.created_ms,
+    )
