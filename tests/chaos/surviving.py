@@ -250,11 +250,14 @@ class Survivor(Seat):
             self._compare(self.records[self._setup + k :][:1], [again])
             return
         await super().take(message)
-        await self._use_the_moment()
         if self.ledger.phase is Phase.ENDED:
             self.party.note_end(self.mid)
         if self.done:
-            await self._finish()
+            await (
+                self._finish()
+            )  # before anything is sent: a lost connection must not lose the count of a match
+        await self._use_the_moment()
+        if self.done:
             await self._agree()
 
     async def _use_the_moment(self) -> None:
