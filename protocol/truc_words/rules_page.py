@@ -115,7 +115,7 @@ def _text(variant: Variant, chapter: str, say: Wording) -> str:
         *(sentence for name in names for sentence in SENTENCES[name](variant, say)),
     ]
     tables = (TABLES[name](variant, say) for name in names if name in TABLES) if told else ()
-    return "\n\n".join(("\n".join(f"* {line}" for line in told), *map(_table, filter(None, tables))))
+    return "\n\n".join(("\n".join(f"* {line}" for line in told), *map(table, filter(None, tables))))
 
 
 def _direction(variant: Variant, chapter: str, say: Wording) -> tuple[str, ...]:
@@ -125,7 +125,8 @@ def _direction(variant: Variant, chapter: str, say: Wording) -> tuple[str, ...]:
     return (say(f"page.{local_words(variant.words).next_sits}"),)
 
 
-def _table(rows: tuple[tuple[str, ...], ...]) -> str:
+def table(rows: tuple[tuple[str, ...], ...]) -> str:
+    """Return rows of cells, the heads first, as a table in Markdown."""
     heads, *others = rows
     lines = (f"| {' | '.join(cells)} |" for cells in others)
     return "\n".join((f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *lines))

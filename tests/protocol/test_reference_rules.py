@@ -8,6 +8,7 @@ import pytest
 from rows import each_row
 
 from truc_docs.protocol.games import (
+    base_of,
     common_rules,
     differences,
     families,
@@ -26,6 +27,7 @@ from truc_words.rules_text import ENGLISH, SENTENCES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "rules"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
+RULES = (FOLDER / "rules.md").read_text(encoding="utf-8")
 
 
 @cache
@@ -62,7 +64,7 @@ def test_page_of_presets_is_fresh():
 
 @pytest.mark.parametrize("main", families())
 def test_page_of_a_family_and_the_common_rules_are_all_that_its_data_says(main):
-    page = page_of_family(main).split("\n## What differs\n")[0].splitlines()
+    page = page_of_family(main).split("\n## Other games\n")[0].splitlines()
     rules = [line for line in chapters(preset(main)).splitlines() if line.startswith(("* ", "| "))]
     assert {*rules} - {*page} == {*common_rules()} & {*rules}
 
@@ -73,21 +75,24 @@ def test_common_rules_stand_on_the_index():
 
 
 @pytest.mark.parametrize("name", [name for name in presets() if page_of(name) != name])
-def test_what_differs_makes_a_game_out_of_the_main_one(name):
-    main, other = preset(page_of(name)), preset(name)
-    found = {rule: difference for _, rule, difference in differences(main, other)}
-    part = page_of_family(main.name).split(f"\n### {name}\n")[1].split("\n## ")[0].split("\n### ")[0]
+def test_what_differs_makes_a_game_out_of_the_one_that_it_names(name):
+    main, other = page_of(name), preset(name)
+    base = preset(base_of(main, name))
+    found = {rule: difference for _, rule, difference in differences(base, other)}
+    part = page_of_family(main).split(f"\n### {name}\n")[1].split("\n### ")[0]
+    assert f"As in [`{base.name}`](#{base.name}), but:" in part
     for rule in SENTENCES:
         instead, gone = found.get(rule, ((), ()))
-        assert {*told(main, rule)} - {*gone} | {*instead} == {*told(other, rule)}
-        assert (f": `{rule}` |" in part) == (rule in found)
+        assert {*told(base, rule)} - {*gone} | {*instead} == {*told(other, rule)}
+        assert (f": `{rule}`" in part) == (rule in found)
 
 
 @pytest.mark.parametrize("name", presets())
-def test_game_is_introduced_with_sources_and_decisions(name):
+def test_game_is_introduced_with_its_section_of_the_rules(name):
     written, page = introduction(FOLDER, name), page_of_family(page_of(name))
-    assert all((written.text, written.common, written.decided, written.sources))
-    assert all(part in page for part in (written.text, *written.decided, *written.own_decided))
+    assert all(part in page for part in (written.text, written.common))
+    assert f"\n## {written.section}\n" in RULES
+    assert f"[{written.section.split('.')[0]}](rules.md#" in page
 
 
 def test_every_introduction_belongs_to_presets():

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from rows import each_row
 
-from truc_docs.protocol.games import families
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
 from truc_server.net.peer import RefusedError
@@ -30,12 +29,13 @@ PAGE = (DOCS / "protocol" / "options.md").read_text(encoding="utf-8")
 
 
 def games_named(cell: str) -> list[str]:
-    """Return the games that a cell names, all of a family for a name in bold."""
-    words = cell.split(", ")
+    """Return the games that a cell names, all with its set of words for a name in bold."""
+    named = [(word.strip("*`"), "**" in word) for word in cell.split(", ")]
     return [
-        name
-        for word in words
-        for name in (families()[word.strip("*")] if "**" in word else [word.strip("`")])
+        game
+        for name, is_set in named
+        for game in presets()
+        if game == name or (is_set and preset(game).words == preset(name).words)
     ]
 
 

@@ -1,11 +1,12 @@
 """The pages of docs/rules, one for a family of games: an introduction written by hand, then rules made from the data.
 
-A family is the presets with one set of words, or with two where one game is told best by what it changes of the other. Its page has the rules of the first of them, the main game, but for the
-common ones, which docs/rules/README.md tells once, and a table of what each other game changes. The introductions stand
-beside the pages, in `intro/`, one TOML file for each family: what the games have in common, what each is, what was decided
-where the sources say nothing or disagree, and the sources.
+A family is the presets with one set of words, or with several where a game is told best by what it changes of another.
+Its page has the rules of the main game, but for the common ones, which docs/rules/README.md tells once, and for every
+other game a table of what it changes of the one above that it is most like. The introductions stand beside the pages, in `intro/`, one TOML file for each set of words:
+what its games have in common, what each is, and in which section of rules.md their sources and decisions are.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -14,15 +15,27 @@ from typing import Final, NamedTuple
 
 from truc_rules import Variant, preset, presets
 from truc_words.played_hand import TOLD_WITH
-from truc_words.rules_page import CHAPTERS, chapters, hand_chapter
+from truc_words.rules_page import CHAPTERS, chapters, hand_chapter, table
 from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
 GENERATED: Final = "<!-- made by `python -m truc_docs.protocol.rules docs/rules` -->"
 _COMMON: Final = "The [common rules](README.md#the-common-rules) hold too, where nothing else is said here."
-_DIFFERENT: Final = (
-    "What the other games change: *all* that is said of a rule above, or the sentences that begin as in the last column;"
-    " *nothing* means that what is above holds too."
+_FOUNDED: Final = (
+    "The sources, and what was decided where they say nothing or disagree, are in {places} of the rules."
 )
+_BASE: Final = "As in [`{base}`](#{base}), but:"
+_PAGE_OF: Final = {
+    **TOLD_WITH,
+    "lanes": "french",
+    "explained": "french",
+    "uruguayan": "argentine",
+    "venezuelan": "argentine",
+}
+"""By set of words: the set of the main game on whose page its games are told."""
+_BLOCKS: Final = ("flor", "pica")
+"""The rules that are too long for a cell where a game has them and the main game does not."""
+_LINE: Final = 120
+"""How many letters of a rule are said again rather than looked up in a game above."""
 _START: Final = 5
 """How many words of a sentence are enough to find it again above."""
 
@@ -34,12 +47,8 @@ class Introduction(NamedTuple):
     """What the game is."""
     common: str
     """What holds for its whole family."""
-    decided: tuple[str, ...]
-    """What the sources leave open in the whole family, and how it is played here."""
-    own_decided: tuple[str, ...]
-    """The same of this preset alone."""
-    sources: tuple[tuple[str, str], ...]
-    """Titles and addresses; an address may be empty."""
+    section: str
+    """The heading in rules.md under which its sources and decisions are."""
 
 
 class Difference(NamedTuple):
@@ -62,19 +71,20 @@ def introduction(folder: Path, name: str) -> Introduction:
     return Introduction(
         text=own["text"].strip(),
         common=family["text"].strip(),
-        decided=tuple(family["decided"]),
-        own_decided=tuple(own.get("decided", ())),
-        sources=tuple((source["title"], source.get("url", "")) for source in family["sources"]),
+        section=family["section"],
     )
 
 
 def families() -> dict[str, tuple[str, ...]]:
-    """Return the presets of every family by its main game, which gives the page its name."""
+    """Return the presets of every family, the main game first, by that game, which gives the page its name."""
     by_words: dict[str, list[str]] = {}
     for name in presets():
         words = preset(name).words
-        by_words.setdefault(TOLD_WITH.get(words, words), []).append(name)
-    return {names[0]: tuple(names) for names in by_words.values()}
+        by_words.setdefault(_PAGE_OF.get(words, words), []).append(name)
+    ordered = [
+        sorted(names, key=lambda name: preset(name).words != words) for words, names in by_words.items()
+    ]
+    return {names[0]: tuple(names) for names in ordered}
 
 
 def page_of(name: str) -> str:
@@ -102,22 +112,23 @@ def own_chapters(main: str) -> str:
 def family_page(folder: Path, main: str) -> str:
     """Return the page of the family whose main game is called `main`."""
     written, others = introduction(folder, main), families()[main][1:]
-    intro = ["", GENERATED, "", written.text, "", written.common, "", _COMMON, ""]
+    founded = _FOUNDED.format(places=_places(introduction(folder, name).section for name in (main, *others)))
+    intro = ["", GENERATED, "", written.text, "", written.common, "", f"{_COMMON} {founded}", ""]
     hand = hand_chapter(preset(main)).strip("\n")
-    lines = [f"# {main}", *intro, own_chapters(main).rstrip(), "", *([hand, ""] if hand else [])]
+    lines = [f"# {main}", *intro, own_chapters(main).rstrip(), *(["", hand] if hand else [])]
     if others:
-        lines += [*_other_games(folder, main, others), ""]
-    lines += ["## Decided here", ""]
-    lines += [f"* {choice}" for choice in (*written.decided, *written.own_decided)]
-    sources = dict.fromkeys(written.sources)
-    for name in others:
-        own = introduction(folder, name)
-        is_of_set = _begins_set(name, main)
-        choices = (*own.decided, *own.own_decided) if is_of_set else own.own_decided
-        lines += [f"* `{name}`: {choice}" for choice in choices]
-        sources |= dict.fromkeys(own.sources)
-    lines += ["", "## Sources", "", *_sources(sources)]
+        lines += ["", *_other_games(folder, main, others)]
     return "\n".join(lines) + "\n"
+
+
+def _places(sections: Iterable[str]) -> str:
+    """Return links to sections of rules.md, each once."""
+    links = [f"[{section.split('.')[0]}](rules.md#{_anchor(section)})" for section in dict.fromkeys(sections)]
+    return f"section{'s' if len(links) > 1 else ''} {', '.join(links)}"
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
 
 
 def _begins_set(name: str, main: str) -> bool:
@@ -127,23 +138,52 @@ def _begins_set(name: str, main: str) -> bool:
 
 
 def _other_games(folder: Path, main: str, others: tuple[str, ...]) -> Iterator[str]:
-    yield from ("## What differs", "", _DIFFERENT)
+    yield "## Other games"
     for at, name in enumerate(others):
-        own = introduction(folder, name)
+        own, before = introduction(folder, name), (main, *others[:at])
         text = f"{own.text}\n\n{own.common}" if _begins_set(name, main) else own.text
-        yield from ("", f"### {name}", "", text, "", "| rule | here | in place of |", "|---|---|---|")
-        for heading, rule, _ in differences(preset(main), preset(name)):
-            yield f"| {heading}: `{rule}` | {_nearest(rule, name, (main, *others[:at]))} |"
+        base = base_of(main, name)
+        found = list(differences(preset(base), preset(name)))
+        new = [rule for _, rule, _ in found if _is_block(name, rule, base, before)]
+        yield from ("", f"### {name}", "", text, "", _BASE.format(base=base), "")
+        yield from ("| rule | here | in place of |", "|---|---|---|")
+        for heading, rule, difference in found:
+            if rule not in new:
+                like = _games_with(told(preset(name), rule), rule, before)
+                yield f"| {heading}: `{rule}` | {_cells(difference, told(preset(base), rule), like)} |"
+        for heading, rule, _ in found:
+            if rule in new:
+                yield from ("", f"#### {heading}: `{rule}`", "", _block(preset(name), rule))
 
 
-def _nearest(rule: str, name: str, before: tuple[str, ...]) -> str:
-    """Return the cells that tell a rule by what it changes of the game above that has most of it."""
-    after = told(preset(name), rule)
-    found = {known: _difference(told(preset(known), rule), after) for known in before}
-    near = min(before, key=lambda known: len(" ".join(found[known].instead)))
-    if not after or near == before[0]:
-        return _cells(found[before[0]], told(preset(before[0]), rule), "")
-    return _cells(found[near], told(preset(near), rule), f"as in `{near}`")
+def base_of(main: str, name: str) -> str:
+    """Return the game above `name` on the page of its family which it changes least."""
+    names = families()[main]
+    before = names[: names.index(name)]
+    return min(before, key=lambda base: _changed(preset(base), preset(name)))
+
+
+def _changed(base: Variant, other: Variant) -> int:
+    return sum(len(" ".join(found.instead + found.gone)) for _, _, found in differences(base, other))
+
+
+def _games_with(said: tuple[str, ...], rule: str, before: tuple[str, ...]) -> str:
+    """Return the first game above that says the same of a rule, if it takes more than a line; empty if there is none."""
+    same = (name for name in before if told(preset(name), rule) == said)
+    return next(same, "") if len(" ".join(said)) > _LINE else ""
+
+
+def _is_block(name: str, rule: str, base: str, before: tuple[str, ...]) -> bool:
+    """Return whether a rule is told at length: no game above has the same, and the game's base has nothing of it."""
+    said = told(preset(name), rule)
+    return rule in _BLOCKS and not told(preset(base), rule) and not _games_with(said, rule, before)
+
+
+def _block(variant: Variant, rule: str) -> str:
+    """Return a rule that no game above has, as it is told on a page of its own."""
+    rows = TABLES[rule](variant, ENGLISH) if rule in TABLES else ()
+    sentences = "\n".join(f"* {line}" for line in SENTENCES[rule](variant, ENGLISH))
+    return "\n\n".join(filter(None, (sentences, table(rows) if rows else "")))
 
 
 def differences(main: Variant, other: Variant) -> Iterator[tuple[str, str, Difference]]:
@@ -165,11 +205,12 @@ def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> Difference:
 def told(variant: Variant, rule: str) -> tuple[str, ...]:
     """Return all that a game says of a rule: its sentences, and the rows of its table as lines.
 
-    A game told on another's page speaks as that one; its own words stand under the rule `words`.
+    A game told on another's page speaks as that one; its own words stand under the rule `words`. The table of the stakes
+    is left out: it follows from the sentences and the words.
     """
     if rule != "words" and variant.words in TOLD_WITH:
         variant = replace(variant, words=TOLD_WITH[variant.words])
-    rows = TABLES[rule](variant, ENGLISH)[1:] if rule in TABLES else ()
+    rows = TABLES[rule](variant, ENGLISH)[1:] if rule in TABLES and rule != "ladder" else ()
     return (*SENTENCES[rule](variant, ENGLISH), *(_row(row) for row in rows))
 
 
@@ -178,22 +219,18 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _cells(found: Difference, above: tuple[str, ...], like: str) -> str:
-    """Return what holds here, and how the sentences begin that it replaces, unless they are the whole rule."""
-    instead = " ".join(found.instead).removesuffix(";")
-    here = ", but: ".join(filter(None, (like, instead))) or "left out"
-    if not any(found) or not above:
-        return f"{here} |"
+    """Return what holds here, and how the sentences begin that it replaces, unless they are the whole rule.
+
+    A row of a table replaces the row of the same name without a word.
+    """
+    here = f"as in `{like}`" if like else " ".join(found.instead).removesuffix(";") or "left out"
     if found.gone == above:
-        return f"{here} | *all*"
-    gone = "; ".join(_start(line.removesuffix(";").removesuffix(".")) for line in found.gone)
-    return f"{here} | {gone or '*nothing*'}"
+        return f"{here} | {'all' if above else ''}"
+    named = {line.partition(": ")[0] for line in found.instead if line.endswith(";")}
+    gone = (line for line in found.gone if not line.endswith(";") or line.partition(": ")[0] not in named)
+    return f"{here} | {'' if like else '; '.join(_start(line.removesuffix(';').removesuffix('.')) for line in gone)}"
 
 
 def _start(sentence: str) -> str:
     words = sentence.split()
     return sentence if len(words) <= _START else " ".join(words[:_START]) + " …"
-
-
-def _sources(sources: Iterable[tuple[str, str]]) -> Iterator[str]:
-    for title, url in sources:
-        yield f"* [{title}]({url})" if url else f"* {title}"

@@ -33,8 +33,7 @@ The rule document of a match says by which rules it is played; its SHA-256 is in
 
 * `params` has every name of the table below exactly once, in ascending order, and no other. A document with an `engine`
   other than 1 is refused, as is one that lacks a param or has a value that is not listed (C5).
-* In the column *value* `u` is an unsigned integer, `t` a str, `[x]` an array of x. Words in quotes are strs; no other
-  word is allowed.
+* In the column *value* `u` is an unsigned integer, `t` a str, `[x]` an array of x. Of words in quotes one is taken, as a str.
 * A *group* is again such an array, every name of the group exactly once, in ascending order. The names with a dot stand in
   it without the part before the dot: `scoring` is `[["end_check", "immediate"], ["points_per_unit", 0], ["target", 12]]`.
   A name with a *default* stands there only with another value; a document that has it with its default is refused.
@@ -73,9 +72,8 @@ A document whose values contradict each other is refused too (C5). It must hold 
 """
 
 _IN_WORDS: Final = """
-What a value means in play stands on the page of each game that has it, beside the name of the param. These values no
-preset has; 18 and 40 stand for a target, 20 for half of one, rounded down. `false`, `"none"` and the like mean that
-there is no such rule. A covered card (`cover_from_trick`) is weaker than all others and equal to another covered one.
+What another value means in play stands on the page of a game that has it. Here 18 and 40 stand for a target, 20 for half of
+one, rounded down. `false`, `"none"` and the like mean that there is no such rule. A covered card (`cover_from_trick`) is weaker than all others and equal to another covered one.
 In a run of a flor the numbers of the pack follow each other; ranks that are no numbers do as they first stand in the pack.
 """
 
@@ -114,7 +112,7 @@ def _shape(hint: object) -> str:
 
 def _member_shape(hint: object) -> str:
     if get_origin(hint) is Literal:
-        return " or ".join(_code(value) for value in get_args(hint))
+        return ", ".join(_code(value) for value in get_args(hint))
     if get_origin(hint) is tuple:
         return f"[{_shape(get_args(hint)[0])}]"
     return _WORDS.get(hint, "a group")
