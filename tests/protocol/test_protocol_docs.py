@@ -146,7 +146,7 @@ def test_codes_named_in_a_chapter_exist(path):
     known |= {"now_ms", "not_before", "big_endian", "last_point"}
     named = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", path.read_text(encoding="utf-8"))
     known |= {*Opts._fields, *TABLE_OPTIONS, "hand_end", "truc_client"}
-    facts = set(re.findall(r"^\| `(\w+)`", chapter("facts.md"), re.MULTILINE))
+    facts = set(re.findall(r"^(?:\*|\|) `(\w+)`", chapter("facts.md"), re.MULTILINE))
     assert set(named) - facts <= known
 
 
@@ -237,9 +237,8 @@ def test_fields_drawn_in_play_exist():
 def test_fact_of_every_event_is_listed_with_its_fields(event):
     values = [(0,) if name == "cards" else 0 for name in event._fields]
     fact = meaning.event_fact(event(*values), ("7e",))
-    listed = {what: fields for what, fields, _ in rows(chapter("facts.md"), "what")}
-    fields = ", ".join(f"`{name}`" for name in fact if name != "what").strip("`") or "none"
-    assert listed[fact["what"]] == fields
+    listed = dict(re.findall(r"^\* `(\w+)`(?: \(([^)]*)\))?: ", chapter("facts.md"), re.MULTILINE))
+    assert listed[fact["what"]] == ", ".join(f"`{name}`" for name in fact if name != "what")
 
 
 # The client guide

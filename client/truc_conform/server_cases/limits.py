@@ -204,7 +204,7 @@ async def _acts_free(visit: ServerVisit) -> None:
     expect_ok(await mover.move(), "ok to an act, whatever was asked before")
 
 
-@case("S3.slow-reader", "limits.md#slow-clients")
+@case("S3.slow-reader", "session.md#slow-clients")
 async def _slow_reader(visit: ServerVisit) -> None:
     """A client that does not read is cut off; nobody waits for it.
 

@@ -110,7 +110,7 @@ async def _small_order(visit: ServerVisit) -> None:
         await _refused(client, body, (1).to_bytes(32, "little") + bytes(32), Code.KEY_NOT_ALLOWED)
 
 
-@case("S1.loose-body", "security.md#what-is-signed")
+@case("S1.loose-body", "../fairness/specification.md#1-encoding")
 async def _loose_body(visit: ServerVisit) -> None:
     """A body with bytes after it gets bad_message (C38)."""
     client, key = await _greeted(visit), generate_signing_key()

@@ -53,6 +53,8 @@ _COMMON: Final = tuple(
     if text.name in names
 )
 """Fields that have the same type and line in most messages."""
+_EVERYWHERE: Final = ("id", "re")
+"""Those of them that every request or every reply has."""
 _ANY_NUMBER: Final = "0..2^53-1"
 """The range of an integer of which none is told."""
 _INTRODUCTION: Final = """
@@ -63,15 +65,13 @@ can be negative), `str` (characters) and `bin` (bytes) with their length, `array
 [schema/](schema/README.md) has the same as JSON Schema, [overview](overview.md) says how messages work together.
 
 These fields mean the same in every message, which then only names them, as a later form of a message does with those of an
-earlier one:
+earlier one. `id` is in every request but `ping` and `pong`, `re` in every reply, and neither is named below:
 
 {common}
 
-Each example stands in JSON, `bin` as base64. [examples.json](schema/examples.json) has them all, with their msgpack in hex,
-without the length before it. Bodies are shortened and signatures made up; [traces](../../tests/vectors/traces/README.md) have
-real ones.
-
-A player needs few of them, which stand first: {needed}.
+A player needs few messages, which stand first, with an example in JSON, `bin` as base64: {needed}.
+[examples.json](schema/examples.json) has an example of each, with its msgpack in hex; [traces](../../tests/vectors/traces/README.md)
+have real ones.
 
 The reply to a request is `ok`, unless *Reply* says otherwise; to any but `ping` it may be `error` instead: with {every} after `welcome`, with `auth_required` before it, with `unknown_request` if the
 server lacks its [capability](capabilities.md), or with the codes under *Errors*. *Then* is what may come next.
@@ -121,9 +121,11 @@ def _message(row: MessageRow) -> list[str]:
     lines = [f"### {row.tag}", "", *_capability(row)]
     told: list[FieldText] = []
     for form in row.forms:
-        lines += [summary(form.message) + _told_apart(form, row), "", *_fields(form.message, told), ""]
+        fields = _fields(form.message, told)
+        lines += [summary(form.message) + _told_apart(form, row), "", *([*fields, ""] if fields else [])]
         told += field_texts(form.message)
-        lines += _example(row.direction, form.message)
+        if row.tag in _NEEDED[row.direction]:
+            lines += _example(row.direction, form.message)
     return lines + _course(row)
 
 
@@ -131,7 +133,11 @@ def _fields(kind: type[msgspec.Struct], told: Sequence[FieldText] = ()) -> list[
     """Describe the fields of a map; those that are common, or were told of an earlier form, are only named."""
     texts = field_texts(kind)
     common = [text for text in texts if text._replace(required=True) in _COMMON or text in told]
-    named = ", ".join(f"`{text.name}`" + ("" if text.required else " (optional)") for text in common)
+    named = ", ".join(
+        f"`{text.name}`" + ("" if text.required else " (optional)")
+        for text in common
+        if text.name not in _EVERYWHERE
+    )
     lines = (str(text).replace(f"int {_ANY_NUMBER}", "int") for text in texts if text not in common)
     return [*([f"* {named}"] if named else []), *lines]
 

@@ -1,6 +1,6 @@
 """The pages of the registries: errors.md, capabilities.md and facts.md."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, get_args
 
@@ -23,27 +23,21 @@ _TOPICS: Final[Mapping[Topic, str]] = MappingProxyType(
     }
 )
 _ERRORS: Final = """
-`error` and `bye` carry a code from this registry. A program decides by `code`, `retryable` and `close`; `msg` is
-English for people and logs, and may change at any time. A client handles a code it does not know by the flags
-beside it.
-
-Under each code stands what it means, and what to do. [messages.md](messages.md) says which requests it answers.
+`error` and `bye` carry a code from this registry: what it means, and what to do. A program decides by `code`, `retryable` and
+`close`, by the two flags alone where it does not know the code; `msg` is English for people and logs, and may change at any time.
 
 * *closes*: after this error comes `bye` with the same code, and the connection ends. Before `welcome` every error does.
 * *again*: the same request may succeed later, unchanged.
-* *since*: the protocol number that brought the code, if that is not 1.
 """
 _CAPABILITIES: Final = """
 What a server may have beyond the core of the protocol. It lists what it has, with values, as `caps` of its
-[info](messages.md#info), and announces changes while it runs by the notice [`caps`](messages.md#caps). Its host may
-leave any of them out.
+[info](messages.md#info), and announces changes while it runs by the notice [`caps`](messages.md#caps).
 
 * A request that needs a missing capability is answered `unknown_request`.
 * A client names what it would use in `want` of its `hello`, and what it cannot do without in `require`: if one of the
   latter is missing, the answer is `unsupported`, and `field` points at it. Names in `want` that the server does not
   know are ignored.
-* `want` changes what a client is sent only for capabilities marked *must be wanted*. All others are there for
-  everybody.
+* `want` changes what a client is sent only for capabilities marked *must be wanted*.
 * A client ignores capabilities that it does not know, and does not rely on a value holding no more than is said here.
 
 ## Names
@@ -53,9 +47,7 @@ such as `table-chat`. These names are given out in this registry alone. Anybody 
 domain of their own, without asking; `draft/name-2` is being tried out and may change with its number. The name of a
 message or field that such a capability brings begins with `x-`.
 """
-_RECORD_FACTS: Final = (
-    "What the records themselves say. `ruled` comes before what the ruling brings about.",
-)
+_RECORD_FACTS: Final = "What the records themselves say. `ruled` comes before what the ruling brings about."
 _STATE: Final = (
     "The last map of every `means` has `what` = `state`: where the match stands after the record. A `snapshot` has it as",
     "`view`. A field is present in the phases named, and in no other.",
@@ -66,14 +58,12 @@ _STATE: Final = (
 
 
 def errors_page() -> str:
-    """Write errors.md: the registry, and the codes that close a connection."""
+    """Write errors.md: the registry, by topic."""
     lines = [
         "# Errors",
         "",
         GENERATED,
         _ERRORS,
-        _codes("These close the connection, and no others", lambda row: row.closes),
-        "",
     ]
     for topic in Topic:
         lines += [f"## {_TOPICS[topic]}", ""]
@@ -81,10 +71,6 @@ def errors_page() -> str:
             if row.topic is topic:
                 lines += _code(code, row)
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _codes(title: str, wanted: Callable[[CodeRow], bool]) -> str:
-    return f"**{title}:** " + ", ".join(f"`{code}`" for code, row in REGISTRY.items() if wanted(row)) + "."
 
 
 def _code(code: Code, row: CodeRow) -> list[str]:
@@ -108,7 +94,9 @@ def capabilities_page() -> str:
         must = " It must be wanted." if known.wanted else ""
         lines += ["", f"### {known.name}", "", known.meaning + must + _since(known), ""]
         lines += [f"*Value:* {known.value}.{_brought(known)}"]
-    lines += ["", "## Reserved names", "", *_reserved()]
+    if RESERVED:
+        lines += ["", "## Reserved names", "", "Names that were given up, and are never used again.", ""]
+        lines += [f"* `{name}`: {meaning}" for name, meaning in RESERVED.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -123,13 +111,9 @@ def _brought(known: Capability) -> str:
     return f" *Brings* {brought}." if brought else ""
 
 
-def _reserved() -> Iterator[str]:
-    yield "Names that were given up, and are never used again."
-    yield ""
-    if not RESERVED:
-        yield "None yet."
-    for name, meaning in RESERVED.items():
-        yield f"* `{name}`: {meaning}"
+def _fact(what: str, names: Iterable[str], meaning: str) -> str:
+    fields = ", ".join(f"`{name}`" for name in names)
+    return f"* `{what}`{f' ({fields})' if fields else ''}: {meaning}"
 
 
 def facts_page() -> str:
@@ -139,21 +123,15 @@ def facts_page() -> str:
         "",
         GENERATED,
         "",
-        "The maps in `means` of a record, each with `what` and the fields below. They are derived from the records and",
-        "are not signed. Seats and sides are numbers; cards are written as people write them. A client ignores a `what`",
-        "that it does not know.",
+        "The maps in `means` of a record: each has `what`, here with its other fields in brackets. They are derived from the",
+        "records and are not signed. Seats and sides are numbers; cards are written as people write them.",
         "",
         "## Of the rules",
         "",
-        "| what | fields | meaning |",
-        "|---|---|---|",
     ]
-    for event in get_args(Event):
-        fields = ", ".join(f"`{name}`" for name in event._fields) or "none"
-        lines.append(f"| `{fact_name(event.__name__)}` | {fields} | {summary(event)} |")
-    lines += ["", "## Of the records", "", *_RECORD_FACTS, "", "| what | fields | meaning |", "|---|---|---|"]
-    for what, (names, meaning) in RECORD_FACTS.items():
-        lines.append(f"| `{what}` | {', '.join(f'`{name}`' for name in names)} | {meaning} |")
+    lines += [_fact(fact_name(event.__name__), event._fields, summary(event)) for event in get_args(Event)]
+    lines += ["", "## Of the records", "", _RECORD_FACTS, ""]
+    lines += [_fact(what, *told) for what, told in RECORD_FACTS.items()]
     lines += ["", "## The state", "", *_STATE]
     lines += [f"| `{name}` | {' | '.join(told)} |" for name, told in STATE_FIELDS.items()]
     return "\n".join(lines) + "\n"
