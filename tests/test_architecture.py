@@ -1,4 +1,4 @@
-"""The table of floors in docs/architecture.md is the tree's: every folder once, and imports point down."""
+"""The list of floors in docs/architecture.md is the tree's: every folder once, and imports point down."""
 
 import ast
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-FLOORS = re.findall(r"^\| `((?:protocol|server|client)/[a-z_/]+)` \|", PAGE, re.MULTILINE)
+FLOORS = re.findall(r"^\* `((?:protocol|server|client)/[a-z_/]+)`:", PAGE, re.MULTILINE)
 DATA = {"server/truc_server/storage/migrations", "server/truc_server/storage/migrations/versions"}
 """Folders that another program reads."""
 
@@ -28,7 +28,7 @@ def imported(path):
 
 
 def folder_of(module):
-    """Return the deepest folder of the table in which a module stands."""
+    """Return the deepest folder of the list in which a module stands."""
     tops = {floor.split("/", 1)[1].replace("/", "."): floor for floor in FLOORS}
     parts = module.split(".")
     for length in range(len(parts), 0, -1):

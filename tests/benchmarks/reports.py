@@ -1,4 +1,4 @@
-"""The report of a run: a table for the terminal, the same in Markdown for a page, and everything in JSON."""
+"""The report of a run: a table for the terminal and for a page, and everything in JSON."""
 
 import json
 import os
@@ -73,19 +73,13 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Return the table for the terminal."""
+    """Return the table, in columns."""
     lines = [HEADINGS, *map(cells, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
-
-
-def markdown(rows: Sequence[Row], machine_: dict[str, Any]) -> str:
-    """Return the table for a page."""
-    lines = [HEADINGS, ("---",) * len(HEADINGS), *map(cells, rows)]
-    return "\n".join([f"{told(machine_)}.", "", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
 def write_page(page: Path, rows: Sequence[Row], machine_: dict[str, Any]) -> None:
@@ -99,7 +93,8 @@ def write_page(page: Path, rows: Sequence[Row], machine_: dict[str, Any]) -> Non
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise PageError(f"{page}: expected {BEGIN} and, after it, {END}; nothing was written")
-    page.write_text(f"{before}{begin}\n{markdown(rows, machine_)}\n{end}{after}", encoding="utf-8")
+    report = f"{told(machine_)}.\n\n```text\n{table(rows)}\n```"
+    page.write_text(f"{before}{begin}\n{report}\n{end}{after}", encoding="utf-8")
 
 
 def write_json(file: Path, results: dict[str, Any], rows: Sequence[Row], machine_: dict[str, Any]) -> None:
