@@ -2,7 +2,6 @@
 
 import tomllib
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rows import each_row
@@ -314,13 +313,6 @@ def test_error_is_all_problems_in_one_line():
     with pytest.raises(HouseVariantError, match=r"^club\.toml: name: .*; club\.toml: version: ") as error:
         read_variant('base = "put"', "club.toml")
     assert "\n" not in str(error.value)
-
-
-def test_example_of_the_page_for_hosts_is_a_variant():
-    page = (Path(__file__).parents[2] / "docs" / "hosting" / "games.md").read_text("utf-8")
-    blocks = [block.split("```")[0] for block in page.split("```toml\n")[1:]]
-    (example,) = [block for block in blocks if block.startswith("name =")]
-    assert read_variant(example, "club-truc.toml").name == "club-truc"
 
 
 def test_unknown_preset_is_answered_with_those_like_it():
