@@ -135,7 +135,7 @@ REGISTRY: Final[Mapping[Code, CodeRow]] = MappingProxyType(
             Topic.PROTOCOL,
             Effect.REFUSED,
             "`t` names no message that a client may send, or one whose capability this server lacks.",
-            "Send only messages in the reference, and those of a capability only if the server's info lists it.",
+            "Send what needs a capability only if the server's info lists it.",
         ),
         Code.UNSUPPORTED: CodeRow(
             Topic.PROTOCOL,
@@ -165,7 +165,7 @@ REGISTRY: Final[Mapping[Code, CodeRow]] = MappingProxyType(
             Topic.LOGIN,
             Effect.ENDED,
             "The public key is inadmissible, or not a member of this server.",
-            "Use a properly generated Ed25519 key; ask the host to admit it, or for an invite. With `field` = `invite`, the invite is not valid.",
+            "Ask the host to admit it, or for an invite. With `field` = `invite`, the invite is not valid.",
         ),
         Code.BAD_TOKEN: CodeRow(
             Topic.LOGIN,
@@ -182,8 +182,8 @@ REGISTRY: Final[Mapping[Code, CodeRow]] = MappingProxyType(
         Code.BANNED: CodeRow(
             Topic.LOGIN,
             Effect.ENDED,
-            "The host has shut out this key, guest or address; an address may be told so before it has sent anything.",
-            "Ask the host; trying again does not help.",
+            "The host has shut out this key, guest or address.",
+            "Ask the host.",
         ),
         Code.KICKED: CodeRow(
             Topic.LOGIN,
@@ -201,18 +201,18 @@ REGISTRY: Final[Mapping[Code, CodeRow]] = MappingProxyType(
             Topic.LOGIN,
             Effect.REFUSED,
             "The host lets this player, or this address, play but not talk.",
-            "Ask the host; sending the line again does not help.",
+            "Ask the host.",
         ),
         Code.RATE_LIMITED: CodeRow(
             Topic.LIMITS,
             Effect.LATER,
-            "Too many requests in a short time, or too many without a reply. Or, from one address, too many connections or failed logins in a minute: this may come before anything was sent.",
+            "Too many requests in a short time, or too many without a reply. Or, from one address, too many connections or failed logins in a minute.",
             "Wait `retry_after_ms`, then send again; if that is absent, wait for the replies that are due.",
         ),
         Code.SERVER_FULL: CodeRow(
             Topic.LIMITS,
             Effect.INTERRUPTED,
-            "The server, or this address, has as many connections as are allowed; this may come before anything was sent.",
+            "The server, or this address, has as many connections as are allowed.",
             "Connect again later.",
         ),
         Code.TOO_MANY_TABLES: CodeRow(
@@ -317,7 +317,7 @@ REGISTRY: Final[Mapping[Code, CodeRow]] = MappingProxyType(
             Topic.PLAY,
             Effect.REFUSED,
             "The position lies beyond the last record of the match, or is right but comes with another head or deal index.",
-            "Compare position, head and index with the records. Resume from a position already reached, or from -1.",
+            "Compare position, head and index with the records: another head may be evidence. Resume from a position already reached, or from -1.",
         ),
         Code.ILLEGAL_ACTION: CodeRow(
             Topic.PLAY,

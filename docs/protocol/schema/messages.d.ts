@@ -4,7 +4,7 @@
 /** A record: signer (0 the server, i + 1 seat i), body, signature. */
 export type SignedRecord = [number, Uint8Array, Uint8Array];
 
-/** Which program is speaking; for logs and statistics, never to base a decision on. */
+/** Which program is speaking; for logs. */
 export interface Software {
   /** The program's name. */
   name: string;
@@ -18,7 +18,7 @@ export interface Software {
 export interface Info {
   /** The server's name, given by its host. */
   name: string;
-  /** Program and version; for logs, never to base a decision on. */
+  /** Program and version; for logs. */
   software: string;
   /** Every capability the server has, with its value. */
   caps: { [name: string]: unknown };
@@ -30,7 +30,7 @@ export interface Info {
   guests: boolean;
   /** The host's message to everybody. */
   motd?: string;
-  /** The origin at which browsers reach the server, if its host lets them in; `/t/TABLE` there is a table. */
+  /** The [origin](transport.md#websocket) at which browsers reach the server. */
   web?: string;
   /** The server's clock, Unix time in milliseconds. */
   now_ms: number;
@@ -56,7 +56,7 @@ export interface Limits {
   tables_per_min?: number;
   /** How many open tables made from one address there may be. */
   tables_per_address?: number;
-  /** How many connections one address may have; an IPv6 address counts by its first 64 bits. */
+  /** How many connections one address may have. */
   connections_per_address?: number;
   /** How many connections one address may open in a minute, in the long run. */
   connects_per_min?: number;
@@ -76,7 +76,7 @@ export interface VariantOffer {
 export interface SeatHeld {
   /** The table's code. */
   table: string;
-  /** The table's newest match, to resume; absent in the state `terms`, and if the player has not played in it: say `join` then. */
+  /** The match to resume; if absent, say `join`. */
   match?: Uint8Array;
   /** The seat. */
   seat: number;
@@ -90,19 +90,19 @@ export interface SeatState {
   kind: "empty" | "guest" | "key";
   /** The name shown; a label. */
   name?: string;
-  /** The player's tag: the fingerprint of the key, or for a guest a word that begins with `guest-`. */
+  /** The player's tag. */
   player?: string;
   /** Agrees to start. */
   ready?: boolean;
   /** Has a connection that follows the table. */
   online?: boolean;
-  /** Its player is gone from the match, and anybody with a key may now `join` to take the seat over. */
+  /** Anybody with a key may `join` to take the seat over. */
   vacant?: boolean;
 }
 
 /** A player who is connected, as everybody may see them. */
 export interface PlayerState {
-  /** The player's tag, which tells apart players of the same name. */
+  /** The player's tag. */
   player: string;
   /** The name shown; a label. */
   name: string;
@@ -130,13 +130,13 @@ export interface PlayedMatch {
   match: Uint8Array;
   /** The seat that the player had or still has. */
   seat: number;
-  /** When they got it, in Unix milliseconds: at the beginning of the match, except for a substitute. */
+  /** When they got it, in Unix milliseconds. */
   since_ms: number;
-  /** The game, by the name in its rule document; absent if the server can no longer read that. */
+  /** The game, if the server can still read its document. */
   variant?: string;
   /** The names of those who began the match, by seat. */
   names?: Array<string>;
-  /** Why it ended, as in its `end` record; absent if it is not over or was given up. */
+  /** Why it ended; absent if it is not over or was given up. */
   reason?: string;
   /** When it ended, in Unix milliseconds; with `reason`. */
   ended_ms?: number;
@@ -152,9 +152,9 @@ export interface Standing {
   variant: string;
   /** How many seats. */
   seats: number;
-  /** The place among all who are rated there, from 1; players with equal points share a place. */
+  /** The place among all who are rated there, from 1. */
   rank: number;
-  /** What players are ranked by: 100 times the skill that the player almost surely has. A newcomer has 0; it can be less. */
+  /** What players are ranked by. A newcomer has 0; it can be less. */
   points: number;
   /** How uncertain the skill is: 100 times its deviation. It falls with each match. */
   doubt: number;
@@ -198,13 +198,13 @@ export interface ServerHello {
   t: "hello";
   /** The request answered. */
   re: number;
-  /** The `hello` body (security.md), the exact bytes signed. */
+  /** The `hello` body (security.md). */
   body: Uint8Array;
   /** The signature of `body` by the server's key. */
   sig: Uint8Array;
   /** A separate msgpack map, hashed in `body`: the fields of Info. */
   info: Uint8Array;
-  /** The newest rotations of the server's key, at most 8: body, signature by the old key, by the new key. */
+  /** Rotations of its key: body, signature by the old key, by the new key. */
   rolls?: Array<[Uint8Array, Uint8Array, Uint8Array]>;
 }
 
@@ -213,13 +213,13 @@ export interface KeyLogin {
   t: "login";
   /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
-  /** The `auth` body (security.md), the exact bytes signed. */
+  /** The `auth` body (security.md). */
   body: Uint8Array;
   /** The signature of `body` by the player's key. */
   sig: Uint8Array;
-  /** The name to show for this player, at most 64 bytes of UTF-8; a label, never an identity. */
+  /** The name to show, at most 64 bytes of UTF-8; a label, never an identity. */
   name?: string;
-  /** An invite from the host, by which a key becomes a member of a closed server. */
+  /** An invite, by which a key becomes a member of a closed server. */
   invite?: string;
 }
 
@@ -237,7 +237,7 @@ export interface GuestLogin {
   t: "login";
   /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
-  /** The name to show for this guest, at most 64 bytes of UTF-8. */
+  /** The name to show, at most 64 bytes of UTF-8. */
   name: string;
 }
 
@@ -273,7 +273,7 @@ export interface Ok {
   tables?: Array<TableState>;
   /** players: the players found. */
   players?: Array<PlayerState>;
-  /** tables, players, matches: there are more, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known. */
+  /** There are more, as the request's own entry says. */
   more?: boolean;
   /** rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option. history from -1: that of the match. */
   doc?: Uint8Array;
@@ -294,7 +294,7 @@ export interface Refusal {
   re?: number;
   /** A code of the registry (errors.md). */
   code: string;
-  /** English for people and logs: what was expected, what came. Never to be parsed. */
+  /** English for people and logs. */
   msg: string;
   /** The same request may succeed later, unchanged. */
   retryable: boolean;
@@ -306,7 +306,7 @@ export interface Refusal {
   field?: string;
   /** More for programs; what it holds depends on the code. */
   detail?: { [name: string]: unknown };
-  /** The server's signed refusal of a validly signed body (play.md); evidence to keep. */
+  /** The signed refusal of a validly signed body ([play](play.md#decisions)). */
   refuse?: SignedRecord;
 }
 
@@ -354,11 +354,11 @@ export interface Create {
   variant: string;
   /** How many seats; if absent, the fewest that the game allows. */
   seats?: number;
-  /** Table options by name: those of the terms and those of the rules ([options.md](options.md)). */
+  /** [Table options](options.md) by name. */
   options?: { [name: string]: number | string };
   /** The seat to take; if absent, the first. */
   seat?: number;
-  /** Keep the table out of `tables`; anybody who has its code may join. */
+  /** Keep the table out of `tables`. */
   private?: boolean;
 }
 
@@ -389,7 +389,7 @@ export interface Ready {
   id: number;
   /** The table's code. */
   table: string;
-  /** A guest's X25519 public key for this match; with it, the guest's cards and options come boxed. */
+  /** A guest's X25519 key; with it, cards and options come boxed. */
   x?: Uint8Array;
 }
 
@@ -415,7 +415,7 @@ export interface TableState {
   seats: Array<SeatState>;
   /** How many seats there are. */
   n: number;
-  /** open: seats may change. terms: seat records are awaited. playing, over: the state of the newest match; `over` is repeated. */
+  /** Its [state](connection.md#a-table); `over` is repeated. */
   state: "open" | "over" | "playing" | "terms";
   /** The id of the newest match. */
   match?: Uint8Array;
@@ -423,21 +423,21 @@ export interface TableState {
   private: boolean;
   /** The table options chosen ([options.md](options.md)). */
   options: { [name: string]: number | string };
-  /** The terms of the match by position (play.md): clocks, voids, guests, spectators. */
+  /** The [terms](options.md#terms) of the match by position. */
   opts: Array<number>;
-  /** When the cards are opened: after every hand, or after the match. */
+  /** When the cards are opened. */
   policy: "hand" | "match";
-  /** Who deals: the server, or the seats among themselves, so that the host sees no card ([play.md](play.md#a-table-whose-host-sees-no-card)). */
+  /** Who deals ([options](options.md#who-deals)); absent at tables of mode `dealt`. */
   mode?: "blind" | "dealt";
   /** How long until the table is dropped if nothing happens. */
   expires_ms?: number;
   /** How long its match has been played; without one, how long the table has waited since it was made or its last match ended. */
   age_ms?: number;
-  /** How many are watching, as of this notice; a watcher who comes or goes shows only with the next change. */
+  /** How many are watching, as of this notice. */
   watchers?: number;
-  /** Who may read the records of its matches afterwards: those who played, those who might have watched, or everybody. */
+  /** Who may read the records afterwards ([options](options.md#who-may-read-the-records-afterwards)). */
   transcript?: "all" | "seats" | "watchers";
-  /** Who ends a match when one side is gone: the server by itself, or the opponents by `claim_match`. */
+  /** Who ends a match when one side is gone. */
   claim?: "opponents" | "server";
 }
 
@@ -485,7 +485,7 @@ export interface MatchRecord {
   k: number;
   /** The role that signed: 0 the server, i + 1 seat i. */
   signer: number;
-  /** The record's body, the exact bytes signed. */
+  /** The record's body. */
   body: Uint8Array;
   /** The signature of `body`, 64 bytes; empty for a guest's act. */
   sig: Uint8Array;
@@ -561,7 +561,7 @@ export interface Waiting {
   at: number;
   /** The seats that hold the decision, or whose record is awaited. */
   seats: Array<number>;
-  /** What is awaited: a decision; before a call, a new chain from these seats; somebody to take these seats over; or in mode blind a mask, a lock, keys (also cards to be lent) or the links that open a hand. */
+  /** What is awaited: a decision if absent; `rekey`, a new chain; `sub`, somebody to take these seats over; in mode blind a step, or `opening`, the links that open a hand. */
   what?: "decision" | "keys" | "lock" | "mask" | "opening" | "rekey" | "sub";
   /** How long the first of them still has, including what is left of its bank; absent without a clock. */
   deadline_ms?: number;
@@ -578,9 +578,9 @@ export interface Away {
   seat: number;
   /** Has a connection that follows the table. */
   online?: boolean;
-  /** How many decisions in a row the server has ruled for it because its time ran out. */
+  /** How many decisions in a row the server has ruled for it. */
   missed?: number;
-  /** How long, at least, until the seat counts as gone and what the table has for that may happen; 0 from then on, absent if never. */
+  /** How long, at least, until the seat counts as gone ([play](play.md#a-seat-whose-player-is-gone)). */
   claim_in_ms?: number;
 }
 
@@ -591,9 +591,9 @@ export interface SignedAct {
   id: number;
   /** The table's code. */
   table: string;
-  /** The match id; absent or nil with a `seat` record, which is signed before there is one. */
+  /** The match id; absent or nil with a `seat` record. */
   match?: Uint8Array;
-  /** The record's body, the exact bytes signed. */
+  /** The record's body. */
   body: Uint8Array;
   /** The signature of `body` by the seat's key. */
   sig: Uint8Array;
@@ -610,9 +610,9 @@ export interface GuestAct {
   match: Uint8Array;
   /** The `at` of the options chosen from. */
   at: number;
-  /** The key of the option, or one of the lines that are allowed at any time. */
+  /** The key of the option, or `pause`, `resume`, `resign`. */
   choose: string;
-  /** Where to cut, instead of the option's own place; only with `cut`. */
+  /** Where to cut; only with `cut`. */
   p?: number;
 }
 
@@ -627,7 +627,7 @@ export interface BoxedSign {
   match: Uint8Array;
   /** The position that comes next. */
   at: number;
-  /** A seat that sees this one's signs, such as its partner; any others that do see the sign too. */
+  /** A seat that sees this one's signs; any others that do see the sign too. */
   to: number;
   /** The sealed word ([specification, section 7](../fairness/specification.md#7-boxes)). */
   box: Uint8Array;
@@ -742,7 +742,7 @@ export interface Watch {
   id: number;
   /** The table's code. */
   table: string;
-  /** The match that `next` belongs to; if the table has another by now, that is sent from its beginning. */
+  /** The match that `next` belongs to; another one is sent from its beginning. */
   match?: Uint8Array;
   /** The first position wanted, without the setup; only with `match`. */
   next?: number;
@@ -783,7 +783,7 @@ export interface Snapshot {
   records: Array<SignedRecord>;
   /** The fact `state` ([facts.md](facts.md)) as of the record before `k`; empty at position 0. */
   view: { [name: string]: unknown };
-  /** This connection was behind: what waited for it was dropped, and it goes on from here. */
+  /** What waited for this connection was dropped. */
   skipped?: boolean;
 }
 
@@ -796,7 +796,7 @@ export interface History {
   match: Uint8Array;
   /** The first position wanted; -1 asks for the setup too. */
   from: number;
-  /** How many records at most; the server may send fewer. 0 only with -1: the setup alone. */
+  /** How many records at most. 0 only with -1: the setup alone. */
   limit?: number;
 }
 
@@ -847,7 +847,7 @@ export interface Seek {
   variant: string;
   /** How many seats; if absent, any number will do, and a new table has the fewest. */
   seats?: number;
-  /** The table options that the table must have been made with, these and no others ([options.md](options.md)). */
+  /** The [options](options.md) that the table must have been made with, and no others. */
   options?: { [name: string]: number | string };
 }
 
@@ -893,7 +893,7 @@ export interface ChatLine {
   t: "chat";
   /** The table's code; absent for the lobby. */
   table?: string;
-  /** The line's number at its table, ascending, possibly with gaps; absent in the lobby, whose lines are not kept. */
+  /** The line's number at its table; absent in the lobby. */
   n?: number;
   /** The speaker's tag. */
   player: string;
@@ -903,7 +903,7 @@ export interface ChatLine {
   seat?: number;
   /** The text. */
   text: string;
-  /** How long ago it was said; only with the lines sent to those who come later. */
+  /** How long ago it was said; only with older lines. */
   ago_ms?: number;
 }
 
@@ -930,7 +930,7 @@ export interface Moderate {
   t: "moderate";
   /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
-  /** End somebody's connections; shut them out, or keep them from talking, and undo it; say something to everybody. */
+  /** kick: end somebody's connections. say: to everybody. */
   do: "ban" | "kick" | "mute" | "say" | "unban" | "unmute";
   /** The player's tag, or the name of one who is connected; absent for `say`. */
   player?: string;

@@ -35,7 +35,7 @@ class SeatHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     table: TableCode
     """The table's code."""
     match: Hash | None = None
-    """The table's newest match, to resume; absent in the state `terms`, and if the player has not played in it: say `join` then."""
+    """The match to resume; if absent, say `join`."""
     seat: SeatNumber
     """The seat."""
 
@@ -46,13 +46,13 @@ class ServerHello(Message, frozen=True, kw_only=True, tag="hello"):
     re: RequestId
     """The request answered."""
     body: bytes
-    """The `hello` body (security.md), the exact bytes signed."""
+    """The `hello` body (security.md)."""
     sig: Signature
     """The signature of `body` by the server's key."""
     info: bytes
     """A separate msgpack map, hashed in `body`: the fields of Info."""
     rolls: Rolls = ()
-    """The newest rotations of the server's key, at most 8: body, signature by the old key, by the new key."""
+    """Rotations of its key: body, signature by the old key, by the new key."""
 
 
 class Welcome(Message, frozen=True, kw_only=True, tag="welcome"):
@@ -88,7 +88,7 @@ class Ok(Message, frozen=True, kw_only=True, tag="ok"):
     players: tuple[PlayerState, ...] | None = None
     """players: the players found."""
     more: bool = False
-    """tables, players, matches: there are more, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known."""
+    """There are more, as the request's own entry says."""
     doc: bytes | None = None
     """rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option. history from -1: that of the match."""
     setup: tuple[Record, ...] | None = None
@@ -109,7 +109,7 @@ class Refusal(Message, frozen=True, kw_only=True, tag="error"):
     code: Word
     """A code of the registry (errors.md)."""
     msg: str
-    """English for people and logs: what was expected, what came. Never to be parsed."""
+    """English for people and logs."""
     retryable: bool
     """The same request may succeed later, unchanged."""
     close: bool
@@ -121,7 +121,7 @@ class Refusal(Message, frozen=True, kw_only=True, tag="error"):
     detail: Fact | None = None
     """More for programs; what it holds depends on the code."""
     refuse: Record | None = None
-    """The server's signed refusal of a validly signed body (play.md); evidence to keep."""
+    """The signed refusal of a validly signed body ([play](play.md#decisions))."""
 
 
 class Bye(Message, frozen=True, kw_only=True, tag="bye"):

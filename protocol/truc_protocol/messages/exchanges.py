@@ -46,7 +46,7 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
     {
         "hello": Course(
             "`hello` of the server; nothing else may be sent before it. If the server has moved, `bye` comes right after it. If"
-            " it lets in nobody else, or nobody from this address: `error` without `re`, then `bye`, whatever was sent.",
+            " nobody is let in: `error` without `re`, then `bye`.",
             (Code.UNSUPPORTED, Code.NOT_NOW),
         ),
         "login": Course(
@@ -95,7 +95,7 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             "`said` to everybody at the table, then `ok`.", (*_SEAT, Code.ILLEGAL_ACTION, Code.MUTED)
         ),
         "claim_match": Course(
-            "The `record` of the ruling that ends the match, then `ok`. Before its time it is refused: `not_now` with `retry_after_ms`.",
+            "The `record` of the ruling that ends the match, then `ok`. Before its time: `not_now` with `retry_after_ms`.",
             (*_MATCH, Code.NOT_NOW),
         ),
         "rekey": Course(
@@ -122,9 +122,7 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             "`ok` with `matches`; with `more`, ask again with `after` set to the last match.",
             (Code.NO_SUCH_MATCH,),
         ),
-        "lobby": Course(
-            "`lobby`, and `table` of every public table; both again as they change; also `closed` and `chat`."
-        ),
+        "lobby": Course("`lobby`, and `table` of every public table, `ok`; then whatever changes."),
         "players": Course("`ok` with `players`; with `more`, ask again with `after` set to the last tag."),
         "seek": Course("As after `create` or `join`.", _MAKING),
         "chat": Course(
@@ -149,7 +147,7 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
     {
         "hello": Course("A client with a key checks it (C37), then `login`."),
         "welcome": Course("Anything. For each entry of `seats`: `resume`, or `join` if it has no `match`."),
-        "ok": Course("What the request's own entry says."),
+        "ok": Course("What the request's entry says."),
         "error": Course(
             "With `close`: `bye`, and the end. Otherwise the request is over and has changed nothing."
         ),
@@ -157,8 +155,7 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
         "table": Course("Replaces the table's previous state."),
         "closed": Course("Nothing more about this table."),
         "terms": Course(
-            "From each seat with a key, `act` with its `seat` record; then `setup`, or `table` in the state `open` if"
-            " somebody did not sign."
+            "From each seat with a key, `act` with its `seat` record; then `setup`, or `table` in the state `open`."
         ),
         "setup": Course("`record` from position 0, or from the position asked for."),
         "record": Course(
@@ -173,11 +170,9 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
         "away": Course(
             "A newer `away` of the same seat replaces it. With `claim_in_ms` 0, if the table's `claim` leaves it to the opponents: `claim_match`."
         ),
-        "bot_wanted": Course(
-            "`join` with that table and seat, to stand by; then `resume` and a `sub` record."
-        ),
-        "players_wanted": Course("`join` with that table and seat, then `ready`; then as at any table."),
-        "sign": Course("Nothing; it holds for the hand being played."),
+        "bot_wanted": Course("`join`, `resume`, and a `sub` record."),
+        "players_wanted": Course("`join`, then `ready`."),
+        "sign": Course("Nothing."),
         "said": Course("Nothing."),
         "seat_taken_over": Course("No more `options`. Next: `watch`, or `resume` to take the seat back."),
         "snapshot": Course("`record` from `k` on. Next: `history` for what came before."),
@@ -187,7 +182,7 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
         "draining": Course(
             "Whatever a hand under way needs, but no `call`; then `bye` with `shutting_down`. After the restart matches go on."
         ),
-        "host_says": Course("Nothing: it is for people, and is not kept or sent again."),
+        "host_says": Course("Nothing."),
         "ping": Course("`pong` with the same `n`, at once."),
         "pong": Course("Nothing."),
     }

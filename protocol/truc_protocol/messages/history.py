@@ -44,7 +44,7 @@ class History(Request, frozen=True, kw_only=True, tag="history"):
     first: Position = msgspec.field(name="from")
     """The first position wanted; -1 asks for the setup too."""
     limit: U | None = None
-    """How many records at most; the server may send fewer. 0 only with -1: the setup alone."""
+    """How many records at most. 0 only with -1: the setup alone."""
 
 
 class PlayedMatch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -55,13 +55,13 @@ class PlayedMatch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     seat: SeatNumber
     """The seat that the player had or still has."""
     since_ms: U
-    """When they got it, in Unix milliseconds: at the beginning of the match, except for a substitute."""
+    """When they got it, in Unix milliseconds."""
     variant: Word | None = None
-    """The game, by the name in its rule document; absent if the server can no longer read that."""
+    """The game, if the server can still read its document."""
     names: tuple[Name, ...] = ()
     """The names of those who began the match, by seat."""
     reason: Word | None = None
-    """Why it ended, as in its `end` record; absent if it is not over or was given up."""
+    """Why it ended; absent if it is not over or was given up."""
     ended_ms: U | None = None
     """When it ended, in Unix milliseconds; with `reason`."""
 
@@ -91,7 +91,7 @@ class Snapshot(Message, frozen=True, kw_only=True, tag="snapshot"):
     view: Fact
     """The fact `state` ([facts.md](facts.md)) as of the record before `k`; empty at position 0."""
     skipped: bool = False
-    """This connection was behind: what waited for it was dropped, and it goes on from here."""
+    """What waited for this connection was dropped."""
 
 
 class Leaderboard(Request, frozen=True, kw_only=True, tag="leaderboard"):
@@ -124,9 +124,9 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seats: SeatNumber
     """How many seats."""
     rank: U
-    """The place among all who are rated there, from 1; players with equal points share a place."""
+    """The place among all who are rated there, from 1."""
     points: int
-    """What players are ranked by: 100 times the skill that the player almost surely has. A newcomer has 0; it can be less."""
+    """What players are ranked by. A newcomer has 0; it can be less."""
     doubt: U
     """How uncertain the skill is: 100 times its deviation. It falls with each match."""
     matches: U

@@ -30,7 +30,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tables_per_address: U | None = None
     """How many open tables made from one address there may be."""
     connections_per_address: U | None = None
-    """How many connections one address may have; an IPv6 address counts by its first 64 bits."""
+    """How many connections one address may have."""
     connects_per_min: U | None = None
     """How many connections one address may open in a minute, in the long run."""
     failed_logins_per_min: U | None = None
@@ -52,7 +52,7 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: Word
     """The server's name, given by its host."""
     software: Word
-    """Program and version; for logs, never to base a decision on."""
+    """Program and version; for logs."""
     caps: Fact
     """Every capability the server has, with its value."""
     limits: Limits
@@ -64,7 +64,7 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     motd: str | None = None
     """The host's message to everybody."""
     web: Origin | None = None
-    """The origin at which browsers reach the server, if its host lets them in; `/t/TABLE` there is a table."""
+    """The [origin](transport.md#websocket) at which browsers reach the server."""
     now_ms: U
     """The server's clock, Unix time in milliseconds."""
 

@@ -38,13 +38,13 @@ class SeatState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: Name | None = None
     """The name shown; a label."""
     player: PlayerTag | None = None
-    """The player's tag: the fingerprint of the key, or for a guest a word that begins with `guest-`."""
+    """The player's tag."""
     ready: bool = False
     """Agrees to start."""
     online: bool = False
     """Has a connection that follows the table."""
     vacant: bool = False
-    """Its player is gone from the match, and anybody with a key may now `join` to take the seat over."""
+    """Anybody with a key may `join` to take the seat over."""
 
 
 class TableState(Message, frozen=True, kw_only=True, tag="table"):
@@ -61,7 +61,7 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     n: SeatNumber
     """How many seats there are."""
     state: Literal["open", "terms", "playing", "over"]
-    """open: seats may change. terms: seat records are awaited. playing, over: the state of the newest match; `over` is repeated."""
+    """Its [state](connection.md#a-table); `over` is repeated."""
     match: Hash | None = None
     """The id of the newest match."""
     private: bool
@@ -69,21 +69,21 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     options: TableOptions
     """The table options chosen ([options.md](options.md))."""
     opts: Opts
-    """The terms of the match by position (play.md): clocks, voids, guests, spectators."""
+    """The [terms](options.md#terms) of the match by position."""
     policy: Literal["hand", "match"]
-    """When the cards are opened: after every hand, or after the match."""
+    """When the cards are opened."""
     mode: Literal["dealt", "blind"] = "dealt"
-    """Who deals: the server, or the seats among themselves, so that the host sees no card ([play.md](play.md#a-table-whose-host-sees-no-card))."""
+    """Who deals ([options](options.md#who-deals)); absent at tables of mode `dealt`."""
     expires_ms: U | None = None
     """How long until the table is dropped if nothing happens."""
     age_ms: U | None = None
     """How long its match has been played; without one, how long the table has waited since it was made or its last match ended."""
     watchers: U = 0
-    """How many are watching, as of this notice; a watcher who comes or goes shows only with the next change."""
+    """How many are watching, as of this notice."""
     transcript: Literal["seats", "watchers", "all"] = "seats"
-    """Who may read the records of its matches afterwards: those who played, those who might have watched, or everybody."""
+    """Who may read the records afterwards ([options](options.md#who-may-read-the-records-afterwards))."""
     claim: Literal["server", "opponents"] = "server"
-    """Who ends a match when one side is gone: the server by itself, or the opponents by `claim_match`."""
+    """Who ends a match when one side is gone."""
 
 
 class TableClosed(Message, frozen=True, kw_only=True, tag="closed"):
@@ -131,7 +131,7 @@ class MatchRecord(Message, frozen=True, kw_only=True, tag="record"):
     signer: RoleNumber
     """The role that signed: 0 the server, i + 1 seat i."""
     body: bytes
-    """The record's body, the exact bytes signed."""
+    """The record's body."""
     sig: bytes
     """The signature of `body`, 64 bytes; empty for a guest's act."""
     means: tuple[Fact, ...]
@@ -218,7 +218,7 @@ class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
     seats: tuple[SeatNumber, ...]
     """The seats that hold the decision, or whose record is awaited."""
     what: Literal["decision", "rekey", "sub", "mask", "lock", "keys", "opening"] = "decision"
-    """What is awaited: a decision; before a call, a new chain from these seats; somebody to take these seats over; or in mode blind a mask, a lock, keys (also cards to be lent) or the links that open a hand."""
+    """What is awaited: a decision if absent; `rekey`, a new chain; `sub`, somebody to take these seats over; in mode blind a step, or `opening`, the links that open a hand."""
     deadline_ms: U | None = None
     """How long the first of them still has, including what is left of its bank; absent without a clock."""
 
@@ -235,9 +235,9 @@ class Away(Message, frozen=True, kw_only=True, tag="away"):
     online: bool = False
     """Has a connection that follows the table."""
     missed: U = 0
-    """How many decisions in a row the server has ruled for it because its time ran out."""
+    """How many decisions in a row the server has ruled for it."""
     claim_in_ms: U | None = None
-    """How long, at least, until the seat counts as gone and what the table has for that may happen; 0 from then on, absent if never."""
+    """How long, at least, until the seat counts as gone ([play](play.md#a-seat-whose-player-is-gone))."""
 
 
 class BoxedSignSeen(Message, frozen=True, kw_only=True, tag="sign"):

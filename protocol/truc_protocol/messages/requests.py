@@ -26,7 +26,7 @@ from truc_protocol.messages.fields import (
 
 
 class Software(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which program is speaking; for logs and statistics, never to base a decision on."""
+    """Which program is speaking; for logs."""
 
     name: Word
     """The program's name."""
@@ -55,20 +55,20 @@ class KeyLogin(Request, frozen=True, kw_only=True, tag="login"):
     """Log in with a key."""
 
     body: bytes
-    """The `auth` body (security.md), the exact bytes signed."""
+    """The `auth` body (security.md)."""
     sig: Signature
     """The signature of `body` by the player's key."""
     name: Name | None = None
-    """The name to show for this player, at most 64 bytes of UTF-8; a label, never an identity."""
+    """The name to show, at most 64 bytes of UTF-8; a label, never an identity."""
     invite: Invite | None = None
-    """An invite from the host, by which a key becomes a member of a closed server."""
+    """An invite, by which a key becomes a member of a closed server."""
 
 
 class GuestLogin(Request, frozen=True, kw_only=True, tag="login"):
     """Log in as a guest, without a key."""
 
     name: Name
-    """The name to show for this guest, at most 64 bytes of UTF-8."""
+    """The name to show, at most 64 bytes of UTF-8."""
 
 
 class GuestReturn(Request, frozen=True, kw_only=True, tag="login"):
@@ -102,11 +102,11 @@ class Create(Request, frozen=True, kw_only=True, tag="create"):
     seats: SeatNumber | None = None
     """How many seats; if absent, the fewest that the game allows."""
     options: TableOptions = msgspec.field(default_factory=dict)
-    """Table options by name: those of the terms and those of the rules ([options.md](options.md))."""
+    """[Table options](options.md) by name."""
     seat: SeatNumber | None = None
     """The seat to take; if absent, the first."""
     private: bool = False
-    """Keep the table out of `tables`; anybody who has its code may join."""
+    """Keep the table out of `tables`."""
 
 
 class Join(Request, frozen=True, kw_only=True, tag="join"):
@@ -131,7 +131,7 @@ class Ready(Request, frozen=True, kw_only=True, tag="ready"):
     table: TableCode
     """The table's code."""
     x: Hash | None = None
-    """A guest's X25519 public key for this match; with it, the guest's cards and options come boxed."""
+    """A guest's X25519 key; with it, cards and options come boxed."""
 
 
 class Unready(Request, frozen=True, kw_only=True, tag="unready"):
@@ -147,9 +147,9 @@ class SignedAct(Request, frozen=True, kw_only=True, tag="act"):
     table: TableCode
     """The table's code."""
     match: Hash | None = None
-    """The match id; absent or nil with a `seat` record, which is signed before there is one."""
+    """The match id; absent or nil with a `seat` record."""
     body: bytes
-    """The record's body, the exact bytes signed."""
+    """The record's body."""
     sig: Signature
     """The signature of `body` by the seat's key."""
 
@@ -164,9 +164,9 @@ class GuestAct(Request, frozen=True, kw_only=True, tag="act"):
     at: U
     """The `at` of the options chosen from."""
     choose: MoveLine
-    """The key of the option, or one of the lines that are allowed at any time."""
+    """The key of the option, or `pause`, `resume`, `resign`."""
     p: U | None = None
-    """Where to cut, instead of the option's own place; only with `cut`."""
+    """Where to cut; only with `cut`."""
 
 
 class BoxedSign(Request, frozen=True, kw_only=True, tag="sign"):
@@ -179,7 +179,7 @@ class BoxedSign(Request, frozen=True, kw_only=True, tag="sign"):
     at: U
     """The position that comes next."""
     to: SeatNumber
-    """A seat that sees this one's signs, such as its partner; any others that do see the sign too."""
+    """A seat that sees this one's signs; any others that do see the sign too."""
     box: bytes
     """The sealed word ([specification, section 7](../fairness/specification.md#7-boxes))."""
 
@@ -241,7 +241,7 @@ class Watch(Request, frozen=True, kw_only=True, tag="watch"):
     table: TableCode
     """The table's code."""
     match: Hash | None = None
-    """The match that `next` belongs to; if the table has another by now, that is sent from its beginning."""
+    """The match that `next` belongs to; another one is sent from its beginning."""
     next: U | None = None
     """The first position wanted, without the setup; only with `match`."""
 

@@ -46,7 +46,7 @@ class PlayerState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """A player who is connected, as everybody may see them."""
 
     player: PlayerTag
-    """The player's tag, which tells apart players of the same name."""
+    """The player's tag."""
     name: Name
     """The name shown; a label."""
     kind: Literal["key", "guest"]
@@ -70,7 +70,7 @@ class Seek(Request, frozen=True, kw_only=True, tag="seek"):
     seats: SeatNumber | None = None
     """How many seats; if absent, any number will do, and a new table has the fewest."""
     options: TableOptions = msgspec.field(default_factory=dict)
-    """The table options that the table must have been made with, these and no others ([options.md](options.md))."""
+    """The [options](options.md) that the table must have been made with, and no others."""
 
 
 class BotWanted(Message, frozen=True, kw_only=True, tag="bot_wanted"):
@@ -114,7 +114,7 @@ class ChatLine(Message, frozen=True, kw_only=True, tag="chat"):
     table: TableCode | None = None
     """The table's code; absent for the lobby."""
     n: U | None = None
-    """The line's number at its table, ascending, possibly with gaps; absent in the lobby, whose lines are not kept."""
+    """The line's number at its table; absent in the lobby."""
     player: PlayerTag
     """The speaker's tag."""
     name: Name
@@ -124,7 +124,7 @@ class ChatLine(Message, frozen=True, kw_only=True, tag="chat"):
     text: ChatText
     """The text."""
     ago_ms: U | None = None
-    """How long ago it was said; only with the lines sent to those who come later."""
+    """How long ago it was said; only with older lines."""
 
 
 class Ignore(Request, frozen=True, kw_only=True, tag="ignore"):
@@ -144,7 +144,7 @@ class Moderate(Request, frozen=True, kw_only=True, tag="moderate"):
     """Keep order as the host would; only for players with a key whom the host has named moderators."""
 
     do: Literal["kick", "ban", "unban", "mute", "unmute", "say"]
-    """End somebody's connections; shut them out, or keep them from talking, and undo it; say something to everybody."""
+    """kick: end somebody's connections. say: to everybody."""
     player: PlayerTag | None = None
     """The player's tag, or the name of one who is connected; absent for `say`."""
     hours: Annotated[int, Meta(ge=1, le=87_600)] | None = None
