@@ -10,8 +10,8 @@ import msgspec
 
 from truc_conform.shown import CODE, INFO
 from truc_protocol.codec import pack, unpack
-from truc_protocol.messages import Capabilities, MatchRecord, Refusal, ServerMessage, encode
-from truc_protocol.wire.frames import SERVER_LIMIT, to_frame
+from truc_protocol.messages import Capabilities, MatchRecord, Refusal, ServerMessage
+from truc_protocol.wire.encoding import SERVER_LIMIT, encode, to_frame
 
 UNKNOWN: Final[dict[str, Any]] = {"x-grease": {"x": [1, None, b"\x00"]}, "later": "a field of tomorrow"}
 STRANGE_FACT: Final = {"what": "x_grease", "seat": 9, "later": [1, 2]}

@@ -28,7 +28,8 @@ from truc_conform.websocket import WebSocketStream
 from truc_protocol.codec import pack, unpack
 from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.errors import REGISTRY, Code
-from truc_protocol.messages import Direction, MessageError, ServerHello, decode
+from truc_protocol.messages import Direction, ServerHello
+from truc_protocol.wire.encoding import MessageError, decode
 from truc_protocol.wire.handshake import Contact, ServerIdentity, authenticate, check_server_hello
 
 PATIENCE_S: Final = 10.0

@@ -13,7 +13,7 @@ import trio
 
 from truc_protocol.codec import EncodingError, dec, unpack
 from truc_protocol.records import KINDS, tag_of
-from truc_protocol.wire.frames import SERVER_LIMIT, FrameError, FrameSplitter
+from truc_protocol.wire.encoding import SERVER_LIMIT, FrameError, FrameSplitter
 from truc_protocol.wire.handshake import Auth, Hello, KeyRoll
 
 CLIENT: Final = "client"

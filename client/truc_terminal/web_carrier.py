@@ -24,7 +24,7 @@ from truc_client.line.dialing import certificate_of, dial_tcp
 from truc_client.line.entering import Met
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.wire.frames import SERVER_LIMIT, FrameSplitter, to_frame
+from truc_protocol.wire.encoding import SERVER_LIMIT, FrameSplitter, to_frame
 from truc_protocol.wire.handshake import Fingerprint
 from truc_protocol.wire.websocket import PATH
 from truc_terminal.whereabouts import Whereabouts

@@ -11,7 +11,8 @@ from truc_client.errors import AddressError
 from truc_client.line.line import STEADY_S
 from truc_client.line.opening import MAX_MOVES
 from truc_protocol.errors import Code
-from truc_protocol.messages import Bye, Direction, MessageError, Refusal, decode
+from truc_protocol.messages import Bye, Direction, Refusal
+from truc_protocol.wire.encoding import MessageError, decode
 
 _TAGS: Final = (b"\xa3bye", b"\xa5error")
 """What the messages that count begin with somewhere, by which all others are left alone."""

@@ -26,7 +26,7 @@ from truc_server.storage.journal import Journal
 from truc_server.storage.page_reader import Pages
 from truc_server.storage.sql import Store
 from truc_server.tables.table import Backing
-from truc_server.timing.timers import Timers
+from truc_server.timing.clock import Timers
 
 
 class House:

@@ -42,7 +42,7 @@ from truc_server.table_data.options import ChosenGame, Defaults, choose, kept, p
 from truc_server.table_data.seats import Blueprint, Lineup, Seated
 from truc_server.tables.gathering import Gathering, gather_again
 from truc_server.tables.table import Backing, Table
-from truc_server.timing.timers import Alarm
+from truc_server.timing.clock import Alarm
 
 PAGE: Final = 500
 _EXPECTED: Final = (CheckError, IdentityError, RebuildError, RefusedError, SealError)

@@ -18,7 +18,7 @@ if __name__ == "__main__":
 
 import trio
 
-from truc_protocol.wire.frames import LENGTH_BYTES, FrameSplitter
+from truc_protocol.wire.encoding import LENGTH_BYTES, FrameSplitter
 
 CHUNK: Final = 4_096
 LONGEST: Final = 8_192

@@ -10,7 +10,7 @@ from typing import Final
 
 from fuzz.mutating import blind, items
 
-from truc_protocol.wire.frames import LOGIN_LIMIT
+from truc_protocol.wire.encoding import LOGIN_LIMIT
 
 MOST: Final = 4_096
 _LENGTH: Final = struct.Struct(">I")

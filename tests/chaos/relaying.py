@@ -14,7 +14,7 @@ from chaos.servers import HOST, ServerProcess, free_port
 from truc_protocol.bodies import Ack, Keys, Lend, Lock, Mask, Release, SeatTaken
 from truc_protocol.codec import dec, unpack
 from truc_protocol.records import place_of, tag_of
-from truc_protocol.wire.frames import FrameSplitter
+from truc_protocol.wire.encoding import FrameSplitter
 
 _CHUNK: Final = 65_536
 _LONGEST: Final = 1 << 20

@@ -16,7 +16,7 @@ from truc_conform.expectations import Map
 from truc_conform.raw_client import CHUNK, frame
 from truc_conform.raw_seat import OVERTAKEN, is_rash
 from truc_protocol.codec import unpack
-from truc_protocol.wire.frames import FrameSplitter
+from truc_protocol.wire.encoding import FrameSplitter
 
 LONGEST: Final = 65_536
 PATIENCE_S: Final = 60.0

@@ -12,7 +12,7 @@ from server.conftest import QUICK, running
 from sqlalchemy import select
 
 from truc_conform.result import CaseVerdict
-from truc_protocol import boxes, dealer, dealing, messages
+from truc_protocol import boxes, dealer, dealing
 from truc_protocol.blind_mode import sealed_pack
 from truc_protocol.codec import dec, pack
 from truc_protocol.errors import Code
@@ -20,7 +20,7 @@ from truc_protocol.ledger import sealed
 from truc_protocol.messages import Direction
 from truc_protocol.wire import connection
 from truc_protocol.wire.connection import Connection
-from truc_protocol.wire.frames import FrameSplitter
+from truc_protocol.wire.encoding import FrameSplitter, MessageError, decode
 from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches import acceptance, auto_rulings, deadlines, game
@@ -60,14 +60,14 @@ def loose(frame):
 
 
 def loose_decode(frame, way):
-    return messages.decode(pack(loose(frame)), way)
+    return decode(pack(loose(frame)), way)
 
 
 def strict_decode(frame, way):
-    message = messages.decode(frame, way)
+    message = decode(frame, way)
     known = {field.encode_name for field in msgspec.structs.fields(type(message))} | {"t"}
     if way is Direction.TO_SERVER and set(loose(frame)) - known:
-        raise messages.MessageError(connection.Code.BAD_MESSAGE, "an unknown field")
+        raise MessageError(connection.Code.BAD_MESSAGE, "an unknown field")
     return message
 
 

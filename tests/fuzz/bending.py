@@ -17,8 +17,8 @@ from truc_conform.expectations import Map
 from truc_conform.raw_client import frame
 from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import unpack
-from truc_protocol.messages import Request, encode
-from truc_protocol.wire.frames import FrameSplitter
+from truc_protocol.messages import Request
+from truc_protocol.wire.encoding import FrameSplitter, encode
 
 _HEADER: Final = 4
 _CHUNK: Final = 65_536

@@ -16,7 +16,8 @@ from truc_conform.expectations import Map
 from truc_conform.raw_client import frame
 from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import EncodingError, unpack
-from truc_protocol.messages import Direction, MessageError, Pong, Request, decode, encode
+from truc_protocol.messages import Direction, Pong, Request
+from truc_protocol.wire.encoding import MessageError, decode, encode
 
 KEPT: Final = 200
 _HEADER: Final = 4

@@ -22,7 +22,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.codec import unpack
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.records import Record, parse
-from truc_protocol.wire.frames import CLIENT_LIMIT, FrameError, FrameSplitter
+from truc_protocol.wire.encoding import CLIENT_LIMIT, FrameError, FrameSplitter
 
 ANSWER_S: Final = 5.0
 QUIET_S: Final = 0.005

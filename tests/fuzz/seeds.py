@@ -18,8 +18,8 @@ from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import enc, unpack
 from truc_protocol.crypto.keys import signing_key_from_seed, to_pem
 from truc_protocol.key_files import revocation_text, rolls_text
-from truc_protocol.messages import encode
 from truc_protocol.transcript import pack_record, read_transcript
+from truc_protocol.wire.encoding import encode
 from truc_protocol.wire.handshake import make_roll, revoke
 from truc_rules import preset, presets
 from truc_server.settings.setting_keys import KEYS

@@ -17,9 +17,10 @@ from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
 from truc_protocol.errors import RemoteError
 from truc_protocol.evidence_file import MAX_ITEMS, read_evidence, read_refusal, write_evidence
 from truc_protocol.key_files import open_roll
-from truc_protocol.messages import Direction, KeyLogin, MessageError, ServerHello, decode
+from truc_protocol.messages import Direction, KeyLogin, ServerHello
 from truc_protocol.records import SIGNATURE_BYTES, Record, encode, parse, place_of
 from truc_protocol.transcript import pack_record, read_transcript, unpack_record, write_transcript
+from truc_protocol.wire.encoding import MessageError, decode
 from truc_protocol.wire.handshake import (
     Challenge,
     Contact,

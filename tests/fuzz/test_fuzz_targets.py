@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from rows import each_row
 
 from truc_protocol.audit import Result, verify
-from truc_protocol.messages import Direction, MessageError, decode
+from truc_protocol.messages import Direction
 from truc_protocol.wire.connection import Connection, Role, State
+from truc_protocol.wire.encoding import MessageError, decode
 
 FIRST = 8
 EVERY_TARGET = pytest.mark.parametrize("name", TARGETS)

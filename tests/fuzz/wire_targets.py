@@ -15,24 +15,24 @@ from truc_protocol.messages import (
     GuestReturn,
     KeyLogin,
     ListTables,
-    MessageError,
     Ok,
     Refusal,
     Request,
     ServerHello,
     Welcome,
-    decode,
     decode_info,
-    encode,
     encode_info,
 )
 from truc_protocol.wire.connection import Connection, Failure, Role, State
-from truc_protocol.wire.frames import (
+from truc_protocol.wire.encoding import (
     LENGTH_BYTES,
     LOGIN_LIMIT,
     SERVER_LIMIT,
     FrameError,
     FrameSplitter,
+    MessageError,
+    decode,
+    encode,
     to_frame,
 )
 

@@ -15,7 +15,7 @@ from truc_client.home.account import Player
 from truc_client.home.home import open_home
 from truc_protocol.codec import pack, unpack
 from truc_protocol.errors import RemoteError
-from truc_protocol.wire.frames import SERVER_LIMIT, FrameSplitter, to_frame
+from truc_protocol.wire.encoding import SERVER_LIMIT, FrameSplitter, to_frame
 from truc_terminal.web_carrier import WebCarrier
 from truc_web.tree import read_tree
 

@@ -23,7 +23,8 @@ from truc_client.address import Address
 from truc_client.line.line import STEADY_S
 from truc_client.line.opening import MAX_MOVES
 from truc_protocol.errors import Code
-from truc_protocol.messages import Pong, bye, encode, refusal
+from truc_protocol.messages import Pong, bye, refusal
+from truc_protocol.wire.encoding import encode
 from truc_terminal.whereabouts import Whereabouts
 
 FIRST = Address("first.example", 7373)

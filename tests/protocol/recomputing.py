@@ -11,9 +11,10 @@ from truc_protocol.codec import dec, enc, sha256
 from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.evidence_file import read_evidence
 from truc_protocol.messages import KeyLogin, ServerHello
-from truc_protocol.messages.wire import Direction, decode
+from truc_protocol.messages.table import Direction
 from truc_protocol.records import KIND_OF, Binding, Record, link, parse, signer_of
 from truc_protocol.transcript import Transcript, unpack_record, write_transcript
+from truc_protocol.wire.encoding import decode
 from truc_protocol.wire.handshake import (
     Challenge,
     Contact,

@@ -21,11 +21,8 @@ from truc_protocol.messages import (
     TableClosed,
     Welcome,
     bye,
-    decode,
-    encode,
     refusal,
 )
-from truc_protocol.messages.heads import head_of
 from truc_protocol.wire.connection import (
     MAX_OUTSTANDING,
     TRANSITIONS,
@@ -37,7 +34,15 @@ from truc_protocol.wire.connection import (
     broadcast_frame,
     pulse,
 )
-from truc_protocol.wire.frames import CLIENT_LIMIT, LOGIN_LIMIT, SERVER_LIMIT, to_frame
+from truc_protocol.wire.encoding import (
+    CLIENT_LIMIT,
+    LOGIN_LIMIT,
+    SERVER_LIMIT,
+    decode,
+    encode,
+    head_of,
+    to_frame,
+)
 
 HELLO = ClientHello(id=1, proto=(1,), cn=bytes(32))
 ANSWER = ServerHello(re=1, body=b"body", sig=bytes(64), info=b"\x80")

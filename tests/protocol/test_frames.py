@@ -3,7 +3,7 @@
 import pytest
 
 from truc_protocol.errors import Code, LocalError
-from truc_protocol.wire.frames import LOGIN_LIMIT, FrameError, FrameSplitter, MistakenPeerError, to_frame
+from truc_protocol.wire.encoding import LOGIN_LIMIT, FrameError, FrameSplitter, MistakenPeerError, to_frame
 
 
 def split(received, limit=16):

@@ -7,19 +7,9 @@ import pytest
 from truc_protocol.codec import enc, pack, sha256, unpack
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import (
-    ClientHello,
-    Direction,
-    Info,
-    KeyLogin,
-    Limits,
-    MessageError,
-    ServerHello,
-    decode,
-    encode,
-    encode_info,
-)
+from truc_protocol.messages import ClientHello, Direction, Info, KeyLogin, Limits, ServerHello, encode_info
 from truc_protocol.records import encode as body_of
+from truc_protocol.wire.encoding import MessageError, decode, encode
 from truc_protocol.wire.handshake import (
     Auth,
     Broken,

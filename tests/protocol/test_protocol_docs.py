@@ -39,7 +39,7 @@ from truc_protocol.messages import (
     refusal,
 )
 from truc_protocol.setup import Opts
-from truc_protocol.wire import frames
+from truc_protocol.wire import encoding
 from truc_protocol.wire.connection import MAX_OUTSTANDING, Connection, Failure, Role, State
 from truc_protocol.wire.handshake import (
     MAX_ROLLS,
@@ -202,9 +202,9 @@ def test_limits_are_those_of_the_code():
         "the same in mode blind, where a mask is the longest",
     }  # tests/server/test_limits_page.py holds them to its code
     assert {what: most for what, most in stated.items() if what not in of_the_server} == {
-        "frame from a client before `welcome": frames.LOGIN_LIMIT,
-        "frame from a client after `welcome": frames.CLIENT_LIMIT,
-        "frame from a server": frames.SERVER_LIMIT,
+        "frame from a client before `welcome": encoding.LOGIN_LIMIT,
+        "frame from a client after `welcome": encoding.CLIENT_LIMIT,
+        "frame from a server": encoding.SERVER_LIMIT,
         "arrays and maps inside each other": codec.MAX_MESSAGE_DEPTH,
         "requests without a reply": MAX_OUTSTANDING,
         "rotations in a hello": MAX_ROLLS,

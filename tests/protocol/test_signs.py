@@ -8,15 +8,9 @@ from truc_docs.protocol.examples import example_of
 from truc_protocol.boxes import BoxError
 from truc_protocol.codec import pack, unpack
 from truc_protocol.errors import Code
-from truc_protocol.messages import (
-    BoxedSignSeen,
-    Direction,
-    MessageError,
-    OpenSignSeen,
-    decode,
-    encode,
-)
+from truc_protocol.messages import BoxedSignSeen, Direction, OpenSignSeen
 from truc_protocol.talk import addressee, check_seen, comes_boxed, is_for_all
+from truc_protocol.wire.encoding import MessageError, decode, encode
 from truc_rules import Seat, new_match, preset, with_options
 
 TO_SERVER, TO_CLIENT = Direction.TO_SERVER, Direction.TO_CLIENT

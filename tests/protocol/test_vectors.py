@@ -15,9 +15,9 @@ from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, digest, enc, sha256, unpack
 from truc_protocol.crypto import chains, keys, shuffle
 from truc_protocol.dealing import Opening
-from truc_protocol.messages import MessageError
 from truc_protocol.records import DEALT, PHASES, tag_of
 from truc_protocol.wire import websocket
+from truc_protocol.wire.encoding import MessageError
 from truc_protocol.wire.handshake import HandshakeError
 from truc_rules import Kind, preset, presets
 

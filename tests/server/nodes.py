@@ -9,7 +9,7 @@ from server.conftest import QUICK, changed, new_database, running
 from sqlalchemy import text
 
 from truc_protocol.codec import pack, unpack
-from truc_protocol.wire.frames import CLIENT_LIMIT, SERVER_LIMIT, FrameSplitter, to_frame
+from truc_protocol.wire.encoding import CLIENT_LIMIT, SERVER_LIMIT, FrameSplitter, to_frame
 from truc_server.cluster.inner_door import open_inner
 from truc_server.cluster.preface import Admitted, answer, receive
 from truc_server.identity.identity import load_identity

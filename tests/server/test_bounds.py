@@ -7,8 +7,8 @@ from server.substituting import standing_by, step_in, voided
 from server.visitors import guest, heard, keyed
 
 from truc_protocol.crypto.keys import generate_signing_key
-from truc_protocol.messages import SeatHeld, Welcome, encode
-from truc_protocol.wire.frames import SERVER_LIMIT
+from truc_protocol.messages import SeatHeld, Welcome
+from truc_protocol.wire.encoding import SERVER_LIMIT, encode
 from truc_server.lobby.lobby import Lobby
 from truc_server.settings.abilities import LISTS, LISTS_SECONDS
 from truc_server.settings.settings import MAX_SEATS

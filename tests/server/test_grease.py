@@ -8,11 +8,11 @@ from server.conftest import QUICK, changed, running, together
 
 from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import unpack
-from truc_protocol.messages import Direction, Setup, decode, encode
+from truc_protocol.messages import Direction, Setup
 from truc_protocol.records import Record
 from truc_protocol.wire.capabilities import is_name
 from truc_protocol.wire.connection import broadcast_frame
-from truc_protocol.wire.frames import LENGTH_BYTES, SERVER_LIMIT
+from truc_protocol.wire.encoding import LENGTH_BYTES, SERVER_LIMIT, decode, encode
 from truc_server.net.grease import Grease
 
 SENT = [message for way, message in EXAMPLES if way is Direction.TO_CLIENT]

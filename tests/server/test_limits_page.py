@@ -7,7 +7,7 @@ import msgspec
 from rows import each_row
 
 from truc_protocol.messages import Create
-from truc_protocol.wire.frames import LENGTH_BYTES, LOGIN_LIMIT
+from truc_protocol.wire.encoding import LENGTH_BYTES, LOGIN_LIMIT
 from truc_server.lobby import lobby, online_players
 from truc_server.matches import acceptance
 from truc_server.net import floods, listening, peer

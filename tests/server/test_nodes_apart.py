@@ -15,8 +15,9 @@ from server.test_calling import BOTS, bot
 from server.visitors import follower, guest, heard, keyed, said, say
 
 from truc_protocol.crypto import keys
-from truc_protocol.messages import TableState, encode
+from truc_protocol.messages import TableState
 from truc_protocol.setup import Opts
+from truc_protocol.wire.encoding import encode
 from truc_server.cluster import telling
 from truc_server.lobby.names import LentNames
 from truc_server.lobby.other_players import OtherPlayers

@@ -11,7 +11,7 @@ from truc_protocol.codec import write
 from truc_protocol.records import Record
 from truc_server.spectating.sent_records import MEANS, Item, Tail, record_frame
 from truc_server.storage import AddRecord
-from truc_server.timing.timers import FEW, Alarm, Timers
+from truc_server.timing.clock import FEW, Alarm, Timers
 
 
 @pytest.fixture

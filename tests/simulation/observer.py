@@ -14,10 +14,10 @@ from simulation.world import EPOCH_S
 
 from truc_protocol.bodies import Act, Proxy, Rule, Void
 from truc_protocol.dealing import DealtCards
-from truc_protocol.messages import Direction, MatchRecord, MessageError, Ok, Request, Setup, decode
+from truc_protocol.messages import Direction, MatchRecord, Ok, Request, Setup
 from truc_protocol.messages.requests import GuestAct, SignedAct
 from truc_protocol.records import Record, parse
-from truc_protocol.wire.frames import SERVER_LIMIT, FrameSplitter
+from truc_protocol.wire.encoding import SERVER_LIMIT, FrameSplitter, MessageError, decode
 from truc_server.storage import AddRecord, DropTable, EndMatch, SaveMatch, SaveSeat, SaveTable, Write
 
 if TYPE_CHECKING:

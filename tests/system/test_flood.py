@@ -11,7 +11,7 @@ from chaos.measures import Sample
 
 from truc_protocol.codec import EncodingError, pack, unpack
 from truc_protocol.errors import RemoteError
-from truc_protocol.wire.frames import CLIENT_LIMIT, FrameSplitter
+from truc_protocol.wire.encoding import CLIENT_LIMIT, FrameSplitter
 
 SESSION = [framed(pack({"t": tag, "id": i})) for i, tag in enumerate(["hello", "login", "create", "ready"])]
 

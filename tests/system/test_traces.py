@@ -17,8 +17,9 @@ from truc_protocol.audit import Auditor, OwnSeat
 from truc_protocol.bodies import Close
 from truc_protocol.codec import pack, unpack
 from truc_protocol.crypto.keys import box_key, signing_key_from_seed, verify
-from truc_protocol.messages import Direction, decode, encode
+from truc_protocol.messages import Direction
 from truc_protocol.records import Record, parse
+from truc_protocol.wire.encoding import decode, encode
 from truc_rules import preset, presets
 
 pytestmark = pytest.mark.slow

@@ -30,7 +30,7 @@ from truc_protocol.messages import (
 )
 from truc_protocol.records import tag_of
 from truc_protocol.wire.connection import Connection, Failure, Pulse, pulse
-from truc_protocol.wire.frames import MistakenPeerError
+from truc_protocol.wire.encoding import MistakenPeerError
 from truc_words import Sentence
 
 _KEPT: Final = 8

@@ -41,7 +41,7 @@ from truc_protocol.messages import (
     ServerMessage,
     bye,
 )
-from truc_protocol.wire.frames import SERVER_LIMIT
+from truc_protocol.wire.encoding import SERVER_LIMIT
 
 _SILENCE_S: Final = 10.0  # session.md#login; a client may look at its clock only now and then
 _LATE_S: Final = 2.0

@@ -12,7 +12,7 @@ from wsproto.connection import Connection, ConnectionState
 from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessage
 
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.wire.frames import CLIENT_LIMIT
+from truc_protocol.wire.encoding import CLIENT_LIMIT
 from truc_protocol.wire.websocket import TEXT_STATUS, status_of, to_messages
 from truc_web.serving.line import Cipher
 

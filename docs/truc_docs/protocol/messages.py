@@ -25,12 +25,12 @@ from truc_protocol.messages import (
     SeatState,
     Software,
     Standing,
-    encode,
 )
 from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.messages.info import Limits, VariantOffer
-from truc_protocol.messages.wire import Form, MessageRow
+from truc_protocol.messages.table import Form, MessageRow
 from truc_protocol.wire.capabilities import BROUGHT_BY
+from truc_protocol.wire.encoding import encode
 from truc_words.variant_files import FieldText, field_texts, summary
 
 PARTS: Final[tuple[type[msgspec.Struct], ...]] = (

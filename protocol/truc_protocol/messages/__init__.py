@@ -1,4 +1,4 @@
-"""Every message on the wire as a frozen value, and how messages become bytes and bytes messages."""
+"""Every message on the wire as a frozen value, and the table of them; how they become bytes is in `wire.encoding`."""
 
 from truc_protocol.messages.answers import Bye, Ok, Refusal, SeatHeld, ServerHello, Welcome, bye, refusal
 from truc_protocol.messages.fields import Message, Request
@@ -74,16 +74,12 @@ from truc_protocol.messages.social import (
     PlayersWanted,
     Seek,
 )
-from truc_protocol.messages.wire import (
+from truc_protocol.messages.table import (
     MESSAGES,
     AnyMessage,
     ClientMessage,
     Direction,
-    MessageError,
     ServerMessage,
-    decode,
-    encode,
-    row_of,
     tag_of,
 )
 
@@ -126,7 +122,6 @@ __all__ = [
     "LobbyState",
     "MatchRecord",
     "Message",
-    "MessageError",
     "Moderate",
     "Ok",
     "OpenOptions",
@@ -169,12 +164,9 @@ __all__ = [
     "Watch",
     "Welcome",
     "bye",
-    "decode",
     "decode_info",
-    "encode",
     "encode_info",
     "encode_until_now",
     "refusal",
-    "row_of",
     "tag_of",
 ]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from truc_protocol.errors import Code
-from truc_protocol.messages.wire import Direction
+from truc_protocol.messages.table import Direction
 
 EVERY: Final = (Code.BAD_MESSAGE, Code.RATE_LIMITED, Code.INTERNAL)
 """The codes that any request after login may be refused with."""

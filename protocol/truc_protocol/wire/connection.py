@@ -20,7 +20,6 @@ from truc_protocol.messages import (
     Bye,
     ClientHello,
     Direction,
-    MessageError,
     Ok,
     Refusal,
     Request,
@@ -29,18 +28,19 @@ from truc_protocol.messages import (
     TableState,
     Welcome,
     bye,
-    decode,
-    encode,
     refusal,
 )
-from truc_protocol.wire.frames import (
+from truc_protocol.wire.encoding import (
     CLIENT_LIMIT,
     HEADERS,
     LOGIN_LIMIT,
     SERVER_LIMIT,
     SHORT,
     FrameSplitter,
+    MessageError,
     MistakenPeerError,
+    decode,
+    encode,
     to_frame,
 )
 

@@ -17,19 +17,18 @@ import trio
 
 from truc_protocol.codec import EncodingError
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import (
-    AnyMessage,
-    ClientMessage,
-    Ignore,
-    Leave,
-    Ping,
-    Pong,
-    Unwatch,
-    encode,
-)
-from truc_protocol.messages.heads import Head, head_of
+from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Leave, Ping, Pong, Unwatch
 from truc_protocol.wire.connection import MAX_OUTSTANDING, Pulse, pulse
-from truc_protocol.wire.frames import CLIENT_LIMIT, LENGTH_BYTES, SERVER_LIMIT, FrameSplitter, to_frame
+from truc_protocol.wire.encoding import (
+    CLIENT_LIMIT,
+    LENGTH_BYTES,
+    SERVER_LIMIT,
+    FrameSplitter,
+    Head,
+    encode,
+    head_of,
+    to_frame,
+)
 from truc_server.cluster.preface import Preface, StrangerError, call
 from truc_server.cluster.sealing import Sealed
 from truc_server.house import House

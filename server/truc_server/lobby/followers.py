@@ -15,7 +15,7 @@ from truc_protocol.wire.connection import broadcast_frame
 from truc_server.lobby.other_tables import OtherTable
 from truc_server.net.peer import Peer
 from truc_server.tables.table import Table
-from truc_server.timing.timers import Alarm, Timers
+from truc_server.timing.clock import Alarm, Timers
 
 BETWEEN_S: Final = 0.5  # between two notices of one table
 AT_ONCE: Final = 32_768  # bytes, or up to one notice more; the rest waits for the next time

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from truc_protocol.messages import BotWanted, PlayersWanted, encode
-from truc_protocol.messages.wire import Direction, decode
+from truc_protocol.messages import BotWanted, PlayersWanted
+from truc_protocol.messages.table import Direction
 from truc_protocol.records import BLIND
+from truc_protocol.wire.encoding import decode, encode
 from truc_server.lobby.online_players import OnlinePlayers
 from truc_server.lobby.others import Others
 from truc_server.net.peer import Peer, Player
@@ -29,7 +30,7 @@ from truc_server.table_data.codes import label
 if TYPE_CHECKING:
     from truc_server.matches.game import Game
     from truc_server.tables.table import Table
-    from truc_server.timing.timers import Timer, Timers
+    from truc_server.timing.clock import Timer, Timers
 
 HOUSE_BOTS: Final = "house-bots"
 Called = BotWanted | PlayersWanted

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import trio
 
-from truc_protocol.messages import encode
+from truc_protocol.wire.encoding import encode
 from truc_server.net.peer import Player
 from truc_server.storage.told import Said, ToldLine, ToldSeat, ToldTable
 from truc_server.tables.table import Table

@@ -18,8 +18,9 @@ from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import RemoteError
 from truc_protocol.messages import Seek, TableClosed, TableState
-from truc_protocol.messages.wire import Direction, decode
+from truc_protocol.messages.table import Direction
 from truc_protocol.setup import Opts
+from truc_protocol.wire.encoding import decode
 from truc_server.lobby.names import LentNames
 from truc_server.lobby.seeking import Fit
 from truc_server.lobby.table_limits import uncount

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from truc_protocol.codec import pack, unpack
-from truc_protocol.messages import AnyMessage, Capabilities, encode
+from truc_protocol.messages import AnyMessage, Capabilities
 from truc_protocol.wire.connection import broadcast_frame
-from truc_protocol.wire.frames import LENGTH_BYTES, SERVER_LIMIT, to_frame
+from truc_protocol.wire.encoding import LENGTH_BYTES, SERVER_LIMIT, encode, to_frame
 
 Map = Mapping[str, object]
 

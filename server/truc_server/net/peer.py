@@ -17,9 +17,10 @@ from msgspec.structs import replace
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
+from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, refusal
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
 from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
+from truc_protocol.wire.encoding import encode
 from truc_server.net.listening import CHUNK
 from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox, Sealer
 from truc_server.net.sanctions import Sanctions

@@ -27,7 +27,7 @@ from truc_protocol.messages import (
 )
 from truc_protocol.wire.capabilities import BLIND_TABLES, wanted
 from truc_protocol.wire.connection import Role
-from truc_protocol.wire.frames import CLIENT_LIMIT, SERVER_LIMIT
+from truc_protocol.wire.encoding import CLIENT_LIMIT, SERVER_LIMIT
 from truc_protocol.wire.handshake import Challenge, Greeting, agree, check_login, server_hello
 from truc_server.lobby import members
 from truc_server.lobby.guest_retention import see_again

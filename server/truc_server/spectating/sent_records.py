@@ -18,7 +18,7 @@ from truc_protocol.facts import Fact
 from truc_protocol.messages import MatchRecord, SeatState, Snapshot, TableState
 from truc_protocol.records import Record, link, parse_own
 from truc_protocol.wire.connection import broadcast_frame
-from truc_protocol.wire.frames import LENGTH_BYTES
+from truc_protocol.wire.encoding import LENGTH_BYTES
 from truc_server.net.peer import tag_of
 from truc_server.storage import AddRecord, PlayerKind
 from truc_server.table_data.seats import Lineup

@@ -31,8 +31,7 @@ from truc_server.table_data.board import TableBoard
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import HAND, LATE
 from truc_server.table_data.seats import Lineup, setup_message
-from truc_server.timing.clock import now_ms
-from truc_server.timing.timers import Alarm, Timers
+from truc_server.timing.clock import Alarm, Timers, now_ms
 
 MATCHES: Final = 32  # held back at one table; if more are, the third oldest is left out
 _S: Final = 1_000  # milliseconds

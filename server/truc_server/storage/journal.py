@@ -19,7 +19,7 @@ from truc_server.operation.figures import SECONDS, SIZES, Spread
 from truc_server.operation.worker import Worker
 from truc_server.storage import StoreBusyError, StoreError, Write
 from truc_server.storage.sql import Store
-from truc_server.timing.timers import StoppingError
+from truc_server.timing.clock import StoppingError
 
 MAX_BATCH: Final = 500  # writes in one transaction
 MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before `is_behind`

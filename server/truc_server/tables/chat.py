@@ -19,8 +19,7 @@ from truc_server.net.peer import Peer, RefusedError
 from truc_server.settings.abilities import CHAT_CHARS
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import KEPT_LINES, SaveChat
-from truc_server.timing.clock import now_ms
-from truc_server.timing.timers import Alarm, Timers
+from truc_server.timing.clock import Alarm, Timers, now_ms
 
 _JOINERS: Final = "\u200c\u200d"  # some scripts, and some pictures, cannot be written without them
 

@@ -64,8 +64,7 @@ from truc_server.tables.chat import TableChat
 from truc_server.tables.gathering import Gathering, gather
 from truc_server.tables.standby import Standins
 from truc_server.tables.talk import Talk
-from truc_server.timing.clock import now_ms
-from truc_server.timing.timers import Alarm, Timers
+from truc_server.timing.clock import Alarm, Timers, now_ms
 
 ACKS_S: Final = 2.0  # for the players to acknowledge the end of their match, before the table closes
 _CALLED, _ENDED = Phase.CALLED, Phase.ENDED  # a lookup in an Enum is slow

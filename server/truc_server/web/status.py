@@ -14,7 +14,8 @@ import msgspec
 import trio
 
 from truc_protocol.codec import unpack
-from truc_protocol.messages import Refusal, encode
+from truc_protocol.messages import Refusal
+from truc_protocol.wire.encoding import encode
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import RefusedError
