@@ -66,6 +66,7 @@ class Dealer:
             self._new_chain(first, root) for first, root in ((0, secrets.root), *secrets.later)
         )
         self._shuffled: Shuffled | None = None
+        self._exchanged: dict[bytes, bytes] = {}
 
     def _new_chain(self, first: int, root: bytes) -> Chain:
         return Chain(self._key.public, self._tn, root, first=first, count=self._links)
@@ -211,8 +212,11 @@ class Dealer:
         return None if public is None else self.exchange(public)
 
     def exchange(self, public: bytes) -> bytes:
-        """Return the secret shared with the owner of a box key."""
-        return self._x.exchange(public)
+        """Return the secret shared with the owner of a box key: made once, as every deal and every box asks for it."""
+        shared = self._exchanged.get(public)
+        if shared is None:
+            shared = self._exchanged[public] = self._x.exchange(public)
+        return shared
 
     def _share(self, ledger: Ledger) -> Record:
         owed = next_share(ledger)

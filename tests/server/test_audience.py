@@ -18,6 +18,7 @@ class Follower:
         self.wanted = tuple(wanted)
         self.watched = frozenset()
         self.ignored = set()
+        self.knows_rules = False
         self.frames: list[bytes] = []
 
     def send_frame(self, frame: bytes) -> None:

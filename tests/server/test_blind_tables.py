@@ -155,13 +155,13 @@ async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):
 
 
 async def test_each_link_of_a_hand_is_checked_once_though_all_come_together(server, monkeypatch):
-    checked, judge = [], acts.judge
+    checked, judged = [], acts.judged
 
     def counted(public, placed, held):
         checked.append(type(placed.body))
-        return judge(public, placed, held)
+        return judged(public, placed, held)
 
-    monkeypatch.setattr(acts, "judge", counted)
+    monkeypatch.setattr(acts, "judged", counted)
     seats = await blind_match(server, 4, options=SHORT)
     await play_on(seats, lambda seat: seat.auditor is not None and Close in kinds(seat))
     assert checked.count(Release) == 4

@@ -16,18 +16,19 @@ from truc_rules import (
     Action,
     Card,
     CardError,
+    HandPhase,
     IllegalActionError,
     Kind,
     Match,
     Seat,
     apply,
-    awaits_deal,
     know,
     named,
 )
 
 # looked up once: an Enum lookup is expensive
 _CUT, _BLIND, _COVER, _RESIGN = Kind.CUT, Kind.BLIND, Kind.COVER, Kind.RESIGN
+_AWAITS_DEAL = HandPhase.DEAL
 _PAUSES = frozenset({Kind.PAUSE, Kind.RESUME})
 
 
@@ -155,7 +156,7 @@ def open_slots(
     """
     if not openings:
         return hand, match
-    if hand is None or awaits_deal(match):
+    if hand is None or match.hand.phase is _AWAITS_DEAL:
         raise CheckError("C19", "no cards are dealt", author)
     used, deal = hand.used, hand.deals[-1]
     for opening in openings:

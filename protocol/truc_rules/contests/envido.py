@@ -125,20 +125,19 @@ def _decline(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
 
 def accepted_points(match: Match, called: tuple[Kind, ...]) -> tuple[int, int]:
     """Return what accepted calls are worth, by the side that wins: their sum, or the falta instead."""
-    if _FALTA in called:
-        return _falta(match)
-    points = _worth(called)
-    return points, points
+    points = worth(called)
+    return _falta(match) if points is None else (points, points)
 
 
 @cache
-def _worth(called: tuple[Kind, ...]) -> int:
-    return sum(_WORTH[kind] for kind in called)
+def worth(called: tuple[Kind, ...]) -> int | None:
+    """Return what accepted calls are worth whatever the score; None with falta envido, which depends on it."""
+    return None if _FALTA in called else sum(_WORTH[kind] for kind in called)
 
 
 def declined_points(called: tuple[Kind, ...]) -> int:
     """Return what a declined call pays: the calls before it, or 1 if there was none."""
-    return _worth(called[:-1]) or 1
+    return worth(called[:-1]) or 1
 
 
 def _falta(match: Match) -> tuple[int, int]:

@@ -116,7 +116,8 @@ def _of_answer(match: Match, offer: Offer | None, *, accepts: bool) -> Hints:
 
 
 def _of_envido(match: Match, calls: tuple[Kind, ...]) -> Hints:
-    return _worth(max(envido.accepted_points(match, calls)), calls)
+    points = envido.worth(calls)
+    return _worth(max(envido.accepted_points(match, calls)) if points is None else points, calls)
 
 
 @cache

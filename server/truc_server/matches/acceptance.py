@@ -99,52 +99,36 @@ class Verified(Struct, frozen=True):
     found: Folded | CheckError | None = None
 
 
-def verified(public: bytes, placed: InPlace, *, is_sound: bool) -> Verified:
-    """Return a record in its place, with the key that has signed it: there is no other way to hold one.
+def verified(public: bytes, placed: InPlace) -> Verified:
+    """Check who has signed a record in its place, and return it with that key: there is no other way to hold one.
 
     Raises:
         RefusedBodyError: The signature is not the key's.
     """
-    if not is_sound:
+    if not keys.verify(public, placed.record.body, placed.record.sig):
         raise _not_signed(placed.record)
     return Verified(placed, public)
 
 
-class Judged(NamedTuple):
-    """Whether a record is signed, and what the ledger makes of it in its place."""
-
-    is_sound: bool
-    found: Folded | CheckError | None
-
-
-def judge(public: bytes, placed: InPlace, held: Sequence[Keys] = ()) -> Judged:
-    """Check the signature of a record in its place, and all else about it: in mode blind that takes milliseconds.
+def judged(public: bytes, placed: InPlace, held: Sequence[Keys] = ()) -> Verified:
+    """Check who has signed a record in its place, and all else about it: in mode blind that takes milliseconds.
 
     If it is the keys that were missing beside those `held`, the cards that all of them show are found here too.
+
+    Raises:
+        RefusedBodyError: The signature is not the key's.
     """
-    if not keys.verify(public, placed.record.body, placed.record.sig):
-        return Judged(is_sound=False, found=None)
+    signed = verified(public, placed)
     try:
         found = take(placed)
     except CheckError as error:
-        return Judged(is_sound=True, found=error)
+        return replace(signed, found=error)
     match placed.body:
         case Keys() as own:
             find_shown(placed.ledger, (*held, own))
         case _:
             pass
-    return Judged(is_sound=True, found=found)
-
-
-def judged(public: bytes, placed: InPlace, judgement: Judged) -> Verified:
-    """Return a record in its place, with the key that has signed it and what was found.
-
-    Raises:
-        RefusedBodyError: The signature is not the key's.
-    """
-    if not judgement.is_sound:
-        raise _not_signed(placed.record)
-    return Verified(placed, public, judgement.found)
+    return replace(signed, found=found)
 
 
 def look(game: Game, record: Record) -> InPlace | Repeated:

@@ -99,7 +99,7 @@ class Sealer:
         """Return the key and the counter of a seat's next box: options and signs have one key, and so one count."""
         number = self._numbers.get(seat, 0)
         self._numbers[seat] = number + 1
-        # once for each box key: the exchange is the dear part of a box
+        # once for each box key: the key is the dear part of a box
         key = self._keys.get((seat, public))
         if key is None:
             key = private_key(self._dealer.exchange(public), mid, seat)
@@ -149,12 +149,12 @@ def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[A
     return write_args(action, dealer.openings(ledger, action.seat), cut=cut)
 
 
-def comes_always(here: Position, seat: int) -> bool:
-    """Tell whether a seat is sent options even if it has none: being sent some would otherwise tell what it holds."""
-    ledger, match = here.ledger, here.ledger.match
-    if match is None or not match.variant.has_windows or box_public(ledger, seat) is None:
+def asks_all(here: Position) -> bool:
+    """Tell whether seats with a box are sent options even if they have none: to be sent some would else tell what one holds."""
+    match = here.deciding
+    if match is None or not match.variant.has_windows:
         return False
-    return ledger.phase is Phase.HAND and bool(match.hand.dealt.cards) and here.deciding is not None
+    return here.ledger.phase is Phase.HAND and bool(match.hand.dealt.cards)
 
 
 def _choices(match: Match, actions: tuple[Action, ...], secret: Hints) -> tuple[Choice, ...]:
@@ -268,6 +268,7 @@ class Asking:
         if waiting is not None and waiting.what == "decision":
             holders, left_ms = waiting.seats, waiting.deadline_ms
         moment = Moment(self._table, ledger.setup.mid, ledger.k, offer, holders, left_ms)
+        hides = asks_all(here)
         found = here.find(seats.asked) if seats.asked else {}
         to_seats: list[tuple[int, bytes]] = []
         told = [*seats.knowing]  # whatever they hold, they are sent what everybody is told
@@ -275,7 +276,7 @@ class Asking:
             # in an open window only seats with something to say are asked
             is_asked_now = window is None or is_asked(window, ledger, seat)
             actions = found[seat] if is_asked_now else ()
-            is_secret = seat not in moment.holders and comes_always(here, seat)
+            is_secret = hides and seat not in moment.holders and box_public(ledger, seat) is not None
             if rules is not None and (actions or is_secret):
                 public = box_public(ledger, seat)
                 options = self._options(here, rules, moment, seat, actions, public=public)

@@ -9,7 +9,7 @@ journal, so that a ledger never has a record that no batch has.
 import trio
 from msgspec import Struct
 
-from truc_protocol.bodies import AnyBody, Close, Deal, End, Release, Share
+from truc_protocol.bodies import AnyBody, Close, Deal, End, Release, SeatTaken, Share, Sub
 from truc_protocol.codec import write
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import DealtCards
@@ -89,6 +89,7 @@ class Game:
         hold: whether the match is held, after a backup was restored.
         awaited: the seats that may not know yet that the table has changed hands.
         beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
+        players: the ids of all who have a seat in this match, or have had one.
         asking: what its seats are asked.
         sealer: seals what is for one seat alone.
         waits: what it waits for, and how long.
@@ -122,7 +123,8 @@ class Game:
         self.sealer = Sealer(dealer, epoch)
         self.asking = Asking(made.code, dealer, self.sealer)
         self._guests = lineup.guests
-        self._guest_ids = frozenset(lineup.guests.values())
+        keys = [seat.pk for seat in self.setup.seats if type(seat) is SeatTaken]
+        self.players = frozenset([*lineup.guests.values(), *keys])
         self._clock = trio.lowlevel.current_clock()  # asked itself: `trio.current_time` is two calls more
         self._no_streaks = (0,) * self.ledger.seats
         self._settings = settings
@@ -147,13 +149,6 @@ class Game:
         """Tell whether a player is the one this match has at a seat now, or had when it ended."""
         contributor = self.ledger.contributors[seat + 1]
         return player.id == (self._guests.get(seat) if contributor is None else contributor.public)
-
-    def has_had(self, player: Player) -> bool:
-        """Tell whether a player has a seat in this match, or has had one."""
-        if player.id in self._guest_ids:
-            return True
-        key, used = ("key", player.id), self.ledger.commitments
-        return key in used.layers[0] or key in used  # asked with every act: most keys are those of the setup
 
     def add(self, record: Record, *also: Write, after: Turn | None = None) -> Turn:
         """Return what follows from a record of the server's own; `also` is stored with it, and before it."""
@@ -242,6 +237,11 @@ class Game:
         if not self.is_calm or ledger.silent or ledger.streaks != self._no_streaks:
             self.roll.note(ledger, body)
             self._met, self.is_calm = None, False
+        match body:  # a pattern, as `isinstance` is a call
+            case Sub():
+                self.players |= {body.pk}
+            case _:
+                pass
         self.tail.add(Item(turn.k, turn.frame, gate))
 
     def due(self, after: Turn | None = None, *, is_draining: bool) -> Turn | None:

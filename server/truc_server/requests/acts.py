@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol.bodies import Act, Keys, Resign
-from truc_protocol.crypto import keys
 from truc_protocol.errors import Code
 from truc_protocol.ledger import InPlace
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
@@ -25,7 +24,6 @@ from truc_server.matches.acceptance import (
     accept,
     accept_choice,
     accept_keys,
-    judge,
     judged,
     look,
     look_at_newcomer,
@@ -119,10 +117,9 @@ async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message
         )
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 % more.
     # Meanwhile the loop serves others, and the match may go on without this record.
-    is_sound = await checks.signatures.run(keys.verify, player.id, record.body, record.sig)
+    signed = await checks.signatures.run(verified, player.id, looked)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return None
-    signed = verified(player.id, looked, is_sound=is_sound)
     if not place.is_kept_by(peer, player):
         place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
     taken_at = _take(lobby, peer, player, message, place=place, signed=signed)
@@ -177,10 +174,9 @@ async def _sign_step(
                     return None
                 looked = again
             held = () if place.game.keys is None else place.game.keys.bodies()
-            judgement = await steps.run(judge, player.id, looked, held)
+            signed = await steps.run(judged, player.id, looked, held)
             if not peer.is_open:
                 return None
-            signed = judged(player.id, looked, judgement)
             if not place.is_kept_by(peer, player):
                 place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
             if place.game.ledger is looked.ledger:
@@ -200,9 +196,7 @@ def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid
     if isinstance(looked, Repeated):
         _answer_again(peer, message, looked)
         return None
-    is_sound = keys.verify(player.id, looked.record.body, looked.record.sig)
-    signed = verified(player.id, looked, is_sound=is_sound)
-    return _take(lobby, peer, player, message, place=place, signed=signed)
+    return _take(lobby, peer, player, message, place=place, signed=verified(player.id, looked))
 
 
 def _take(

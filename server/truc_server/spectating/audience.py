@@ -46,6 +46,7 @@ class Audience:
 
     Attributes:
         online: the seats that have a connection.
+        answerers: those whose connection has been sent everything so far.
         watchers: those who watch, and what each has missed.
     """
 
@@ -56,7 +57,7 @@ class Audience:
         self._watched = watched
         self._seats: list[Peer | None] = [None] * seats
         self._live: set[Peer] = set()
-        self._answerers: Answerers | None = None  # until a seat changes hands, falls behind or catches up
+        self.answerers = Answerers([], [])
         self._beside: list[Peer] = []
         self._last_word: bytes | None = None
 
@@ -69,13 +70,11 @@ class Audience:
         holder = self._seats[seat]
         return holder if holder in self._live else None
 
-    def live_seats(self) -> Answerers:
-        """Return the seats whose connection has been sent everything so far."""
-        if self._answerers is None:
-            live = [seat for seat, holder in enumerate(self._seats) if holder in self._live]
-            knowing = [seat for seat in live if self._knows_rules(seat)]
-            self._answerers = Answerers([seat for seat in live if seat not in knowing], knowing)
-        return self._answerers
+    def _look_anew(self) -> None:
+        """Find anew who may be asked: a seat has changed hands, fallen behind or caught up."""
+        live = [seat for seat, holder in enumerate(self._seats) if holder in self._live]
+        knowing = [seat for seat in live if self._knows_rules(seat)]
+        self.answerers = Answerers([seat for seat in live if seat not in knowing], knowing)
 
     def _knows_rules(self, seat: int) -> bool:
         holder = self._seats[seat]
@@ -151,17 +150,17 @@ class Audience:
     def seats_caught_up(self) -> None:
         """Note that a match begins: no seat has missed anything of it."""
         self._live.update(peer for peer in self._seats if peer is not None)
-        self._answerers = None
+        self._look_anew()
 
     def fall_behind(self, peer: Peer) -> None:
         """Note that a follower is behind: it is sent again what it may have."""
         self._live.discard(peer)
-        self._answerers = None
+        self._look_anew()
 
     def _keep_up(self, peer: Peer) -> None:
         """Note that a follower is sent what happens next."""
         self._live.add(peer)
-        self._answerers = None
+        self._look_anew()
 
     def caught_up(self, peer: Peer) -> bool:
         """Note that a follower has been sent everything so far; False if some of it was dropped meanwhile."""
@@ -190,7 +189,7 @@ class Audience:
 
     def _put(self, seat: int, peer: Peer | None) -> None:
         self._seats[seat] = peer
-        self._answerers = None
+        self._look_anew()
         self.online = tuple(seat for seat, holder in enumerate(self._seats) if holder is not None)
 
     def unwatch(self, peer: Peer) -> None:

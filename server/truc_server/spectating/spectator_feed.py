@@ -7,7 +7,7 @@ in the store. Invariants: every record is shown once, in order, and none before 
 the table meanwhile says no more than the records shown; a table that is gone is kept here only while it is watched.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -289,6 +289,12 @@ class SpectatorFeed:
         shown = ShownMatch(self.table, Lineup(setup, found.guests), Tail(end))
         shown.began_ms = found.began_ms
         return shown
+
+    def ask(self, to_seats: Iterable[tuple[int, bytes]], notice: bytes | None) -> None:
+        """Ask seats for their decision, each by its own frame, and tell watchers whom the match waits for."""
+        if notice is not None:
+            self.note(notice)
+        self.audience.send(to_seats)
 
     def note(self, frame: bytes, *, of: str | None = None) -> None:
         """Show what belongs to the newest position: whom the match waits for, who is away, or a sign of a player."""

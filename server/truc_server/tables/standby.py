@@ -40,7 +40,7 @@ class Standins:
         Raises:
             RefusedError: No such seat is vacant, or the player cannot take it.
         """
-        if game.has_had(player):
+        if player.id in game.players:
             raise RefusedError(Code.SEAT_GONE, "expected a player who has not played in this match before")
         if player.kind is not PlayerKind.KEY:
             raise RefusedError(Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat")

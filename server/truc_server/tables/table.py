@@ -153,13 +153,13 @@ class Table:
         raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
 
     def _check_not_gone(self, player: Player) -> None:
-        if self.board.state == "playing" and self.game is not None and self.game.has_had(player):
+        if self.board.state == "playing" and self.game is not None and player.id in self.game.players:
             raise RefusedError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
 
     def match_of(self, seat: int) -> bytes | None:
         """Return the match that a seat's player is in, or was in last; None for a player who came later."""
         seated, game = self.board.seats[seat], self.game
-        return self.board.match if game and seated and game.has_had(seated.player) else None
+        return self.board.match if game and seated and seated.player.id in game.players else None
 
     def own_game(self, mid: bytes, player: Player | None = None) -> Game:
         """Return the match of this id, in which `player`, if given, must have had a seat.
@@ -168,7 +168,7 @@ class Table:
             RefusedError: It is neither in play here nor the last that was; or the player came later.
         """
         game = self.game
-        if game is None or game.mid != mid or not (player is None or game.has_had(player)):
+        if game is None or game.mid != mid or (player is not None and player.id not in game.players):
             message = f"match: expected the present match of table {self.code}"
             raise RefusedError(Code.NO_SUCH_MATCH, message, field="match")
         return game
@@ -250,7 +250,8 @@ class Table:
             before = game.ledger.k, waits.now, waits.is_halted
             self._advance(game)
             if (game.ledger.k, waits.now, waits.is_halted) != before and not waits.is_halted:
-                self._ask(game)
+                asked = game.ask(self.audience.answerers)
+                self.feed.ask(asked.to_seats, asked.notice)
 
     def remind(self, peer: Peer) -> None:
         """Send a connection that has joined the terms it may have to answer."""
@@ -425,7 +426,8 @@ class Table:
         if game is None or not self._advance(game, turn):
             return
         if game.ledger.phase is not _CALLED or game.ledger.sealed is not None:
-            self._ask(game)
+            asked = game.ask(self.audience.answerers)
+            self.feed.ask(asked.to_seats, asked.notice)
 
     def _advance(self, game: Game, turn: Turn | None = None) -> bool:
         """Add every record that is the server's to make; False if the match is held."""
@@ -444,12 +446,6 @@ class Table:
         if game.ledger.phase is _ENDED:
             self._end(game)
         return True
-
-    def _ask(self, game: Game) -> None:
-        asked = game.ask(self.audience.live_seats())
-        self.audience.send(asked.to_seats)
-        if asked.notice is not None:
-            self.feed.note(asked.notice)
 
     def _tell_changes(self, game: Game) -> None:
         """Tell which seats are vacant and who is away after each record: with the next, watchers may be hushed."""
