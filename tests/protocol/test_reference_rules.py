@@ -8,6 +8,7 @@ import pytest
 from rows import each_row
 
 from truc_docs.protocol.games import (
+    RAISE_SAID,
     base_of,
     common_rules,
     differences,
@@ -66,7 +67,10 @@ def test_page_of_presets_is_fresh():
 def test_page_of_a_family_and_the_common_rules_are_all_that_its_data_says(main):
     page = page_of_family(main).split("\n## Other games\n")[0].splitlines()
     rules = [line for line in chapters(preset(main)).splitlines() if line.startswith(("* ", "| "))]
-    assert {*rules} - {*page} == {*common_rules()} & {*rules}
+    called = {line: found[2] for line in rules if (found := RAISE_SAID.match(line))}
+    assert {*rules} - {*page} == {*common_rules()} & {*rules} | {*called}
+    stakes = [line for line in page if line.count(" | ") == 3]
+    assert [word for word in called.values() if not any(f" | *{word}* | " in row for row in stakes)] == []
 
 
 def test_common_rules_stand_on_the_index():

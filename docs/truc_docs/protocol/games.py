@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from truc_rules import Variant, preset, presets
 from truc_words.played_hand import TOLD_WITH
-from truc_words.rules_page import CHAPTERS, chapters, hand_chapter, table
+from truc_words.rules_page import CHAPTERS, chapters, table
 from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
 GENERATED: Final = "<!-- made by `python -m truc_docs.protocol.rules docs/rules` -->"
@@ -36,6 +36,8 @@ _BLOCKS: Final = ("flor", "pica")
 """The rules that are too long for a cell where a game has them and the main game does not."""
 _LINE: Final = 120
 """How many letters of a rule are said again rather than looked up in a game above."""
+RAISE_SAID: Final = re.compile(r"\| `raise (\d+|rest|trut)` \| (.*) \|$")
+"""The row of the words of a game that says what a raise is called."""
 _START: Final = 5
 """How many words of a sentence are enough to find it again above."""
 
@@ -102,9 +104,13 @@ def common_rules() -> tuple[str, ...]:
 
 
 def own_chapters(main: str) -> str:
-    """Return the rules of a main game without the common ones, nor a heading that has nothing else."""
+    """Return the rules of a main game without the common ones, nor a heading that has nothing else.
+
+    What a raise is called stands in the table of the stakes alone.
+    """
     common = common_rules()
-    kept = [line for line in chapters(preset(main)).splitlines() if line not in common]
+    lines = chapters(preset(main)).splitlines()
+    kept = [line for line in lines if line not in common and not RAISE_SAID.match(line)]
     parts = "\n".join(kept).split("\n## ")
     return "\n## ".join(part for part in parts if part.count("\n") > 1 and part.split("\n", 1)[1].strip())
 
@@ -114,8 +120,7 @@ def family_page(folder: Path, main: str) -> str:
     written, others = introduction(folder, main), families()[main][1:]
     founded = _FOUNDED.format(places=_places(introduction(folder, name).section for name in (main, *others)))
     intro = ["", GENERATED, "", written.text, "", written.common, "", f"{_COMMON} {founded}", ""]
-    hand = hand_chapter(preset(main)).strip("\n")
-    lines = [f"# {main}", *intro, own_chapters(main).rstrip(), *(["", hand] if hand else [])]
+    lines = [f"# {main}", *intro, own_chapters(main).rstrip()]
     if others:
         lines += ["", *_other_games(folder, main, others)]
     return "\n".join(lines) + "\n"
