@@ -19,7 +19,7 @@ from truc_terminal.main import main
 DOCS = Path(__file__).parents[2] / "docs"
 CLIENTS = DOCS / "clients"
 BOT = CLIENTS / "bot.py"
-PAGES = ("quickstart.md", "playing.md", "clients/README.md")
+PAGES = ("playing.md", "clients/README.md")
 
 
 def blocks(page: str, language: str) -> list[str]:
