@@ -83,7 +83,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def write_page(page: Path, rows: Sequence[Row], machine_: dict[str, Any]) -> None:
-    """Replace the report in a page.
+    """Replace the report in a page, where only the rows stand that have something to reach.
 
     Raises:
         PageError: The page does not say where it stands.
@@ -93,7 +93,8 @@ def write_page(page: Path, rows: Sequence[Row], machine_: dict[str, Any]) -> Non
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise PageError(f"{page}: expected {BEGIN} and, after it, {END}; nothing was written")
-    report = f"{told(machine_)}.\n\n```text\n{table(rows)}\n```"
+    bound = [row for row in rows if row.target.must is not None or row.target.goal is not None]
+    report = f"{told(machine_)}.\n\n```text\n{table(bound)}\n```"
     page.write_text(f"{before}{begin}\n{report}\n{end}{after}", encoding="utf-8")
 
 

@@ -465,7 +465,7 @@ TARGETS: Final = (
         _at("web web", us_a_message),
         _at("web tcp", us_a_message),
     ),
-    Target("web", "more for each of the two than over TCP", "µs", more_at_door_us, None, 20, 10),
+    Target("web", "a message and its answer, over the door for browsers: more for each than over TCP", "µs", more_at_door_us, None, 20, 10),
     Target(
         "web",
         "main thread an act, guests, over the door for browsers",
