@@ -465,7 +465,15 @@ TARGETS: Final = (
         _at("web web", us_a_message),
         _at("web tcp", us_a_message),
     ),
-    Target("web", "a message and its answer, over the door for browsers: more for each than over TCP", "µs", more_at_door_us, None, 20, 10),
+    Target(
+        "web",
+        "each message over the door for browsers: more than over TCP",
+        "µs",
+        more_at_door_us,
+        None,
+        20,
+        10,
+    ),
     Target(
         "web",
         "main thread an act, guests, over the door for browsers",
