@@ -148,7 +148,7 @@ export interface Standing {
   player: string;
   /** The name shown in the newest rated match; a label. */
   name: string;
-  /** The game. */
+  /** The game, by its name in the server's info. */
   variant: string;
   /** How many seats. */
   seats: number;
@@ -407,7 +407,7 @@ export interface TableState {
   t: "table";
   /** The table's code. */
   table: string;
-  /** The game. */
+  /** The game, by its name in the server's info. */
   variant: string;
   /** SHA-256 of its rule document, house rules included. */
   rules: Uint8Array;
@@ -860,7 +860,7 @@ export interface BotWanted {
   match: Uint8Array;
   /** The vacant seat: `join` it to stand by. */
   seat: number;
-  /** The game. */
+  /** The game, by its name in the server's info. */
   variant: string;
   /** How much longer the seat is offered. */
   left_ms?: number;
@@ -873,7 +873,7 @@ export interface PlayersWanted {
   table: string;
   /** A free seat: `join` it, and say `ready`. */
   seat: number;
-  /** The game. */
+  /** The game, by its name in the server's info. */
   variant: string;
 }
 

@@ -16,6 +16,7 @@ from truc_protocol.messages import (
     Direction,
     GuestAct,
     Info,
+    Leaderboard,
     Message,
     Ok,
     PastRecord,
@@ -48,7 +49,13 @@ PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
 )
 _COMMON: Final = tuple(
     text
-    for kind, names in ((GuestAct, ("id", "table", "match")), (Ok, ("re",)))
+    for kind, names in (
+        (GuestAct, ("id", "table", "match")),
+        (Ok, ("re",)),
+        (Leaderboard, ("variant",)),
+        (PlayerState, ("player", "name")),
+        (SeatHeld, ("seat",)),
+    )
     for text in field_texts(kind)
     if text.name in names
 )
@@ -69,8 +76,8 @@ earlier one. `id` is in every request but `ping` and `pong`, `re` in every reply
 
 {common}
 
-A player needs few messages, which stand first, with an example in JSON, `bin` as base64: {needed}.
-[examples.json](schema/examples.json) has an example of each, with its msgpack in hex; [traces](../../tests/vectors/traces/README.md)
+The messages that a player needs stand first, with an example in JSON, `bin` as base64; behind a line follow those that a player
+can do without. [examples.json](schema/examples.json) has an example of each, with its msgpack in hex; [traces](../../tests/vectors/traces/README.md)
 have real ones.
 
 The reply to a request is `ok`, unless *Reply* says otherwise; to any but `ping` it may be `error` instead: with {every} after `welcome`, with `auth_required` before it, with `unknown_request` if the
@@ -93,17 +100,14 @@ _NEEDED: Final[Mapping[Direction, tuple[str, ...]]] = MappingProxyType(
 def messages_page() -> str:
     """Write messages.md: every message with its fields, those that a player needs first."""
     common = "\n".join(map(str, _COMMON))
-    needed = "; ".join(
-        f"{direction.value}, {', '.join(f'`{tag}`' for tag in tags)}" for direction, tags in _NEEDED.items()
-    )
-    introduction = _INTRODUCTION.format(every=_listed(EVERY), common=common, needed=needed)
+    introduction = _INTRODUCTION.format(every=_listed(EVERY), common=common)
     lines = ["# Messages", "", GENERATED, introduction]
     for direction in Direction:
         lines += [f"## {direction.value[0].upper()}{direction.value[1:]}", ""]
         for row in _rows(direction):
             lines += _message(row)
             if row.tag == _NEEDED[direction][-1]:
-                lines += ["---", "", "A player can do without all that follows here.", ""]
+                lines += ["---", ""]
     lines += ["## Maps inside messages", ""]
     for part in PARTS:
         lines += [f"### {part.__name__}", "", summary(part), "", *_fields(part), ""]

@@ -120,7 +120,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: Name
     """The name shown in the newest rated match; a label."""
     variant: Word
-    """The game."""
+    """The game, by its name in the server's info."""
     seats: SeatNumber
     """How many seats."""
     rank: U

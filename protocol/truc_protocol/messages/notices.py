@@ -53,7 +53,7 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     table: TableCode
     """The table's code."""
     variant: Word
-    """The game."""
+    """The game, by its name in the server's info."""
     rules: Hash
     """SHA-256 of its rule document, house rules included."""
     seats: tuple[SeatState, ...]

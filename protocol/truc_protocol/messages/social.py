@@ -83,7 +83,7 @@ class BotWanted(Message, frozen=True, kw_only=True, tag="bot_wanted"):
     seat: SeatNumber
     """The vacant seat: `join` it to stand by."""
     variant: Word
-    """The game."""
+    """The game, by its name in the server's info."""
     left_ms: U | None = None
     """How much longer the seat is offered."""
 
@@ -96,7 +96,7 @@ class PlayersWanted(Message, frozen=True, kw_only=True, tag="players_wanted"):
     seat: SeatNumber
     """A free seat: `join` it, and say `ready`."""
     variant: Word
-    """The game."""
+    """The game, by its name in the server's info."""
 
 
 class Chat(Request, frozen=True, kw_only=True, tag="chat"):
