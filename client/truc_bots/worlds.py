@@ -18,8 +18,6 @@ _TRIES: Final = 400
 _DRAWS: Final = 3
 """Draws for a seat whose side has asked: the best of them is supposed. With two the bot loses to itself with three."""
 
-Cards = tuple[Card | None, ...]
-
 
 def as_seen(match: Match, seat: Seat) -> Match:
     """Return the match without the cards that `seat` has not seen."""

@@ -26,7 +26,7 @@ from truc_protocol.messages import (
     Unwatch,
 )
 from truc_protocol.wire.handshake import Fingerprint
-from truc_protocol.wire.websocket import web_link
+from truc_protocol.wire.transport import web_link
 from truc_words import Sentence
 
 if TYPE_CHECKING:

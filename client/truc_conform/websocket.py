@@ -18,7 +18,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import refusal
 from truc_protocol.wire.connection import Connection, Role
 from truc_protocol.wire.encoding import CLIENT_LIMIT, LOGIN_LIMIT
-from truc_protocol.wire.websocket import PATH, SUBPROTOCOL, binding
+from truc_protocol.wire.transport import PATH, SUBPROTOCOL, binding
 
 if TYPE_CHECKING:
     from wsproto import WSConnection

@@ -26,13 +26,12 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.wire.encoding import SERVER_LIMIT, FrameSplitter, to_frame
 from truc_protocol.wire.handshake import Fingerprint
-from truc_protocol.wire.websocket import PATH
+from truc_protocol.wire.transport import PATH
 from truc_terminal.whereabouts import Whereabouts
 from truc_web.serving.line import SEND_S, Asked, Line
 from truc_web.serving.pages import CLOSE, Answer, Pages, data, refused, text, values_of
-from truc_web.serving.requests import broken, objection, path_of
+from truc_web.serving.requests import agree, broken, objection, path_of
 from truc_web.serving.sealer import WebSocketSealer
-from truc_web.serving.upgrade import agree
 from truc_web.tree import Tree
 
 CONNECTIONS: Final = 64

@@ -69,11 +69,6 @@ def listed_games(lang: str) -> Iterator[str]:
         yield f"  {name:22} {say(f'games.{name}')} ({variant_summary(variant, lang)})"
 
 
-def summary(name: str, lang: str = "en") -> str:
-    """Return a preset in one line."""
-    return variant_summary(preset_named(name), lang)
-
-
 def variant_summary(variant: Variant, lang: str = "en") -> str:
     """Return a game in one line."""
     scoring, match, say = variant.scoring, variant.match, Wording(lang, variant.words)

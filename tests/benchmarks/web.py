@@ -14,7 +14,7 @@ from typing import Any, Final
 from benchmarks.loop import Line, Loop, Taker, Wire
 from benchmarks.proc import usage
 
-from truc_protocol.wire.websocket import PATH, SUBPROTOCOL, header
+from truc_protocol.wire.transport import PATH, SUBPROTOCOL, header
 
 CONNECTIONS: Final = 6  # of a browser to one server
 LINK: Final = "/t/K7PQ2"

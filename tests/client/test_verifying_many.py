@@ -18,7 +18,7 @@ from truc_client.verifying import examine_files
 from truc_protocol.audit import examine
 from truc_protocol.evidence_file import Complaint, read_refusal, write_evidence
 from truc_protocol.transcript import write_transcript
-from truc_terminal.commands import progress, verify
+from truc_terminal.commands import verify
 from truc_terminal.main import main
 
 
@@ -98,7 +98,7 @@ def test_process_that_dies_is_no_finding(paths, monkeypatch) -> None:
 
 
 def test_bar_is_for_a_terminal_alone(paths, monkeypatch) -> None:
-    monkeypatch.setattr(progress, "_AFTER_S", 0)
+    monkeypatch.setattr(verify, "_AFTER_S", 0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert CliRunner().invoke(main, ["verify", *map(str, paths)]).stderr == ""
 
@@ -107,7 +107,7 @@ BEGUN = re.compile(rb"<(\d+)>")
 INTERRUPTED = """
 import os, signal, sys
 from truc_client import verifying
-from truc_terminal.commands import progress, verify
+from truc_terminal.commands import verify
 from truc_terminal.main import main
 
 def examine(_threads, _sources, heard):
@@ -115,7 +115,7 @@ def examine(_threads, _sources, heard):
     print(f"<{os.getpid()}>", flush=True)
     signal.pause()
 
-progress._AFTER_S, verifying._WORTH, verifying._examine, verify.cores = 0, 0, examine, lambda: 2
+verify._AFTER_S, verifying._WORTH, verifying._examine, verify.cores = 0, 0, examine, lambda: 2
 main(["verify", *sys.argv[1:]])
 """
 

@@ -24,7 +24,7 @@ from truc_protocol.wire.encoding import FrameSplitter, MessageError, decode
 from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches import acceptance, auto_rulings, deadlines, game
-from truc_server.matches.held_keys import HeldKeys
+from truc_server.matches.blind_hands import HeldKeys
 from truc_server.net import peer
 from truc_server.net.admission import Admission
 from truc_server.requests import acts, company, history, login, seating

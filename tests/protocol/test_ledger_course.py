@@ -12,9 +12,8 @@ from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Close, End, Open
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Due, due, learn, missing, next_call, next_open, score
-from truc_protocol.ledger.commitments import Commitments
 from truc_protocol.ledger.opens import open_cards
-from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, is_gone, must_end
+from truc_protocol.ledger.state import Commitments, awaits_substitutes, is_exhausted, is_gone, must_end
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_rules import deciders, preset, with_options

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from rows import each_row
 
+from truc_docs.field_words import field_lines
 from truc_docs.protocol.pages import PAGES, write
 from truc_docs.protocol.typescript import types_file
 from truc_protocol.messages import MESSAGES, Info, SeatState
-from truc_words.variant_files import field_lines
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 

@@ -6,7 +6,7 @@ import pytest
 from rows import each_row
 
 from truc_rules import Envido, Flor, LastPoint, Redeal, params, preset, presets
-from truc_words.rules_page import CHAPTERS, games, rules_page, summary, variant_summary
+from truc_words.rules_page import CHAPTERS, games, rules_page, variant_summary
 from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
 CATALAN = preset("truc-catalan")
@@ -77,7 +77,7 @@ def test_page_has_no_empty_sentence(name):
 
 
 def test_summary_counts_truts():
-    assert summary("trut") == "2/4 players, 32 cards, to 7 truts, best of 3"
+    assert variant_summary(preset("trut")) == "2/4 players, 32 cards, to 7 truts, best of 3"
 
 
 def test_summary_says_one_trut_and_one_game():

@@ -16,7 +16,7 @@ from truc_protocol.codec import EncodingError, dec, digest, enc, sha256, unpack
 from truc_protocol.crypto import chains, keys, shuffle
 from truc_protocol.dealing import Opening
 from truc_protocol.records import DEALT, PHASES, tag_of
-from truc_protocol.wire import websocket
+from truc_protocol.wire import transport
 from truc_protocol.wire.encoding import MessageError
 from truc_protocol.wire.handshake import HandshakeError
 from truc_rules import Kind, preset, presets
@@ -220,7 +220,7 @@ def fingerprint(_group, test):
 
 
 def web(_group, test):
-    return websocket.binding(test["origin"]) == h(test["cert"])
+    return transport.binding(test["origin"]) == h(test["cert"])
 
 
 def player(_group, test):

@@ -5,7 +5,7 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Join, ListTables
-from truc_server.cluster.directory import BELIEVED_S, KEPT, StoreDirectory
+from truc_server.cluster.routing import BELIEVED_S, KEPT, StoreDirectory
 from truc_server.net.peer import TooSoonError
 from truc_server.requests.elsewhere import AGAIN_MS, Awaited, OwnersWord
 from truc_server.storage import TableOwner

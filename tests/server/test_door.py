@@ -13,10 +13,9 @@ from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
+from truc_server.net import admission
 from truc_server.net import admission as door
-from truc_server.net import other_crowds
-from truc_server.net.admission import Admission
-from truc_server.net.other_crowds import OtherCrowds
+from truc_server.net.admission import Admission, OtherCrowds
 from truc_server.net.peer import LOGIN_OUTBOX, Peer
 from truc_server.operation.figures import Figures
 from truc_server.settings.in_force import InForce
@@ -332,7 +331,7 @@ class TestOtherNodes:
         assert others.hear("one", [ToldCrowd("192.0.2.8", 1, 2, 0)]) == {"192.0.2.8": (2, 0)}
 
     def test_no_more_networks_are_remembered_than_are_limited_here(self, monkeypatch):
-        monkeypatch.setattr(other_crowds, "SUBJECTS", 2)
+        monkeypatch.setattr(admission, "SUBJECTS", 2)
         others = OtherCrowds()
         others.hear("one", [ToldCrowd(f"192.0.2.{n}", 1, 1, 0) for n in range(4)])
         assert len(others) == 2

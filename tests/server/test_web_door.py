@@ -35,7 +35,7 @@ from truc_conform import websocket
 from truc_protocol.codec import pack
 from truc_protocol.crypto.certificates import make_certificate
 from truc_protocol.wire.handshake import HandshakeError
-from truc_protocol.wire.websocket import binding, header
+from truc_protocol.wire.transport import binding, header
 from truc_server.identity.certificate import TlsError, open_web_tls
 from truc_server.metrics import page
 from truc_server.net import floods

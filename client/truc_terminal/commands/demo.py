@@ -26,7 +26,7 @@ from truc_client.home.home import Home, open_home
 from truc_client.table import Table
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
-from truc_protocol.wire.websocket import web_link
+from truc_protocol.wire.transport import web_link
 from truc_terminal.commands.in_person import Another, another, show_terms
 from truc_terminal.commands.output import FailedError, usage_error
 from truc_terminal.commands.player import own_home, player_name, run

@@ -1,13 +1,16 @@
 """`truc verify`: the verdict on transcript files, alone, with evidence, and compared with each other."""
 
 import json
+import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from shutil import copyfile
-from typing import assert_never
+from time import monotonic
+from typing import Final, Self, assert_never
 
 import click
 from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -19,7 +22,6 @@ from truc_terminal.commands.kept_matches import file_meant
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say, tell, unusable
 from truc_terminal.commands.player import INTERRUPTED, home_as_is
-from truc_terminal.commands.progress import Bar
 from truc_terminal.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
 from truc_terminal.verdicts import (
     EXIT_CODES,
@@ -192,3 +194,32 @@ def _print_json(together: Together, files: tuple[Path, ...]) -> None:
         click.echo(json.dumps(contradiction_facts(each, files)))
     for agreement in together.agreements:
         click.echo(json.dumps(agreement_facts(agreement, files)))
+
+
+_AFTER_S: Final = 2.0
+
+
+class Bar:
+    """A bar of bytes, which goes away when the work is done."""
+
+    def __init__(self) -> None:
+        self._from = monotonic() + _AFTER_S
+        self._shown: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
+    def show(self, done: int, whole: int) -> None:
+        """Show how many bytes are done, and how many there are."""
+        if self._shown is None:
+            if monotonic() < self._from or not sys.stderr.isatty():
+                return
+            columns = BarColumn(), DownloadColumn(), TimeRemainingColumn()
+            self._shown = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._shown.add_task("", total=whole)
+            self._shown.start()
+        self._shown.update(self._shown.task_ids[0], completed=done)

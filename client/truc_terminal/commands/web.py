@@ -13,7 +13,7 @@ import trio
 from truc_client.address import Address
 from truc_client.connecting import meet
 from truc_client.home.home import revoked_keys
-from truc_protocol.wire.websocket import web_link
+from truc_protocol.wire.transport import web_link
 from truc_terminal.commands.language import lang_option
 from truc_terminal.commands.output import FailedError, tell
 from truc_terminal.commands.player import own_player, run

@@ -13,7 +13,7 @@ from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessa
 
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.wire.encoding import CLIENT_LIMIT
-from truc_protocol.wire.websocket import TEXT_STATUS, status_of, to_messages
+from truc_protocol.wire.transport import TEXT_STATUS, status_of, to_messages
 from truc_web.serving.line import Cipher
 
 PIECES: Final = 64

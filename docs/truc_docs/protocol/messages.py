@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from truc_docs.field_words import FieldText, field_texts, summary
 from truc_docs.protocol import GENERATED
 from truc_docs.protocol.examples import EXAMPLES, example_of
 from truc_protocol.errors import Code
@@ -32,7 +33,6 @@ from truc_protocol.messages.info import Limits, VariantOffer
 from truc_protocol.messages.table import Form, MessageRow
 from truc_protocol.wire.capabilities import BROUGHT_BY
 from truc_protocol.wire.encoding import encode
-from truc_words.variant_files import FieldText, field_texts, summary
 
 PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     Software,

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, get_args
 
+from truc_docs.field_words import summary
 from truc_docs.protocol import GENERATED
 from truc_protocol.errors import REGISTRY, Code, CodeRow, Topic
 from truc_protocol.facts import RECORD_FACTS, STATE_FIELDS, fact_name
 from truc_protocol.messages import MESSAGES
 from truc_protocol.wire.capabilities import CAPABILITIES, RESERVED, Capability
 from truc_rules import Event
-from truc_words.variant_files import summary
 
 _TOPICS: Final[Mapping[Topic, str]] = MappingProxyType(
     {

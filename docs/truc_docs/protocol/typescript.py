@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 from msgspec import inspect as types
 
+from truc_docs.field_words import field_lines, summary
 from truc_docs.protocol.messages import PARTS
 from truc_protocol.messages import MESSAGES, Direction
-from truc_words.variant_files import field_lines, summary
 
 _HEAD: Final = """\
 // Made by `python -m truc_docs.protocol docs/protocol`. Change the code, not this file.

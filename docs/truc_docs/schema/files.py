@@ -15,10 +15,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect as types
 
+from truc_docs.field_words import field_lines, summary, type_text
 from truc_docs.schema.changes import Change, Schema, changes
 from truc_docs.schema.registries import registries
 from truc_protocol.messages import MESSAGES, Direction, Info
-from truc_words.variant_files import field_lines, summary, type_text
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REF: Final = "#/$defs/{name}"

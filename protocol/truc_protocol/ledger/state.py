@@ -4,6 +4,7 @@ A `Ledger` is never changed; each record yields the next one. It holds only what
 caller knows more, cards it has been told): no secret of any party, no clock.
 """
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -20,7 +21,6 @@ from truc_protocol.blind_mode.sealed_pack import (
 )
 from truc_protocol.bodies import Call, Deal, Guest, Open, SeatTaken, Share, SideScore
 from truc_protocol.checks import CheckError
-from truc_protocol.ledger.commitments import Commitments
 from truc_protocol.records import BLIND, Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, MatchSetup, commitments
 from truc_rules import (
@@ -36,6 +36,32 @@ from truc_rules import (
     owed_shares,
     owed_shows,
 )
+
+Commitment = tuple[str, bytes]
+"""A key, an anchor or a box key, after its name."""
+
+
+class Commitments(msgspec.Struct, frozen=True):
+    """What nobody may bring again: keys, anchors and box keys.
+
+    They lie in layers of which each is at least twice as large as the next, so that one that is added is copied as often as
+    such a number has digits, not once for each that comes later: every deal of a match may bring some.
+    """
+
+    layers: tuple[frozenset[Commitment], ...] = ()
+
+    def __contains__(self, one: Commitment) -> bool:
+        return any(one in layer for layer in self.layers)
+
+    def __or__(self, new: Iterable[Commitment]) -> "Commitments":
+        """Return these with some new ones."""
+        added = frozenset(new)
+        kept, size = len(self.layers), len(added)
+        while kept and len(self.layers[kept - 1]) < 2 * size:
+            kept -= 1
+            size += len(self.layers[kept])
+        return Commitments((*self.layers[:kept], added.union(*self.layers[kept:])))
+
 
 _NOBODY: Final[frozenset[int]] = frozenset()
 # looked up once: an Enum lookup is expensive

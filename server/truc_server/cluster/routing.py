@@ -1,11 +1,15 @@
-"""What a node needs so that its clients come to the tables of others, and theirs to its own, put together."""
+"""What a node needs so that its clients come to the tables of others, and theirs to its own, put together.
 
+Which node owns a table the store says: it is asked in a thread, and believed for a moment. Invariant: nothing is decided by that
+but whom to ask; the owner's own word counts.
+"""
+
+from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import trio
 
-from truc_server.cluster.directory import StoreDirectory
 from truc_server.cluster.inner_door import InnerDoor, open_inner
 from truc_server.cluster.links import Links
 from truc_server.house import House
@@ -15,6 +19,45 @@ from truc_server.net.connections import Connections
 from truc_server.net.peer import Peer
 from truc_server.requests.dispatch import Dispatch
 from truc_server.requests.elsewhere import Board, OwnersWord, Routes
+from truc_server.storage import TableOwner
+
+BELIEVED_S: Final = 0.5
+"""Less than the time after which a client asks again for a table that is between two nodes."""
+KEPT: Final = 4_096  # codes, among them those that nobody has
+
+
+class _Answer(NamedTuple):
+    place: TableOwner | None
+    until: float
+
+
+class StoreDirectory:
+    """What the store says of the owners of tables; `find` reads it, and blocks."""
+
+    def __init__(self, find: Callable[[str], TableOwner | None]) -> None:
+        self._find = find
+        self._answers: dict[str, _Answer] = {}  # the newest comes last
+
+    def __len__(self) -> int:
+        """How many codes anything is kept about."""
+        return len(self._answers)
+
+    async def owner_of(self, code: str) -> TableOwner | None:
+        """Return who owns a table, as of a moment ago; None if there is no such table.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        known = self._answers.get(code)
+        if known is not None and trio.current_time() < known.until:
+            return known.place
+        place = await trio.to_thread.run_sync(self._find, code)
+        self._answers.pop(code, None)
+        self._answers[code] = _Answer(place, trio.current_time() + BELIEVED_S)
+        if len(self._answers) > KEPT:
+            del self._answers[next(iter(self._answers))]
+        return place
+
 
 _LEAST_S: Final = 15.0
 _LEASES: Final = 3

@@ -44,7 +44,6 @@ from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, FolderError, lock_holder, why_closed
 from truc_server.settings.settings import ClusterSettings, Settings
 from truc_server.settings.variants import VariantsError, read_catalogue
-from truc_server.settings.web_address import place_of
 from truc_server.storage.backups import check_may_start
 
 if TYPE_CHECKING:
@@ -231,7 +230,7 @@ def look_at_ports(settings: Settings) -> Iterator[CheckResult]:
     if settings.metrics.port:
         yield from _try(ListenAddress("metrics", settings.metrics.host, settings.metrics.port))
     if settings.web.listen:
-        yield from _try(ListenAddress("web", *place_of(settings.web)))
+        yield from _try(ListenAddress("web", *settings.web.place))
     inner = settings.cluster.inner
     if inner.startswith("/"):
         yield from look_at_inner_socket(inner)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from truc_protocol.wire.websocket import web_link
+from truc_protocol.wire.transport import web_link
 from truc_server.commands.command_line import (
     CommandError,
     WrongSettingsError,
@@ -26,7 +26,6 @@ from truc_server.commands.command_line import (
 )
 from truc_server.identity.identity import check_in_force, read_public
 from truc_server.settings.folder import used_folder
-from truc_server.settings.web_address import known_origin
 from truc_server.storage import Invite, Member
 from truc_server.timing.clock import now_ms
 
@@ -66,7 +65,7 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
         with stored(file, flags) as (_, store):
             code = issue(store, uses=uses or 1, days=days or _DAYS)
     click.echo(address(settings, settings.listen.port, identity.fingerprint, code))
-    if (origin := known_origin(settings.web)) is not None:
+    if (origin := settings.web.known_origin) is not None:
         click.echo(web_link(origin, invite=code))
     if code is not None:
         click.echo(f"to withdraw it: truc-server invites withdraw {_mark(code)}", err=True)

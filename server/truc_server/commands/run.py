@@ -20,7 +20,7 @@ import structlog
 import trio
 from structlog.contextvars import bind_contextvars
 
-from truc_protocol.wire.websocket import web_link
+from truc_protocol.wire.transport import web_link
 from truc_server.commands.command_line import (
     WrongSettingsError,
     address,

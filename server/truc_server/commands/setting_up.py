@@ -13,7 +13,7 @@ from typing import Final
 import click
 import msgspec
 
-from truc_protocol.wire.websocket import LOOPBACK, web_link
+from truc_protocol.wire.transport import LOOPBACK, web_link
 from truc_server.commands.command_line import (
     CommandError,
     data_root,
@@ -28,7 +28,6 @@ from truc_server.identity.passphrases import passphrase_of
 from truc_server.settings.folder import Folder, default_root, locked, open_folder, write_private
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import FILE_VARIABLE, settings_text
-from truc_server.settings.web_address import known_origin
 
 _WEB_PORT: Final = 7374
 _HERE: Final = f"http://localhost:{_WEB_PORT}"
@@ -72,7 +71,7 @@ def init(file: Path | None, origin: str | None, **flags: object) -> None:
         with locked(folder):
             identity = load_identity(folder, passphrase_of(settings, folder))
             _write(folder, path, settings)
-    for line in _told(folder, path, identity, known_origin(settings.web)):
+    for line in _told(folder, path, identity, settings.web.known_origin):
         click.echo(line)
 
 

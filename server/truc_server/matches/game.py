@@ -19,10 +19,9 @@ from truc_protocol.match_secrets import new_root
 from truc_protocol.messages import Away
 from truc_protocol.records import BLIND, Phase, Record, parse, parse_own
 from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
+from truc_server.matches.blind_hands import HeldKeys, news_of, opened_hand
 from truc_server.matches.choices import Asking, Position, Sealer, SeatFrames, Window, position, window
 from truc_server.matches.deadlines import Clocks, Wait, Waits, opens_decision, owes_chain, vacant
-from truc_server.matches.held_keys import HeldKeys
-from truc_server.matches.opened_hands import news_of, opened_hand
 from truc_server.matches.presence import AwayNews, RollCall
 from truc_server.matches.restore_hold import Hold
 from truc_server.matches.stored import ending, save_secrets

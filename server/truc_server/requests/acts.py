@@ -29,8 +29,8 @@ from truc_server.matches.acceptance import (
     look_at_newcomer,
     verified,
 )
+from truc_server.matches.blind_hands import Held
 from truc_server.matches.game import Game, Turn
-from truc_server.matches.held_keys import Held
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.worker import Worker
 from truc_server.requests.means import Checks

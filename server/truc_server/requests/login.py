@@ -38,7 +38,6 @@ from truc_server.requests.means import Means
 from truc_server.settings.abilities import capabilities
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.settings.web_address import known_origin
 from truc_server.storage import PlayerKind, SaveGuest, StoredSeat
 from truc_server.storage.journal import Journal
 from truc_server.storage.sql import Store
@@ -114,7 +113,7 @@ def info_of(settings: Settings, catalogue: VariantCatalogue) -> Info:
         variants=catalogue.offers(),
         guests=members.admits_guests(settings),
         motd=settings.motd or None,
-        web=known_origin(settings.web),
+        web=settings.web.known_origin,
         now_ms=now_ms(),
     )
 

@@ -451,6 +451,24 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ()
     status: Annotated[bool, Meta(description="Whether /status tells how many play.")] = True
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """Host and port to listen on."""
+        host, _, port = self.listen.rpartition(":")
+        return host.strip("[]"), int(port)
+
+    def origin_at(self, port: int) -> str:
+        """Return what browsers must send as origin; `port` is where the server listens."""
+        return self.origin or f"http://localhost:{port}"
+
+    @property
+    def known_origin(self) -> str | None:
+        """The origin as far as the settings tell it: None if no browser is served, or at a port that is free then."""
+        if not self.listen:
+            return None
+        _, port = self.place
+        return self.origin_at(port) if port or self.origin else None
+
 
 class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where matches are kept."""

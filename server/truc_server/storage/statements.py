@@ -118,7 +118,6 @@ def taken(writes: Sequence[object], error: BaseException | None) -> StoreLostErr
     return StoreLostError(f"expected free positions for {len(writes)} records: {error}")
 
 
-Name = str | bytes
 Rows = list[dict[str, Any]]
 
 _UPSERTS: Final[Mapping[type[Write], Table]] = {

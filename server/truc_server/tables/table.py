@@ -21,10 +21,9 @@ from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import refused
+from truc_server.matches.blind_hands import Held, HeldKeys, closed_before
 from truc_server.matches.deadlines import AGAIN_S, vacant
 from truc_server.matches.game import Game, Turn
-from truc_server.matches.held_keys import Held, HeldKeys
-from truc_server.matches.opened_hands import closed_before
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.drain import ServerDrain
 from truc_server.settings.in_force import InForce

@@ -20,7 +20,7 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal
-from truc_protocol.wire.websocket import PATH, binding
+from truc_protocol.wire.transport import PATH, binding
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
@@ -29,7 +29,6 @@ from truc_server.net.listening import KERNEL_BYTES, accept, open_tcp
 from truc_server.net.peer import Peer
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.settings.settings import WebSettings
-from truc_server.settings.web_address import origin_of, place_of
 from truc_server.timing.rate_limits import Meter, network_of
 from truc_server.web import status
 from truc_server.web.origins import address_beside, client_of, is_proxy, networks
@@ -37,9 +36,8 @@ from truc_server.web.status import DOOR, FILE, OTHER, PAGE, SOCKET, door
 from truc_web.serving.line import HEADER_S, Asked, Line
 from truc_web.serving.loopback import open_loopback
 from truc_web.serving.pages import CLOSE, Answer, Pages, is_page, refused
-from truc_web.serving.requests import broken, objection, path_of
+from truc_web.serving.requests import agree, broken, objection, path_of
 from truc_web.serving.sealer import WebSocketSealer
-from truc_web.serving.upgrade import agree
 from truc_web.tree import read_tree
 
 if TYPE_CHECKING:
@@ -68,7 +66,7 @@ async def open_listeners(web: WebSettings, *, is_shared: bool = False) -> list[t
     Raises:
         OSError: The address cannot be listened on.
     """
-    host, port = place_of(web)
+    host, port = web.place
     try:
         if host == "127.0.0.1" and not (web.origin or is_shared):
             listeners = await open_loopback(port)
@@ -119,7 +117,7 @@ class WebDoor:
         settings = self._house.settings.now
         tree = await trio.to_thread.run_sync(read_tree)
         listeners = await open_listeners(settings.web, is_shared=settings.cluster.shares_ports)
-        self.origin = origin_of(settings.web, int(listeners[0].socket.getsockname()[1]))
+        self.origin = settings.web.origin_at(int(listeners[0].socket.getsockname()[1]))
         self._bound_to = binding(self.origin)
         address = address_beside(settings.listen, self.origin, port, self._house.identity.fingerprint)
         values = {"SERVER": settings.name, "ADDRESS": address, "CARRIED": "no"}

@@ -1,18 +1,21 @@
-"""Keys of mode blind that have come before those of every seat that owes some.
+"""Hands of mode blind: keys that have come before those of every seat that owes some, and what opened hands tell.
 
-They are told to nobody, and stored nowhere: whoever has all keys of a place knows its card, so nobody may see those of
-others while it can still choose to send none. They are written together, seats ascending. Who sends the same again, on
-another connection or after a restart, is answered when they are written.
+Keys that are held are told to nobody, and stored nowhere: whoever has all keys of a place knows its card, so nobody may see
+those of others while it can still choose to send none. They are written together, seats ascending. Who sends the same
+again, on another connection or after a restart, is answered when they are written. A hand is opened by the links of every seat.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from truc_protocol.bodies import Keys
+from truc_protocol.bodies import Close, Keys
+from truc_protocol.dealing import DealtCards
 from truc_protocol.errors import Code
-from truc_protocol.ledger import InPlace
+from truc_protocol.ledger import Folded, InPlace, Ledger, known_hands, opened_hands, replayed, untold
 from truc_protocol.messages import Request
+from truc_protocol.records import Record, parse_own
 from truc_server.net.peer import Peer, RefusedError
+from truc_server.storage import AddRecord
 
 
 class Held(NamedTuple):
@@ -76,3 +79,31 @@ class HeldKeys:
 def _refuse(held: Held, code: Code, message: str) -> None:
     if held.peer.is_open:
         held.peer.refuse(RefusedError(code, message).refusal(held.request.id))
+
+
+def opened_hand(ledger: Ledger) -> DealtCards | None:
+    """Return the newest cards of a hand that is about to be closed; None if not all of them are open."""
+    opened = opened_hands(ledger)
+    return opened[-1] if opened else None
+
+
+def news_of(before: Ledger, folded: Folded) -> Folded:
+    """Return what follows from a link that opens a hand, with only those events that were not told as it was played."""
+    if not folded.events or before.hand is None or before.match is None:
+        return folded
+    _, told = replayed(before.hand, known_hands(before.hand, before.match))
+    return Folded(folded.ledger, untold(folded.events, told))
+
+
+def closed_before(rows: Sequence[AddRecord]) -> int:
+    """Return the position after the last close of a hand that was played to its end.
+
+    No seat was exposed in what stands before it: the match would have ended with that.
+    """
+    closes = (row.k + 1 for row in reversed(rows) if _closes_hand(row))
+    return next(closes, 0)
+
+
+def _closes_hand(row: AddRecord) -> bool:
+    body = parse_own(Record(row.signer, row.body, row.sig))
+    return isinstance(body, Close) and body.reason == "hand"
