@@ -135,7 +135,7 @@ def test_value_beyond_those_of_a_house_rule_is_not_possible(name, value):
 
 
 def test_orders_are_those_of_the_rules():
-    told = re.findall(r'^\| `"([a-z0-9-]+)"` \| (\d+) cards: (.*) \| (.*) \|$', PAGE, re.MULTILINE)
+    told = re.findall(r'^\* `"([a-z0-9-]+)"`, (\d+) cards: (.*): (.*)$', PAGE, re.MULTILINE)
     for name, size, users, order in told:
         for user in games_named(users):
             changed = with_options(preset(user), {"order": name})
