@@ -60,7 +60,7 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
                 Code.BANNED,
             ),
         ),
-        "tables": Course("`ok` with `tables`; with `more`, ask again with `after` set to the last code."),
+        "tables": Course("`ok` with `tables`; with `more`, ask again with `after`."),
         "rules": Course("`ok` with `doc`.", (Code.NO_SUCH_VARIANT,)),
         "create": Course(
             "`ok` with `table` and `seat`, then `table`. Next: `ready`, or `leave`; others may `join`.",
@@ -119,11 +119,11 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE, Code.BAD_POSITION),
         ),
         "matches": Course(
-            "`ok` with `matches`; with `more`, ask again with `after` set to the last match.",
+            "`ok` with `matches`; with `more`, ask again with `after`.",
             (Code.NO_SUCH_MATCH,),
         ),
         "lobby": Course("`lobby`, and `table` of every public table, `ok`; then whatever changes."),
-        "players": Course("`ok` with `players`; with `more`, ask again with `after` set to the last tag."),
+        "players": Course("`ok` with `players`; with `more`, ask again with `after`."),
         "seek": Course("As after `create` or `join`.", _MAKING),
         "chat": Course(
             "`chat` to everybody who follows, the speaker included; then `ok`.",
@@ -135,7 +135,7 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             "`ok` when it is stored; whom it is about may be cut off a few seconds later.", (Code.NOT_NOW,)
         ),
         "leaderboard": Course(
-            "`ok` with `standings`; with `more`, ask again with `from` set to the number of places known.",
+            "`ok` with `standings`; with `more`, ask again with `from`.",
             (Code.NO_SUCH_VARIANT, Code.BAD_OPTION),
         ),
         "profile": Course("`ok` with `standings`; none for a player who is not rated."),
@@ -147,13 +147,13 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
     {
         "hello": Course("A client with a key checks it (C37), then `login`."),
         "welcome": Course("Anything. For each entry of `seats`: `resume`, or `join` if it has no `match`."),
-        "ok": Course("What the request's entry says."),
+        "ok": Course("Nothing."),
         "error": Course(
             "With `close`: `bye`, and the end. Otherwise the request is over and has changed nothing."
         ),
-        "bye": Course("The end of the connection."),
-        "table": Course("Replaces the table's previous state."),
-        "closed": Course("Nothing more about this table."),
+        "bye": Course("Nothing."),
+        "table": Course("Nothing."),
+        "closed": Course("Nothing."),
         "terms": Course(
             "From each seat with a key, `act` with its `seat` record; then `setup`, or `table` in the state `open`."
         ),
@@ -166,7 +166,7 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
             "`act`, if this seat wants to act or is waited for. These options expire with the next `record`."
         ),
         "cards": Course("`options` or `waiting`."),
-        "waiting": Course("The next `record`, whoever it comes from."),
+        "waiting": Course("The next `record`."),
         "away": Course(
             "A newer `away` of the same seat replaces it. With `claim_in_ms` 0, if the table's `claim` leaves it to the opponents: `claim_match`."
         ),
@@ -176,9 +176,9 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
         "said": Course("Nothing."),
         "seat_taken_over": Course("No more `options`. Next: `watch`, or `resume` to take the seat back."),
         "snapshot": Course("`record` from `k` on. Next: `history` for what came before."),
-        "lobby": Course("Replaces the previous state."),
+        "lobby": Course("Nothing."),
         "chat": Course("Nothing."),
-        "caps": Course("A request that needs a capability now gone is answered `unknown_request`."),
+        "caps": Course("Nothing."),
         "draining": Course(
             "Whatever a hand under way needs, but no `call`; then `bye` with `shutting_down`. After the restart matches go on."
         ),
