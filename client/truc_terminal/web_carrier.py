@@ -4,8 +4,9 @@ The page does what a client does; of what it says nothing is read here but where
 where it is now, if it has moved: there the page's next connection leads. It is told, in
 `/local.json`, what no page can know: which server it speaks with, by the key that this has shown here, which certificate it
 shows, so that the page checks the signed hello against both (C37), and which keys the player treats as revoked (C40).
-Invariant: nobody gets in but the browser that has opened a link of this program's: a link
-is good once, and gives a pass that no other site's page can use.
+The server may move, or send a player on, and is followed as the library does it: nothing is believed of whoever answers there,
+as the page checks every signed hello. Invariants: nobody gets in but the browser that has opened a link of this program's: a link
+is good once, and gives a pass that no other site's page can use; from TLS to clear nobody is followed.
 """
 
 import json
@@ -19,15 +20,18 @@ from typing import Final, NamedTuple
 import h11
 import trio
 
-from truc_client.errors import ClientError
+from truc_client.address import Address, parse_address
+from truc_client.errors import AddressError, ClientError
 from truc_client.line.dialing import certificate_of, dial_tcp
 from truc_client.line.entering import Met
+from truc_client.line.line import STEADY_S
+from truc_client.line.opening import MAX_MOVES
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.wire.encoding import SERVER_LIMIT, FrameSplitter, to_frame
+from truc_protocol.messages import Bye, Direction, Refusal
+from truc_protocol.wire.encoding import SERVER_LIMIT, FrameSplitter, MessageError, decode, to_frame
 from truc_protocol.wire.handshake import Fingerprint
 from truc_protocol.wire.transport import PATH
-from truc_terminal.whereabouts import Whereabouts
 from truc_web.serving.line import SEND_S, Asked, Line
 from truc_web.serving.pages import CLOSE, Answer, Pages, data, refused, text, values_of
 from truc_web.serving.requests import agree, broken, objection, path_of
@@ -38,6 +42,58 @@ CONNECTIONS: Final = 64
 _OPENING: Final = "/open/"
 _READ_BYTES: Final = 65_536
 _GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
+_TAGS: Final = (b"\xa3bye", b"\xa5error")
+"""What the messages that count begin with somewhere, by which all others are left alone."""
+
+
+class Whereabouts:
+    """Where a server is now.
+
+    Attributes:
+        address: where the next connection goes.
+    """
+
+    def __init__(self, first: Address) -> None:
+        self.address = first
+        self._first = first
+        self._moves, self._moved = 0, 0.0
+
+    def hear(self, frame: bytes, now: float) -> bool:
+        """Note what a server says of where it is; tell whether the page is not to hear it, but to connect again.
+
+        `now` is in seconds, of any clock.
+        """
+        if not any(tag in frame for tag in _TAGS):
+            return False
+        try:
+            message = decode(frame, Direction.TO_CLIENT)
+        except MessageError:
+            return False  # the page judges it
+        match message:
+            case Bye(code=Code.MOVED, to=str(to)):
+                self._move(to, now)
+            case Refusal(code=Code.UNSUPPORTED, detail={"tls": True}) if not self.address.is_tls:
+                self.address = self.address._replace(is_tls=True)
+                return True
+            case _:
+                pass
+        return False
+
+    def miss(self) -> None:
+        """Nobody answers there: another may have it by now, to whom the first address leads."""
+        self.address = self._first
+
+    def _move(self, to: str, now: float) -> None:
+        try:
+            host, port, *_ = parse_address(to)
+        except AddressError:
+            return
+        elsewhere = self.address._replace(host=host, port=port)
+        if elsewhere == self.address:
+            return  # another connection has said so already
+        self._moves = 1 if now - self._moved >= STEADY_S else self._moves + 1
+        self._moved = now
+        self.address = elsewhere if self._moves <= MAX_MOVES else self._first  # who is sent round begins anew
 
 
 class _Carried(NamedTuple):

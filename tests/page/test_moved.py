@@ -25,7 +25,7 @@ from truc_client.line.opening import MAX_MOVES
 from truc_protocol.errors import Code
 from truc_protocol.messages import Pong, bye, refusal
 from truc_protocol.wire.encoding import encode
-from truc_terminal.whereabouts import Whereabouts
+from truc_terminal.web_carrier import Whereabouts
 
 FIRST = Address("first.example", 7373)
 FEW = 3  # presses before the server moves

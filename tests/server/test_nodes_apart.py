@@ -20,7 +20,7 @@ from truc_protocol.setup import Opts
 from truc_protocol.wire.encoding import encode
 from truc_server.cluster import telling
 from truc_server.lobby.names import LentNames
-from truc_server.lobby.other_players import OtherPlayers
+from truc_server.lobby.others import OtherPlayers
 from truc_server.storage import Lease, NodePlace, PlayerKind
 from truc_server.storage.sql import open_store
 from truc_server.storage.told import Bulletin, Said, ToldLine, ToldPlayer, ToldTable

@@ -17,7 +17,7 @@ from server.watching import Eye
 from truc_protocol.audit import Result
 from truc_protocol.codec import pack
 from truc_protocol.wire.connection import MAX_OUTSTANDING
-from truc_server.cluster import directory
+from truc_server.cluster import routing
 from truc_server.cluster import telling as bulletins
 from truc_server.cluster.preface import Admitted
 from truc_server.metrics import page
@@ -388,7 +388,7 @@ async def test_player_signs_at_another_node_with_the_name_they_have_where_they_c
 
 async def test_table_that_moves_on_is_found_where_it_is_then(nodes, monkeypatch):
     """The node that had it says so, and what was known of the way there is forgotten."""
-    monkeypatch.setattr(directory, "BELIEVED_S", 0.0)
+    monkeypatch.setattr(routing, "BELIEVED_S", 0.0)
     async with nodes.run("one", route="proxy") as one, nodes.ghost("ghost", "GHOST") as ghost:
         client = (await one.seat()).client
         join = {"t": "join", "table": "GHOST"}

@@ -86,7 +86,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
             found += play.accepting_cards(match, seat)
     else:
         found = play.turn_actions(match, seat)
-        if variant.concede != "vs_ask" and stake.may_concede(match, seat):
+        if variant.concede != "vs_ask" and play.may_concede(match, seat):
             found += words(seat, _CONCEDE)
     return tuple(found) if variant.is_plain else (*found, *_beside_the_stake(match, seat))
 
@@ -113,7 +113,7 @@ def _besides_play(match: Match, seat: Seat) -> list[Action]:
         return _answers(match, seat, hand.offers[-1])
     match hand.phase:
         case HandPhase.REDEAL:
-            conceded = words(seat, _CONCEDE) if stake.may_concede(match, seat) else ()
+            conceded = words(seat, _CONCEDE) if play.may_concede(match, seat) else ()
             return [*redeal.actions(match, seat), *conceded]
         case HandPhase.CUT:
             return [*predeal.cut_actions(match, seat)]

@@ -19,7 +19,6 @@ from truc_rules.positions.match import (
     StakeAsk,
     Step,
     governor,
-    players,
 )
 from truc_rules.scoring.score import AWARD_DECLINED, hand_won
 from truc_rules.variants.variant import Ladder, Variant
@@ -180,16 +179,3 @@ def _decline(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
     hand = match.hand
     over, events = hand_won(match, hand, open_ask.side, points=hand.bets.stake, reason=AWARD_DECLINED)
     return over, (StakeDeclined(seat), *events)
-
-
-def may_concede(match: Match, seat: Seat) -> bool:
-    """Tell whether `seat` may give the hand up, in the play or before it, without being asked; no offer may be open."""
-    concede, hand = match.variant.concede, match.hand
-    if concede == "vs_ask" or hand.offers:
-        return False
-    if concede == "on_turn":
-        return hand.phase is _PLAYING and hand.row.to_act == seat
-    if concede == "any":
-        # rules.md 8.7: in a duel only its two players act
-        return hand.row.stride == 1 or seat in players(hand.row, match.seats)
-    return governor(match, side_of(seat)) == seat

@@ -25,6 +25,8 @@ from truc_rules.positions.match import (
     StakeAsk,
     Step,
     Trick,
+    governor,
+    players,
 )
 from truc_rules.scoring.score import AWARD_CONCEDED, AWARD_HAND, hand_drawn, hand_won
 from truc_rules.signs import orders
@@ -287,6 +289,19 @@ def _decided(match: Match, hand: Hand, over: Side | Literal["tied"]) -> Step:
         # rules.md 1.5: eldest is never of the dealer's side
         over = side_of(hand.row.eldest)
     return hand_won(match, hand, over, points=hand.bets.stake, reason=AWARD_HAND)
+
+
+def may_concede(match: Match, seat: Seat) -> bool:
+    """Tell whether `seat` may give the hand up, in the play or before it, without being asked; no offer may be open."""
+    concede, hand = match.variant.concede, match.hand
+    if concede == "vs_ask" or hand.offers:
+        return False
+    if concede == "on_turn":
+        return hand.phase is PLAYING and hand.row.to_act == seat
+    if concede == "any":
+        # rules.md 8.7: in a duel only its two players act
+        return hand.row.stride == 1 or seat in players(hand.row, match.seats)
+    return governor(match, side_of(seat)) == seat
 
 
 def concede(match: Match, seat: Seat) -> Step:

@@ -7,7 +7,7 @@ sentences fails a test. A rule that a game lacks says nothing.
 from collections.abc import Mapping
 from typing import Final
 
-from truc_words.rules_text import bets, cards, local, stakes, table, tricks
+from truc_words.rules_text import bets, cards, local, stakes, table
 from truc_words.rules_text.wording import ENGLISH, Rows, Sentences, Wording
 
 SENTENCES: Final[Mapping[str, Sentences]] = {
@@ -18,11 +18,11 @@ SENTENCES: Final[Mapping[str, Sentences]] = {
     "short_deal": cards.short_deal,
     "redeal": cards.redeal,
     "blind": cards.blind,
-    "tie_leader": tricks.tie_leader,
-    "partner_tie": tricks.partner_tie,
-    "hand_rule": tricks.hand_rule,
-    "all_tied": tricks.all_tied,
-    "cover_from_trick": tricks.cover_from_trick,
+    "tie_leader": cards.tie_leader,
+    "partner_tie": cards.partner_tie,
+    "hand_rule": cards.hand_rule,
+    "all_tied": cards.all_tied,
+    "cover_from_trick": cards.cover_from_trick,
     "ladder": stakes.ladder,
     "cap": stakes.cap,
     "ask_window": stakes.ask_window,
@@ -36,8 +36,8 @@ SENTENCES: Final[Mapping[str, Sentences]] = {
     "envido": bets.envido,
     "flor": bets.flor,
     "pica": bets.pica,
-    "scoring": tricks.scoring,
-    "match": tricks.match,
+    "scoring": cards.scoring,
+    "match": cards.match,
     "signals": table.signals,
     "phrases": table.phrases,
     "show": table.show,

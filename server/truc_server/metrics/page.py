@@ -2,24 +2,39 @@
 
 One request per connection. Invariant: requests cost the game little: a connection has `SECONDS`, its request
 `REQUEST_BYTES`, there are at most `CONNECTIONS` at once, and figures are read once a second however many ask.
+
+Slow to import: only a server that publishes its figures does. Writing the text of `/metrics`, in the format of Prometheus, takes
+milliseconds when many files are open, as they are counted; it is for a worker thread, which needs nothing of the server but a reading.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
+from importlib.metadata import version
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import h11
 import structlog
 import trio
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, GCCollector, ProcessCollector
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
 
+from truc_protocol.wire.handshake import PROTOCOLS
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.metrics.measures import Seen, health, read, watch
-from truc_server.metrics.scrape import CONTENT_TYPE, text_of
+from truc_server.metrics.measures import Measure, MeasureKind, Reading, Seen, health, read, watch
 from truc_server.net.listening import CHUNK, accept, read_out
 from truc_server.operation.figures import SECONDS as BOUNDS
-from truc_server.operation.figures import Spread
+from truc_server.operation.figures import Shape, Spread
 from truc_server.settings.settings import MetricsSettings
 
 CONNECTIONS: Final = 16
@@ -166,3 +181,54 @@ async def _send(
     body = connection.send(h11.Data(data=answer.text)) or b"" if has_body else b""
     await stream.send_all(sent + body)
     await read_out(stream)
+
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+_VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
+_Family = CounterMetricFamily | GaugeMetricFamily
+_FAMILIES: Final[Mapping[MeasureKind, type[_Family]]] = {
+    MeasureKind.COUNTER: CounterMetricFamily,
+    MeasureKind.GAUGE: GaugeMetricFamily,
+}
+
+
+class ReadingsCollector(Collector):
+    """The server's own metrics, as they were when they were read."""
+
+    def __init__(self, readings: Sequence[Reading]) -> None:
+        self._readings = readings
+
+    def collect(self) -> Iterable[Metric]:
+        """Return them in the library's form."""
+        build = {"version": _VERSION, "protocol": str(max(PROTOCOLS))}
+        yield InfoMetricFamily("truc_build", "The version of the server, and the protocol it speaks.", build)
+        yield from map(_family, self._readings)
+
+
+def text_of(readings: Sequence[Reading]) -> bytes:
+    """Return the text; blocks."""
+    registry = CollectorRegistry()
+    registry.register(ReadingsCollector(readings))
+    ProcessCollector(registry=registry)
+    GCCollector(registry=registry)
+    return generate_latest(registry)
+
+
+def _family(reading: Reading) -> Metric:
+    measure = reading.measure
+    match reading.value:
+        case Shape() as shape:
+            return _histogram(measure, shape)
+        case float() | int() as value:
+            return _FAMILIES[measure.kind](measure.name, measure.text, value=value)
+        case values:
+            family = _FAMILIES[measure.kind](measure.name, measure.text, labels=(measure.label or "").split())
+            for label, value in values.items():
+                family.add_metric(label.split(" "), value)
+            return family
+
+
+def _histogram(measure: Measure, shape: Shape) -> Metric:
+    names = (*map(str, shape.bounds), "+Inf")
+    buckets = list(zip(names, accumulate(shape.counts), strict=True))
+    return HistogramMetricFamily(measure.name, measure.text, buckets=buckets, sum_value=shape.total)

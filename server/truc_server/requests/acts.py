@@ -7,7 +7,6 @@ answer to an act comes after its record, and the match goes on after the answer.
 from functools import partial
 from typing import Final, assert_never
 
-import structlog
 import trio
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,16 +29,12 @@ from truc_server.matches.acceptance import (
     verified,
 )
 from truc_server.matches.blind_hands import Held
-from truc_server.matches.game import Game, Turn
+from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.worker import Worker
 from truc_server.requests.means import Checks
 from truc_server.storage import PlayerKind
-from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
-
-log = structlog.get_logger()
-
 
 Taken = tuple[float, bool]
 """The moment of Trio's clock at which something was taken, and whether it is what mode blind asks for with the pack of a hand."""
@@ -210,15 +205,18 @@ def _take(
         case _:
             pass
     if place.stands_by:
-        return _answer(peer, table, message, lobby.substitute(table, game, peer, player, signed).turn)
-    turn = accept(game, signed)
-    match turn:
+        turn = lobby.substitute(table, game, peer, player, signed).turn
+        peer.ok(message, k=turn.k, dup=False)
+        table.go_on(turn)
+        return turn.taken_at
+    taken = accept(game, signed)
+    match taken:
         case Repeated():
-            _answer_again(peer, message, turn)
+            _answer_again(peer, message, taken)
             return None
         case _:
-            table.commit(game, turn)
-    return _answer(peer, table, message, turn)
+            table.take(game, taken, peer, message)
+    return taken.taken_at
 
 
 def _hold(peer: Peer, table: Table, game: Game, message: SignedAct, signed: Verified) -> float | None:
@@ -262,18 +260,9 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> Taken
             _answer_again(peer, message, turn)
             return None
         case _:
-            table.commit(game, turn)
+            table.take(game, turn, peer, message)
     game.chosen[seat] = message.at, message.choose, message.p
-    return _answer(peer, table, message, turn), False
-
-
-def _answer(peer: Peer, table: Table, message: SignedAct | GuestAct, turn: Turn) -> float:
-    """Answer an act that has been taken, and let the match go on behind the answer."""
-    peer.ok(message, k=turn.k, dup=False)
-    if peer.is_traced:
-        log.debug("act", table=label(table.code), k=turn.k)
-    table.go_on(turn)
-    return turn.taken_at
+    return turn.taken_at, False
 
 
 def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated) -> None:

@@ -73,7 +73,6 @@ from truc_server.requests import (
     login,
     moderating,
     seating,
-    standings,
 )
 from truc_server.requests.elsewhere import Elsewhere
 from truc_server.requests.means import Means
@@ -280,10 +279,8 @@ class Dispatch:
                 await company.take(means, lobby, peer, player, message)
                 if self._elsewhere is not None and isinstance(message, Ignore):
                     self._elsewhere.ignore(peer, message)
-            case History() | ListMatches():
+            case History() | ListMatches() | Leaderboard() | Profile():
                 await history.take(means, lobby, peer, player, message)
-            case Leaderboard() | Profile():
-                await standings.take(means, lobby, peer, player, message)
             case Forget():
                 await forgetting.forget(means, lobby, peer, message)
             case Moderate():

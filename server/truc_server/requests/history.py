@@ -1,7 +1,7 @@
-"""The pages of a match's records: who may have them, and how far; and which matches somebody has played.
+"""Requests about the past: the pages of a match's records, who may have them and how far; matches played; and ratings.
 
 Those who have played may have everything. Others may read a match in play as far as watchers are shown it, and one that
-is over if the option `transcript` of its table lets them. Invariant: only what is durable is sent, and nobody who
+is over if the option `transcript` of its table lets them. Pages of the store are read as fast as one network may. Invariant: only what is durable is sent, and nobody who
 watches late learns here what they have not been shown yet.
 """
 
@@ -16,18 +16,29 @@ from truc_protocol.bodies import Table as TableBody
 from truc_protocol.codec import unpack
 from truc_protocol.documents import game_of
 from truc_protocol.errors import Code
-from truc_protocol.messages import History, ListMatches, PastRecord, PlayedMatch
+from truc_protocol.messages import (
+    History,
+    Leaderboard,
+    ListMatches,
+    PastRecord,
+    PlayedMatch,
+    Profile,
+    Standing,
+)
 from truc_protocol.records import Record, parse
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.means import Means
-from truc_server.settings.abilities import HISTORY_PAGE, MATCHES_PAGE
+from truc_server.settings.abilities import HISTORY_PAGE, MATCHES_PAGE, STANDINGS_PAGE
 from truc_server.spectating.spectator_feed import Extent
 from truc_server.storage import AddRecord, OwnMatch, PastMatch
+from truc_server.storage import RankedRating as Stored
+from truc_server.storage.ratings import Skill
 from truc_server.storage.sql import Store
-from truc_server.table_data.options import LATE
+from truc_server.table_data.options import LATE, played, wrong_seats
 from truc_server.timing.clock import now_ms
 
+_MOST: Final = 1_000_000_000  # places that may be left out: no database has to count further
 MAX_BYTES: Final = 60_000  # of an answer; what msgpack adds is counted high
 _SPECTATORS: Final = 8  # the place of `spectators` in opts
 _ADDED: Final = 48  # bytes that msgpack adds to a record, at most
@@ -49,18 +60,27 @@ class _Bound(NamedTuple):
 
 
 async def take(
-    means: Means, lobby: Lobby, peer: Peer, player: Player, request: History | ListMatches
+    means: Means,
+    lobby: Lobby,
+    peer: Peer,
+    player: Player,
+    request: History | ListMatches | Leaderboard | Profile,
 ) -> None:
-    """Answer a request about what was played.
+    """Answer a request about what was played, or about ratings.
 
     Raises:
-        RefusedError: There is no such match or position, or it is not for this player.
+        RefusedError: There is no such match, position, game or number of seats, or it is not for this player; or no tag could
+            look like that.
     """
     match request:
         case History():
             await _history(means, lobby, peer, player, request)
         case ListMatches():
             await _matches(means, peer, player, request)
+        case Leaderboard():
+            await _show_board(means, lobby, peer, request)
+        case Profile():
+            await _show_profile(means, lobby, peer, player, request)
         case _:
             assert_never(request)
 
@@ -180,3 +200,48 @@ def _past_record(row: AddRecord) -> PastRecord:
 
 def _size_of(records: Iterable[Record]) -> int:
     return sum(len(record.body) + len(record.sig) + _ADDED for record in records)
+
+
+async def _show_board(means: Means, lobby: Lobby, peer: Peer, message: Leaderboard) -> None:
+    variant = played(lobby.catalogue, message.variant)
+    if message.seats not in variant.players:
+        raise wrong_seats(variant, message.seats)
+    await means.pace.wait_page(peer.network)
+    page = partial(
+        means.store.leaderboard,
+        message.variant,
+        message.seats,
+        first=min(message.first, _MOST),
+        limit=STANDINGS_PAGE + 1,
+    )
+    found = await trio.to_thread.run_sync(page)
+    more = len(found) > STANDINGS_PAGE
+    peer.ok(message, standings=_shown(lobby, found[:STANDINGS_PAGE]), more=more)
+
+
+async def _show_profile(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Profile) -> None:
+    tag = message.player or player.tag
+    if not tag.isprintable():  # not every database takes it
+        raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
+    await means.pace.wait_page(peer.network)
+    found = await trio.to_thread.run_sync(means.store.profile, tag)
+    peer.ok(message, standings=_shown(lobby, found))
+
+
+def _shown(lobby: Lobby, found: tuple[Stored, ...]) -> tuple[Standing, ...]:
+    bots = frozenset(lobby.calls.tags)
+    return tuple(
+        Standing(
+            player=rating.tag,
+            name=rating.name,
+            variant=rating.variant,
+            seats=rating.seats,
+            rank=rank,
+            points=rating.points,
+            doubt=Skill(rating.mean, rating.deviation).doubt,
+            matches=rating.matches,
+            won=rating.won,
+            bot=rating.tag in bots,
+        )
+        for rating, rank in found
+    )

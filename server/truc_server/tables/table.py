@@ -16,7 +16,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
 from truc_protocol.ledger import check_place, steps_due
-from truc_protocol.messages import SeatTakenOver, TableClosed
+from truc_protocol.messages import GuestAct, SeatTakenOver, SignedAct, TableClosed
 from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
@@ -376,6 +376,14 @@ class Table:
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
+
+    def take(self, game: Game, turn: Turn, peer: Peer, act: SignedAct | GuestAct) -> None:
+        """Commit what follows from an act, answer it behind that, and let the match go on behind the answer."""
+        self.commit(game, turn)
+        peer.ok(act, k=turn.k, dup=False)
+        if peer.is_traced:
+            log.debug("act", table=label(self.code), k=turn.k)
+        self.go_on(turn)
 
     def hold_keys(self, game: Game, seat: int, held: Held) -> None:
         """Hold keys of mode blind; once every seat that owes some has sent its own, write them and let the match go on.
