@@ -174,7 +174,7 @@ def parse(record: Record) -> AnyBody:
         body = msgspec.convert(items, kind.body, builtin_types=(bytes,))
     except msgspec.ValidationError as error:
         raise CheckError("C2", f"{tag}: {error}") from error
-    expected = _signer(kind, body)
+    expected = signer_of(body)
     if record.signer != expected:
         raise CheckError("C2", f"{tag_of(body)}: expected signer {expected}, got {record.signer}")
     length = 0 if isinstance(body, bodies.Proxy) else SIGNATURE_BYTES
@@ -226,14 +226,9 @@ def place_of(body: bytes) -> tuple[object, ...]:
 
 def signer_of(body: AnyBody) -> int:
     """Return the role that signs this body: 0 the server, i + 1 seat i."""
-    return _signer(KIND_OF[type(body)], body)
-
-
-def _signer(kind: RecordKind, body: AnyBody) -> int:
-    if kind.signer is None:
-        return SERVER
+    field = KIND_OF[type(body)].signer
     # a role counts the server, a seat does not
-    return int(getattr(body, kind.signer)) + (kind.signer == "seat")
+    return SERVER if field is None else int(getattr(body, field)) + (field == "seat")
 
 
 def link(head: bytes, record: Record) -> bytes:

@@ -9,7 +9,7 @@ from truc_docs.protocol import GENERATED
 from truc_protocol.errors import REGISTRY, Code, CodeRow, Topic
 from truc_protocol.facts import RECORD_FACTS, STATE_FIELDS, fact_name
 from truc_protocol.messages import MESSAGES
-from truc_protocol.wire.capabilities import CAPABILITIES, RESERVED, Capability
+from truc_protocol.wire.capabilities import CAPABILITIES, Capability
 from truc_rules import Event
 
 _TOPICS: Final[Mapping[Topic, str]] = MappingProxyType(
@@ -87,16 +87,13 @@ def _code(code: Code, row: CodeRow) -> list[str]:
 
 
 def capabilities_page() -> str:
-    """Write capabilities.md: the registry of capabilities and of names given up."""
+    """Write capabilities.md: the registry of capabilities."""
     lines = ["# Capabilities", "", GENERATED, _CAPABILITIES]
     lines += ["## Registry"]
     for known in CAPABILITIES:
         must = " It must be wanted." if known.wanted else ""
         lines += ["", f"### {known.name}", "", known.meaning + must + _since(known), ""]
         lines += [f"*Value:* {known.value}.{_brought(known)}"]
-    if RESERVED:
-        lines += ["", "## Reserved names", "", "Names that were given up, and are never used again.", ""]
-        lines += [f"* `{name}`: {meaning}" for name, meaning in RESERVED.items()]
     return "\n".join(lines) + "\n"
 
 

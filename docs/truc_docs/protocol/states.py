@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from truc_docs.protocol import GENERATED
 from truc_protocol.records import Phase
-from truc_protocol.wire.connection import STATES, TRANSITIONS
+from truc_protocol.wire.connection import TRANSITIONS, State
 
 
 class Step(NamedTuple):
@@ -21,6 +21,17 @@ class Step(NamedTuple):
     after: str
 
 
+CONNECTION_STATES: Final[Mapping[State, str]] = MappingProxyType(
+    {
+        State.NEW: "The connection is open; nothing has been said.",
+        State.GREETING: "The client has said hello; the server must prove itself.",
+        State.GREETED: "The server has proved itself; the client must say who it is.",
+        State.ENTERING: "The client has said who it is; the server must decide.",
+        State.READY: "The client is logged in.",
+        State.CLOSING: "The server has sent an error that ends the connection; only its bye is left.",
+        State.CLOSED: "Nothing may be sent any more.",
+    }
+)
 TABLE_STATES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "open": "Seats may be taken and given up. There is no match yet, or its terms were dropped.",
@@ -81,7 +92,7 @@ def _connection() -> Iterator[str]:
         "In every state but CLOSED the server may also send `bye`, which leads to CLOSED, or an error with `close`, which",
         "leads to CLOSING; `bye` follows it. In READY both may send every other message of theirs, and stay there.",
         "",
-        *_states((state.name, meaning) for state, meaning in STATES.items()),
+        *_states((state.name, meaning) for state, meaning in CONNECTION_STATES.items()),
         "",
         "### Steps",
         "",

@@ -47,6 +47,8 @@ __all__ = [
     "Hash",
     "Hints",
     "Invite",
+    "MatchNotice",
+    "MatchRequest",
     "Message",
     "MoveLine",
     "Name",
@@ -62,7 +64,9 @@ __all__ = [
     "SeatNumber",
     "Signature",
     "TableCode",
+    "TableNotice",
     "TableOptions",
+    "TableRequest",
     "Token",
     "U",
     "Word",
@@ -78,3 +82,31 @@ class Request(Message, frozen=True, kw_only=True):
 
     id: RequestId
     """The client's number for this request; no other request that still waits for its reply may have it."""
+
+
+class TableRequest(Request, frozen=True, kw_only=True):
+    """A request about a table."""
+
+    table: TableCode
+    """The table's code."""
+
+
+class MatchRequest(TableRequest, frozen=True, kw_only=True):
+    """A request about a match at a table."""
+
+    match: Hash
+    """The match id."""
+
+
+class TableNotice(Message, frozen=True, kw_only=True):
+    """What a server says of a table."""
+
+    table: TableCode
+    """The table's code."""
+
+
+class MatchNotice(TableNotice, frozen=True, kw_only=True):
+    """What a server says of a match at a table."""
+
+    match: Hash
+    """The match id."""

@@ -10,7 +10,7 @@ from truc_protocol.bodies import U
 from truc_protocol.messages.fields import (
     Fact,
     Hash,
-    Message,
+    MatchNotice,
     Name,
     PlayerTag,
     Position,
@@ -18,7 +18,6 @@ from truc_protocol.messages.fields import (
     Request,
     RoleNumber,
     SeatNumber,
-    TableCode,
     Word,
 )
 
@@ -73,13 +72,9 @@ class ListMatches(Request, frozen=True, kw_only=True, tag="matches"):
     """The last match already known: the next page."""
 
 
-class Snapshot(Message, frozen=True, kw_only=True, tag="snapshot"):
+class Snapshot(MatchNotice, frozen=True, kw_only=True, tag="snapshot"):
     """Where a watcher begins: the match up to position `k`, in brief. The records from `k` on follow."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     k: U
     """The position of the next record; those before it come by `history`."""
     head: Hash

@@ -13,6 +13,7 @@ from truc_protocol.messages.fields import (
     Fact,
     Hash,
     Hints,
+    MatchNotice,
     Message,
     MoveLine,
     Name,
@@ -21,7 +22,7 @@ from truc_protocol.messages.fields import (
     Record,
     RoleNumber,
     SeatNumber,
-    TableCode,
+    TableNotice,
     TableOptions,
     U,
     Word,
@@ -47,11 +48,9 @@ class SeatState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Anybody with a key may `join` to take the seat over."""
 
 
-class TableState(Message, frozen=True, kw_only=True, tag="table"):
+class TableState(TableNotice, frozen=True, kw_only=True, tag="table"):
     """The full state of a table before, between and after matches."""
 
-    table: TableCode
-    """The table's code."""
     variant: Word
     """The game, by its name in the server's info."""
     rules: Hash
@@ -86,31 +85,25 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     """Who ends a match when one side is gone."""
 
 
-class TableClosed(Message, frozen=True, kw_only=True, tag="closed"):
+class TableClosed(TableNotice, frozen=True, kw_only=True, tag="closed"):
     """The table is gone."""
 
-    table: TableCode
-    """The table's code."""
     reason: Word
     """expired: nobody started it. empty: everybody left. server: the host closed it."""
 
 
-class Terms(Message, frozen=True, kw_only=True, tag="terms"):
+class Terms(TableNotice, frozen=True, kw_only=True, tag="terms"):
     """The server's signed terms; each seat with a key answers with its `seat` record."""
 
-    table: TableCode
-    """The table's code."""
     record: Record
     """The `table` record: signer, body, sig."""
     doc: bytes
     """The rule document whose hash stands in the record."""
 
 
-class Setup(Message, frozen=True, kw_only=True, tag="setup"):
+class Setup(TableNotice, frozen=True, kw_only=True, tag="setup"):
     """The match begins: everything that stands before position 0."""
 
-    table: TableCode
-    """The table's code."""
     match: Hash
     """The match id, SHA-256 of the `match` body."""
     doc: bytes
@@ -119,13 +112,9 @@ class Setup(Message, frozen=True, kw_only=True, tag="setup"):
     """The `table` record, `seat` or `guest` by seat, and `match`: each signer, body, sig."""
 
 
-class MatchRecord(Message, frozen=True, kw_only=True, tag="record"):
+class MatchRecord(MatchNotice, frozen=True, kw_only=True, tag="record"):
     """One record of the transcript, the same bytes for every viewer."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     k: U
     """The record's position: 0 after the setup, then without gaps."""
     signer: RoleNumber
@@ -149,13 +138,9 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """Stakes and costs by name, for display; they decide nothing."""
 
 
-class BoxedOptions(Message, frozen=True, kw_only=True, tag="options"):
-    """What this seat may do now, sealed for it."""
+class Options(MatchNotice, frozen=True, kw_only=True):
+    """What a seat may do now, and by when."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     at: U
     """The position the act must carry."""
     offer: U
@@ -164,36 +149,25 @@ class BoxedOptions(Message, frozen=True, kw_only=True, tag="options"):
     """The hand waits for this seat, and everybody can tell. If false, it may act but need not, unless an option has the hint `waits`."""
     deadline_ms: U | None = None
     """How long the seat that must decide still has, including its bank; absent without a clock."""
+
+
+class BoxedOptions(Options, frozen=True, kw_only=True, tag="options"):
+    """What this seat may do now, sealed for it."""
+
     box: bytes
     """The sealed options ([specification, section 7](../fairness/specification.md#7-boxes))."""
 
 
-class OpenOptions(Message, frozen=True, kw_only=True, tag="options"):
+class OpenOptions(Options, frozen=True, kw_only=True, tag="options"):
     """What this seat may do now, in clear, for a guest without a box."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
-    at: U
-    """The position the act must carry."""
-    offer: U
-    """The position of the record that opened the decision."""
-    must: bool
-    """The hand waits for this seat, and everybody can tell. If false, it may act but need not, unless an option has the hint `waits`."""
-    deadline_ms: U | None = None
-    """How long the seat that must decide still has, including its bank; absent without a clock."""
     choices: tuple[Choice, ...] = msgspec.field(name="list")
     """The options."""
 
 
-class OwnCards(Message, frozen=True, kw_only=True, tag="cards"):
+class OwnCards(MatchNotice, frozen=True, kw_only=True, tag="cards"):
     """The cards dealt to this seat, or to a partner whose cards it is shown; in clear, for a guest without a box."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     k: U
     """The position of the deal."""
     j: U
@@ -206,13 +180,9 @@ class OwnCards(Message, frozen=True, kw_only=True, tag="cards"):
     """The partner whose cards they are; absent if they are one's own."""
 
 
-class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
+class Waiting(MatchNotice, frozen=True, kw_only=True, tag="waiting"):
     """Whom the match waits for."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     at: U
     """The position that comes next."""
     seats: tuple[SeatNumber, ...]
@@ -223,13 +193,9 @@ class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
     """How long the first of them still has, including what is left of its bank; absent without a clock."""
 
 
-class Away(Message, frozen=True, kw_only=True, tag="away"):
+class Away(MatchNotice, frozen=True, kw_only=True, tag="away"):
     """A seat of a running match has lost its connection, has missed a decision, or is back; the full state each time."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     seat: SeatNumber
     """The seat."""
     online: bool = False
@@ -240,13 +206,9 @@ class Away(Message, frozen=True, kw_only=True, tag="away"):
     """How long, at least, until the seat counts as gone ([play](play.md#a-seat-whose-player-is-gone))."""
 
 
-class BoxedSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
+class BoxedSignSeen(MatchNotice, frozen=True, kw_only=True, tag="sign"):
     """A partner makes a sign, sealed for this seat."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     at: U
     """The position that comes next."""
     sender: SeatNumber = msgspec.field(name="from")
@@ -255,13 +217,9 @@ class BoxedSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
     """The sealed word ([specification, section 7](../fairness/specification.md#7-boxes))."""
 
 
-class OpenSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
+class OpenSignSeen(MatchNotice, frozen=True, kw_only=True, tag="sign"):
     """A seat makes a sign, in clear: to a guest without a box, or where the whole table sees signs."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     at: U
     """The position that comes next."""
     sender: SeatNumber = msgspec.field(name="from")
@@ -270,22 +228,18 @@ class OpenSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
     """The word."""
 
 
-class Said(Message, frozen=True, kw_only=True, tag="said"):
+class Said(TableNotice, frozen=True, kw_only=True, tag="said"):
     """A seat says a phrase; everybody at the table is told, the speaker included."""
 
-    table: TableCode
-    """The table's code."""
     seat: SeatNumber
     """The seat that speaks."""
     phrase: Word
     """The phrase."""
 
 
-class SeatTakenOver(Message, frozen=True, kw_only=True, tag="seat_taken_over"):
+class SeatTakenOver(TableNotice, frozen=True, kw_only=True, tag="seat_taken_over"):
     """A newer connection of the same player, or a substitute, has the seat now; this connection stays open and may watch."""
 
-    table: TableCode
-    """The table's code."""
     seat: SeatNumber
     """The seat."""
 

@@ -10,6 +10,7 @@ from truc_protocol.messages.fields import (
     Capabilities,
     Hash,
     Invite,
+    MatchRequest,
     MoveLine,
     Name,
     Position,
@@ -19,6 +20,7 @@ from truc_protocol.messages.fields import (
     Signature,
     TableCode,
     TableOptions,
+    TableRequest,
     Token,
     U,
     Word,
@@ -109,43 +111,31 @@ class Create(Request, frozen=True, kw_only=True, tag="create"):
     """Keep the table out of `tables`."""
 
 
-class Join(Request, frozen=True, kw_only=True, tag="join"):
+class Join(TableRequest, frozen=True, kw_only=True, tag="join"):
     """Take a seat at a table, return to one's own on this connection, or stand by for a seat that is vacant in a match."""
 
-    table: TableCode
-    """The table's code."""
     seat: SeatNumber | None = None
     """The seat to take; if absent, one's own, or else the first empty one."""
 
 
-class Leave(Request, frozen=True, kw_only=True, tag="leave"):
+class Leave(TableRequest, frozen=True, kw_only=True, tag="leave"):
     """Give up the seat, before a match has started or after it is over."""
 
-    table: TableCode
-    """The table's code."""
 
-
-class Ready(Request, frozen=True, kw_only=True, tag="ready"):
+class Ready(TableRequest, frozen=True, kw_only=True, tag="ready"):
     """Agree to start; the last seat to say so starts the match."""
 
-    table: TableCode
-    """The table's code."""
     x: Hash | None = None
     """A guest's X25519 key; with it, cards and options come boxed."""
 
 
-class Unready(Request, frozen=True, kw_only=True, tag="unready"):
+class Unready(TableRequest, frozen=True, kw_only=True, tag="unready"):
     """Take `ready` back, before the match has started."""
 
-    table: TableCode
-    """The table's code."""
 
-
-class SignedAct(Request, frozen=True, kw_only=True, tag="act"):
+class SignedAct(TableRequest, frozen=True, kw_only=True, tag="act"):
     """Submit a record that this seat has signed: act, release, ack, rekey, sub, resign, or seat; in mode blind also mask, lock, keys, lend or garbled."""
 
-    table: TableCode
-    """The table's code."""
     match: Hash | None = None
     """The match id; absent or nil with a `seat` record."""
     body: bytes
@@ -154,13 +144,9 @@ class SignedAct(Request, frozen=True, kw_only=True, tag="act"):
     """The signature of `body` by the seat's key."""
 
 
-class GuestAct(Request, frozen=True, kw_only=True, tag="act"):
+class GuestAct(MatchRequest, frozen=True, kw_only=True, tag="act"):
     """Choose one of the options as a guest."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     at: U
     """The `at` of the options chosen from."""
     choose: MoveLine
@@ -169,13 +155,9 @@ class GuestAct(Request, frozen=True, kw_only=True, tag="act"):
     """Where to cut; only with `cut`."""
 
 
-class BoxedSign(Request, frozen=True, kw_only=True, tag="sign"):
+class BoxedSign(MatchRequest, frozen=True, kw_only=True, tag="sign"):
     """Make a sign to those who may see it, sealed: for a seat with a key, or a guest who gave `x`."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     at: U
     """The position that comes next."""
     to: SeatNumber
@@ -184,70 +166,45 @@ class BoxedSign(Request, frozen=True, kw_only=True, tag="sign"):
     """The sealed word ([specification, section 7](../fairness/specification.md#7-boxes))."""
 
 
-class OpenSign(Request, frozen=True, kw_only=True, tag="sign"):
+class OpenSign(MatchRequest, frozen=True, kw_only=True, tag="sign"):
     """Make a sign to those who may see it, in clear, as a guest without a box."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     at: U
     """The position that comes next."""
     word: Word
     """The word, one of `signals.vocabulary` of the game's rules."""
 
 
-class Say(Request, frozen=True, kw_only=True, tag="say"):
+class Say(TableRequest, frozen=True, kw_only=True, tag="say"):
     """Say one of the game's phrases to everybody at the table."""
 
-    table: TableCode
-    """The table's code."""
     phrase: Word
     """The phrase, one of `phrases` of the game's rules."""
 
 
-class ClaimMatch(Request, frozen=True, kw_only=True, tag="claim_match"):
+class ClaimMatch(MatchRequest, frozen=True, kw_only=True, tag="claim_match"):
     """Ask for the end of a match whose other side is away; the notice `away` says from when this is granted."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
 
-
-class WantRekey(Request, frozen=True, kw_only=True, tag="rekey"):
+class WantRekey(MatchRequest, frozen=True, kw_only=True, tag="rekey"):
     """Ask for time to start a new chain before the next call: for a seat that has lost its secrets of the match."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
 
-
-class Resume(Request, frozen=True, kw_only=True, tag="resume"):
+class Resume(MatchRequest, frozen=True, kw_only=True, tag="resume"):
     """Take one's seat on this connection, and be sent every record that one has missed."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     next: Position
     """The first position wanted; -1 asks for the setup too."""
 
 
-class Watch(Request, frozen=True, kw_only=True, tag="watch"):
+class Watch(TableRequest, frozen=True, kw_only=True, tag="watch"):
     """Follow a table without a seat, from the beginning of its match or from where one left off."""
 
-    table: TableCode
-    """The table's code."""
     match: Hash | None = None
     """The match that `next` belongs to; another one is sent from its beginning."""
     next: U | None = None
     """The first position wanted, without the setup; only with `match`."""
 
 
-class Unwatch(Request, frozen=True, kw_only=True, tag="unwatch"):
+class Unwatch(TableRequest, frozen=True, kw_only=True, tag="unwatch"):
     """Stop following a table."""
-
-    table: TableCode
-    """The table's code."""

@@ -11,13 +11,14 @@ from msgspec import Meta
 
 from truc_protocol.messages.fields import (
     ChatText,
-    Hash,
+    MatchNotice,
     Message,
     Name,
     PlayerTag,
     Request,
     SeatNumber,
     TableCode,
+    TableNotice,
     TableOptions,
     U,
     Word,
@@ -73,13 +74,9 @@ class Seek(Request, frozen=True, kw_only=True, tag="seek"):
     """The [options](options.md) that the table must have been made with, and no others."""
 
 
-class BotWanted(Message, frozen=True, kw_only=True, tag="bot_wanted"):
+class BotWanted(MatchNotice, frozen=True, kw_only=True, tag="bot_wanted"):
     """A seat of a running match is vacant, and the host's bots are called; sent only to the keys that the host names."""
 
-    table: TableCode
-    """The table's code."""
-    match: Hash
-    """The match id."""
     seat: SeatNumber
     """The vacant seat: `join` it to stand by."""
     variant: Word
@@ -88,11 +85,9 @@ class BotWanted(Message, frozen=True, kw_only=True, tag="bot_wanted"):
     """How much longer the seat is offered."""
 
 
-class PlayersWanted(Message, frozen=True, kw_only=True, tag="players_wanted"):
+class PlayersWanted(TableNotice, frozen=True, kw_only=True, tag="players_wanted"):
     """Somebody waits at an open table, and the host's bots are called to its free seats; sent only to the keys that the host names."""
 
-    table: TableCode
-    """The table's code."""
     seat: SeatNumber
     """A free seat: `join` it, and say `ready`."""
     variant: Word

@@ -2,7 +2,7 @@
 
 A server announces its capabilities with their values in its info, and by `caps` when they change. Names without a
 domain are assigned here alone; `example.org/name` belongs to whoever has the domain, `draft/name-2` is being tried out.
-A name is never reused with another meaning: one that is given up goes to `RESERVED`.
+A name that is given up is never reused with another meaning.
 """
 
 import re
@@ -110,9 +110,6 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
     Capability("websocket", "true", "The server also speaks the protocol in a WebSocket."),
     Capability("invite", "true", "The server is closed; an invite in `login` makes a key a member."),
 )
-RESERVED: Final[Mapping[str, str]] = MappingProxyType({})
-"""Names that were given up, and what they meant."""
-
 BROUGHT_BY: Final[Mapping[str, str]] = MappingProxyType(
     {tag: capability.name for capability in CAPABILITIES for tag in capability.brings}
 )

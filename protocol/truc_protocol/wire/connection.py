@@ -70,17 +70,6 @@ class State(StrEnum):
     __hash__ = str.__hash__
 
 
-STATES: Final[Mapping[State, str]] = MappingProxyType(
-    {
-        State.NEW: "The connection is open; nothing has been said.",
-        State.GREETING: "The client has said hello; the server must prove itself.",
-        State.GREETED: "The server has proved itself; the client must say who it is.",
-        State.ENTERING: "The client has said who it is; the server must decide.",
-        State.READY: "The client is logged in.",
-        State.CLOSING: "The server has sent an error that ends the connection; only its bye is left.",
-        State.CLOSED: "Nothing may be sent any more.",
-    }
-)
 FATAL: Final = "error, close"
 _READY, _CLOSED = State.READY, State.CLOSED  # looked up once: an Enum lookup is expensive
 _HANDSHAKE_TAGS: Final = ("hello", "login", "welcome")
