@@ -27,7 +27,7 @@ from truc_server.matches import acceptance, auto_rulings, deadlines, game
 from truc_server.matches.blind_hands import HeldKeys
 from truc_server.net import peer
 from truc_server.net.admission import Admission
-from truc_server.requests import acts, company, history, login, seating
+from truc_server.requests import company, history, login, seating
 from truc_server.spectating import spectator_feed
 from truc_server.spectating.sent_records import Tail
 from truc_server.storage.schema import match_players
@@ -202,7 +202,10 @@ FAULTS = (
     BrokenServer("admits every guest", table, {"check_guest": nothing}, "S2.no-guests"),
     BrokenServer("forgets what it has stored", Tail, {"find": nothing}, "S3.act-again"),
     BrokenServer(
-        "plays unsigned acts", acts, {"keys": SimpleNamespace(verify=lambda *_: True)}, "S3.act-signature"
+        "plays unsigned acts",
+        acceptance,
+        {"keys": SimpleNamespace(verify=lambda *_: True)},
+        "S3.act-signature",
     ),
     BrokenServer("refuses without evidence", dealer.Dealer, {"refuse": nothing}, "S3.illegal"),
     BrokenServer("shows the open hand", spectator_feed, {"HAND": -1}, "S2.watch-held"),
