@@ -2,7 +2,7 @@
 
 No clock, no socket, no store: the same secrets and the same records give the same bytes, so that a restarted server
 deals the hand it had committed to. The dealer knows every card, and so do the ledgers it returns; no record it signs
-names a card that is not open. `openings` does, for the seat it is asked for alone.
+names a card that is not open. `openings` does, for the seat it is asked for alone. What is for one seat alone is sealed here too.
 """
 
 from typing import NamedTuple
@@ -354,6 +354,50 @@ class Dealer:
     def refuse(self, mid: bytes, body: bytes, code: str) -> Record:
         """Sign that a validly signed body was not taken, for the error reply."""
         return self._signed(bodies.Refuse(mid, sha256(body), code))
+
+
+class Sealer:
+    """The private boxes of one match under one ownership of its table: no counter is used twice."""
+
+    def __init__(self, dealer: Dealer, epoch: int) -> None:
+        self._dealer = dealer
+        self._epoch = epoch
+        self._keys: dict[tuple[int, bytes], boxes.PrivateKey] = {}
+        self._numbers: dict[int, int] = {}
+
+    def seal(
+        self,
+        public: bytes,
+        mid: bytes,
+        options: tuple[boxes.Option, ...],
+        *,
+        seat: int,
+        at: int,
+        offer: int,
+    ) -> bytes:
+        """Return the box of the options of a seat with this box key, as `boxes.seal_options` has it."""
+        key, ctr = self._next(public, mid, seat)
+        fill = boxes.OPTIONS_BYTES
+        return boxes.seal_options(
+            key, mid, seat=seat, at=at, offer=offer, ctr=ctr, options=options, fill=fill
+        )
+
+    def seal_sign(self, ledger: Ledger, seat: int, sender: int, word: str) -> bytes:
+        """Return the box of a sign that a seat sees."""
+        public, mid = box_public(ledger, seat), ledger.setup.mid
+        if public is None:
+            raise ValueError(f"seat {seat} has no box key")
+        key, ctr = self._next(public, mid, seat)
+        return boxes.seal_sign(key, mid, seat=seat, at=ledger.k, sender=sender, ctr=ctr, word=word)
+
+    def _next(self, public: bytes, mid: bytes, seat: int) -> tuple[boxes.PrivateKey, int]:
+        """Return the key and the counter of a seat's next box: options and signs have one key, and so one count."""
+        number = self._numbers.get(seat, 0)
+        self._numbers[seat] = number + 1
+        key = self._keys.get((seat, public))
+        if key is None:
+            key = self._keys[seat, public] = boxes.private_key(self._dealer.exchange(public), mid, seat)
+        return key, boxes.counter(epoch=self._epoch, number=number)
 
 
 def proxy(ledger: Ledger, seat: int, kind: str, args: bodies.Args) -> bodies.Proxy:

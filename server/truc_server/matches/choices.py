@@ -17,16 +17,7 @@ from msgspec.structs import replace
 
 from truc_protocol.acts import options_of, write_args
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
-from truc_protocol.boxes import (
-    OPTIONS_BYTES,
-    Option,
-    PrivateKey,
-    counter,
-    private_key,
-    seal_options,
-    seal_sign,
-)
-from truc_protocol.dealer import Dealer
+from truc_protocol.dealer import Dealer, Sealer
 from truc_protocol.ledger import Folded, Ledger, box_public, deciding, fold, may_show
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, ServerMessage, Waiting
 from truc_protocol.own_options import some_cut
@@ -62,49 +53,6 @@ class Moment(Struct, frozen=True):
     offer: int
     holders: tuple[int, ...]
     deadline_ms: int | None
-
-
-class Sealer:
-    """The private boxes of one match under one ownership of its table: no counter is used twice."""
-
-    def __init__(self, dealer: Dealer, epoch: int) -> None:
-        self._dealer = dealer
-        self._epoch = epoch
-        self._keys: dict[tuple[int, bytes], PrivateKey] = {}
-        self._numbers: dict[int, int] = {}
-
-    def seal(self, public: bytes, seat: int, moment: Moment, options: tuple[Option, ...]) -> bytes:
-        """Return the box of the options of a seat with this box key."""
-        key, ctr = self._next(public, moment.match, seat)
-        return seal_options(
-            key,
-            moment.match,
-            seat=seat,
-            at=moment.at,
-            offer=moment.offer,
-            ctr=ctr,
-            options=options,
-            fill=OPTIONS_BYTES,
-        )
-
-    def seal_sign(self, ledger: Ledger, seat: int, sender: int, word: str) -> bytes:
-        """Return the box of a sign that a seat sees."""
-        public, mid = box_public(ledger, seat), ledger.setup.mid
-        if public is None:
-            raise ValueError(f"seat {seat} has no box key")
-        key, ctr = self._next(public, mid, seat)
-        return seal_sign(key, mid, seat=seat, at=ledger.k, sender=sender, ctr=ctr, word=word)
-
-    def _next(self, public: bytes, mid: bytes, seat: int) -> tuple[PrivateKey, int]:
-        """Return the key and the counter of a seat's next box: options and signs have one key, and so one count."""
-        number = self._numbers.get(seat, 0)
-        self._numbers[seat] = number + 1
-        # once for each box key: the key is the dear part of a box
-        key = self._keys.get((seat, public))
-        if key is None:
-            key = private_key(self._dealer.exchange(public), mid, seat)
-            self._keys[seat, public] = key
-        return key, counter(epoch=self._epoch, number=number)
 
 
 class Position(Struct, frozen=True):
@@ -328,5 +276,5 @@ class Asking:
             offer=moment.offer,
             must=must,
             deadline_ms=moment.deadline_ms,
-            box=self._sealer.seal(public, seat, moment, options),
+            box=self._sealer.seal(public, moment.match, options, seat=seat, at=moment.at, offer=moment.offer),
         )

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Release, SeatTaken, Share, Sub
 from truc_protocol.codec import write
-from truc_protocol.dealer import Dealer
+from truc_protocol.dealer import Dealer, Sealer
 from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import means
 from truc_protocol.ledger import Due, Folded, InPlace, Ledger, check_place, due, fold, owes, start, take
@@ -20,7 +20,7 @@ from truc_protocol.messages import Away
 from truc_protocol.records import BLIND, Phase, Record, parse, parse_own
 from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
 from truc_server.matches.blind_hands import HeldKeys, news_of, opened_hand
-from truc_server.matches.choices import Asking, Position, Sealer, SeatFrames, Window, position, window
+from truc_server.matches.choices import Asking, Position, SeatFrames, Window, position, window
 from truc_server.matches.deadlines import Clocks, Wait, Waits, opens_decision, owes_chain, vacant
 from truc_server.matches.presence import AwayNews, RollCall
 from truc_server.matches.restore_hold import Hold
