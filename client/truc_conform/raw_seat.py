@@ -225,7 +225,8 @@ class Seat:
         elif tag == "cards":
             self.cards = message["cards"]
         elif tag == "error" and message["code"] not in OVERTAKEN:
-            raise UnexpectedError(f"expected no error but {' or '.join(OVERTAKEN)} in play, got {message}")
+            came = f"{message['code']}: {message['msg']}"
+            raise UnexpectedError(f"expected no error but {' or '.join(OVERTAKEN)} in play, got {came}")
         elif tag == "bye":
             raise GoneError(f"bye: {message}")
 

@@ -168,6 +168,19 @@ def for_absence_unclaimed(dealer, ledger, beside):
     return for_absence(dealer, ledger, replace(beside, is_claimed=False))
 
 
+judge_hand = sealed._judged
+
+
+def believed(ledger):
+    judged, events = judge_hand(ledger)
+    if judged.sealed.exposed is None or judged.sealed.exposed.kind != "false":
+        return judged, events
+    hand = ledger.match.hand
+    nothing_said = hand._replace(contests=hand.contests._replace(said=()))
+    known = replace(ledger.hand, known=len(ledger.hand.deals))
+    return replace(ledger, match=ledger.match._replace(hand=nothing_said), hand=known), ()
+
+
 def enter_without_limit(self, address, network):
     self._networks[network] += 1
     self._inside += 1
@@ -247,9 +260,7 @@ BLIND = (
     BrokenServer("seats who does not deal", seating, {"check_deals": nothing}, "S3.blind-unwanted"),
     BrokenServer("takes any key", sealed_pack, {"fits_lock": lambda *_: True}, "S3.blind-turned-up"),
     BrokenServer("waits for no cards to be lent", sealed, {"next_share": nothing}, "S3.blind-lends"),
-    BrokenServer(
-        "believes any value", sealed, {"_judged": lambda ledger: (ledger, ())}, "S3.blind-false-value"
-    ),
+    BrokenServer("believes any value", sealed, {"_judged": believed}, "S3.blind-false-value"),
     BrokenServer(
         "answers keys where they came first", HeldKeys, {"put": keep_the_first}, "S3.blind-keys-again"
     ),

@@ -66,7 +66,7 @@ def waits_for(what: str) -> Callable[[Seat], bool]:
     return told
 
 
-def _has_closed(seat: Seat) -> bool:
+def has_closed(seat: Seat) -> bool:
     """Tell whether a player has seen the close of the first hand."""
     return seat.auditor is not None and seat.ledger.deal_index > 1
 
@@ -89,7 +89,7 @@ def _conceding(message: Map, options: list[Map]) -> Map | None:
 async def _hand(visit: ServerVisit) -> None:
     """A hand is dealt by the seats, played and opened, and the match proven."""
     seats = await in_match(visit)
-    await play_on(seats, _has_closed)
+    await play_on(seats, has_closed)
     await seats[0].resign()
     await play_on(seats)
     for seat in seats:
@@ -246,7 +246,7 @@ async def _other_link(visit: ServerVisit) -> None:
     for seat in seats:
         seat.withheld = frozenset()
         await seat.follow()
-    await play_on(seats, _has_closed)
+    await play_on(seats, has_closed)
 
 
 @case("S3.blind-card", _BLIND)

@@ -13,7 +13,7 @@ from truc_conform.blind_seat import BlindSeat
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import Pick, Seat, bodies
-from truc_conform.server_cases.blind import go_on, in_match, only_cut, waits_for
+from truc_conform.server_cases.blind import go_on, has_closed, in_match, only_cut, waits_for
 from truc_conform.server_visit import ServerVisit, case, play_on, row
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.points import encoded, scalar
@@ -166,23 +166,25 @@ def _towards_a_tie(seat: BlindSeat, message: Map, options: list[Map]) -> Map | N
 async def _false_value(visit: ServerVisit) -> None:
     """A seat that says another value than its cards have loses by a forfeit when the links are open (C25)."""
     seats = await _seats(visit, _ARGENTINO, match=1)
-    honest, liar = seats
-    honest.chooses = _first_of("envido", "points", "good", "accept", "concede")
-    liar.chooses = _lying
-    await play_on(seats)
-    rules = [body for body in bodies(honest.records) if isinstance(body, Rule)]
-    told = [(body.ruling, body.seat, body.kind) for body in rules]
-    expect(told[-1:] == [("forfeit", liar.seat, "false")], "the forfeit of the seat that lies", told)
+    for seat in seats:
+        seat.chooses = partial(_saying_a_false_one, seat)
+    await play_on(seats, has_closed)
+    found = bodies(seats[0].records)
+    liars = [body.seat for body in found if isinstance(body, Act) and body.kind == "points"][:1]
+    told = [(body.ruling, body.seat, body.kind) for body in found if isinstance(body, Rule)]
+    expect(liars and told == [("forfeit", liars[0], "false")], "the forfeit of the seat that lies", told)
     await _proven(seats)
 
 
-def _lying(message: Map, options: list[Map]) -> Map | None:
-    """Bring about an envido, and say in it what the own cards do not have; then give the hand up."""
-    asked = [option for option in options if option["kind"] in ("points", "good")]
-    if not asked:
-        return _first_of("envido", "accept", "concede")(message, options)
-    true = [option["args"] for option in asked if option["kind"] == "points"]
-    return {**asked[0], "kind": "points", "args": (_BEST - (true == [(_BEST,)]),)}
+def _saying_a_false_one(seat: BlindSeat, message: Map, options: list[Map]) -> Map | None:
+    """Bring about an envido, and then give the hand up; whoever is first to say its value says a false one.
+
+    Only the first may say any value: after the best there is no other to be said.
+    """
+    chosen = _first_of("accept", "envido", "points", "good", "concede")(message, options)
+    if chosen is None or chosen["kind"] != "points" or seat.seat != seat.pack().plan.eldest:
+        return chosen
+    return {**chosen, "args": (_BEST - (chosen["args"] == (_BEST,)),)}
 
 
 async def _lost(visit: ServerVisit, *, wanted: Duty, what: str) -> None:
