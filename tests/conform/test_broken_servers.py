@@ -10,6 +10,7 @@ from conform.judging import LOW_LIMITS, SLOW_TALK, judge_server
 from msgspec.structs import replace
 from server.conftest import QUICK, running
 from sqlalchemy import select
+from structlog.testing import capture_logs
 
 from truc_conform.result import CaseVerdict
 from truc_protocol import boxes, dealer, dealing
@@ -25,7 +26,7 @@ from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches import acceptance, auto_rulings, deadlines, game
 from truc_server.matches.blind_hands import HeldKeys
-from truc_server.net import peer
+from truc_server.net import admission, peer
 from truc_server.net.admission import Admission
 from truc_server.requests import company, history, login, seating
 from truc_server.spectating import spectator_feed
@@ -82,8 +83,8 @@ class Forgiving(FrameSplitter):
     __slots__ = ()
 
     def next_frame(self):
-        while self._received[:4] == bytes(4):
-            del self._received[:4]
+        while self.rest[:4] == bytes(4) and len(self.rest) >= 4:
+            del self.rest[:4]
         return super().next_frame()
 
 
@@ -133,9 +134,13 @@ def choose_what_is_known(variant, count, chosen, *rest, **named):
     return choose(variant, count, kept, *rest, **named)
 
 
-def add_openly(self, table):
+def named_as_they_wish(self, player, kept=None):
+    return player
+
+
+def add_openly(self, table, *rest):
     table.made = table.made._replace(private=False)
-    add(self, table)
+    add(self, table, *rest)
 
 
 def any_seat(code, seats, wanted):
@@ -181,9 +186,10 @@ def believed(ledger):
     return replace(ledger, match=ledger.match._replace(hand=nothing_said), hand=known), ()
 
 
-def enter_without_limit(self, address, network):
-    self._networks[network] += 1
-    self._inside += 1
+def enter_without_limit(self, address, network, *, counts=True):
+    for count, place in ((self._networks, network), (self._sites, admission.site_of(network))):
+        count[place] = count.get(place, 0) + counts
+    self._inside += counts
 
 
 def nothing(*arguments, **named):
@@ -207,7 +213,7 @@ FAULTS = (
     BrokenServer("takes logins of other connections", login, {"check_login": key_alone}, "S1.replayed"),
     BrokenServer("takes unsigned logins", login, {"check_login": check_login_unsigned}, "S1.bad-signature"),
     BrokenServer("takes any name", login, {"normalised": str.strip}, "S1.name-control"),
-    BrokenServer("calls two players alike", Lobby, {"named": lambda self, player: player}, "S1.name-alike"),
+    BrokenServer("calls two players alike", Lobby, {"named": named_as_they_wish}, "S1.name-alike"),
     BrokenServer("takes any name into the match", gathering, {"check_name": nothing}, "S2.terms-name"),
     BrokenServer("takes any option", lobby, {"choose": choose_what_is_known}, "S2.option-unknown"),
     BrokenServer("lists private tables", Lobby, {"add": add_openly}, "S2.private"),
@@ -319,6 +325,8 @@ async def test_server_with_a_fault_fails_the_case_that_is_about_it(
 ):
     for name, by in fault.replaced.items():
         monkeypatch.setattr(fault.owner, name, by)
-    async with running(tmp_path / "data", settings) as server:
-        outcome = await judge_server(server.port, fault.case, patience_s=patience_s)
+    with capture_logs() as logged:
+        async with running(tmp_path / "data", settings) as server:
+            outcome = await judge_server(server.port, fault.case, patience_s=patience_s)
     assert outcome.verdict is CaseVerdict.FAIL, outcome
+    assert [each for each in logged if each["log_level"] == "error"] == []  # it does wrong, and does not break down
