@@ -34,6 +34,7 @@ PROGRAMS = {
     "benchmarks.floor": ("benchmarks.floor",),
     "benchmarks.generator": ("benchmarks.generator",),
     str(_CONFORM / "heeding_bot.py"): (*_TERMINAL, "truc_terminal.commands.keys"),
+    str(_CONFORM / "careless_dealer.py"): (*_TERMINAL, "truc_client.matches.pack_steps"),
     str(_CONFORM / "broken_client.py"): ("random", "socket", "msgpack"),
     str(_GUEST): ("secrets", "socket", "urllib.parse", "msgpack"),
     str(_CONFORM / "believing_client.py"): ("truc_conform.playing", "truc_protocol.boxes"),

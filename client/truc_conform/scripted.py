@@ -6,6 +6,7 @@ rulings play for the remote seat. It is not a server to play at: it trusts its o
 """
 
 import random
+from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -33,7 +34,7 @@ from truc_protocol.wire.handshake import Challenge, Greeting, Roll, check_login,
 from truc_rules import Action, preset, with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sized
 
     from truc_protocol.facts import Fact
 
@@ -76,6 +77,7 @@ class ScriptedServer:
         self.setup: messages.Setup | None = None
         self.terms: messages.Terms | None = None
         self.greeted = b""
+        self.unanswered: Sized = ()  # what has come in one piece with what is being answered
         self._connection: Connection | None = None
         self._stream: trio.abc.Stream | None = None
 
@@ -93,7 +95,9 @@ class ScriptedServer:
         connection = self._connection
         try:
             while received := await stream.receive_some(65536):
-                for message in connection.receive(bytes(received)):
+                self.unanswered = found = deque(connection.receive(bytes(received)))
+                while found:
+                    message = found.popleft()
                     if isinstance(message, Failure):
                         await self.fail(message)
                     else:

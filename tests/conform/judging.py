@@ -1,6 +1,10 @@
-"""What tests of the kit share: the cases of clients by name, run at a command in this process, and those of servers, at a port."""
+"""What tests of the kit share: the cases of clients by name, run at a command in this process, and those of servers, at a port.
+
+Whoever is judged waits most of the time, and the kit with it: so many are judged at once.
+"""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import trio
@@ -8,11 +12,12 @@ from server.conftest import QUICK, changed
 
 from truc_conform import server_cases
 from truc_conform.client_cases import chosen
-from truc_conform.result import CaseOutcome, CaseResult
-from truc_conform.running import Order, perform_all
+from truc_conform.result import CaseOutcome, CaseResult, CaseVerdict
+from truc_conform.running import Order, in_order, perform_all
 
 BROKEN = Path(__file__).with_name("broken_client.py")
 PATIENCE_S = 6.0
+JOBS = 12
 SLOW_TALK = changed(QUICK, limits={"requests_per_s": 10, "burst": 20})
 LOW_LIMITS = changed(
     QUICK,
@@ -31,9 +36,29 @@ CASES = {case.name: case for case in server_cases.CASES}
 
 def judge(names, *command, level=None, jobs=2, patience_s=PATIENCE_S) -> dict[str, CaseResult]:
     """Return the results of some cases, or of a level, by name."""
+    return trio.run(_judge, chosen(level, names), command, jobs, patience_s)
+
+
+def judge_each(clients: Mapping, *, patience_s=PATIENCE_S, jobs=JOBS) -> dict[object, dict[str, CaseResult]]:
+    """Return, for each of several clients, the results by name of the cases named beside its command."""
+
+    async def work(client):
+        names, command = client
+        return await _judge(chosen(None, names), command, 2, patience_s)
+
+    found = trio.run(in_order, list(clients.values()), work, jobs)
+    return dict(zip(clients, found, strict=True))
+
+
+async def _judge(scenes, command, jobs, patience_s) -> dict[str, CaseResult]:
     order = Order(tuple(map(str, command)), patience_s=patience_s, jobs=jobs)
-    found = trio.run(perform_all, chosen(level, names), order)
-    return {result.case.name: result for result in found}
+    return {result.case.name: result for result in await perform_all(scenes, order)}
+
+
+def failures(results: Mapping[str, CaseResult]) -> list[tuple[str, str]]:
+    """Return name and clause of the cases that failed."""
+    found = [result.case for result in results.values() if result.verdict is CaseVerdict.FAIL]
+    return [(case.name, case.clause) for case in found]
 
 
 def broken(fault: str, *extra: str) -> tuple[str, ...]:

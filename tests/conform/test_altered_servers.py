@@ -5,10 +5,12 @@ An alteration is given a message of the server and what has gone over the connec
 
 import pytest
 from conform.altering import altered
-from conform.judging import LOW_LIMITS, SLOW_TALK, judge_server
+from conform.judging import JOBS, LOW_LIMITS, SLOW_TALK, judge_server
 from server.conftest import QUICK, running
+from structlog.testing import capture_logs
 
 from truc_conform.result import CaseVerdict
+from truc_conform.running import in_order
 
 pytestmark = pytest.mark.slow
 
@@ -152,17 +154,20 @@ JUDGED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("alter", "case", "settings", "patience_s"),
-    [row[1:] for row in JUDGED],
-    ids=[f"{what}: {case}" for what, _, case, *_ in JUDGED],
-)
-async def test_server_that_is_altered_on_the_way_fails_the_case_that_is_about_it(
-    tmp_path, alter, case, settings, patience_s
-):
-    async with running(tmp_path / "data", settings) as server, altered(server.port, alter) as port:
-        outcome = await judge_server(port, case, patience_s=patience_s)
-    assert outcome.verdict is CaseVerdict.FAIL, outcome
+async def test_each_server_that_is_altered_on_the_way_fails_the_case_that_is_about_it(tmp_path):
+    async def work(row):
+        number, (_, alter, case, settings, patience_s) = row
+        async with running(tmp_path / str(number), settings) as server, altered(server.port, alter) as port:
+            return await judge_server(port, case, patience_s=patience_s)
+
+    with capture_logs() as logged:
+        outcomes = await in_order(list(enumerate(JUDGED)), work, JOBS)
+    assert {
+        (what, case): it.came
+        for (what, _, case, *_), it in zip(JUDGED, outcomes, strict=True)
+        if it.verdict is not CaseVerdict.FAIL
+    } == {}
+    assert [each for each in logged if each["log_level"] == "error"] == []
 
 
 async def test_proxy_that_alters_nothing_fails_no_case(tmp_path):

@@ -1,21 +1,23 @@
 """Our own client library at the kit's tables whose host sees no card, and bots that lack one check or duty there."""
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 import trio
 from client.playing import play_on
-from conform.judging import judge
+from conform.judging import failures, judge, judge_each
 
 from truc_client import CheckFailedError, Player, connect, open_home
 from truc_conform.client_cases import chosen
 from truc_conform.result import CaseVerdict, Level
-from truc_conform.running import Order, filled, perform
+from truc_conform.running import Order, filled, in_order, perform
 from truc_conform.scenes import Exit
 from truc_conform.shown import CODE
 
 PATIENCE_S = 30.0
+_CHECK = re.compile(r"^stops at .*\((C\d+)\)$")
 SCENES = chosen(None, ["C5.*"])
 CARELESS = Path(__file__).with_name("careless_dealer.py")
 FAULTS = {
@@ -72,21 +74,29 @@ class Visitor:
             await play_on(table)
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.judged[0][0].name)
-def test_our_library_passes_and_stops_at_the_check_that_the_case_names(scene) -> None:
-    visitor = Visitor()
-    results = trio.run(perform, scene, Order(()), visitor.visit)
-    assert [result.outcome for result in results if result.verdict is not CaseVerdict.PASS] == []
-    stops = results[0].case.expected.startswith("stops at")
-    assert (visitor.failed is not None) == stops
-    assert not stops or results[0].case.expected.endswith(f"({visitor.failed})")
+@pytest.mark.slow
+def test_our_library_passes_and_stops_at_the_check_that_each_case_names() -> None:
+    visitors = [Visitor() for _ in SCENES]
+
+    async def work(visited):
+        scene, visitor = visited
+        return await perform(scene, Order(()), visitor.visit)
+
+    found = trio.run(in_order, list(zip(SCENES, visitors, strict=True)), work, 4)
+    results = [result for each in found for result in each]
+    assert [result for result in results if result.verdict is not CaseVerdict.PASS] == []
+    named = {case.name: _CHECK.search(case.expected) for scene in SCENES for case, _ in scene.judged[:1]}
+    stopped = {
+        scene.judged[0][0].name: visitor.failed for scene, visitor in zip(SCENES, visitors, strict=True)
+    }
+    assert stopped == {name: check and check[1] for name, check in named.items()}
 
 
 @pytest.mark.slow
 def test_bot_passes_where_others_that_lack_something_are_found() -> None:
     command = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, "-m", "truc_terminal")
     cases = ("C5.plays", "C5.ack", "C5.cut-off", "C5.killed-keys", *FAULTS.values())
-    results = judge(cases, *command, "bot", "{url}", level=Level.C5, patience_s=PATIENCE_S)
+    results = judge(cases, *command, "bot", "{url}", level=Level.C5, patience_s=PATIENCE_S, jobs=4)
     assert [it.outcome for it in results.values() if it.verdict is not CaseVerdict.PASS] == []
     assert len(results) == len(cases)
 
@@ -96,10 +106,10 @@ def careless(fault: str) -> tuple[str, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_bot_that_lacks_a_check_or_duty_is_found_by_the_case_about_it(fault) -> None:
-    result = judge((FAULTS[fault],), *careless(fault))[FAULTS[fault]]
-    assert result.verdict is CaseVerdict.FAIL
+def test_each_bot_that_lacks_a_check_or_duty_is_found_by_the_case_about_it() -> None:
+    found = judge_each({fault: ((name,), careless(fault)) for fault, name in FAULTS.items()}, jobs=6)
+    failed = {fault: [name for name, _ in failures(results)] for fault, results in found.items()}
+    assert failed == {fault: [name] for fault, name in FAULTS.items()}
 
 
 @pytest.mark.slow

@@ -1,9 +1,10 @@
 """Clients with one fault each: exactly the case about it fails, and says where the clause stands."""
 
 import pytest
-from conform.judging import broken, judge
+from conform.judging import broken, failures, judge, judge_each
 
-from truc_conform.result import CaseVerdict, Level
+from truc_conform.client_cases import CASES
+from truc_conform.result import CaseVerdict
 
 FAULTS = {
     "old-nonce": ("C0.nonce", "session.md#hello"),
@@ -46,6 +47,7 @@ FAULTS = {
 DEEP = {
     "odd-number": ("C0.messages", "transport.md#messages"),
     "eager-login": ("C0.waits-for-hello", "session.md#hello"),
+    "one-breath": ("C0.waits-for-welcome", "session.md#hello"),
     "one-frame": ("C0.heaps", "transport.md#frames"),
     "no-hello": ("C0.hello", "session.md#hello"),
     "long-hello": ("C0.size", "limits.md#sizes"),
@@ -64,69 +66,63 @@ CONTROLS = ("C0.waits-for-hello", "C0.empty-frame", "C2.closed")
 """Cases that a client with another fault passes."""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("level", [Level.C2, Level.C1])
-def test_client_without_a_fault_passes_every_case(level) -> None:
-    extra = ("--watch",) if level is Level.C1 else ()
-    results = judge((), *broken("", *extra), level=level)
-    others = [
-        result for result in results.values() if result.verdict not in (CaseVerdict.PASS, CaseVerdict.INFO)
-    ]
-    assert others == []
+LENIENT = {
+    ("C2.comes-again", "comes-at-once"): CaseVerdict.NON_STRICT,
+    ("C2.too-soon", "comes-at-once"): CaseVerdict.NON_STRICT,
+    ("C0.silence", "patient"): CaseVerdict.NON_STRICT,
+    ("C0.protocol", "any-protocol"): CaseVerdict.NON_STRICT,
+    ("C2.plays", ""): CaseVerdict.UNIMPLEMENTED,
+    ("C3.plays", ""): CaseVerdict.UNIMPLEMENTED,
+}
+"""By case and fault what a client comes to that breaks no clause; that of C2.plays watches, and that of C3.plays is a guest."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_fault_is_found_by_the_case_about_it_and_by_no_other(fault) -> None:
-    expected, clause = FAULTS[fault]
-    results = judge((expected, *CONTROLS), *broken(fault))
-    failed = [result.case for result in results.values() if result.verdict is CaseVerdict.FAIL]
-    assert [(case.name, case.clause) for case in failed] == [(expected, clause)]
+def test_client_without_a_fault_passes_every_case() -> None:
+    found = judge_each(
+        {"plays": (("C0.*", "C2.*"), broken("")), "watches": (("C0.*", "C1.*"), broken("", "--watch"))}
+    )
+    results = [result for each in found.values() for result in each.values()]
+    assert [it for it in results if it.verdict not in (CaseVerdict.PASS, CaseVerdict.INFO)] == []
+    assert {it.case.name for it in results} == {case.name for case in CASES if case.name < "C3"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", DEEP)
-def test_fault_that_lets_a_client_get_nowhere_is_found(fault) -> None:
-    expected, clause = DEEP[fault]
-    result = judge((expected,), *broken(fault))[expected]
-    assert (result.verdict, result.case.clause) == (CaseVerdict.FAIL, clause)
+def test_each_fault_is_found_by_the_case_about_it_and_by_no_other() -> None:
+    clients = {fault: ((name, *CONTROLS), broken(fault)) for fault, (name, _) in FAULTS.items()}
+    found = judge_each(clients)
+    assert {fault: failures(results) for fault, results in found.items()} == {
+        fault: [case] for fault, case in FAULTS.items()
+    }
+    assert all(set(results) == set(clients[fault][0]) for fault, results in found.items())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", WATCHING)
-def test_fault_of_a_watcher_is_found_by_the_case_about_it(fault) -> None:
-    expected, clause = WATCHING[fault]
-    results = judge((expected, "C1.watches"), *broken(fault, "--watch"))
-    failed = [result.case for result in results.values() if result.verdict is CaseVerdict.FAIL]
-    assert [(case.name, case.clause) for case in failed] == [(expected, clause)]
+def test_each_fault_that_lets_a_client_get_nowhere_is_found() -> None:
+    found = judge_each({fault: ((name,), broken(fault)) for fault, (name, _) in DEEP.items()})
+    assert {fault: failures(results) for fault, results in found.items()} == {
+        fault: [case] for fault, case in DEEP.items()
+    }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [("C2.comes-again", "comes-at-once"), ("C2.too-soon", "comes-at-once"), ("C0.silence", "patient")],
-)
-def test_client_that_does_not_look_at_its_clock_is_not_strict(name, fault) -> None:
-    result = judge((name,), *broken(fault), patience_s=20)[name]
-    assert result.verdict is CaseVerdict.NON_STRICT
+def test_each_fault_of_a_watcher_is_found_by_the_case_about_it() -> None:
+    found = judge_each(
+        {fault: ((name, "C1.watches"), broken(fault, "--watch")) for fault, (name, _) in WATCHING.items()}
+    )
+    assert {fault: failures(results) for fault, results in found.items()} == {
+        fault: [case] for fault, case in WATCHING.items()
+    }
 
 
 @pytest.mark.slow
-def test_guest_that_takes_any_protocol_is_not_strict() -> None:
-    result = judge(("C0.protocol",), *broken("any-protocol"))["C0.protocol"]
-    assert result.verdict is CaseVerdict.NON_STRICT
-
-
-@pytest.mark.slow
-def test_client_that_takes_no_seat_leaves_level_2_unimplemented() -> None:
-    result = judge(("C2.plays",), *broken("", "--watch"))["C2.plays"]
-    assert result.verdict is CaseVerdict.UNIMPLEMENTED
-
-
-@pytest.mark.slow
-def test_guest_leaves_level_3_unimplemented() -> None:
-    result = judge(("C3.plays",), *broken(""))["C3.plays"]
-    assert result.verdict is CaseVerdict.UNIMPLEMENTED
+def test_client_that_breaks_no_clause_is_not_strict_or_leaves_a_case_out() -> None:
+    clients = {
+        (name, fault): ((name,), broken(fault, *(["--watch"] if name == "C2.plays" else [])))
+        for name, fault in LENIENT
+    }
+    found = judge_each(clients, patience_s=20)
+    assert {row: results[row[0]].verdict for row, results in found.items()} == LENIENT
 
 
 def test_program_that_cannot_be_started_fails_every_case() -> None:

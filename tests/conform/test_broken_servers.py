@@ -329,4 +329,6 @@ async def test_server_with_a_fault_fails_the_case_that_is_about_it(
         async with running(tmp_path / "data", settings) as server:
             outcome = await judge_server(server.port, fault.case, patience_s=patience_s)
     assert outcome.verdict is CaseVerdict.FAIL, outcome
-    assert [each for each in logged if each["log_level"] == "error"] == []  # it does wrong, and does not break down
+    assert [
+        each for each in logged if each["log_level"] == "error"
+    ] == []  # it does wrong, and does not break down

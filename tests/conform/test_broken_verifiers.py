@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conform.judging import judge
+from conform.judging import failures, judge, judge_each
 
 from truc_conform.result import CaseVerdict, Level
 
@@ -52,33 +52,23 @@ def believing(*extra: str) -> tuple[str, ...]:
     return (sys.executable, str(BELIEVING), "{url}", "--revocation", "{revocation}", *extra)
 
 
-@pytest.fixture(scope="module")
-def believed():
-    return judge(("C3.*", "C4.*"), *believing(), level=Level.C4, jobs=6, patience_s=20.0)
+@pytest.mark.slow
+def test_player_that_believes_everything_fails_every_planted_cheat_and_plays_an_honest_match() -> None:
+    found = judge(("C3.*", "C4.*"), *believing(), level=Level.C4, jobs=12, patience_s=20.0)
+    verdicts = {name: result.verdict for name, result in found.items() if name not in OF_OTHERS}
+    assert {name for name, it in verdicts.items() if it is CaseVerdict.NON_STRICT} == ONLY_BY_THE_RULES
+    assert {name for name, it in verdicts.items() if it is CaseVerdict.PASS} == HONEST
+    assert {name for name, it in verdicts.items() if it is CaseVerdict.FAIL} == (
+        set(verdicts) - HONEST - ONLY_BY_THE_RULES
+    )
 
 
 @pytest.mark.slow
-def test_player_that_believes_everything_fails_every_planted_cheat(believed) -> None:
-    failed = {name for name, result in believed.items() if result.verdict is CaseVerdict.FAIL}
-    assert failed == set(believed) - HONEST - ONLY_BY_THE_RULES - OF_OTHERS
-
-
-@pytest.mark.slow
-def test_cheat_that_only_the_rules_show_is_held_against_nobody(believed) -> None:
-    assert {believed[name].verdict for name in ONLY_BY_THE_RULES} == {CaseVerdict.NON_STRICT}
-
-
-@pytest.mark.slow
-def test_player_that_believes_everything_plays_an_honest_match(believed) -> None:
-    assert {believed[name].verdict for name in HONEST} == {CaseVerdict.PASS}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_fault_in_what_a_player_signs_is_found(fault) -> None:
-    expected, clause = FAULTS[fault]
-    result = judge((expected,), *believing("--fault", fault))[expected]
-    assert (result.verdict, result.case.clause) == (CaseVerdict.FAIL, clause)
+def test_each_fault_in_what_a_player_signs_is_found() -> None:
+    found = judge_each({fault: ((name,), believing("--fault", fault)) for fault, (name, _) in FAULTS.items()})
+    assert {fault: failures(results) for fault, results in found.items()} == {
+        fault: [case] for fault, case in FAULTS.items()
+    }
 
 
 @pytest.mark.slow

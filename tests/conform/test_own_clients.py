@@ -20,17 +20,17 @@ def shortcomings(results) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_bot_passes_every_case_of_a_player_that_verifies() -> None:
-    results = judge((), *PROGRAM, "bot", "{url}", level=Level.C3, patience_s=30.0)
+    results = judge((), *PROGRAM, "bot", "{url}", level=Level.C3, patience_s=30.0, jobs=4)
     assert shortcomings(results) == {}
 
 
 @pytest.mark.slow
 def test_bot_passes_every_case_of_other_games_and_of_long_matches() -> None:
-    results = judge(("C4.*",), *HEEDS_AND_PLAYS, level=Level.C4, patience_s=30.0)
+    results = judge(("C4.*",), *HEEDS_AND_PLAYS, level=Level.C4, patience_s=30.0, jobs=4)
     assert shortcomings(results) == {}
 
 
 @pytest.mark.slow
 def test_watching_passes_every_case_of_a_watcher() -> None:
-    results = judge(("C1.*",), *PROGRAM, "watch", "{url}", level=Level.C1, patience_s=30.0)
+    results = judge(("C1.*",), *PROGRAM, "watch", "{url}", level=Level.C1, patience_s=30.0, jobs=4)
     assert shortcomings(results) == {}

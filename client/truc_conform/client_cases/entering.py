@@ -116,7 +116,7 @@ def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[ClientHarness], No
 
     def arrange(server: ClientHarness) -> None:
         async def listen(message: object) -> bool:
-            if isinstance(message, kind) and await server.overhear(_WAIT_S):
+            if isinstance(message, kind) and (server.unanswered or await server.overhear(_WAIT_S)):
                 server.blame("early", f"it went on before the reply to {type(message).__name__} had come")
             return False
 
