@@ -10,7 +10,7 @@ from truc_client import connecting
 from truc_client.matches import pack_steps
 from truc_protocol import own_steps
 from truc_protocol.blind_mode import sealed_pack as steps
-from truc_protocol.bodies import Mask
+from truc_protocol.bodies import Keys, Lock, Mask
 from truc_protocol.ledger import sealed, sealed_pack
 from truc_protocol.own_steps import Duty, duty, make_keys
 from truc_protocol.wire.capabilities import OWN_OPTIONS
@@ -46,7 +46,8 @@ def turn_nothing_up(pack, secrets, seat):
 
 
 def in_any_place(ledger, record, body):
-    placed = replace(body, k=ledger.k, head=ledger.head) if isinstance(body, Mask) else body
+    is_step = isinstance(body, Mask | Lock | Keys)
+    placed = replace(body, k=ledger.k, head=ledger.head) if is_step else body
     return check_place(ledger, record, placed)
 
 
