@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from simulation.world import World
 
+    _Before = tuple["Machine | None", Any]  # who acted, and the hooks of asynchronous generators
+
 STEP_S: Final = (5e-6, 60e-6)  # what one turn of the scheduler takes, at least and at most
 CALL_S: Final = (20e-6, 400e-6)  # what a call in a thread takes before and after its moment
 _LEAST_S: Final = 1e-6
@@ -194,8 +196,11 @@ class Machine:
     def cancel(self, scope: trio.CancelScope) -> None:
         """Cancel a scope of the machine's, as a signal would."""
         if not self.is_dead:
-            with self._inside():
+            before = self._go_in()
+            try:
                 scope.cancel()
+            finally:
+                self._go_out(before)
             self.wake()
 
     def wake(self) -> None:
@@ -244,11 +249,13 @@ class Machine:
         if number != self._step_number or self.is_dead or self.is_paused:
             return
         self._next_step = inf
-        with self._inside():
-            try:
-                sleeps_s = self._turns.send(self._said)
-            except StopIteration:
-                sleeps_s = None
+        before = self._go_in()
+        try:
+            sleeps_s = self._turns.send(self._said)
+        except StopIteration:
+            sleeps_s = None
+        finally:
+            self._go_out(before)
         if sleeps_s is None:
             self._end()
             self._on_end(self._runner.main_task_outcome)
@@ -259,16 +266,16 @@ class Machine:
         else:
             self._step_at(self.world.now + max(sleeps_s, _LEAST_S))
 
-    @contextmanager
-    def _inside(self) -> "Iterator[None]":
-        """Let this machine's run be the one that Trio knows of."""
-        context = _run.GLOBAL_RUN_CONTEXT.__dict__
-        before = sys.get_asyncgen_hooks()
-        context["runner"] = self._runner
+    def _go_in(self) -> "_Before":
+        """Let this machine's run be the one that Trio knows of; return what was so before."""
+        before = self.world.acting, sys.get_asyncgen_hooks()
+        self.world.acting = self
+        _run.GLOBAL_RUN_CONTEXT.__dict__["runner"] = self._runner
         sys.set_asyncgen_hooks(*self._hooks)
-        try:
-            with self.acting():
-                yield
-        finally:
-            sys.set_asyncgen_hooks(*before)
-            context.clear()
+        return before
+
+    def _go_out(self, before: "_Before") -> None:
+        """Let things be as they were."""
+        self.world.acting, hooks = before
+        sys.set_asyncgen_hooks(*hooks)
+        _run.GLOBAL_RUN_CONTEXT.__dict__.clear()

@@ -300,6 +300,7 @@ class _Run:
             self._nodes.clear()
             self._players.clear()
             gc.collect()
+            gc.freeze()  # what killed machines were in the middle of is never let go, nor looked through again
         finally:
             sys.unraisablehook = hook
             gc.enable()
