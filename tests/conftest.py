@@ -123,8 +123,8 @@ def chrome(tmp_path_factory: pytest.TempPathFactory):
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return twice as many workers as there are cores: many tests spend most of their time waiting for processes."""
-    return 2 * (os.cpu_count() or 1)
+    """Return three times as many workers as there are cores: many tests spend most of their time waiting."""
+    return 3 * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(wrapper=True)

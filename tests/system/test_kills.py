@@ -25,7 +25,7 @@ async def test_nothing_acknowledged_is_lost_by_twelve_kills_of_the_server(tmp_pa
 
 @pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)")
 async def test_nothing_acknowledged_is_lost_by_twenty_faults_of_three_nodes(tmp_path):
-    plan = nodes.Plan(20, 4, seed=5, lease_s=1, pace_s=0.1, acts=10, matches=1, twice=0.8, outages=False)
+    plan = nodes.Plan(20, 4, seed=5, lease_s=1, pace_s=0.3, acts=10, matches=1, twice=0.8, outages=False)
     figures = (await nodes.run(plan, tmp_path)).figures
     assert sum(figures[fault.value] for fault in nodes.Fault) == 20
     assert figures["proven"] == figures["matches"] >= 4
