@@ -7,11 +7,11 @@ Invariant: every problem is told as the field, what was expected and what came, 
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Final, get_args, get_type_hints
+from dataclasses import fields
+from typing import Final
 
 from truc_rules.errors import VariantError, nearest
-from truc_rules.variants.params import params, variant_from_fields
+from truc_rules.variants.params import GROUPS, params, variant_from_fields
 from truc_rules.variants.presets import preset, presets
 from truc_rules.variants.toml_text import as_toml
 from truc_rules.variants.variant import Variant
@@ -20,10 +20,7 @@ MAX_FILE: Final = 32_768
 _FIELDS: Final = tuple(field.name for field in fields(Variant) if field.init)
 _TOP: Final = (*_FIELDS, "base")
 _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    name: tuple(field.name for field in fields(member))
-    for name, hint in get_type_hints(Variant).items()
-    for member in (get_args(hint) or (hint,))
-    if isinstance(member, type) and is_dataclass(member)
+    name: tuple(field.name for field in fields(kind)) for name, kind in GROUPS.items()
 }
 _OWN: Final = ("name", "version")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{2,31}")

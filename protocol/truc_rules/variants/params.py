@@ -6,38 +6,48 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from types import NoneType
-from typing import Literal, TypeAlias, TypeVar, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from truc_rules.errors import VariantError
 from truc_rules.variants.presets import ORDERS
 from truc_rules.variants.toml_text import as_toml
-from truc_rules.variants.variant import (
-    ENGINE,
-    Envido,
-    Flor,
-    Ladder,
-    LastPoint,
-    Pica,
-    Redeal,
-    Scoring,
-    Signals,
-    TurnUp,
-    Variant,
-)
+from truc_rules.variants.variant import ENGINE, Variant
 
 Param: TypeAlias = "bool | int | str | tuple[Param, ...] | None"
-T = TypeVar("T")
 
 _APART = ("name", "version", "pack")
 _NAMES = tuple(sorted(entry.name for entry in fields(Variant) if entry.init and entry.name not in _APART))
 _ENTRY = 2
 _MOST_BITS = 64
 """How long a number can be in a document."""
-_LADDERS: tuple[Literal["x2", "+2", "any", "game", "trut"], ...] = ("x2", "+2", "any", "game", "trut")
 _PACK_AND_ORDER = ("pack", "order")
-_MEMBERS = {name: get_args(hint) or (hint,) for name, hint in get_type_hints(Variant).items()}
-_GROUPS = {name for name, members in _MEMBERS.items() if any(map(is_dataclass, members))}
+
+
+class _Form(NamedTuple):
+    """What a field may hold: some words, anything else of a kind, and whether it may be nil."""
+
+    words: tuple[str, ...]
+    kind: Any
+    is_optional: bool
+
+
+def _forms(group: type) -> dict[str, _Form]:
+    """Return the forms of the fields of a class, by their types, in their order."""
+    return {name: _form(hint) for name, hint in get_type_hints(group).items()}
+
+
+def _form(hint: Any) -> _Form:
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    words = tuple(word for member in members if get_origin(member) is Literal for word in get_args(member))
+    kinds = (member for member in members if member is not NoneType and get_origin(member) is not Literal)
+    return _Form(words, next(kinds, None), NoneType in members)
+
+
+_RULES = {name: form for name, form in _forms(Variant).items() if name in _NAMES}
+GROUPS: dict[str, Any] = {name: form.kind for name, form in _RULES.items() if is_dataclass(form.kind)}
+"""The class of each field that is a group of fields."""
+_OF_GROUPS = {kind: _forms(kind) for kind in GROUPS.values()}
 
 
 def params(variant: Variant) -> tuple[tuple[str, Param], ...]:
@@ -71,44 +81,14 @@ def variant_from_params(name: str, version: int, pack: Sequence[str], params: Se
     Raises:
         VariantError: A field is missing or unknown or has a wrong value, or the fields contradict each other.
     """
-    read = _Fields("", params, _NAMES)
-    return Variant(
-        name=_text("name", name),
-        version=_number("version", version),
-        pack=tuple(_text("pack", card) for card in pack),
-        players=read.numbers("players"),
-        order=read.texts("order"),
-        turnup=_turnup(read.value("turnup")),
-        short_deal=read.flag("short_deal"),
-        redeal=_redeal(read.value("redeal")),
-        tie_leader=read.one_of("tie_leader", ("same", "spoiler")),
-        partner_tie=read.one_of("partner_tie", ("earlier", "leader_only")),
-        all_tied=read.one_of("all_tied", ("eldest", "draw")),
-        hand_rule=read.one_of("hand_rule", ("standard", "put")),
-        ladder=_ladder(read),
-        cap=read.one_of("cap", ("target", "strict", "no_overkill")),
-        ask_window=read.one_of("ask_window", ("b", "ba")),
-        accept=read.one_of("accept", ("explicit", "implicit")),
-        answerer=read.one_of("answerer", ("any", "governor")),
-        alternate=read.one_of("alternate", ("yes", "no", "once")),
-        raise_in_answer=read.flag("raise_in_answer"),
-        remainder=read.one_of("remainder", ("none", "accept", "counter", "last")),
-        concede=read.one_of("concede", ("vs_ask", "any", "on_turn", "governor")),
-        last_point=_last_point(read.value("last_point")),
-        blind=read.flag("blind"),
-        cover_from_trick=read.number("cover_from_trick"),
-        envido=_envido(read.value("envido")),
-        flor=_flor(read.value("flor")),
-        pica=_pica(read.value("pica")),
-        signals=_signals(read.value("signals")),
-        phrases=read.texts("phrases"),
-        show=read.one_of("show", ("none", "owner")),
-        scoring=_scoring(read.value("scoring")),
-        match=read.number("match"),
-        words=_text("words", read.value("words")),
-        absent=read.one_of("absent", ("play", "concede")),
-        reveal=read.one_of("reveal", ("hand", "match")),
-    )
+    read = _fields("", params, _NAMES, {})
+    values: dict[str, Any] = {
+        "name": _text("name", name),
+        "version": _number("version", version),
+        "pack": tuple(_text("pack", card) for card in pack),
+        **{field: _typed(field, read[field], form) for field, form in _RULES.items()},
+    }
+    return Variant(**values)
 
 
 def variant_from_fields(fields: Mapping[str, object], base: Variant | None = None) -> Variant:
@@ -133,9 +113,9 @@ def variant_from_fields(fields: Mapping[str, object], base: Variant | None = Non
 def _over(name: str, known: object, value: object) -> object:
     if name in _PACK_AND_ORDER and isinstance(value, str):
         return _ordered(name, value)
-    if name not in _GROUPS:
+    if name not in GROUPS:
         return value
-    optional = NoneType in _MEMBERS[name]
+    optional = _RULES[name].is_optional
     if value is False and optional:
         return None
     if isinstance(value, Mapping):
@@ -150,154 +130,48 @@ def _ordered(name: str, value: str) -> tuple[str, ...]:
     return ORDERS[value][_PACK_AND_ORDER.index(name)]
 
 
-def _redeal(value: object) -> Redeal | None:
-    if value is None:
-        return None
-    read = _Fields("redeal.", value, ("consent", "max"))
-    often = read.value("max")
-    return Redeal(
-        consent=read.one_of("consent", ("dealer", "all")),
-        max="pack" if often == "pack" else _number("redeal.max", often, least=1, other=', or "pack"'),
-    )
-
-
-def _last_point(value: object) -> LastPoint | None:
-    if value is None:
-        return None
-    read = _Fields("last_point.", value, ("at", "decline", "share", "stake"))
-    return LastPoint(
-        at=read.number("at"),
-        stake=read.number("stake"),
-        decline=read.number("decline"),
-        share=read.flag("share"),
-    )
-
-
-def _turnup(value: object) -> TurnUp | None:
-    if value is None:
-        return None
-    read = _Fields("turnup.", value, (), TurnUp)
-    return TurnUp(
-        cycle=read.texts("cycle"),
-        suits=read.texts("suits"),
-        pieces=read.texts("pieces"),
-        numbers=read.numbers("numbers"),
-        stand_in=_text("turnup.stand_in", read.value("stand_in")),
-    )
-
-
-def _envido(value: object) -> Envido | None:
-    if value is None:
-        return None
-    read = _Fields("envido.", value, ("falta", "fold_bonus", "max_envido", "max_real"), Envido)
-    return Envido(
-        max_envido=read.number("max_envido"),
-        max_real=read.number("max_real"),
-        falta=read.one_of("falta", ("leader", "malas-game", "malas-15")),
-        fold_bonus=read.number("fold_bonus"),
-        settle=read.one_of("settle", ("said", "hand_end")),
-    )
-
-
-def _flor(value: object) -> Flor | None:
-    if value is None:
-        return None
-    read = _Fields("flor.", value, ("claims", "kind"), Flor)
-    return Flor(
-        kind=read.one_of("kind", ("suit", "run")),
-        claims=read.flag("claims"),
-        challenge=read.flag("challenge"),
-        pays=read.one_of("pays", ("all", "own")),
-        reserved=read.flag("reserved"),
-    )
-
-
-def _pica(value: object) -> Pica | None:
-    if value is None:
-        return None
-    read = _Fields("pica.", value, ("max", "min"))
-    return Pica(min=read.number("min"), max=read.number("max"))
-
-
-def _signals(value: object) -> Signals | None:
-    if value is None:
-        return None
-    read = _Fields("signals.", value, ("orders", "truth", "visible_to", "vocabulary"))
-    return Signals(
-        vocabulary=read.texts("vocabulary"),
-        visible_to=read.one_of("visible_to", ("partner", "governor", "table")),
-        truth=read.one_of("truth", ("free", "enforced")),
-        orders=read.one_of("orders", ("none", "binding")),
-    )
-
-
-def _scoring(value: object) -> Scoring:
-    read = _Fields("scoring.", value, ("end_check", "points_per_unit", "target"))
-    return Scoring(
-        target=read.number("target"),
-        points_per_unit=read.number("points_per_unit"),
-        end_check=read.one_of("end_check", ("immediate", "hand_end")),
-    )
-
-
-def _ladder(read: "_Fields") -> Ladder:
-    value = read.value("ladder")
-    for word in _LADDERS:
+def _typed(name: str, value: object, form: _Form) -> Any:
+    """Read a value by its field's form: a flag, a number, a text, a list of either, one of some words, a group of fields."""
+    words, kind, is_optional = form
+    for word in words:
         if word == value:
             return word
-    if isinstance(value, list | tuple):
-        return read.numbers("ladder")
-    raise VariantError(
-        f"ladder: expected a list of stakes, or one of {_listed(_LADDERS)}, got {as_toml(value)}"
-    )
+    if is_dataclass(kind):
+        return None if value is None and is_optional else _group(name, value, kind)
+    if get_origin(kind) is tuple and (isinstance(value, list | tuple) or not words):
+        return tuple(_single(name, item, get_args(kind)[0], least=1) for item in _items(name, value))
+    if words and kind is not int:
+        stakes = "a list of stakes, or " if kind else ""
+        raise VariantError(f"{name}: expected {stakes}one of {_listed(words)}, got {as_toml(value)}")
+    other = "".join(f", or {as_toml(word)}" for word in words)
+    return _single(name, value, kind, least=1 if words else 0, other=other)
 
 
-class _Fields:
-    """A group of fields of a document, read by name and type."""
-
-    def __init__(
-        self, prefix: str, entries: object, expected: Iterable[str], group: type | None = None
-    ) -> None:
-        """Read the fields expected, and those of `group` that have a default, which they have if they are left out."""
-        self.prefix = prefix
-        known = {} if group is None else defaults(group)
-        read = _entries(prefix, entries)
-        for name in expected:
-            if name not in read:
-                raise VariantError(f"{prefix}{name}: expected this field, got none")
-        if strange := sorted(read.keys() - {*expected} - known.keys()):
-            raise VariantError(f"{prefix}{strange[0]}: expected no such field in engine version {ENGINE}")
-        self.entries: dict[str, object] = {**known, **read}
-
-    def value(self, name: str) -> object:
-        return self.entries[name]
-
-    def number(self, name: str) -> int:
-        return _number(self.prefix + name, self.entries[name])
-
-    def numbers(self, name: str) -> tuple[int, ...]:
-        return tuple(
-            _number(self.prefix + name, item, least=1)
-            for item in _items(self.prefix + name, self.entries[name])
-        )
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        return tuple(
-            _text(self.prefix + name, item) for item in _items(self.prefix + name, self.entries[name])
-        )
-
-    def flag(self, name: str) -> bool:
-        value = self.entries[name]
+def _single(name: str, value: object, kind: Any, *, least: int, other: str = "") -> bool | int | str:
+    if kind is bool:
         if isinstance(value, bool):
             return value
-        raise VariantError(f"{self.prefix}{name}: expected true or false, got {as_toml(value)}")
+        raise VariantError(f"{name}: expected true or false, got {as_toml(value)}")
+    return _text(name, value) if kind is str else _number(name, value, least=least, other=other)
 
-    def one_of(self, name: str, options: Sequence[T]) -> T:
-        value = self.entries[name]
-        for option in options:
-            if option == value:
-                return option
-        raise VariantError(f"{self.prefix}{name}: expected one of {_listed(options)}, got {as_toml(value)}")
+
+def _group(name: str, value: object, kind: Any) -> Any:
+    forms, known = _OF_GROUPS[kind], defaults(kind)
+    read = _fields(f"{name}.", value, sorted(forms.keys() - known.keys()), known)
+    return kind(**{field: _typed(f"{name}.{field}", read[field], form) for field, form in forms.items()})
+
+
+def _fields(
+    prefix: str, entries: object, expected: Iterable[str], known: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the entries of a group by name: those expected, and the known ones, which have these values if left out."""
+    read = _entries(prefix, entries)
+    for name in expected:
+        if name not in read:
+            raise VariantError(f"{prefix}{name}: expected this field, got none")
+    if strange := sorted(read.keys() - {*expected} - known.keys()):
+        raise VariantError(f"{prefix}{strange[0]}: expected no such field in engine version {ENGINE}")
+    return {**known, **read}
 
 
 def _entries(prefix: str, entries: object) -> dict[str, object]:
