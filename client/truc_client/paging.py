@@ -6,12 +6,14 @@ Invariants: a transcript is written whole or not at all, and never replaces anot
 
 import os
 from collections import deque
+from collections.abc import Callable
 from itertools import chain, count
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from truc_client.errors import ConnectError, HomeError, RefusedError
 from truc_client.happenings import Fact
+from truc_client.home.home import write_through
 from truc_client.home.transcripts import path_of
 from truc_client.line.line import ServerLine
 from truc_client.line.link import Build
@@ -21,6 +23,7 @@ from truc_protocol.records import Record, body_hash
 from truc_protocol.transcript import MAX_FILE, write_transcript
 from truc_words import Sentence
 
+T = TypeVar("T")
 _FROM_THE_START = -1
 _NOT_GIVEN = (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE)
 
@@ -141,10 +144,7 @@ async def fetch_transcript(line: ServerLine, match: bytes, path: Path) -> Path:
 def _write(path: Path, transcript: bytes) -> None:
     unfinished = path.with_name(f".{path.name}.new")
     try:
-        with open(unfinished, "wb") as file:
-            file.write(transcript)
-            file.flush()
-            os.fsync(file.fileno())
+        write_through(unfinished, transcript)
         os.link(unfinished, path)  # unlike a rename, a link replaces nothing
         unfinished.unlink()
     except OSError as error:
@@ -161,26 +161,40 @@ def free_path(folder: Path, match: bytes) -> Path:
 
 async def list_tables(line: ServerLine, variant: str | None) -> tuple[messages.TableState, ...]:
     """Return every public table, or those of one game."""
-    found: list[messages.TableState] = []
-    after: str | None = None
-    while True:
-        page = await line.request(_tables_after(variant, after))
-        found += page.tables or ()
-        if not page.more or not page.tables:
-            return tuple(found)
-        after = _next(after, page.tables[-1].table)
+
+    def ask(after: str | None) -> Build:
+        return lambda n: messages.ListTables(id=n, variant=variant, after=after)
+
+    return await _ascending(line, ask, lambda page: page.tables, lambda state: state.table)
 
 
 async def list_players(line: ServerLine) -> tuple[messages.PlayerState, ...]:
     """Return every player who is connected."""
-    found: list[messages.PlayerState] = []
+
+    def ask(after: str | None) -> Build:
+        return lambda n: messages.ListPlayers(id=n, after=after)
+
+    return await _ascending(line, ask, lambda page: page.players, lambda state: state.player)
+
+
+async def _ascending(
+    line: ServerLine,
+    ask: Callable[[str | None], Build],
+    items: Callable[[messages.Ok], tuple[T, ...] | None],
+    place: Callable[[T], str],
+) -> tuple[T, ...]:
+    """Return the items of every page; a list whose places do not ascend would never end."""
+    found: list[T] = []
     after: str | None = None
     while True:
-        page = await line.request(_players_after(after))
-        found += page.players or ()
-        if not page.more or not page.players:
+        page = await line.request(ask(after))
+        found += (newest := items(page) or ())
+        if not page.more or not newest:
             return tuple(found)
-        after = _next(after, page.players[-1].player)
+        last = place(newest[-1])
+        if after is not None and last <= after:
+            raise ConnectError(Sentence("failures.bad_list", last=repr(last), after=repr(after)))
+        after = last
 
 
 async def list_standings(
@@ -218,18 +232,3 @@ def _standings_from(variant: str, seats: int, first: int) -> Build:
 
 def _matches_after(after: bytes | None) -> Build:
     return lambda n: messages.ListMatches(id=n, after=after)
-
-
-def _tables_after(variant: str | None, after: str | None) -> Build:
-    return lambda n: messages.ListTables(id=n, variant=variant, after=after)
-
-
-def _players_after(after: str | None) -> Build:
-    return lambda n: messages.ListPlayers(id=n, after=after)
-
-
-def _next(after: str | None, last: str) -> str:
-    """Return where the next page begins; a list that does not ascend would never end."""
-    if after is not None and last <= after:
-        raise ConnectError(Sentence("failures.bad_list", last=repr(last), after=repr(after)))
-    return last

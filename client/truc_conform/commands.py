@@ -35,7 +35,7 @@ def _run_options(command: Callable[..., None]) -> Callable[..., None]:
     return _cases(_seed(_json(_page(_jobs(command)))))
 
 
-@click.command(epilog=f"Levels: {_LEVELS}.", short_help="Judge a client with scripted servers.")
+@click.command(epilog=f"Levels: {_LEVELS}.")
 @click.option(
     "--level",
     type=click.Choice(list(Level), case_sensitive=False),
@@ -77,7 +77,7 @@ def client(
     _conclude(Report(shlex.join(command), asked or "all levels", seed, results, cases), as_data, page)
 
 
-@click.command(short_help="Judge a server with scripted clients.")
+@click.command()
 @_run_options
 @click.option(
     "--timeout",
@@ -120,7 +120,7 @@ def server(
     _conclude(Report(address, _SERVER, seed, results, len(server_cases.CASES)), as_data, page)
 
 
-@click.command(name="cases", short_help="List the cases, what each expects, and its clause.")
+@click.command(name="cases")
 @click.argument("pattern", default="*")
 def list_cases(pattern: str) -> None:
     """List the cases whose names match PATTERN, as in 'C2.*': what each expects, and the clause it is about."""

@@ -1,8 +1,7 @@
 """A program as a table of commands, each of which is imported when it runs.
 
 What names no command, such as `--version`, `--help` and the list that a shell completes, costs the start of Python and
-of click alone: a command's libraries take half a second and more. Invariant: the lines of the table are those of the
-commands themselves; a test compares them.
+of click alone: a command's libraries take half a second and more. A command has its line in a list from the table.
 """
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
@@ -88,14 +87,15 @@ class Program(OneLineGroup):
 def listed(*named: tuple[str, str, str]) -> Commands:
     """Return the commands of a table, by name: where each is, as `module:attribute`, and its line in a list."""
     return Commands(
-        {name: partial(_imported, place) for name, place, _ in named},
+        {name: partial(_imported, place, line) for name, place, line in named},
         {name: click.Command(name, short_help=line) for name, _, line in named},
     )
 
 
-def _imported(place: str) -> click.Command:
+def _imported(place: str, line: str) -> click.Command:
     module, _, attribute = place.partition(":")
     command: click.Command = getattr(import_module(module), attribute)
+    command.short_help = line
     return command
 
 

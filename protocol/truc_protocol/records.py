@@ -106,6 +106,18 @@ def tag_of(body: Body | type[Body]) -> str:
     return str(body.__struct_config__.tag)
 
 
+def kind_of(body: Body | type[Body]) -> str:
+    """Return the tag without what stands before it in every tag."""
+    return tag_of(body).removeprefix("truc/1/")
+
+
+def is_of_kind(body: bytes, *kinds: type[Body]) -> bool:
+    """Tell by its tag alone whether a signed body is of one of these kinds."""
+    return body[2:].startswith(
+        tuple(tag_of(kind).encode() for kind in kinds)
+    )  # after the heads of array and text
+
+
 _OWN: Final[msgspec.msgpack.Decoder[AnyBody]] = msgspec.msgpack.Decoder(AnyBody)
 _SEATS: Final[msgspec.msgpack.Decoder[bodies.Act | bodies.Release]] = msgspec.msgpack.Decoder(
     bodies.Act | bodies.Release

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from truc_rules import TABLE_OPTIONS, Variant, presets
+from truc_rules import Variant, presets
 from truc_rules import preset as preset_named
 from truc_words.catalogue import local_words
 from truc_words.played_hand import cards_of, hand_of, told_hand
@@ -46,16 +46,6 @@ _ALWAYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {"deal": ("page.dealer",), "tricks": ("page.trick", "page.tied")}
 )
 """By chapter: what every game of the family has in common."""
-
-
-def games() -> tuple[str, ...]:
-    """Return the names of all games that come with the software."""
-    return presets()
-
-
-def table_rules() -> tuple[str, ...]:
-    """Return the names of the rules that a table may change, where its game has them."""
-    return TABLE_OPTIONS
 
 
 def listed_games(lang: str) -> Iterator[str]:

@@ -7,10 +7,9 @@ from client.running import Process, run
 from protocol.peers import Table
 from rows import each_row
 
-from truc_rules import preset, with_options
+from truc_rules import preset, presets, with_options
 from truc_terminal.commands.output import FailedError
 from truc_terminal.main import main
-from truc_words.rules_page import games
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +93,7 @@ def test_no_flipped_byte_goes_unnoticed(truc, transcript) -> None:
 
 def test_rules_lists_every_game(truc) -> None:
     told = truc("rules").output.splitlines()
-    assert [line.split()[0] for line in told if line.startswith("  ")] == list(games())
+    assert [line.split()[0] for line in told if line.startswith("  ")] == list(presets())
     assert (
         "  put                    52 cards; the three is on top (2 players, 52 cards, to 5, one game)" in told
     )

@@ -15,9 +15,9 @@ from rows import each_row
 from truc_client.home.home import open_home
 from truc_client.home.store import HomeStore, Pin
 from truc_protocol.setup import Opts
+from truc_rules import presets
 from truc_terminal.main import main
 from truc_words import LANGUAGES
-from truc_words.rules_page import games
 
 
 def completed(*arguments: str) -> list[str]:
@@ -40,7 +40,7 @@ def test_every_command_is_completed() -> None:
 
 def test_games_and_languages_are_completed() -> None:
     for command in (("demo", "--variant"), ("bot", "--create"), ("rules",)):
-        assert completed(*command, "") == list(games())
+        assert completed(*command, "") == list(presets())
     assert completed("play", "--lang", "") == list(LANGUAGES)
     found = ShellComplete(main, {}, "truc", "_TRUC_COMPLETE").get_completions(["rules"], "club")
     assert [(item.type, item.value) for item in found] == [("file", "club")]  # where a game may stand

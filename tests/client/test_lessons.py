@@ -18,7 +18,7 @@ from rows import each_row
 from truc_bots import Tried
 from truc_client import careful, connect, play_match
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, YourTurn
-from truc_rules import preset
+from truc_rules import preset, presets
 from truc_terminal.replay_model.board import Board, Laid, LaidTrick
 from truc_terminal.replay_model.faces import faces_of
 from truc_terminal.screen.drawing import Setting
@@ -28,7 +28,6 @@ from truc_terminal.styles import Advice
 from truc_words import LANGUAGES, Speech
 from truc_words.house_variants import read_variant
 from truc_words.primer import Primer
-from truc_words.rules_page import games
 
 PLAYS = ("play 3o", "play 1c", "play 4b", "raise 2")
 OWN = (
@@ -299,7 +298,7 @@ def test_won_trick_is_told_with_the_card_that_took_it() -> None:
 
 @each_row("lang", LANGUAGES)
 def test_every_game_is_taught_in_every_language(lang) -> None:
-    for game in games():
+    for game in presets():
         lessons = Lessons(game, setting(game, lang=lang))
         assert Primer(preset(game)).order in lessons.first[-1], game
         assert len(lessons.of(turn(f"play {preset(game).pack[0]}"))) == 1, game

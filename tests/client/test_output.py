@@ -11,8 +11,9 @@ from protocol.forge import small
 from protocol.peers import Table
 from rich.console import Console
 
-from truc_terminal.commands.output import FailedError, say, tell
+from truc_terminal.commands.output import FailedError, tell
 from truc_terminal.main import main
+from truc_terminal.screen.wrapping import say
 
 
 @pytest.fixture(scope="module")

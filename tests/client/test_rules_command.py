@@ -16,9 +16,9 @@ from truc_client.errors import ConnectError
 from truc_protocol.audit import Result
 from truc_protocol.messages import Ok
 from truc_protocol.transcript import MAX_FILE
-from truc_rules import preset
+from truc_rules import preset, presets
 from truc_words.house_variants import read_variant
-from truc_words.rules_page import games, rules_page
+from truc_words.rules_page import rules_page
 from truc_words.variant_files import variant_file
 
 CLUB_TRUC = 'name = "club-truc"\nversion = 3\nbase = "truc-french"\nmatch = 1\n[scoring]\ntarget = 5\n'
@@ -90,7 +90,7 @@ def test_file_written_for_a_preset_is_a_variant_to_start_from(truc) -> None:
 @pytest.mark.slow
 def test_games_of_a_server_are_listed_without_a_key_and_a_home(truc, club_server, tmp_path) -> None:
     told = truc("--from", club_server.url)
-    assert [line.split()[0] for line in told.stdout.splitlines()] == [*games(), "club-truc"]
+    assert [line.split()[0] for line in told.stdout.splitlines()] == [*presets(), "club-truc"]
     assert not (tmp_path / "home").exists()
 
 

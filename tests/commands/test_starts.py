@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 
-import click
 import pytest
 
 from truc_conform.main import main as conform
@@ -57,11 +56,3 @@ def test_completing_the_name_of_a_command_imports_none(program) -> None:
         program, [], SLOW, **{variable: "bash_complete", "COMP_WORDS": program, "COMP_CWORD": "1"}
     )
     assert ("plain,completion" in printed, slow) == (True, "")
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_table_has_the_lines_of_the_commands(program) -> None:
-    main = PROGRAMS[program]
-    context = click.Context(main)
-    told = {name: main.get_command(context, name).get_short_help_str(1000) for name in main.commands}
-    assert told == {name: command.get_short_help_str(1000) for name, command in main.commands.items()}

@@ -6,7 +6,7 @@ import pytest
 from rows import each_row
 
 from truc_rules import Envido, Flor, LastPoint, Redeal, params, preset, presets
-from truc_words.rules_page import CHAPTERS, games, rules_page, variant_summary
+from truc_words.rules_page import CHAPTERS, rules_page, variant_summary
 from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
 CATALAN = preset("truc-catalan")
@@ -69,7 +69,7 @@ def test_every_field_of_every_group_is_told(name):
                 assert rules_page(changed) != rules_page(variant), f"{group}.{field.name}"
 
 
-@each_row("name", games())
+@each_row("name", presets())
 def test_page_has_no_empty_sentence(name):
     assert [
         line for line in rules_page(preset(name)).splitlines() if line in ("*", "* ") or "None" in line

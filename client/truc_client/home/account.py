@@ -62,15 +62,10 @@ class Player:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Account(Player):
     """A player whose store is open."""
 
-    home: Home
-    name: str
-    is_guest: bool
-    store: HomeStore = field(repr=False)
-    on_new_key: OnNewKey = field(default=_ignore, repr=False, compare=False)
-    on_delay: OnDelay = field(default=_ignore, repr=False, compare=False)
+    store: HomeStore = field(repr=False, kw_only=True)
 
     def key(self, first_spk: bytes) -> SigningKey:
         """Return the player's key for one server, derived from the first key pinned for that server."""
@@ -84,4 +79,4 @@ def open_account(player: Player) -> Account:
         HomeError: It cannot be used.
     """
     store = HomeStore(player.home.state)
-    return Account(player.home, player.name, player.is_guest, store, player.on_new_key, player.on_delay)
+    return Account(player.home, player.name, player.is_guest, player.on_new_key, player.on_delay, store=store)

@@ -111,6 +111,14 @@ def told_why(key: str, path: Path) -> Iterator[None]:
         raise HomeError(Sentence(key, path=path, reason=reason)) from error
 
 
+def write_through(file: int | Path, content: bytes) -> None:
+    """Write a file, by its name or its descriptor, through to the disk."""
+    with open(file, "wb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
 def has_seed(home: Home) -> bool:
     """Tell whether this home has a player already."""
     return home.seed.exists()
@@ -142,10 +150,7 @@ def write_seed(home: Home, seed: bytes) -> None:
             descriptor = os.open(home.seed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError as error:
             raise HomeError(Sentence("failures.key_there", path=home.seed)) from error
-        with open(descriptor, "wb") as file:
-            file.write(seed)
-            file.flush()
-            os.fsync(file.fileno())
+        write_through(descriptor, seed)
 
 
 def kept_name(home: Home) -> str | None:
@@ -222,10 +227,7 @@ def accept_revocation(home: Home, text: str) -> bytes:
         home.revoked.mkdir(mode=0o700, exist_ok=True)
         path = home.revoked / f"{fingerprint(public)}.txt"
         unfinished = path.with_name(f".{path.name}.new")
-        with open(unfinished, "w", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        write_through(unfinished, text.encode("ascii"))
         unfinished.replace(path)
     return public
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from truc_client.errors import HomeError, SignedBeforeError
 from truc_protocol.bodies import Act, Rekey, Resign, Sub
 from truc_protocol.crypto.keys import box_key
-from truc_protocol.records import SERVER, SIGNATURE_BYTES, Record, tag_of
+from truc_protocol.records import SERVER, SIGNATURE_BYTES, Record, is_of_kind
 from truc_protocol.wire.handshake import Pin
 from truc_words import Sentence
 
@@ -110,22 +110,12 @@ class Statement(NamedTuple):
     @property
     def begins_chain(self) -> bool:
         """Whether it begins a new chain, for one's own seat or for one taken over."""
-        return _is_one_of(_CHAIN_TAGS, self.body)
+        return is_of_kind(self.body, Rekey, Sub)
 
     @property
     def is_decision(self) -> bool:
         """Whether it is an act or a resignation."""
-        return _is_one_of(_DECISION_TAGS, self.body)
-
-
-_HEADERS: Final = 2
-"""The bytes before the tag of a body that is signed: those of a short array and of a short text."""
-_CHAIN_TAGS: Final = (tag_of(Rekey).encode(), tag_of(Sub).encode())
-_DECISION_TAGS: Final = (tag_of(Act).encode(), tag_of(Resign).encode())
-
-
-def _is_one_of(tags: tuple[bytes, ...], body: bytes) -> bool:
-    return body[_HEADERS:].startswith(tags)
+        return is_of_kind(self.body, Act, Resign)
 
 
 _Attempt = tuple[int, bytes, bytes, bytes | None]

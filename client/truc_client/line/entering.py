@@ -209,8 +209,3 @@ def _login(
     key = account.key(server.pin.first)
     signed = authenticate(key, server, cn=nonce, hello_frame=protocol.hello_frame(Role.SERVER))
     return KeyLogin(id=1, body=signed.body, sig=signed.sig, name=account.name, invite=address.invite)
-
-
-def is_unknown_token(error: RefusedError) -> bool:
-    """Tell whether the server no longer knows a guest's token."""
-    return error.code == Code.BAD_TOKEN

@@ -28,7 +28,7 @@ from truc_protocol.messages import (
     ServerMessage,
     SignedAct,
 )
-from truc_protocol.records import tag_of
+from truc_protocol.records import is_of_kind
 from truc_protocol.wire.connection import Connection, Failure, Pulse, pulse
 from truc_protocol.wire.encoding import MistakenPeerError
 from truc_words import Sentence
@@ -86,14 +86,9 @@ Build = Callable[[int], ClientMessage]
 OnAnswer = Callable[[Answer], None]
 
 
-_HEADERS: Final = 2
-"""The bytes before the tag of a body that is signed: those of a short array and of a short text."""
-_KEYS_TAG: Final = tag_of(Keys).encode()
-
-
 def _waits_for_others(message: ClientMessage) -> bool:
     """Tell whether a request is answered only when other players have done theirs: keys of mode blind are when all are in."""
-    return isinstance(message, SignedAct) and message.body[_HEADERS:].startswith(_KEYS_TAG)
+    return isinstance(message, SignedAct) and is_of_kind(message.body, Keys)
 
 
 class Asked(NamedTuple):

@@ -25,7 +25,7 @@ from truc_client.errors import (
 )
 from truc_client.home.account import Account, Delay
 from truc_client.line.dialing import Dial
-from truc_client.line.entering import Demands, Entered, Met, enter, is_unknown_token, meet
+from truc_client.line.entering import Demands, Entered, Met, enter, meet
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.wire.handshake import Pin
 from truc_words import Sentence
@@ -203,7 +203,7 @@ async def _enter_known(visit: Visit) -> Entered:
     try:
         return await _enter(visit)
     except RefusedError as error:
-        if not is_unknown_token(error):
+        if error.code != Code.BAD_TOKEN:
             raise
     store = visit.account.store
     pin = store.pin(visit.address.server)

@@ -18,12 +18,11 @@ from truc_client.paging import records_of
 from truc_protocol.bodies import End
 from truc_protocol.checks import CheckError
 from truc_protocol.messages import History, MatchRecord, Ok, Snapshot
-from truc_protocol.records import Record, parse, tag_of
+from truc_protocol.records import Record, kind_of, parse
 from truc_words import Sentence
 
 MAX_HELD: Final = 4096
 """How many records may wait for those before them."""
-_TAG: Final = "truc/1/"
 
 
 class CatchingUp:
@@ -116,7 +115,7 @@ class CatchingUp:
             body = parse(Record(message.signer, message.body, message.sig))
         except CheckError as error:
             self.match.audit.doubt(error.check, error.message)
-        kind = tag_of(body).removeprefix(_TAG)
+        kind = kind_of(body)
         self._say(RecordUnchecked(message.k, kind, message.means))
         if isinstance(body, End):
             self._done(self)

@@ -11,11 +11,11 @@ from contextlib import suppress
 from copy import copy
 from functools import reduce
 from pathlib import Path
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NoReturn
 
 from truc_client.errors import CheckFailedError, KeptEvidence, UnboundError
 from truc_client.happenings import Fact
-from truc_client.home.store import HomeStore, Statement
+from truc_client.home.store import AcceptedPlace, HomeStore, Statement
 from truc_client.home.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
 from truc_protocol.acts import Held
 from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict, compare
@@ -35,21 +35,6 @@ from truc_protocol.transcript import Transcript
 _GARBLED: Final = "C18"
 
 
-class Mark(NamedTuple):
-    """A position and head accepted before a restart."""
-
-    k: int
-    head: bytes
-
-
-class FailedCheck(NamedTuple):
-    """A failed check: how it failed, and who is to blame."""
-
-    check: str
-    message: str
-    culprit: str | None
-
-
 class LiveAudit:
     """One match, checked as it comes; `aside` is its transcript that was set aside, to compare with."""
 
@@ -59,7 +44,7 @@ class LiveAudit:
         evidence: Path,
         store: HomeStore,
         own: OwnSeat | None = None,
-        mark: Mark | None = None,
+        mark: AcceptedPlace | None = None,
         *,
         aside: Path | None = None,
     ) -> None:
@@ -181,14 +166,14 @@ class LiveAudit:
         self._compare(own, second)
         self._compare(own, (*own, record))  # it may name another position
         evidence = Evidence(self.file.document, own, second)
-        self._refuse(FailedCheck("C33", f"position {k} was sent again with another record", None), evidence)
+        self._refuse(CheckError("C33", f"position {k} was sent again with another record"), evidence)
 
     def _compare(self, first: tuple[Record, ...], second: tuple[Record, ...]) -> None:
         """Check that two lists of records, of this match or of its table, do not contradict each other."""
         document = self.file.document
         found = compare(Transcript(document, first), Transcript(document, second))
         if found:
-            failed = FailedCheck(found[0].check, found[0].message, found[0].culprit)
+            failed = CheckError(found[0].check, found[0].message, found[0].culprit)
             self._stop(failed, Evidence(document, first, second))
 
     def check_reached(self, k: int | None) -> None:
@@ -223,12 +208,12 @@ class LiveAudit:
             refuted = error.refutation
             if refuted.culprit is None and self.file.records and not self._is_replaying:
                 self._check_word(record)
-            failed = FailedCheck(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit)
+            failed = CheckError(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit)
             self._refuse(failed, self._with(record, *self._complaint(refuted.check)), is_record=True)
         ledger = self._auditor.ledger
         if self._mark and ledger and ledger.k == self._mark.k and ledger.head != self._mark.head:
             message = f"another head at {ledger.k} than was accepted before"
-            self._refuse(FailedCheck("C33", message, None), self._with(record), is_record=True)
+            self._refuse(CheckError("C33", message), self._with(record), is_record=True)
         if self._failing and finding.k is not None and not self._is_replaying:
             self._check_failing(finding.k, record)
         if finding.k is not None and self._own is not None and record.signer == self._own.seat + 1:
@@ -280,7 +265,7 @@ class LiveAudit:
             return
         code = reprlib.repr(refusal.body.code)
         message = f"the server refused the body at position {at} ({code}) and the rules allow it there"
-        self._stop(FailedCheck("C35", message, "server"), evidence)
+        self._stop(CheckError("C35", message, "server"), evidence)
 
     def _allows(self, record: Record) -> bool:
         try:
@@ -298,7 +283,7 @@ class LiveAudit:
     def _fail_refused(self, refusal: SignedRefusal, record: Record) -> NoReturn:
         code = reprlib.repr(refusal.body.code)
         message = f"record {self.ledger.k - 1}: the server goes on with a body that it had refused ({code})"
-        self._refuse(FailedCheck("C35", message, "server"), self._with(record, refusal), is_record=True)
+        self._refuse(CheckError("C35", message, "server"), self._with(record, refusal), is_record=True)
 
     def _with(self, record: Record, *items: EvidenceItem) -> Evidence:
         return Evidence(self.file.document, (*self.file.records, record), items=items)
@@ -309,7 +294,7 @@ class LiveAudit:
         Raises:
             CheckFailedError: Always.
         """
-        self._stop(FailedCheck(check, message, culprit), self._evidence_so_far())
+        self._stop(CheckError(check, message, culprit), self._evidence_so_far())
 
     def doubt(self, check: str, message: str) -> NoReturn:
         """Refuse something that nobody has signed.
@@ -317,25 +302,25 @@ class LiveAudit:
         Raises:
             UnboundError: Always.
         """
-        self._refuse(FailedCheck(check, message, None), self._evidence_so_far())
+        self._refuse(CheckError(check, message), self._evidence_so_far())
 
     def _evidence_so_far(self) -> Evidence:
         return Evidence(self.file.document, tuple(self.file.records))
 
-    def _refuse(self, failed: FailedCheck, evidence: Evidence, *, is_record: bool = False) -> NoReturn:
+    def _refuse(self, failed: CheckError, evidence: Evidence, *, is_record: bool = False) -> NoReturn:
         """Stop for good if somebody is to blame; a failure in the kept file means a change there, and blames nobody."""
         if failed.culprit is not None and not self._is_replaying:
             self._stop(failed, evidence)
         raise UnboundError(failed.check, failed.message, lambda: self._keep(evidence), is_record=is_record)
 
-    def _stop(self, failed: FailedCheck, evidence: Evidence) -> NoReturn:
+    def _stop(self, failed: CheckError, evidence: Evidence) -> NoReturn:
         why = f"{failed.check}: {failed.message}"
         self._store.stop(body_hash(evidence.records[0]), why)
         if self._auditor.ledger is not None:
             self._store.stop(self._auditor.ledger.setup.mid, why)
         with suppress(OSError):  # a full disk changes nothing
             self.file.sync()
-        raise CheckFailedError(*failed, self._keep(evidence))
+        raise CheckFailedError(failed.check, failed.message, failed.culprit, self._keep(evidence))
 
     def _keep(self, evidence: Evidence) -> KeptEvidence | None:
         name = f"{self.file.path.stem}-{evidence.name or len(self.file.records)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from truc_client.errors import CheckFailedError, ClientError, HomeError, StoppedError, UnboundError
 from truc_client.happenings import TranscriptSetAside
-from truc_client.home.store import HeldChain, Joined, Slot, Statement
+from truc_client.home.store import AcceptedPlace, HeldChain, Joined, Slot, Statement
 from truc_client.home.transcripts import (
     Evidence,
     TranscriptFile,
@@ -23,7 +23,7 @@ from truc_client.home.transcripts import (
     watched_path,
 )
 from truc_client.matches.agreement import TableAgreement
-from truc_client.matches.live_audit import LiveAudit, Mark
+from truc_client.matches.live_audit import LiveAudit
 from truc_client.matches.offers import BoxedReader, ClearReader
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.signer import Intent, SeatKey, Signer, Tenure, check_tenure, join_terms, links_of
@@ -351,7 +351,7 @@ def _own_seat(seat: int, held: tuple[HeldChain, ...], links: tuple[Chain | None,
     return OwnSeat(seat, box_key(held[0].secret), links[0]) if held else OwnSeat(seat, generate_box_key())
 
 
-def _mark(joined: Joined | None) -> Mark | None:
+def _mark(joined: Joined | None) -> AcceptedPlace | None:
     if joined is None or joined.k is None or joined.head is None:
         return None
-    return Mark(joined.k, joined.head)
+    return AcceptedPlace(joined.k, joined.head)

@@ -180,7 +180,7 @@ class Signer:
         if ledger.sealed is None and ledger.phase is Phase.CALLED and seat in missing(ledger):
             return self.release()
         if ledger.phase is Phase.ENDED and seat not in ledger.acks:
-            return self._keep(Slot("ack"), Ack(self._mid, *ledger.parallel, seat))
+            return self.keep(Slot("ack"), Ack(self._mid, *ledger.parallel, seat))
         if is_exhausted(ledger, seat + 1) and may_rekey(ledger, seat):
             return self._rekey(after_loss=False)
         return None
@@ -198,14 +198,6 @@ class Signer:
         """Return what was signed for a place of this match."""
         return self._store.statement(self._mid, slot)
 
-    def keep(self, slot: Slot, body: Body) -> Statement:
-        """Sign a body and store it.
-
-        Raises:
-            SignedBeforeError: Another one was signed for this place.
-        """
-        return self._keep(slot, body)
-
     def release(self) -> Statement | None:
         """Sign this seat's link of the open deal.
 
@@ -218,7 +210,7 @@ class Signer:
         link = self._links_of(held).link(j + 1)
         body = Release(self._mid, *self._ledger.parallel, j, self._own.seat, link)
         try:
-            return self._keep(Slot("release", j), body)
+            return self.keep(Slot("release", j), body)
         except SignedBeforeError as error:
             # whoever gets two releases of one deal under different heads can choose between two cuts
             message = f"a release for deal {j} is asked for again under another head"
@@ -242,7 +234,7 @@ class Signer:
         """Sign the record that begins a chain; None if this position has another signed body: the next one will do."""
         self._come_into()
         try:
-            statement = self._keep(Slot("act", self._ledger.k), body, held)
+            statement = self.keep(Slot("act", self._ledger.k), body, held)
         except SignedBeforeError:
             return None
         self._chains[held.x] = held
@@ -287,7 +279,7 @@ class Signer:
             fold(self._ledger, Record(self._own.seat + 1, b"", b""), body)
         except CheckError as error:
             raise ChoiceError(Sentence("failures.offered_against_rules", why=error.message)) from error
-        return self._keep(Slot("act", self._ledger.k), body)
+        return self.keep(Slot("act", self._ledger.k), body)
 
     def resign(self) -> Statement:
         """Sign that this side gives the match up.
@@ -295,7 +287,7 @@ class Signer:
         Raises:
             SignedBeforeError: An act was signed for this position.
         """
-        return self._keep(Slot("act", self._ledger.k), Resign(*self._here, self._own.seat))
+        return self.keep(Slot("act", self._ledger.k), Resign(*self._here, self._own.seat))
 
     def kept(self) -> Statement | None:
         """Return what was already signed for the current position; nothing else may be sent."""
@@ -319,7 +311,12 @@ class Signer:
         self._store.keep_refusal(self._mid, Slot("act", k), refusal.body + refusal.sig)
         return read
 
-    def _keep(self, slot: Slot, body: Body, chain: HeldChain | None = None) -> Statement:
+    def keep(self, slot: Slot, body: Body, chain: HeldChain | None = None) -> Statement:
+        """Sign a body and store it, with the chain that it begins, if any.
+
+        Raises:
+            SignedBeforeError: Another one was signed for this place.
+        """
         encoded = encode(body)
         statement = Statement(encoded, self._own.key.sign(encoded))
         return self._store.keep_statement(self._mid, slot, statement, self._place, chain)

@@ -17,12 +17,10 @@ from truc_protocol.audit import Finding
 from truc_protocol.bodies import AnyBody, Close, Deal, Lend, Share, Sub
 from truc_protocol.facts import counts_least, means
 from truc_protocol.ledger import Ledger
-from truc_protocol.records import parse, tag_of
+from truc_protocol.records import is_of_kind, kind_of, parse
 from truc_rules import Seat, View, view
 
-_TAG = "truc/1/"
 _SIDES = 2  # with so few seats nobody has a partner, and only partners see signs
-_SUB = tag_of(Sub).encode()
 
 
 def view_of(ledger: Ledger, seat: int | None) -> View | None:
@@ -38,7 +36,7 @@ def record_told(audit: LiveAudit, seat: int | None, finding: Finding) -> list[Ha
     body, k, ledger = finding.body, finding.k, audit.seen
     opened = audit.opened if isinstance(body, Close) else None
     facts = means(body, ledger, finding.events, opened)
-    kind = tag_of(body).removeprefix(_TAG)
+    kind = kind_of(body)
     told: list[Happening] = [
         RecordSeen(-1 if k is None else k, kind, tuple(facts), counts_least(ledger), view_of(ledger, seat)),
         *_cards_told(audit, seat, body),
@@ -92,7 +90,7 @@ def _players(audit: LiveAudit) -> tuple[str, ...]:
     """Return the names of those who play now; substitutes came in by `sub` records."""
     names = {at: taken.name for at, taken in enumerate(audit.ledger.setup.seats)}
     for record in audit.file.records:
-        if _SUB in record.body[: len(_SUB) + 2]:
+        if is_of_kind(record.body, Sub):
             sub = parse(record)
             names |= {sub.seat: sub.name} if isinstance(sub, Sub) else {}
     return tuple(name.decode(errors="replace") for name in names.values())

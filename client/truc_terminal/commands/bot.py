@@ -45,7 +45,7 @@ class Work(NamedTuple):
     play: BotPlay
 
 
-@click.command(short_help="Play as a bot.")
+@click.command()
 @click.argument("address", required=False)
 @click.option("--table", "code", help="Sit down at the table with this code.")
 @click.option("--create", "variant", help="Open a table of this game; see `truc rules`.")

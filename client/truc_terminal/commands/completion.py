@@ -12,16 +12,16 @@ from click.shell_completion import CompletionItem
 from truc_client.errors import ClientError, HomeError
 from truc_commands.completion import Values, complete_values
 from truc_protocol.setup import Opts
+from truc_rules import TABLE_OPTIONS, presets
 from truc_terminal.commands.kept_matches import KeptFile, kept_files, own_transcripts
 from truc_terminal.commands.server_lookup import known_servers
 from truc_words import LANGUAGES
-from truc_words.rules_page import games, table_rules
 
 _KEPT_BESIDE: Final = ("transcript",)  # chosen like a term, but not a term of a match
 
 
 def _options() -> Iterator[str]:
-    return (f"{name}=" for name in (*Opts._fields, *_KEPT_BESIDE, *table_rules()))
+    return (f"{name}=" for name in (*Opts._fields, *_KEPT_BESIDE, *TABLE_OPTIONS))
 
 
 def _known_servers() -> tuple[str, ...]:
@@ -48,12 +48,12 @@ def _own_matches() -> Iterator[CompletionItem]:
 _VALUES: Final[Mapping[str, Values]] = {
     "address": _known_servers,
     "files": _own_matches,
-    "game": games,
+    "game": presets,
     "lang": lambda: LANGUAGES,
     "match": _own_matches,
     "options": _options,
     "server": _known_servers,
-    "variant": games,
+    "variant": presets,
 }
 """The possible values of a parameter, by its name, in whichever command."""
 

@@ -30,7 +30,7 @@ def _clock(_context: click.Context, _option: click.Parameter, given: str | None)
         raise click.BadParameter(told(str(error), spoken())) from error
 
 
-@click.command(short_help="Open a table, and invite others.")
+@click.command()
 @click.argument("address", required=False)
 @click.argument("variant", required=False, metavar="VARIANT")
 @click.option("--seats", type=int, help="Number of seats.")
@@ -85,7 +85,7 @@ def _chosen(clock: TableClock | None, reveal: str | None, options: Options) -> O
     return {**named, **options}
 
 
-@click.command(short_help="Sit down at a table, by its link.")
+@click.command()
 @click.argument("link")
 @click.argument("code", required=False)
 @manner_options

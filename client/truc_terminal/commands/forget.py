@@ -16,7 +16,7 @@ from truc_terminal.commands.terminal import confirmed
 from truc_words import Sentence
 
 
-@click.command(short_help="Ask a server to forget you.")
+@click.command()
 @click.argument("server", required=False)
 @click.option("--guest", is_flag=True, help="Forget the guest that this home is there, not the key.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

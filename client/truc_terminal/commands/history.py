@@ -22,11 +22,12 @@ from truc_protocol.audit import Result, Verdict
 from truc_protocol.messages import PlayedMatch
 from truc_terminal.commands.kept_matches import KeptFile, checked, kept_file, kept_files, one_match
 from truc_terminal.commands.language import lang_option, spoken
-from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say, tell, usage_error
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, tell, usage_error
 from truc_terminal.commands.player import at_server, own_home, own_player
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.verify import severest, verify
 from truc_terminal.plain_values import verdict_facts
+from truc_terminal.screen.wrapping import say
 from truc_terminal.verdicts import EXIT_CODES, as_played, game_name, moves_ruled, quoted_name, side_score
 from truc_words import Sentence, Speech, side_name
 
@@ -36,7 +37,7 @@ _ID: Final = 16
 _ID_DIGITS: Final = 64
 
 
-@click.command(cls=FindingCommand, short_help="List your matches, and fetch their transcripts.")
+@click.command(cls=FindingCommand)
 @click.argument("server", required=False)
 @click.option(
     "--get", "wanted", metavar="MATCH", help="Fetch this match's transcript from SERVER and verify it."

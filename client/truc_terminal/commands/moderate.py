@@ -15,7 +15,7 @@ from truc_words import Sentence
 _SAY: Final = "say"
 
 
-@click.command(short_help="Keep order at a server, as a moderator.")
+@click.command()
 @click.argument("do", type=click.Choice(get_args(Moderation)), metavar="kick|ban|unban|mute|unmute|say")
 @click.argument("what")
 @click.option("--hours", type=click.IntRange(1, 87_600), help="For how long a ban or mute holds.")

@@ -10,7 +10,6 @@ from typing import IO, Any
 
 import click
 from rich.console import Console
-from rich.text import Text
 
 from truc_client.errors import HomeError
 from truc_client.verifying import trouble
@@ -70,10 +69,3 @@ class Output(Console):
         error = sys.exception()
         if error is not None:
             raise error
-
-
-def say(console: Console, line: str, style: str = "") -> None:
-    """Print a line, wrapped between words on a terminal, which nothing in it can control."""
-    told = printable(line)
-    for part in wrapped(told, console.width) if console.is_terminal else [told]:
-        console.print(Text(part, style=style), soft_wrap=True)

@@ -172,7 +172,7 @@ class _LeftError(Exception):
     """The input has ended at a question: the player wants nothing more."""
 
 
-@click.command(short_help="Play at a server, in person.")
+@click.command()
 @click.argument("address", required=False)
 @click.option("--table", "code", help="Sit down at the table with this code.")
 @click.option("--variant", help="The game; see `truc rules`.")

@@ -24,7 +24,7 @@ _WORDS: Final = ("name", "tag", "game")
 """The columns that hold words, not numbers."""
 
 
-@click.command(short_help="Show who is best in a game at a server.")
+@click.command()
 @click.argument("address", required=False)
 @click.argument("game", required=False, metavar="GAME")
 @click.option(
@@ -53,7 +53,7 @@ def leaderboard(address: str | None, game: str | None, *, seats: int | None, top
         tell(Sentence("ratings.nobody", game=game, n=count, flag="--seats"))
 
 
-@click.command(short_help="Show how a player stands at a server.")
+@click.command()
 @click.argument("address", required=False)
 @click.argument("player", required=False)
 @lang_option

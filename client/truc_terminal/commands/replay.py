@@ -16,7 +16,7 @@ from truc_terminal.verdicts import EXIT_CODES, shortened
 from truc_words import Sentence, Speech
 
 
-@click.command(cls=FindingCommand, short_help="Step through a match.")
+@click.command(cls=FindingCommand)
 @click.argument("match", required=False, metavar="[FILE|MATCH]")
 @click.option(
     "--seat", type=click.IntRange(min=0), help="Show it as this seat saw it, from 0; else all cards open."

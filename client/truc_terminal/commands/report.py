@@ -7,13 +7,14 @@ import click
 from truc_protocol.audit import Result
 from truc_terminal.commands.kept_matches import transcript_meant
 from truc_terminal.commands.language import lang_option, spoken
-from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say, unusable
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, unusable
 from truc_terminal.replay_model.stages import replay_of
+from truc_terminal.screen.wrapping import say
 from truc_terminal.verdicts import EXIT_CODES, shortened, verdict_lines
 from truc_words import Speech
 
 
-@click.command(cls=FindingCommand, short_help="Make a page of a match, to look at and step through.")
+@click.command(cls=FindingCommand)
 @click.argument("match", required=False, metavar="[FILE|MATCH]")
 @click.option(
     "-o",

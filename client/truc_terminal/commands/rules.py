@@ -79,7 +79,7 @@ def game_called(given: str) -> ListedGame:
 _TRANSCRIPT: Final = ".truc"
 
 
-@click.command(short_help="List the games, or print the rules of one.")
+@click.command()
 @click.argument("game", required=False, metavar="[NAME|FILE]")
 @click.option("--from", "address", metavar="ADDRESS", help="Ask the server at ADDRESS for its games.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print a file with every field, to make a variant of.")

@@ -10,17 +10,18 @@ from rich.console import Console
 from truc_protocol.audit import Result
 from truc_terminal.commands.kept_matches import transcript_meant
 from truc_terminal.commands.language import lang_option, spoken
-from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError
 from truc_terminal.plain_values import failure_facts
 from truc_terminal.replay_model.annotating import Annotated, Annotator, Commitment
 from truc_terminal.replay_model.retelling import Telling
+from truc_terminal.screen.wrapping import say
 from truc_terminal.verdicts import EXIT_CODES, refutation_line, shortened, verdict_lines
 from truc_words import Speech, shown_name, told, words_of_check
 
 _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
 
-@click.command(cls=FindingCommand, short_help="Show a transcript record by record.")
+@click.command(cls=FindingCommand)
 @click.argument("match", required=False, metavar="[FILE|MATCH]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each record.")
 @lang_option

@@ -228,7 +228,7 @@ async def follow_list(
             live.update(drawn(tables.by(trio.current_time())), refresh=True)
 
 
-@click.command(short_help="List the public tables of a server.")
+@click.command()
 @click.argument("address", required=False)
 @click.option("--variant", help="Only tables of this game; see `truc rules`.")
 @click.option("--follow", is_flag=True, help="Stay, and show every change, until Ctrl-C.")

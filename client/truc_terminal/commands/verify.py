@@ -20,9 +20,10 @@ from truc_client.verifying import examine_files
 from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
 from truc_terminal.commands.kept_matches import file_meant
 from truc_terminal.commands.language import lang_option, spoken
-from truc_terminal.commands.output import FindingCommand, Output, UnusableError, say, tell, unusable
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, tell, unusable
 from truc_terminal.commands.player import INTERRUPTED, home_as_is
 from truc_terminal.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
+from truc_terminal.screen.wrapping import say
 from truc_terminal.verdicts import (
     EXIT_CODES,
     agreement_lines,
@@ -38,7 +39,7 @@ from truc_words import Sentence, Speech
 _SEVERITY = (1, 2, 3)
 
 
-@click.command(cls=FindingCommand, short_help="Check transcripts, every record of them.")
+@click.command(cls=FindingCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE|MATCH...")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object for each file, and for what two show."

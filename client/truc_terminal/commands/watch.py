@@ -19,7 +19,7 @@ from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.watching import Watcher
 
 
-@click.command(short_help="Watch a table to the end of its match.")
+@click.command()
 @click.argument("address", metavar="LINK")
 @click.argument("code", required=False)
 @click.option(

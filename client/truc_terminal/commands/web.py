@@ -26,7 +26,7 @@ _MOST: Final = 65_535
 _WINDOWS: Final = frozenset({"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"})
 
 
-@click.command(short_help="Play in a browser, by the page of this program.")
+@click.command()
 @click.argument("address", required=False)
 @click.option(
     "--port", type=click.IntRange(0, _MOST), default=PORT, show_default=True, help="Port of the page, here."

@@ -43,7 +43,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
 from truc_protocol.facts import means
 from truc_protocol.ledger import Ledger
-from truc_protocol.records import SERVER, Phase, Record, parse, tag_of
+from truc_protocol.records import SERVER, Phase, Record, kind_of, parse
 from truc_protocol.setup import MatchTerms
 from truc_protocol.transcript import read_document_item, read_records
 from truc_rules import View, view
@@ -302,7 +302,7 @@ def _view(ledger: Ledger) -> View | None:
 
 def _kind(record: Record) -> str:
     try:
-        return tag_of(parse(record)).removeprefix("truc/1/")
+        return kind_of(parse(record))
     except CheckError:
         return "unknown"
 

@@ -16,7 +16,7 @@ from truc_protocol.setup import Opts, read_opts
 from truc_rules import VariantError, preset
 from truc_terminal.replay_model.board import Board
 from truc_terminal.screen.drawing import Setting
-from truc_terminal.screen.questions import meanings, named, talk_typed
+from truc_terminal.screen.questions import BESIDE, meanings, named, talk_typed
 from truc_terminal.screen.wrapping import said_again
 from truc_words import Speech, Talk, move_meaning, time_label, typed_name
 from truc_words.primer import Primer
@@ -25,8 +25,6 @@ from truc_words.rules_page import Chapter
 TABLE: Final = "table"
 _RULES: Final = "rules"
 _ANSWERS: Final = ("accept", "decline")
-_BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit")
-"""What may be typed beside the moves."""
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "deal": ("cut", "tap", "deal", "redeal", "stand", "blind"),
@@ -98,7 +96,7 @@ def explained(subject: Subject, setting: Setting, rules: Mapping[str, Chapter]) 
         )
     if chapter is not None and chapter in rules:
         yield from ("", rules[chapter].heading, *rules[chapter].text.splitlines())
-    elif subject.typed in _BESIDE:
+    elif subject.typed in BESIDE:
         yield said["explain_end"]
     elif not is_move:
         yield said["no_subject"].format(got=said_again(subject.typed), chapters=headings)

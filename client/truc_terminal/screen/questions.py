@@ -96,8 +96,9 @@ _WAITING: Final = {
     "opening": "waiting_opening",
     **dict.fromkeys(_DEALING, "waiting_dealing"),
 }
-_BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit", "? table", "? rules")
-"""What may be typed beside the moves."""
+BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit")
+"""What may be typed beside the moves, and questions."""
+_QUESTIONS: Final = ("? table", "? rules")
 
 
 class Key(NamedTuple):
@@ -243,7 +244,9 @@ def question(
         for choice in options
         for word in (choice.line, short_label(option_label(choice, board, setting)))
     ]
-    words = tuple(dict.fromkeys([*moves, *talk_typed(setting), *commands_typed(_BESIDE, setting.speech)]))
+    words = tuple(
+        dict.fromkeys([*moves, *talk_typed(setting), *commands_typed((*BESIDE, *_QUESTIONS), setting.speech)])
+    )
     if turn is None or not turn.must:
         return Question(text=f"{awaited} >" if awaited else "", words=words)
     keys = tuple(

@@ -88,7 +88,7 @@ from truc_terminal.screen.questions import (
     question,
     unnumbered,
 )
-from truc_terminal.screen.wrapping import wrapped
+from truc_terminal.screen.wrapping import say
 from truc_terminal.verdicts import level_line, quoted, verdict_lines
 from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, time_label, told
 from truc_words.rules_page import Chapter
@@ -164,9 +164,8 @@ class Screen:
 
         Nothing in them can control the terminal.
         """
-        for line in map(printable, told(text, self.lang, self._setting.speech.words).split("\n")):
-            for part in (line,) if self.is_plain else wrapped(line, self._console.width):
-                self._console.print(Text(part, style=style), soft_wrap=True)
+        for line in told(text, self.lang, self._setting.speech.words).split("\n"):
+            say(self._console, line, style)
 
     def note(self, key: str, style: str = "", **values: object) -> None:
         """Print a line of the catalogue."""

@@ -10,6 +10,9 @@ from collections.abc import Iterable
 from textwrap import wrap
 from typing import Final
 
+from rich.console import Console
+from rich.text import Text
+
 from truc_words import printable
 
 _COMMAND: Final = re.compile(r"(?<=: )truc [^;]*")
@@ -49,3 +52,10 @@ def wrapped(line: str, width: int) -> list[str]:
         break_on_hyphens=False,
     )
     return spaced(parts) or [""]
+
+
+def say(console: Console, line: str, style: str = "") -> None:
+    """Print a line, wrapped between words on a terminal, which nothing in it can control."""
+    told = printable(line)
+    for part in wrapped(told, console.width) if console.is_terminal else [told]:
+        console.print(Text(part, style=style), soft_wrap=True)
