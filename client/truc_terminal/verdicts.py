@@ -80,12 +80,12 @@ def as_played(verdict: Verdict, speech: Speech) -> Speech:
     return Speech(speech.lang, preset(str(verdict.variant)).words) if known else speech
 
 
-def level_line(level: str, speech: Speech = ENGLISH) -> str:
+def level_line(level: str, speech: Speech) -> str:
     """Return what the assurance level of a match means: whether all, some or none of its players have keys."""
     return speech.say("screen.level", level=level, meaning=Sentence(f"screen.level_{level.lower()}"))
 
 
-def game_name(variant: str | None, *, is_preset: bool, speech: Speech = ENGLISH) -> str:
+def game_name(variant: str | None, *, is_preset: bool, speech: Speech) -> str:
     """Return the name of a game; a table may have its own rules under the name of a known one."""
     return f"{variant}" if is_preset else speech.say("verdict.house_rules", game=variant)
 
@@ -100,7 +100,7 @@ def named_seat(name: str, seat: int, speech: Speech = ENGLISH) -> str:
     return speech.say("verdict.seat", n=seat, name=quoted_name(name, seat))
 
 
-def seat_name(seat: int, speech: Speech = ENGLISH) -> str:
+def seat_name(seat: int, speech: Speech) -> str:
     """Return what a seat is called without the name of its player."""
     return speech.say("together.seat", n=seat)
 
@@ -145,7 +145,7 @@ def _proven(verdict: Verdict, speech: Speech) -> str:
     return speech.say("verdict.proven", entropy=speech.separated([entropy, *moves_ruled(verdict, speech)]))
 
 
-def moves_ruled(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
+def moves_ruled(verdict: Verdict, speech: Speech) -> Iterator[str]:
     """Yield how many moves of the losing side were the server's, if any: any of them may have decided the match."""
     if verdict.losers_ruled:
         yield speech.say("verdict.moves_ruled", n=verdict.losers_ruled, moves=verdict.losers_moves)
@@ -172,14 +172,14 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
-def refutation_line(refutation: Refutation | None, players: Sequence[str], speech: Speech = ENGLISH) -> str:
+def refutation_line(refutation: Refutation | None, players: Sequence[str], speech: Speech) -> str:
     """Return what failed and who is to blame, as far as the records show it."""
     has_culprit = refutation is not None and refutation.culprit is not None
     failed = with_names(shortened(str(refutation)), players)
     return failed if has_culprit else speech.say("verdict.nobody_blamed", failed=failed)
 
 
-def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) -> str:
+def result_line(verdict: Verdict, names: list[str], speech: Speech) -> str:
     """Return who won, how, and the score, with what in the result is only the server's word."""
     score = score_words(verdict.score, names, speech)
     if verdict.reason is None:
@@ -199,7 +199,7 @@ def score_words(score: Sequence[SideScore], names: Sequence[str], speech: Speech
     )
 
 
-def side_score(score: SideScore, speech: Speech = ENGLISH) -> str:
+def side_score(score: SideScore, speech: Speech) -> str:
     """Return the score of a side: the games won, and the units and points in the current one."""
     games, upper, points = score
     won = [speech.counted("game", games)] if games else []
@@ -272,7 +272,7 @@ class SeatRow(NamedTuple):
     signed: str
 
 
-def seat_rows(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[SeatRow]:
+def seat_rows(verdict: Verdict, speech: Speech) -> Iterator[SeatRow]:
     """Yield, for each seat, how far its newest signature binds what happened."""
     for seat, name in enumerate(verdict.players):
         covered = verdict.covered[seat]
@@ -282,7 +282,7 @@ def seat_rows(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[SeatRow]:
         yield SeatRow(seat, quoted_name(name, seat), kind, signed)
 
 
-def contradiction_lines(together: Together, files: Sequence[Path], speech: Speech = ENGLISH) -> Iterator[str]:
+def contradiction_lines(together: Together, files: Sequence[Path], speech: Speech) -> Iterator[str]:
     """Yield what pairs of transcripts show: the first of each kind with its meaning, and how many more there are."""
     groups: dict[tuple[int, int, str, str], list[Contradiction]] = {}
     for each in together.contradictions:
@@ -303,7 +303,7 @@ def _players(file: Examined, k: int | None) -> Sequence[str]:
     return file.verdict.players if k is None else file.verdict.players_at(k)
 
 
-def agreement_lines(together: Together, speech: Speech = ENGLISH) -> Iterator[str]:
+def agreement_lines(together: Together, speech: Speech) -> Iterator[str]:
     """Yield, for each match, how far its transcripts agree, and that different matches are not compared."""
     for each in together.agreements:
         yield speech.say(_agreement(each), n=len(each.files), k=each.records - 1)
@@ -318,7 +318,7 @@ def _agreement(each: Agreement) -> str:
     return "together.agree" if each.is_whole else "together.differ"
 
 
-def evidence_line(each: Weighed, together: Together, speech: Speech = ENGLISH) -> str:
+def evidence_line(each: Weighed, together: Together, speech: Speech) -> str:
     """Return what an item of evidence says, and what it refutes."""
     failed = each.refutation
     at = None if failed is None else failed.k

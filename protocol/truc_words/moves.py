@@ -62,7 +62,7 @@ def _taken(line: str, hints: Hints) -> str:
     return _REST if line == f"{_RAISE} {_REST}" and "stake" in hints and "declined" not in hints else ""
 
 
-def move_key(line: str, answering: str = "") -> str:
+def move_key(line: str, answering: str) -> str:
     """Return the key of a move line in the catalogues; to answer `rest` with a raise is to take it."""
     kind, *rest = line.split()
     if kind == _RAISE and answering == _REST:
@@ -86,7 +86,7 @@ def plain_label(
     return words.label.format(card=" ".join(map(card, rest)), stake=speech.stake(value), value=value)
 
 
-def local_label(line: str, hints: Hints, speech: Speech, *, answering: str = "") -> str | None:
+def local_label(line: str, hints: Hints, speech: Speech, *, answering: str) -> str | None:
     """Return the game's own words for a move line, or None if it has none."""
     moves, general = speech.local.moves, move_key(line, answering)
     # a word for accepting a stake is not one for accepting new cards

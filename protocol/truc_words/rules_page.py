@@ -123,7 +123,7 @@ def rules_page(variant: Variant, lang: str = "en") -> str:
     return f"# {variant.name}\n\n{version}\n\n{chapters(variant, lang)}{hand_chapter(variant, lang)}"
 
 
-def hand_chapter(variant: Variant, lang: str = "en") -> str:
+def hand_chapter(variant: Variant, lang: str) -> str:
     """Return the chapter with a hand of the game's family, played out; empty if there is none."""
     say, hand = Wording(lang, variant.words), hand_of(variant.words)
     if hand is None:

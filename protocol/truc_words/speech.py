@@ -125,7 +125,7 @@ def joined(names: Sequence[str], speech: Speech) -> str:
     return speech.catalogue.said["and"].join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def side_name(side: int, players: Sequence[str], speech: Speech = ENGLISH) -> str:
+def side_name(side: int, players: Sequence[str], speech: Speech) -> str:
     """Return how a side is called: by the names of its seats."""
     return joined(players[side::2], speech)
 

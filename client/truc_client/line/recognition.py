@@ -50,7 +50,7 @@ class Shown(NamedTuple):
 
 
 def recognise(
-    hello: ServerHello, shown: Shown, address: Address, account: Account, moved: Pin | None = None
+    hello: ServerHello, shown: Shown, address: Address, account: Account, moved: Pin | None
 ) -> ServerIdentity:
     """Check who answers, remember its key and report it if it is new.
 

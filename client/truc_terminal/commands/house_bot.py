@@ -91,9 +91,7 @@ def result_of(ended: MatchEnded) -> str:
     return Sentence("commands.bot_result", told=line, **found).told(spoken())
 
 
-async def serve_until_ended(
-    address: Address, player: Player, play: BotPlay, *, is_of_server: bool = False
-) -> None:
+async def serve_until_ended(address: Address, player: Player, play: BotPlay, *, is_of_server: bool) -> None:
     """Answer every call of a server, which may come and go, until SIGTERM or Ctrl-C tells the process to end.
 
     A bot that the server itself has started also ends with its standard input, and keeps no transcript of a proven match:

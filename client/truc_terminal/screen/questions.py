@@ -51,9 +51,7 @@ def _is_number(word: str) -> bool:
     return word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS
 
 
-def find_choice(
-    turn: YourTurn, text: str, names: Names = lambda _choice: ()
-) -> tuple[Choice | None, int | None]:
+def find_choice(turn: YourTurn, text: str, names: Names) -> tuple[Choice | None, int | None]:
     """Return the option that a line means, by its move line or one of its `names`; for `cut 12` also the place."""
     found = _named(turn, text, names)
     if found is not None:

@@ -122,7 +122,7 @@ def refused(status: HTTPStatus, words: str, *headers: Header, why: str | None = 
 
 
 def _stored(
-    content: bytes, kind: str, cache: str, headers: tuple[Header, ...] = (), vary: str = "Accept-Encoding"
+    content: bytes, kind: str, cache: str, headers: tuple[Header, ...], vary: str = "Accept-Encoding"
 ) -> _Stored:
     packed = gzip.compress(content, mtime=0) if len(content) >= _LEAST_PACKED else content
     etag = f'"{sha256(content).hexdigest()[:32]}"'

@@ -124,7 +124,7 @@ def _demands(ledger: Ledger) -> Iterator[tuple[str, str, tuple[type[AnyBody], ..
             yield "C24", "the hand is over, expected links to be opened, or its close", _TO_CLOSE
 
 
-def take_seat_step(ledger: Ledger, body: StepBody, *, is_known: bool = False) -> Taken:
+def take_seat_step(ledger: Ledger, body: StepBody, *, is_known: bool) -> Taken:
     """Take what a seat does with the pack; what `is_known` was checked before.
 
     Raises:

@@ -138,7 +138,7 @@ class Routes:
         patience_s: float,
         directory: Directory,
         links: Carrier,
-        board: Board | None = None,
+        board: Board | None,
     ) -> None:
         self._node = node
         self._public = public

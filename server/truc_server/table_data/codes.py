@@ -18,7 +18,7 @@ SHARES: Final = len(_ALPHABET)
 """Into so many shares all codes of a length fall, equally large: nodes that draw from different ones never draw the same."""
 
 
-def draw_code(length: int, share: int | None = None) -> str:
+def draw_code(length: int, share: int | None) -> str:
     """Return a code that nobody can guess, from a share of all codes if one is given; a table may have it already.
 
     A share costs 5 of the bits that nobody can guess.
