@@ -283,6 +283,11 @@ class Page(ReadPage):
             uploadThroughput=-1,
         )
 
+    def withheld(self, *urls: str) -> None:
+        """From now on nothing is loaded whose address matches one of these, in the page and the workers that it has by now."""
+        for session in (self._session, *self._workers):
+            self.browser.ask("Network.setBlockedURLs", session, urls=list(urls))
+
     def room(self, origin: str, quota: int | None) -> None:
         """Let a site store no more than so many bytes, or as much as it likes again."""
         limit = {} if quota is None else {"quotaSize": quota}

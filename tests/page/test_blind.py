@@ -26,6 +26,9 @@ MATCHES = [
 SEALED = words()["sealed"]
 OF_A_NEW_TABLE = words()["new_table"]
 REPLAYED = "document.querySelector('.replay .badge.ok')?.textContent"
+WAITED = """beside.addEventListener('message', ({ data }) => {
+  if (data.what === 'line' && data.state === 'waiting') globalThis.hasWaited = true
+})"""
 BADGE = "document.querySelector('.badge.ok')?.textContent"
 
 
@@ -60,11 +63,28 @@ def test_a_match_outlives_a_reload_and_a_killed_server_within_a_hand(chrome, own
         for player in players:
             player.begin(5, is_first=True)
         assert all(player.play()["isOver"] for player in players)
-        assert [player.page.look(BADGE) for player in players] == [SEALED["badge"]] * 2
+        for player in players:  # the other's acknowledgement may be checked still
+            player.page.wait_until(f"{BADGE} === {json.dumps(SEALED['badge'])}")
         assert all(verify(player.saved()).host_saw_no_card for player in players)
         first.go(f"/m/{first.page.wait_for(KEPT)}")
         first.page.wait_until(f"{REPLAYED} === {json.dumps(SEALED['badge'])}")
         for player in players:
+            without_lost_connections(player.page)
+
+
+def test_a_connection_lost_while_what_deals_is_loaded_costs_no_more_than_the_connection(
+    chrome, web_server
+) -> None:
+    with people(chrome, web_server, 2) as players:
+        first, second = players
+        code = first.create(NAMES[0], "truc-french", 2, DEALS)
+        first.page.withheld("*/lib/blind/dealing.mjs")
+        first.page.look(WAITED)
+        second.sit(code, NAMES[1])
+        first.page.wait_until("globalThis.hasWaited")
+        first.page.withheld()
+        for player in players:
+            player.page.wait_until("document.querySelector('.hand .k')")
             without_lost_connections(player.page)
 
 

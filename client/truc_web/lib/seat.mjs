@@ -218,10 +218,12 @@ export class Seat {
       return player === undefined || pk === null || player === fingerprint(pk)
     })
     must(isShown, 'C9', null)
-    own.mid = setup.mid
     const [, , , , pack] = /** @type {any[]} */ (decode(doc))
-    Object.assign(this, { own, setup, pack, ledger: await ledgerOf(setup), hands: [], dealing: null })
-    if (setup.terms.mode === 'blind') this.dealing = new (await import('./blind/dealing.mjs')).Dealing(this)
+    const ledger = await ledgerOf(setup)
+    const dealing = setup.terms.mode === 'blind' ? new (await import('./blind/dealing.mjs')).Dealing(this) : null
+    // Nothing has changed where loading failed, as when the connection is lost: the match begins again on the next one.
+    own.mid = setup.mid
+    Object.assign(this, { own, setup, pack, ledger, hands: [], dealing })
     await this.save()
   }
 
