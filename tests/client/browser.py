@@ -17,6 +17,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
@@ -274,7 +275,7 @@ class Page(ReadPage):
         self.ask("Emulation.setEmulatedMedia", features=told)
 
     def network(self, *, is_there: bool) -> None:
-        """Take the network away, or give it back."""
+        """Take the network away, and with it what its workers have open, or give it back."""
         self.ask(
             "Network.emulateNetworkConditions",
             offline=not is_there,
@@ -282,6 +283,14 @@ class Page(ReadPage):
             downloadThroughput=-1,
             uploadThroughput=-1,
         )
+        for worker in (
+            () if is_there else self._workers
+        ):  # what is open stays so in the browser's own pretence
+            ask = partial(self.browser.ask, session=worker)
+            kind = ask("Runtime.evaluate", expression="WebSocket.prototype")["result"]["objectId"]
+            found = ask("Runtime.queryObjects", prototypeObjectId=kind)["objects"]["objectId"]
+            close = "function () { for (const each of this) each.close() }"
+            ask("Runtime.callFunctionOn", objectId=found, functionDeclaration=close)
 
     def withheld(self, *urls: str) -> None:
         """From now on nothing is loaded whose address matches one of these, in the page and the workers that it has by now."""
@@ -302,7 +311,7 @@ class Page(ReadPage):
         """Return how many bytes JavaScript holds, of the page and its workers, once what nobody needs any more is gone."""
         used = 0
         for session in (self._session, *self._workers):
-            with suppress(RefusedError):  # a worker may have ended
+            with suppress(RefusedError):  # a worker may end just now
                 self.browser.ask("HeapProfiler.collectGarbage", session)
                 used += int(self.browser.ask("Runtime.getHeapUsage", session)["usedSize"])
         return used
@@ -329,8 +338,8 @@ class Page(ReadPage):
                 self.complaints.append(params)
             case "Runtime.consoleAPICalled" if params["type"] in ("error", "warning", "assert"):
                 self.complaints.append(params)
-            case "Target.attachedToTarget":
-                self._listen(params["sessionId"])
+            case "Target.attachedToTarget" | "Target.detachedFromTarget":
+                self._follow(params["sessionId"], is_there=method == "Target.attachedToTarget")
             case "Browser.downloadProgress" if params["state"] == "completed":
                 self._saved.append(params["guid"])
             case "Network.requestWillBeSent":
@@ -340,8 +349,11 @@ class Page(ReadPage):
             case "Network.loadingFinished":
                 self.requests.setdefault(params["requestId"], {})["bytes"] = params["encodedDataLength"]
 
-    def _listen(self, session: str) -> None:
-        """Hear of the mistakes of a worker, and of what it asks for."""
+    def _follow(self, session: str, *, is_there: bool) -> None:
+        """Hear of the mistakes of a worker, and of what it asks for, as long as it is there."""
+        if not is_there:
+            self._workers = [each for each in self._workers if each != session]
+            return
         self._workers.append(session)
         self.browser.attend(session, self)
         for domain in ("Runtime", "Log", "Network"):
