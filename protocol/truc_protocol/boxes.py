@@ -221,11 +221,9 @@ def open_sign_of_seat(key: UpwardKey, mid: bytes, *, sender: int, at: int, recei
     Raises:
         BoxError: Made for another seat or position, or not a sign.
     """
-    what = f"sign from seat {sender} at {at}"
-    _check_length(what, box, NONCE_BYTES)
-    aad = write(["truc/1/sign", mid, receiver, at, sender])
-    plaintext = _unseal(what, key, box[:NONCE_BYTES], box[NONCE_BYTES:], aad)
-    return _word(what, _decode(what, unpad(plaintext)))
+    return _open_sign(
+        f"sign from seat {sender} at {at}", key, box, ["truc/1/sign", mid, receiver, at, sender]
+    )
 
 
 def open_sign_up(key: UpwardKey, mid: bytes, *, seat: int, at: int, to: int, box: bytes) -> str:
@@ -234,10 +232,12 @@ def open_sign_up(key: UpwardKey, mid: bytes, *, seat: int, at: int, to: int, box
     Raises:
         BoxError: Made for another seat or position, or not a sign.
     """
-    what = f"sign to seat {to} at {at}"
+    return _open_sign(f"sign to seat {to} at {at}", key, box, ["truc/1/sign-up", mid, seat, at, to])
+
+
+def _open_sign(what: str, key: UpwardKey, box: bytes, place: list[Any]) -> str:
     _check_length(what, box, NONCE_BYTES)
-    nonce, sealed = box[:NONCE_BYTES], box[NONCE_BYTES:]
-    plaintext = _unseal(what, key, nonce, sealed, write(["truc/1/sign-up", mid, seat, at, to]))
+    plaintext = _unseal(what, key, box[:NONCE_BYTES], box[NONCE_BYTES:], write(place))
     return _word(what, _decode(what, unpad(plaintext)))
 
 

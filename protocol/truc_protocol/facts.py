@@ -48,37 +48,6 @@ RECORD_FACTS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
 }
 """What the records themselves say, besides the rules' events: fields and meaning of each `what`."""
 
-STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
-    "phase": (
-        "str",
-        "always",
-        "the [phase](connection.md#a-match): `between`, `called`, `hand`, `over` or `ended`",
-    ),
-    "score": (
-        "two arrays of three int",
-        "always",
-        "[games, upper, points] of side 0 and of side 1; `upper` counts units (truts), and is 0 in games without them",
-    ),
-    "paused": ("true", "while the match is paused", "nobody may decide, whatever `waiting` says"),
-    "waiting": (
-        "array of int",
-        "in `called`; from the draw on, in `between` and `hand`",
-        "in `called` the seats whose release is missing; otherwise those that decide, as far as everybody may know,"
-        " and none where a record of the server comes next",
-    ),
-    "dealer": (
-        "int",
-        "from the draw on, in `between` and `hand`",
-        "the seat that deals; between two hands, the one that deals next",
-    ),
-    "stake": ('int, `"game"` or `"trut"`', "as `dealer`", "what the hand is worth at present"),
-    "tricks": (
-        "array of int or nil",
-        "as `dealer`",
-        "the side that won each finished trick, nil for a tie",
-    ),
-}
-"""Fields of the fact `state`: the type of each, when it is there, what it says."""
 _ASIDES: Final = {"pause": "pause_asked", "resume": "resume_asked", "resign": "resigned"}
 """What a seat says that is not a move: the kind of the act, and its fact."""
 # looked up once: an Enum lookup is expensive

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from rows import each_row
 
+from truc_docs.protocol.exchanges import COURSES, EVERY
 from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Direction
-from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.records import KINDS
 from truc_protocol.records import tag_of as kind_tag
 from truc_protocol.wire.capabilities import CAPABILITIES, is_name

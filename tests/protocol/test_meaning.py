@@ -4,10 +4,11 @@ from protocol.peers import Table
 from protocol.shared import sharing_table
 
 from truc_docs.protocol.examples import EXAMPLES
+from truc_docs.protocol.registries import STATE_FIELDS
 from truc_protocol.bodies import Close, Deal, Open, Proxy
 from truc_protocol.codec import pack, unpack
 from truc_protocol.dealing import DealtCards
-from truc_protocol.facts import RECORD_FACTS, STATE_FIELDS, means, state_fact
+from truc_protocol.facts import RECORD_FACTS, means, state_fact
 from truc_protocol.ledger import Ledger, fold
 from truc_protocol.messages import Snapshot
 from truc_protocol.records import Record, parse

@@ -1,8 +1,8 @@
 """Which codes answer which requests, as seen on the connections of servers while a test runs."""
 
+from truc_docs.protocol.exchanges import COURSES, EVERY
 from truc_protocol.errors import Code
 from truc_protocol.messages import Direction, Request
-from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.wire.capabilities import BROUGHT_BY
 from truc_protocol.wire.connection import Connection, Role
 

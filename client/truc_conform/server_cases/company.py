@@ -16,11 +16,10 @@ from truc_conform.raw_seat import Seat
 from truc_conform.server_cases.watch import watching
 from truc_conform.server_visit import ServerVisit, case, row
 from truc_protocol.errors import Code
-from truc_protocol.messages import Direction
-from truc_protocol.messages.exchanges import COURSES
+from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.wire.capabilities import BROUGHT_BY
 
-_OPTIONAL: Final = BROUGHT_BY.keys() & COURSES[Direction.TO_SERVER].keys()
+_OPTIONAL: Final = BROUGHT_BY.keys() & {row.tag for row in MESSAGES if row.direction is Direction.TO_SERVER}
 """The requests that a capability brings."""
 MOST_LINES: Final = 40  # more at once than anybody can read
 _CHAT: Final = "lobby.md#chat"

@@ -1,24 +1,22 @@
 """`truc show`: a transcript record by record, in words, with every commitment opened."""
 
 import json
-import re
-from typing import Any, Final
+from typing import Any
 
 import click
 from rich.console import Console
 
 from truc_protocol.audit import Result
+from truc_protocol.facts import fact_name
 from truc_terminal.commands.kept_matches import transcript_meant
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError
 from truc_terminal.plain_values import failure_facts
-from truc_terminal.replay_model.annotating import Annotated, Annotator, Commitment
+from truc_terminal.replay_model.annotating import Annotated, Annotator
 from truc_terminal.replay_model.retelling import Telling
 from truc_terminal.screen.wrapping import say
 from truc_terminal.verdicts import EXIT_CODES, refutation_line, shortened, verdict_lines
 from truc_words import Speech, shown_name, told, words_of_check
-
-_WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 @click.command(cls=FindingCommand)
@@ -84,7 +82,7 @@ def _facts(each: Annotated) -> dict[str, Any]:
         "name": _name(each),
         "signature": signature,
         "facts": each.facts,
-        "commitments": [{"what": _what(it), **it._asdict()} for it in each.commitments],
+        "commitments": [{"what": fact_name(type(it).__name__), **it._asdict()} for it in each.commitments],
     }
 
 
@@ -92,10 +90,6 @@ def _name(each: Annotated) -> str | None:
     """Return the name of the player who signs; None for the server, or if it is not known."""
     is_known = 0 < each.signer <= len(each.names)
     return shown_name(each.names[each.signer - 1], each.signer - 1) if is_known else None
-
-
-def _what(commitment: Commitment) -> str:
-    return _WORD_START.sub("_", type(commitment).__name__).lower()
 
 
 def _plain(value: object) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from truc_docs.field_words import FieldText, field_texts, summary
 from truc_docs.protocol import GENERATED
 from truc_docs.protocol.examples import EXAMPLES, example_of
+from truc_docs.protocol.exchanges import COURSES, EVERY
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
     MESSAGES,
@@ -28,7 +29,6 @@ from truc_protocol.messages import (
     Software,
     Standing,
 )
-from truc_protocol.messages.exchanges import COURSES, EVERY
 from truc_protocol.messages.info import Limits, VariantOffer
 from truc_protocol.messages.table import Form, MessageRow
 from truc_protocol.wire.capabilities import BROUGHT_BY

@@ -7,7 +7,7 @@ from typing import Final, get_args
 from truc_docs.field_words import summary
 from truc_docs.protocol import GENERATED
 from truc_protocol.errors import REGISTRY, Code, CodeRow, Topic
-from truc_protocol.facts import RECORD_FACTS, STATE_FIELDS, fact_name
+from truc_protocol.facts import RECORD_FACTS, fact_name
 from truc_protocol.messages import MESSAGES
 from truc_protocol.wire.capabilities import CAPABILITIES, Capability
 from truc_rules import Event
@@ -55,6 +55,37 @@ _STATE: Final = (
     "| field | type | when | meaning |",
     "|---|---|---|---|",
 )
+STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
+    "phase": (
+        "str",
+        "always",
+        "the [phase](connection.md#a-match): `between`, `called`, `hand`, `over` or `ended`",
+    ),
+    "score": (
+        "two arrays of three int",
+        "always",
+        "[games, upper, points] of side 0 and of side 1; `upper` counts units (truts), and is 0 in games without them",
+    ),
+    "paused": ("true", "while the match is paused", "nobody may decide, whatever `waiting` says"),
+    "waiting": (
+        "array of int",
+        "in `called`; from the draw on, in `between` and `hand`",
+        "in `called` the seats whose release is missing; otherwise those that decide, as far as everybody may know,"
+        " and none where a record of the server comes next",
+    ),
+    "dealer": (
+        "int",
+        "from the draw on, in `between` and `hand`",
+        "the seat that deals; between two hands, the one that deals next",
+    ),
+    "stake": ('int, `"game"` or `"trut"`', "as `dealer`", "what the hand is worth at present"),
+    "tricks": (
+        "array of int or nil",
+        "as `dealer`",
+        "the side that won each finished trick, nil for a tie",
+    ),
+}
+"""Fields of the fact `state`: the type of each, when it is there, what it says."""
 
 
 def errors_page() -> str:

@@ -8,10 +8,11 @@ from typing import Any, get_args
 
 import msgspec
 
+from truc_docs.protocol.exchanges import COURSES
+from truc_docs.protocol.registries import STATE_FIELDS
 from truc_protocol.errors import REGISTRY
-from truc_protocol.facts import RECORD_FACTS, STATE_FIELDS, fact_name
+from truc_protocol.facts import RECORD_FACTS, fact_name
 from truc_protocol.messages import Direction
-from truc_protocol.messages.exchanges import COURSES
 from truc_protocol.records import KINDS, tag_of
 from truc_protocol.wire.capabilities import CAPABILITIES
 from truc_rules import Event

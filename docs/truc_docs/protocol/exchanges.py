@@ -1,7 +1,7 @@
 """The course of a conversation: the codes each request may be refused with, and what may follow each message.
 
-The reference is written from here. `EVERY` holds for every request after login and is not repeated in its rows; the
-registry says what a code means. Nothing here decides anything: the tests hold a server to it.
+The reference is written from here, and a server is tested against it. `EVERY` holds for every request after login and is not repeated in its rows; the
+registry says what a code means.
 """
 
 from collections.abc import Mapping
