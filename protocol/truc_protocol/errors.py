@@ -83,13 +83,12 @@ class Effect(Enum):
 
 
 class CodeRow(NamedTuple):
-    """One line of the registry; `since` is the protocol number that brought the code."""
+    """One line of the registry."""
 
     topic: Topic
     outcome: Effect
     meaning: str
     remedy: str
-    since: int = 1
 
     @property
     def closes(self) -> bool:

@@ -17,6 +17,7 @@ from truc_terminal.commands.terminal import (
 )
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.watching import Watcher
+from truc_words import Sentence
 
 
 @click.command()
@@ -52,7 +53,7 @@ async def _watch(connection: Connection, code: str, screen: Screen, *, follow: b
     async with lines_of(screen) if sys.stdin.isatty() else nullcontext() as lines:
         watcher = Watcher(table, screen, lines)
         while ended := await watcher.watch():
-            watcher.tell_transcript(ended)
+            screen.say(Sentence("watching.transcript", path=ended.transcript))
             tell_commands(screen, ended.transcript)
             if not follow:
                 return

@@ -142,10 +142,6 @@ class Watcher:
             case _:
                 self._screen.show(happening)
 
-    def tell_transcript(self, ended: MatchEnded) -> None:
-        """Tell where the transcript of an ended match is."""
-        self._note("transcript", path=ended.transcript)
-
     def _show_record(self, record: RecordSeen) -> None:
         """Tell a record; draw the table after a trick, and before a hand is cleared away, with the opened cards."""
         facts = {fact["what"]: fact for fact in record.means}

@@ -105,7 +105,7 @@ def errors_page() -> str:
 
 
 def _code(code: Code, row: CodeRow) -> list[str]:
-    flags = (("closes", row.closes), ("again", row.retryable), (f"since protocol {row.since}", row.since > 1))
+    flags = (("closes", row.closes), ("again", row.retryable))
     marks = [mark for mark, holds in flags if holds]
     return [
         f"### {code}",
@@ -123,13 +123,9 @@ def capabilities_page() -> str:
     lines += ["## Registry"]
     for known in CAPABILITIES:
         must = " It must be wanted." if known.wanted else ""
-        lines += ["", f"### {known.name}", "", known.meaning + must + _since(known), ""]
+        lines += ["", f"### {known.name}", "", known.meaning + must, ""]
         lines += [f"*Value:* {known.value}.{_brought(known)}"]
     return "\n".join(lines) + "\n"
-
-
-def _since(known: Capability) -> str:
-    return f" *Since protocol {known.since}.*" if known.since > 1 else ""
 
 
 def _brought(known: Capability) -> str:

@@ -25,7 +25,6 @@ class Capability(NamedTuple):
     meaning: str
     brings: tuple[str, ...] = ()
     wanted: bool = False
-    since: int = 1
 
 
 OWN_OPTIONS: Final = "own-options"

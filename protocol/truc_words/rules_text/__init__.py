@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from truc_words.rules_text import bets, cards, local, stakes, table
-from truc_words.rules_text.wording import ENGLISH, Rows, Sentences, Wording
+from truc_words.rules_text.wording import ENGLISH, Rows, Sentences, Wording, by_value
 
 SENTENCES: Final[Mapping[str, Sentences]] = {
     "players": cards.players,
@@ -18,18 +18,18 @@ SENTENCES: Final[Mapping[str, Sentences]] = {
     "short_deal": cards.short_deal,
     "redeal": cards.redeal,
     "blind": cards.blind,
-    "tie_leader": cards.tie_leader,
+    "tie_leader": by_value("tie_leader"),
     "partner_tie": cards.partner_tie,
     "hand_rule": cards.hand_rule,
     "all_tied": cards.all_tied,
     "cover_from_trick": cards.cover_from_trick,
     "ladder": stakes.ladder,
     "cap": stakes.cap,
-    "ask_window": stakes.ask_window,
-    "accept": stakes.accept,
+    "ask_window": by_value("ask_window"),
+    "accept": by_value("accept"),
     "answerer": stakes.answerer,
-    "raise_in_answer": stakes.raise_in_answer,
-    "alternate": stakes.alternate,
+    "raise_in_answer": by_value("raise_in_answer"),
+    "alternate": by_value("alternate"),
     "remainder": stakes.remainder,
     "concede": stakes.concede,
     "last_point": stakes.last_point,
@@ -41,8 +41,8 @@ SENTENCES: Final[Mapping[str, Sentences]] = {
     "signals": table.signals,
     "phrases": table.phrases,
     "show": table.show,
-    "reveal": table.reveal,
-    "absent": table.absent,
+    "reveal": by_value("reveal"),
+    "absent": by_value("absent"),
     "words": local.words,
 }
 """By field: what its value means, a sentence each."""

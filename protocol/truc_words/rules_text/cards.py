@@ -122,11 +122,6 @@ def blind(variant: Variant, say: Wording) -> tuple[str, ...]:
 _HAND: Final = ("won", "tied", "ends")
 
 
-def tie_leader(variant: Variant, say: Wording) -> tuple[str, ...]:
-    """Return who leads after a tie."""
-    return (say(f"tie_leader.{variant.tie_leader}"),)
-
-
 def partner_tie(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return what equal best cards of partners do."""
     return (say(f"partner_tie.{variant.partner_tie}"),) if has_partners(variant) else ()

@@ -88,32 +88,12 @@ def _rungs_end_at(variant: Variant, target: int) -> bool:
     return isinstance(variant.ladder, tuple) and variant.ladder[-1] <= target
 
 
-def ask_window(variant: Variant, say: Wording) -> tuple[str, ...]:
-    """Return when a player asks."""
-    return (say(f"ask_window.{variant.ask_window}"),)
-
-
-def accept(variant: Variant, say: Wording) -> tuple[str, ...]:
-    """Return how an ask is accepted."""
-    return (say(f"accept.{variant.accept}"),)
-
-
 def answerer(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return who answers for a side."""
     if not has_partners(variant):
         return ()
     told = say(f"answerer.{variant.answerer}")
     return (told if variant.answerer == "any" else f"{told} {say('answerer.governors')}",)
-
-
-def raise_in_answer(variant: Variant, say: Wording) -> tuple[str, ...]:
-    """Return whether a higher ask is an answer."""
-    return (say("raise_in_answer.true" if variant.raise_in_answer else "raise_in_answer.false"),)
-
-
-def alternate(variant: Variant, say: Wording) -> tuple[str, ...]:
-    """Return who asks next."""
-    return (say(f"alternate.{variant.alternate}"),)
 
 
 def remainder(variant: Variant, say: Wording) -> tuple[str, ...]:

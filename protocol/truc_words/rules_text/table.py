@@ -51,13 +51,3 @@ def phrase_rows(variant: Variant, say: Wording) -> tuple[tuple[str, ...], ...]:
 def show(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return who shows cards by choice."""
     return () if variant.show == "none" else (say(f"show.{variant.reveal}"),)
-
-
-def reveal(variant: Variant, say: Wording) -> tuple[str, ...]:
-    """Return when the cards are opened."""
-    return (say(f"reveal.{variant.reveal}"),)
-
-
-def absent(variant: Variant, say: Wording) -> tuple[str, ...]:
-    """Return what happens to a turn whose time runs out."""
-    return (say(f"absent.{variant.absent}"),)

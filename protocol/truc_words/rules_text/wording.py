@@ -74,3 +74,8 @@ def has_partners(variant: Variant) -> bool:
 def of_whom(variant: Variant) -> str:
     """Return the end of a key: who scores, a player or a side."""
     return "side" if has_partners(variant) else "player"
+
+
+def by_value(field: str) -> Sentences:
+    """Return what tells a field by one sentence for each of its values, which are keys as the document writes them."""
+    return lambda variant, say: (say(f"{field}.{getattr(variant, field)}".lower()),)
