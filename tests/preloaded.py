@@ -31,8 +31,10 @@ _TERMINAL = ("truc_terminal.main", "truc_terminal.commands.bot", "truc_terminal.
 PROGRAMS = {
     "truc_terminal": _TERMINAL,
     "truc_server": ("truc_server.main", "truc_server.commands.run", "truc_server.server"),
+    "benchmarks.calls": ("benchmarks.calls",),
     "benchmarks.floor": ("benchmarks.floor",),
     "benchmarks.generator": ("benchmarks.generator",),
+    "benchmarks.sealed": ("benchmarks.sealed",),
     str(_CONFORM / "heeding_bot.py"): (*_TERMINAL, "truc_terminal.commands.keys"),
     str(_CONFORM / "careless_dealer.py"): (*_TERMINAL, "truc_client.matches.pack_steps"),
     str(_CONFORM / "broken_client.py"): ("random", "socket", "msgpack"),

@@ -1,4 +1,4 @@
-"""Every transcript among the test vectors is stepped through from end to end and back, in the terminal and on its page."""
+"""Transcripts of the test vectors are stepped through from end to end and back: all in the terminal, some on their page."""
 
 from itertools import cycle
 from pathlib import Path
@@ -19,6 +19,9 @@ from truc_words import LANGUAGES
 VECTORS = Path(__file__).parent.parent / "vectors"
 FILES = sorted(VECTORS.rglob("*.truc"))
 SPOKEN = [*zip(FILES, cycle(LANGUAGES), strict=False)]
+IN_A_BROWSER = SPOKEN[
+    ::4
+]  # what a page shows at a stage is the terminal's too, and how it steps is the same on all
 each_file = pytest.mark.parametrize(("file", "lang"), SPOKEN, ids=lambda it: getattr(it, "stem", it))
 STEPPED = """(() => {
   const look = () => {
@@ -53,7 +56,7 @@ def stepped_through(shown: Page, path: Path) -> dict[str, object]:
 
 def test_transcripts_are_those_of_the_vectors() -> None:
     assert {file.stem for file in FILES} >= {"session", "truc-french", "truc-catalan-4", "argentine-match"}
-    assert {lang for _, lang in SPOKEN} == {*LANGUAGES}
+    assert {lang for _, lang in SPOKEN} == {lang for _, lang in IN_A_BROWSER} == {*LANGUAGES}
 
 
 @each_file
@@ -78,7 +81,7 @@ def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
 @pytest.mark.slow
 def test_page_shows_every_step_in_a_browser_on_the_way_there_and_back(chrome, tmp_path) -> None:
     with chrome.somebody() as shown:
-        for file, lang in SPOKEN:
+        for file, lang in IN_A_BROWSER:
             replayed = replay_of(file.read_bytes(), lang=lang)
             (tmp_path / f"{file.stem}.html").write_text(page(replayed, lang=lang), "utf-8")
             seen = stepped_through(shown, tmp_path / f"{file.stem}.html")
