@@ -49,7 +49,7 @@ class LostError(Exception):
 class Client:
     def __init__(self):
         self.where, self.token, self.match, self.next, self.ids = (HOST, int(PORT)), None, None, 0, 0
-        self.is_over, self.old, self.held = False, None, b""
+        self.is_over, self.old, self.held, self.moves = False, None, b"", 0
 
     def send(self, kind, **fields):
         frame = msgpack.packb({"t": kind, **fields})
@@ -142,7 +142,8 @@ class Client:
             self.send("ping", n=1.5)
         if FAULT != "eager-login":
             self.take_hello(self.reply())
-        login = {"token": self.token} if self.token else {"name": "guest"}
+        is_known = self.token and not (FAULT == "comes-as-another" and self.moves)
+        login = {"token": self.token} if is_known else {"name": "guest"}
         self.request("login", **login)
         if FAULT in ("eager-join", "one-breath"):
             self.request("join", table=TABLE)
@@ -166,6 +167,8 @@ class Client:
         return message
 
     def begin(self):
+        if self.moves and ("resumes-once" if self.match else "asks-once") == FAULT:
+            return
         if IS_WATCHER:
             place = {"match": self.match, "next": self.next} if self.match and FAULT != "begins-again" else {}
             self.request("watch", table=TABLE, **place)
@@ -187,6 +190,9 @@ class Client:
                     sys.exit("the connection was lost")
                 time.sleep(lost.again)  # what `bye` asks for, which the kit looks at
                 if lost.where:
+                    self.moves += 1
+                    if self.moves > 3 and FAULT != "goes-round":
+                        sys.exit("it only moves on")
                     host, port = lost.where.rsplit(":", 1)
                     self.where = (host, int(port))
         sys.exit(3 if FAULT == "wrong-exit" else 0)

@@ -32,6 +32,10 @@ FAULTS = {
     "never-returns": ("C2.resume", "session.md#coming-back"),
     "resumes-late": ("C2.resume", "session.md#coming-back"),
     "ignores-to": ("C2.moved", "session.md#goodbye"),
+    "asks-once": ("C2.moved-join", "session.md#goodbye"),
+    "resumes-once": ("C2.moved-resume", "session.md#goodbye"),
+    "comes-as-another": ("C2.moved-join", "session.md#goodbye"),
+    "goes-round": ("C2.moved-round", "session.md#goodbye"),
     "stops-when-muted": ("C2.muted", "errors.md#muted"),
     "nags": ("C2.muted", "errors.md#muted"),
     "shuns-failures": ("C2.internal", "session.md#goodbye"),
@@ -57,6 +61,8 @@ DEEP = {
 }
 """Faults with which a client gets nowhere: other cases fail too."""
 WATCHING = {
+    "asks-once": ("C1.moved-watch", "session.md#goodbye"),
+    "goes-round": ("C1.moved-round", "session.md#goodbye"),
     "overlooks-gaps": ("C1.gap", "overview.md#one-log"),
     "never-returns": ("C1.comes-back", "messages.md#watch"),
     "strict-facts": ("C1.unknown", "evolution.md#what-a-receiver-does-with-what-it-does-not-know"),

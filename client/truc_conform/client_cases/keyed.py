@@ -7,12 +7,14 @@ from msgspec.structs import replace
 
 from truc_conform.client_cases.entering import bad_hello, says_nothing_of_itself
 from truc_conform.client_cases.interrupted import sent_away
+from truc_conform.client_cases.moving import sent_on
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import greeted_again
 from truc_conform.playing import secret
 from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
 from truc_conform.scenes import (
+    Arrange,
     Exit,
     Judge,
     Scene,
@@ -45,13 +47,14 @@ _DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 
 def without_key(server: ClientHarness) -> CaseOutcome | None:
     """Return the outcome for a client that has no key."""
-    if (early := absent(server)) is not None:
-        return early
-    return (
-        None
-        if said(server, messages.KeyLogin)
-        else CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it played as a guest")
-    )
+    return absent(server) or _guest(server)
+
+
+def _guest(server: ClientHarness) -> CaseOutcome | None:
+    """Return the outcome for a client that logs in without a key."""
+    if said(server, messages.KeyLogin):
+        return None
+    return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it played as a guest")
 
 
 def _signed(server: ClientHarness, subject: str) -> list[bytes]:
@@ -184,19 +187,17 @@ def _says_nothing_there(server: ClientHarness, _end: Exit) -> CaseOutcome | None
     return failed("it logged in with its key at another server") if is_said else None
 
 
-@scene(
-    judged(
-        "C3.moved-key",
-        "session.md#goodbye",
-        "another key at the address in `to` ends the connection before `login`",
-        once(without_key, _says_nothing_there),
-    )
-)
-def _moved_to_another(server: ClientHarness) -> None:
+def _to_another(move: Arrange) -> Arrange:
     """Send the client to where another server answers."""
-    _answer_with_another_key(server)
-    on_choice(sent_away)(server)
-    ends_soon(server, lambda message: isinstance(message, messages.ClientHello) and _is_at_other_door(server))
+
+    def arrange(server: ClientHarness) -> None:
+        _answer_with_another_key(server)
+        move(server)
+        ends_soon(
+            server, lambda message: isinstance(message, messages.ClientHello) and _is_at_other_door(server)
+        )
+
+    return arrange
 
 
 @recasting
@@ -206,6 +207,27 @@ def _answer_with_another_key(
     if isinstance(message, messages.ServerHello) and _is_at_other_door(server):
         return (_with_another_key(server, message),)
     return (message,)
+
+
+_MOVED: Final = [
+    scene(
+        judged(
+            name,
+            "session.md#goodbye",
+            f"another key at the address in `to` ends the connection before `login`{where}",
+            once(need, _says_nothing_there),
+        )
+    )(_to_another(move))
+    for name, where, need, move in (
+        ("C3.moved-key", "", without_key, on_choice(sent_away)),
+        (
+            "C3.moved-key-join",
+            ", where `moved` came instead of the reply to `join`",
+            _guest,
+            sent_on(messages.Join),
+        ),
+    )
+]
 
 
 @scene(

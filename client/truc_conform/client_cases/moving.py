@@ -1,0 +1,174 @@
+"""The cases of levels C1 and C2 about a server of several addresses, which sends on who asks for what is at another."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import groupby
+from typing import Final
+
+from truc_conform.client_cases.seated import on_choice
+from truc_conform.client_harness import ClientHarness
+from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
+from truc_conform.scenes import (
+    Arrange,
+    Exit,
+    Judge,
+    Need,
+    Scene,
+    ends_soon,
+    intercepting,
+    judged,
+    once,
+    said,
+    says_who,
+    scene,
+    shut_out,
+    unended,
+)
+from truc_protocol import messages
+from truc_protocol.codec import dec
+from truc_protocol.errors import Code
+
+Asking = type[messages.Join | messages.Watch | messages.Resume]
+
+_GOODBYE: Final = "session.md#goodbye"
+_OTHER: Final = 1
+"""The place of the other address among the doors."""
+_MOST_MOVES: Final = 8
+"""The specification says a few, in a row; nobody who asks for more has a limit."""
+_GOING_ROUND_S: Final = 5.0
+
+
+def moved(server: ClientHarness) -> messages.Bye:
+    """Return the goodbye that leads to the other address."""
+    to = f"127.0.0.1:{server.doors[_OTHER]}"
+    return messages.bye(Code.MOVED, "what is asked for is at another address", to=to)
+
+
+def sent_on(kind: Asking) -> Arrange:
+    """Arrange that the first request of a kind is answered by where to go, and every other one as ever."""
+
+    def arrange(server: ClientHarness) -> None:
+        left = [moved]
+
+        async def intercept(message: messages.ClientMessage) -> bool:
+            if not isinstance(message, kind) or not left:
+                return False
+            await server.push(left.pop()(server))
+            return True
+
+        server.intercepts.append(intercept)
+
+    return arrange
+
+
+def _who(login: messages.ClientMessage) -> object:
+    """Return what a login is known by; None if it is that of somebody new."""
+    match login:
+        case messages.KeyLogin(body=body):
+            _, _, public, *_ = dec(body)
+            return public
+        case messages.GuestReturn(token=token):
+            return token
+        case _:
+            return None
+
+
+def _asks_there(kind: Asking) -> Judge:
+    def judge(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+        if _OTHER not in server.doors_used:
+            return failed("it did not go to the address in `to`")
+        there = [heard.message for heard in server.heard if server.doors_used[heard.link - 1] == _OTHER]
+        first = next(_who(heard.message) for heard in server.heard if says_who(heard.message))
+        known = [_who(message) for message in there if says_who(message)]
+        if None in known or (first is not None and set(known) - {first}):
+            return failed("it logged in there as somebody else")
+        if not any(isinstance(message, kind) for message in there):
+            return failed(f"it did not ask again there: no {kind.__name__}")
+        return unended(server, end)
+
+    return judge
+
+
+def _unasked(kind: Asking) -> Need:
+    def judge(server: ClientHarness) -> CaseOutcome | None:
+        if (early := shut_out(server)) is not None or said(server, kind):
+            return early
+        return CaseOutcome(CaseVerdict.UNIMPLEMENTED, f"it sent no {kind.__name__}")
+
+    return judge
+
+
+def _lost_then_sent_on(server: ClientHarness) -> None:
+    """Lose the connection at a decision; who comes back to the seat is sent on."""
+
+    async def lose(server: ClientHarness, _message: AnyAct) -> None:
+        await server.drop()
+
+    on_choice(lose, number=2)(server)
+    sent_on(messages.Resume)(server)
+
+
+_SENT_ON: Final = [
+    scene(
+        judged(
+            name,
+            _GOODBYE,
+            f"asks again at the address in `to` when `moved` comes instead of the reply to {what}",
+            once(_unasked(kind), _asks_there(kind)),
+        )
+    )(arrange)
+    for name, what, kind, arrange in (
+        ("C1.moved-watch", "`watch`", messages.Watch, sent_on(messages.Watch)),
+        ("C2.moved-join", "`join`", messages.Join, sent_on(messages.Join)),
+        ("C2.moved-resume", "`resume`", messages.Resume, _lost_then_sent_on),
+    )
+]
+
+
+def _in_a_row(server: ClientHarness) -> int:
+    """Return how often in a row the client has gone, at most, where it had been sent."""
+    rows = (len(list(row)) for door, row in groupby(server.doors_used) if door == _OTHER)
+    return max(rows, default=0)
+
+
+def _stops_going_round(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+    row = _in_a_row(server)
+    if not row:
+        return failed("it did not go to the address in `to`")
+    return failed(f"it followed {row} moves in a row") if row > _MOST_MOVES else None
+
+
+def _round(kind: Asking) -> Callable[[ClientHarness], None]:
+    """Send on whoever asks, at the other address too, to where they are."""
+
+    @intercepting
+    async def send_on(server: ClientHarness, message: messages.ClientMessage) -> bool:
+        if not isinstance(message, kind):
+            return False
+        if _in_a_row(server) > _MOST_MOVES:
+            server.done.set()
+        await server.push(moved(server))
+        return True
+
+    def arrange(server: ClientHarness) -> None:
+        ends_soon(server, partial(_is_of, kind), _GOING_ROUND_S)
+        send_on(server)
+
+    return arrange
+
+
+def _is_of(kind: Asking, message: object) -> bool:
+    return isinstance(message, kind)
+
+
+_ROUND: Final[list[Scene]] = [
+    scene(
+        judged(
+            name,
+            _GOODBYE,
+            f"follows a few moves in a row, and no more than {_MOST_MOVES}",
+            once(_unasked(kind), _stops_going_round),
+        )
+    )(_round(kind))
+    for name, kind in (("C1.moved-round", messages.Watch), ("C2.moved-round", messages.Join))
+]
