@@ -76,6 +76,8 @@ FRENCH: Final = Game()
 PAST: Final = 9
 """How many records a match has had when somebody begins to watch it."""
 
+_PARTING_S: Final = 2.0  # session.md#goodbye
+
 Recast = Callable[[messages.ServerMessage], Iterable[messages.ServerMessage | bytes]]
 Intercept = Callable[[messages.ClientMessage], Awaitable[bool]]
 
@@ -214,6 +216,14 @@ class ClientHarness(ScriptedServer):
                 await self.write_whole(first)
             await self._stream.aclose()
         raise trio.BrokenResourceError
+
+    async def part(self, goodbye: messages.Bye) -> None:
+        """Say goodbye, and close the connection once the client has, or has had its time: what it says meanwhile is lost."""
+        await self.push(goodbye)
+        with trio.move_on_after(_PARTING_S):
+            while self._stream is not None and await self._stream.receive_some(65536):
+                pass
+        await self.drop()
 
     async def answer(self, message: messages.ClientMessage) -> None:
         """Note a message, and let the script answer it, or else the server."""

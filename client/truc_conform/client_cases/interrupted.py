@@ -101,7 +101,7 @@ async def _dismiss(server: ClientHarness, message: AnyAct, goodbye: messages.Bye
     """Take the act, and say goodbye."""
     await server.take(server.record_of(message))
     server.rests_from = trio.current_time()
-    await server.push(goodbye)
+    await server.part(goodbye)
 
 
 async def sent_away(server: ClientHarness, message: AnyAct) -> None:

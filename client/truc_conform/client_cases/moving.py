@@ -1,7 +1,6 @@
 """The cases of levels C1 and C2 about a server of several addresses, which sends on who asks for what is at another."""
 
 from collections.abc import Callable
-from functools import partial
 from itertools import groupby
 from typing import Final
 
@@ -48,13 +47,13 @@ def sent_on(kind: Asking) -> Arrange:
     """Arrange that the first request of a kind is answered by where to go, and every other one as ever."""
 
     def arrange(server: ClientHarness) -> None:
-        left = [moved]
+        left = [1]
 
         async def intercept(message: messages.ClientMessage) -> bool:
-            if not isinstance(message, kind) or not left:
-                return False
-            await server.push(left.pop()(server))
-            return True
+            if left and isinstance(message, kind):
+                left.clear()
+                await server.part(moved(server))
+            return False
 
         server.intercepts.append(intercept)
 
@@ -143,22 +142,17 @@ def _round(kind: Asking) -> Callable[[ClientHarness], None]:
 
     @intercepting
     async def send_on(server: ClientHarness, message: messages.ClientMessage) -> bool:
-        if not isinstance(message, kind):
-            return False
-        if _in_a_row(server) > _MOST_MOVES:
-            server.done.set()
-        await server.push(moved(server))
-        return True
+        if isinstance(message, kind):
+            if _in_a_row(server) > _MOST_MOVES:
+                server.done.set()
+            await server.part(moved(server))
+        return False
 
     def arrange(server: ClientHarness) -> None:
-        ends_soon(server, partial(_is_of, kind), _GOING_ROUND_S)
+        ends_soon(server, lambda message: isinstance(message, kind), _GOING_ROUND_S)
         send_on(server)
 
     return arrange
-
-
-def _is_of(kind: Asking, message: object) -> bool:
-    return isinstance(message, kind)
 
 
 _ROUND: Final[list[Scene]] = [
