@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from truc_protocol.blind_mode.opened_seat import first_difference
+from truc_protocol.blind_mode.opened_seat import differences, first_difference
 from truc_protocol.blind_mode.sealed_pack import (
     KeysStep,
     LendStep,
@@ -122,12 +122,19 @@ class SealedDeal:
         return make_lend(self.pack, self.secrets[seat], seat=seat, receiver=receiver, hand=hand)
 
     def exposed(self) -> list[int]:
-        """The seats that their opened links expose."""
-        return [
-            seat
-            for seat, link in enumerate(self.links)
-            if first_difference(self.pack, seat, link) is not None
-        ]
+        """The seats that their opened links expose: the same whether each is judged alone, or with links of others."""
+        links = dict(enumerate(self.links))
+        found = {
+            seat: at
+            for seat, link in links.items()
+            if (at := first_difference(self.pack, seat, link)) is not None
+        }
+        kept = {seat: link for seat, link in links.items() if seat not in found}
+        assert differences(self.pack, links) == found
+        for seat, link in links.items():
+            others = {other: kept[other] for other in kept.keys() - {seat}}
+            assert first_difference(self.pack, seat, link, others) == found.get(seat)
+        return sorted(found)
 
 
 def replaced(points: Sequence[bytes], changes: dict[int, bytes]) -> tuple[bytes, ...]:

@@ -4,6 +4,7 @@ import pytest
 from protocol.sealed_deals import SealedDeal
 from rows import each_row
 
+from truc_protocol.blind_mode.opened_seat import differences
 from truc_protocol.blind_mode.points import decoded, encoded
 from truc_protocol.blind_mode.sealed_pack import Stage, find_card, leaves, opens, turned_up
 from truc_protocol.blind_mode.seat_steps import read_lend
@@ -78,32 +79,61 @@ def test_the_next_index_shares_no_card_place_nor_point():
     assert leaves(one.pack, 0) != leaves(other.pack, 0)
 
 
+class Exchanges:
+    """How many exchanges of X25519 there were, without those that check a point."""
+
+    def __init__(self, monkeypatch):
+        self.made = self.checked = 0
+        self._real, self._negation = crypto._exchange, crypto._NEGATION
+        monkeypatch.setattr(crypto, "_exchange", self._make)
+        monkeypatch.setattr(crypto, "_NEGATION", self)
+
+    def _make(self, private, peer):
+        self.made += 1
+        return self._real(private, peer)
+
+    def exchange(self, peer):
+        self.checked += 1
+        return self._negation.exchange(peer)
+
+
 @pytest.mark.parametrize("seats", [2, 4])
-def test_exchanges_of_a_deal_are_two_for_each_point_made_and_one_for_each_checked(seats, monkeypatch):
-    """The base point is multiplied in another way: in the eldest's mask, and in the first lock of a place."""
-    counted = {"made": 0, "checked": 0}
-    real = crypto._exchange
-    phase = "made"
-
-    def exchange(private, peer):
-        counted[phase] += 1
-        return real(private, peer)
-
+def test_exchanges_of_a_deal_are_one_for_each_point_made_of_another_and_one_for_each_checked(
+    seats, monkeypatch
+):
+    """The base point is multiplied in another way: the eldest's mask makes all its points of it."""
     deal = SealedDeal(seats=seats, turned=1)
-    monkeypatch.setattr(crypto, "_exchange", exchange)
-    told = {}
+    counted, told = Exchanges(monkeypatch), {}
     while deal.pack.stage is not Stage.READY:
         stage = deal.pack.stage
-        phase = "made"
-        step = deal.next_step()
-        phase = "checked"
-        deal.take(step)
+        deal.take(deal.next_step())
         made, checked = told.get(stage, (0, 0))
-        told[stage] = (made + counted["made"], checked + counted["checked"])
-        counted.update(made=0, checked=0)
+        told[stage] = (made + counted.made, checked + counted.checked)
+        counted.made = counted.checked = 0
     places = 3 * seats + 1
     assert told == {
-        Stage.MASK: (80 * seats - 40, 80 * seats),
+        Stage.MASK: (80 * (seats - 1), 80 * seats),
         Stage.LOCK: (seats * places, seats * places),
         Stage.KEYS: (seats * (seats - 1), seats),
     }
+
+
+def test_seats_are_judged_without_an_exchange_but_for_boxes_once_all_links_before_theirs_are_open(
+    monkeypatch,
+):
+    deal = SealedDeal(seats=4, dealer=3, turned=1).deal()
+    links = dict(enumerate(deal.links))
+    counted = Exchanges(monkeypatch)
+
+    def judged(seats, kept):
+        counted.made = 0
+        assert not differences(
+            deal.pack, {seat: links[seat] for seat in seats}, {seat: links[seat] for seat in kept}
+        )
+        return counted.made
+
+    boxes, places = 3, 13
+    assert judged(range(4), ()) == 4 * boxes
+    assert judged([3], range(3)) == boxes
+    assert judged([1], [0]) == boxes + places  # what it locks was masked by the seats behind it
+    assert judged([1], [2, 3]) == boxes + places + 80

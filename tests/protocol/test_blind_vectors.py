@@ -183,6 +183,18 @@ def test_class_without_an_encoding_is_refused_and_not_changed(number):
         points.encoded(number)
 
 
+def test_point_whose_logarithm_is_known_is_multiplied_also_where_the_product_has_no_encoding():
+    number = points.scalar("lock", b"any")
+    known = points.Logarithms(40)
+    for product in (8, 9):
+        log = product * points.inverse(number) % points.ORDER
+        point = points.times(log).times(points.BASE)
+        known.note(point, log, points.BASE)
+        assert known.times(number, point) == points.times(number).times(point)
+    with pytest.raises(points.ScalarError):
+        known.times(8, points.BASE)
+
+
 def test_another_link_exposes_whoever_took_a_step():
     deal = SealedDeal().deal()
     assert [first_difference(deal.pack, seat, deal.links[seat]) for seat in (0, 1)] == [None, None]

@@ -18,13 +18,12 @@ from server.blind_seats import (
 from server.conftest import QUICK, changed, running
 
 from truc_protocol.audit import Result, verify
-from truc_protocol.bodies import Close, Deal, Keys, Lend, Lock, Mask, Release, Rule
+from truc_protocol.bodies import Deal, Keys, Lend, Lock, Mask, Release, Rule
 from truc_protocol.records import parse
 from truc_protocol.setup import blind_hindrance
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_rules import preset, presets
 from truc_server.matches import acceptance
-from truc_server.requests import acts
 
 SHORT = {"target": 3, "match": 1}
 EXCLUDED = sorted(name for name in presets() if blind_hindrance(preset(name), 0))
@@ -153,19 +152,6 @@ async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):
     await seats[1].follow()
     await play_on(seats, is_in_hand)
     assert [each for each in kinds(seats[0]) if each in (Keys, Deal)][:3] == [Keys, Keys, Deal]
-
-
-async def test_each_link_of_a_hand_is_checked_once_though_all_come_together(server, monkeypatch):
-    checked, judged = [], acts.judged
-
-    def counted(public, placed, held):
-        checked.append(type(placed.body))
-        return judged(public, placed, held)
-
-    monkeypatch.setattr(acts, "judged", counted)
-    seats = await blind_match(server, 4, options=SHORT)
-    await play_on(seats, lambda seat: seat.auditor is not None and Close in kinds(seat))
-    assert checked.count(Release) == 4
 
 
 async def test_card_turned_up_is_searched_for_in_the_thread_that_checks_keys(server, monkeypatch):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from truc_protocol.blind_mode.key_boxes import KeyBoxError, Lent, open_keys, open_lent, seal_keys, seal_lent
-from truc_protocol.blind_mode.points import encoded, inverse, times
+from truc_protocol.blind_mode.points import Logarithms, encoded, inverse, times
 from truc_protocol.blind_mode.sealed_pack import (
     KeysStep,
     LendStep,
@@ -44,28 +44,48 @@ class CardWithKeys(NamedTuple):
         return "CardWithKeys(hidden)"
 
 
-def make_mask(pack: SealedPack, secrets: SeatSecrets, seat: int) -> MaskStep:
-    """Mask the pack: another order, and every pair made new."""
-    mask, points = secrets.mask(), []
+Factor = tuple[int, bytes]
+"""A class, and the point that a step multiplies with it."""
+
+
+def mask_factors(pack: SealedPack, secrets: SeatSecrets) -> list[Factor]:
+    """Return what the points of a seat's mask are made of: another order, and every pair made new."""
+    mask, factors = secrets.mask(), []
     for k, source in enumerate(secrets.order()):
         first, second = pack.pairs[source]
         blind = secrets.blind(k)
-        points += [times(blind).times(first), times(blind * mask).times(second)]
-    return MaskStep(seat, tuple(points))
+        factors += [(blind, first), (blind * mask, second)]
+    return factors
 
 
-def make_lock(pack: SealedPack, secrets: SeatSecrets, seat: int) -> LockStep:
+def lock_factors(pack: SealedPack, secrets: SeatSecrets) -> list[Factor]:
+    """Return what the points of a seat's lock are made of: the own mask is taken off the places whose turn it is."""
+    unmask = inverse(secrets.mask())
+    if pack.places:
+        locked = [(p, pack.places[p].locked) for p in turn_places(pack)]
+    else:  # the places are known only with the nonce of this lock
+        order = final_order(pack.plan, secrets.nonce())
+        locked = [(p, pack.pairs[order[p]][1]) for p in turn_places(pack)]
+    return [(secrets.lock(p) * unmask, point) for p, point in locked]
+
+
+def make_mask(pack: SealedPack, secrets: SeatSecrets, seat: int, known: Logarithms | None = None) -> MaskStep:
+    """Mask the pack."""
+    return MaskStep(seat, _multiplied(mask_factors(pack, secrets), pack, known))
+
+
+def make_lock(pack: SealedPack, secrets: SeatSecrets, seat: int, known: Logarithms | None = None) -> LockStep:
     """Lock the places whose turn it is, and take the own mask off them."""
     nonce = secrets.nonce() if pack.d == 0 and pack.turn == 0 else None
-    if nonce is not None:  # the places are known only now
-        pack = pack._replace(order=final_order(pack.plan, nonce))
-    unmask, points, shown = inverse(secrets.mask()), [], []
-    for p in turn_places(pack):
-        key = secrets.lock(p)
-        locked = pack.places[p].locked if nonce is None else pack.pairs[pack.order[p]][1]
-        points.append(times(key * unmask).times(locked))
-        shown.append(key_digest(pack.plan, p=p, seat=seat, key=encoded(key)))
-    return LockStep(pack.d, seat, nonce, tuple(points), tuple(shown))
+    points = _multiplied(lock_factors(pack, secrets), pack, known)
+    shown = [key_digest(pack.plan, p=p, seat=seat, key=encoded(secrets.lock(p))) for p in turn_places(pack)]
+    return LockStep(pack.d, seat, nonce, points, tuple(shown))
+
+
+def _multiplied(factors: Sequence[Factor], pack: SealedPack, known: Logarithms | None) -> tuple[bytes, ...]:
+    """Return the points of a step; without `known`, as who makes it does, to whom no link is open."""
+    times_point = (known or Logarithms(pack.plan.deck)).times
+    return tuple([times_point(number, point) for number, point in factors])
 
 
 def make_keys(pack: SealedPack, secrets: SeatSecrets, seat: int) -> KeysStep:

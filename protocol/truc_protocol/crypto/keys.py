@@ -228,7 +228,7 @@ def _exchange(private: X25519PrivateKey, peer: bytes) -> bytes:
         shared = private.exchange(X25519PublicKey.from_public_bytes(peer))
     except ValueError as error:
         raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}") from error
-    if same_secret(shared, bytes(KEY_BYTES)):  # whatever a backend lets through
+    if same_secret(shared, _ZERO):
         raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}")
     return shared
 
@@ -243,12 +243,12 @@ class Multiplier:
     _private: X25519PrivateKey = field(repr=False, compare=False)
 
     def times(self, point: bytes) -> bytes:
-        """Return the scalar times a point, given and returned by its u; the base point in half the time.
+        """Return the scalar times a point, given and returned by its u.
 
         Raises:
             WeakKeyError: The result is the identity, as of a point of small order.
         """
-        return self.times_base() if point == _BASE else _exchange(self._private, point)
+        return _exchange(self._private, point)
 
     def times_base(self) -> bytes:
         """Return the scalar times the base point."""
@@ -260,16 +260,20 @@ def multiplier(scalar: bytes) -> Multiplier:
     return Multiplier(X25519PrivateKey.from_private_bytes(scalar))
 
 
+def times_base(scalar: bytes) -> bytes:
+    """Return these 32 bytes, as a scalar, times the base point: making a key of them does it, in half the time of a multiplication."""
+    return X25519PrivateKey.from_private_bytes(scalar).public_key().public_bytes_raw()
+
+
 def in_prime_subgroup(u: bytes) -> bool:
     """Tell whether this is the u of a point of prime order on the curve itself, in its only encoding.
 
-    Points of small and of mixed order, points of the twist and numbers beyond the field are none (see `curve`).
+    Points of small and of mixed order, points of the twist and numbers beyond the field are none (see `curve`). The last
+    because X25519 reads any number and only ever gives one below the field.
     """
-    if len(u) != KEY_BYTES or int.from_bytes(u, "little") >= curve.FIELD:
-        return False
     try:
-        return _exchange(_NEGATION, u) == u
-    except WeakKeyError:
+        return _NEGATION.exchange(X25519PublicKey.from_public_bytes(u)) == u != _ZERO
+    except ValueError:  # another length, or a point of small order
         return False
 
 
@@ -287,7 +291,7 @@ def _box_key(private: X25519PrivateKey) -> BoxKey:
     return BoxKey(private.public_key().public_bytes_raw(), private.private_bytes_raw())
 
 
-_BASE: Final = (9).to_bytes(KEY_BYTES, "little")
+_ZERO: Final = bytes(KEY_BYTES)  # whatever a backend lets through
 _PROBE: Final = X25519PrivateKey.from_private_bytes(bytes(KEY_BYTES))
 _NEGATION: Final = X25519PrivateKey.from_private_bytes(curve.NEGATION)
 

@@ -9,7 +9,15 @@ from truc_protocol.ledger.fold import Folded, InPlace, check_place, fold, take
 from truc_protocol.ledger.opens import check_exact
 from truc_protocol.ledger.replay import hangs_on_cards, known_hands, replayed, untold
 from truc_protocol.ledger.rulings import may_abandon, may_forfeit
-from truc_protocol.ledger.sealed import StepKind, StepsDue, find_shown, opened_hands, owes, steps_due
+from truc_protocol.ledger.sealed import (
+    StepKind,
+    StepsDue,
+    find_shown,
+    kept_links,
+    opened_hands,
+    owes,
+    steps_due,
+)
 from truc_protocol.ledger.state import (
     Contributor,
     Due,
@@ -68,6 +76,7 @@ __all__ = [
     "is_exhausted",
     "is_gone",
     "is_opened",
+    "kept_links",
     "known_hands",
     "learn",
     "learn_all",

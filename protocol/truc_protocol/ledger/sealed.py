@@ -5,12 +5,13 @@ failure of a record, but a proof, after which only its forfeit, or an abandoned 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final, Literal, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
 from truc_protocol.acts import SlotOpening
-from truc_protocol.blind_mode.opened_seat import cards_of, first_difference
+from truc_protocol.blind_mode.opened_seat import cards_of, differences, first_difference
 from truc_protocol.blind_mode.sealed_pack import (
     KeysStep,
     LendStep,
@@ -51,6 +52,7 @@ from truc_protocol.ledger.state import (
     Exposed,
     HandLog,
     Ledger,
+    Links,
     SealedHand,
     Taken,
     check_index,
@@ -248,6 +250,19 @@ def release(ledger: Ledger, body: Release, *, is_known: bool = False) -> Taken:
     Raises:
         CheckError: C12, C14, C15, C49; the culprit is the seat.
     """
+    opened, sealed = _open(ledger, body)
+    exposed = sealed.exposed
+    if exposed is None and not is_known:
+        kept = _by_seat(sealed.opened)  # nobody is exposed: they have all done as these say
+        if first_difference(sealed.pack, body.seat, body.link, kept) is not None:
+            exposed = Exposed(body.seat, "cheat")
+    links = tuple(sorted((*sealed.opened, (body.seat + 1, body.link))))
+    after = replace(opened, sealed=replace(sealed, opened=links, exposed=exposed))
+    return _judged(after) if is_opened(after) else (after, ())
+
+
+def _open(ledger: Ledger, body: Release) -> tuple[Ledger, SealedHand]:
+    """Check that a seat may open this link now, and that it is of its chain; return what the ledger was of the hand, too."""
     role = body.seat + 1
     author = role_name(role)
     check_index(ledger, body.j, author)
@@ -259,13 +274,27 @@ def release(ledger: Ledger, body: Release, *, is_known: bool = False) -> Taken:
         )
     if not _may_open(ledger, sealed):
         raise CheckError("C49", "a link opened before the hand is over", author)
-    opened = open_link(ledger, role, body.link)
-    exposed = sealed.exposed
-    if exposed is None and not is_known and first_difference(sealed.pack, body.seat, body.link) is not None:
-        exposed = Exposed(body.seat, "cheat")
-    links = tuple(sorted((*sealed.opened, (role, body.link))))
-    after = replace(opened, sealed=replace(sealed, opened=links, exposed=exposed))
-    return _judged(after) if is_opened(after) else (after, ())
+    return open_link(ledger, role, body.link), sealed
+
+
+def _by_seat(links: Links) -> dict[int, bytes]:
+    return {role - 1: link for role, link in links}
+
+
+def kept_links(ledger: Ledger, bodies: Sequence[Release]) -> frozenset[int]:
+    """Return the seats that have done what these links of theirs say, all judged in one go (C50).
+
+    That takes half the time of one after the other. None is returned of which `release` would not judge: a link that may not
+    be opened, or any once a seat is exposed.
+    """
+    sealed, links = ledger.sealed, dict[int, bytes]()
+    if sealed is None or sealed.exposed is not None:
+        return frozenset()
+    for body in bodies:
+        with suppress(CheckError):
+            _open(ledger, body)
+            links[body.seat] = body.link
+    return frozenset(links).difference(differences(sealed.pack, links, _by_seat(sealed.opened)))
 
 
 def _may_open(ledger: Ledger, sealed: SealedHand) -> bool:

@@ -12,12 +12,21 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from truc_protocol.bodies import Act, AnyBody, Keys, Placed, Proxy, Rule, Sub
+from truc_protocol.bodies import Act, AnyBody, Keys, Placed, Proxy, Release, Rule, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import proxy
 from truc_protocol.errors import LATE, Code
-from truc_protocol.ledger import Folded, InPlace, check_place, find_shown, steps_due, take
+from truc_protocol.ledger import (
+    Folded,
+    InPlace,
+    Ledger,
+    check_place,
+    find_shown,
+    kept_links,
+    steps_due,
+    take,
+)
 from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
@@ -129,6 +138,43 @@ def judged(public: bytes, placed: InPlace, held: Sequence[Keys] = ()) -> Verifie
         case _:
             pass
     return replace(signed, found=found)
+
+
+def judged_together(links: Sequence[tuple[bytes, InPlace]]) -> list[Verified | RefusedBodyError]:
+    """Check links of a hand in mode blind, each with the key that must have signed it, all in the same place.
+
+    Each is taken behind those before it, as if these had been written. A seat is judged with all of them, which takes half the
+    time (`kept_links`).
+    """
+    signed = [_signed(public, placed) for public, placed in links]
+    bodies = [each.placed.body for each in signed if isinstance(each, Verified)]
+    ledger = links[0][1].ledger
+    kept = kept_links(ledger, [body for body in bodies if isinstance(body, Release)])
+    found: list[Verified | RefusedBodyError] = []
+    for each in signed:
+        if isinstance(each, RefusedBodyError):
+            found.append(each)
+            continue
+        behind = _judged_behind(ledger, each, is_known=each.placed.record.signer - 1 in kept)
+        ledger = behind.found.ledger if isinstance(behind.found, Folded) else ledger
+        found.append(behind)
+    return found
+
+
+def _signed(public: bytes, placed: InPlace) -> Verified | RefusedBodyError:
+    try:
+        return verified(public, placed)
+    except RefusedBodyError as error:
+        return error
+
+
+def _judged_behind(ledger: Ledger, signed: Verified, *, is_known: bool) -> Verified:
+    placed = signed.placed
+    try:
+        placed = check_place(ledger, placed.record, placed.body)
+        return replace(signed, placed=placed, found=take(placed, is_known=is_known))
+    except CheckError as error:
+        return replace(signed, placed=placed, found=error)
 
 
 def look(game: Game, record: Record) -> InPlace | Repeated:

@@ -24,6 +24,7 @@ from truc_server.matches.choices import Asking, Position, SeatFrames, Window, po
 from truc_server.matches.deadlines import Clocks, Wait, Waits, opens_decision, owes_chain, vacant
 from truc_server.matches.presence import AwayNews, RollCall
 from truc_server.matches.restore_hold import Hold
+from truc_server.matches.steps_in_turn import StepsInTurn
 from truc_server.matches.stored import ending, save_secrets
 from truc_server.net.peer import Player
 from truc_server.settings.in_force import InForce
@@ -84,7 +85,7 @@ class Game:
         chosen: each guest's last choice that was taken.
         is_blind: whether the seats deal among themselves, and the server sees no card.
         keys: in mode blind, keys that have come before those of every seat; None in mode dealt.
-        checking: in mode blind, held while a step is checked; None in mode dealt.
+        checking: in mode blind, what waits to be checked; None in mode dealt.
         hold: whether the match is held, after a backup was restored.
         awaited: the seats that may not know yet that the table has changed hands.
         beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
@@ -117,7 +118,7 @@ class Game:
         self.beyond: tuple[int, ...] = ()
         self.is_blind = self.setup.terms.table.mode == BLIND
         self.keys = HeldKeys() if self.is_blind else None
-        self.checking = trio.Lock() if self.is_blind else None
+        self.checking = StepsInTurn() if self.is_blind else None
         self.hold = Hold(made.code, self.mid)
         self.sealer = Sealer(dealer, epoch)
         self.asking = Asking(made.code, dealer, self.sealer)

@@ -11,7 +11,7 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from truc_protocol.bodies import Act, Keys, Resign
+from truc_protocol.bodies import Keys
 from truc_protocol.errors import Code
 from truc_protocol.ledger import InPlace
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
@@ -23,7 +23,6 @@ from truc_server.matches.acceptance import (
     accept,
     accept_choice,
     accept_keys,
-    judged,
     look,
     look_at_newcomer,
     verified,
@@ -31,7 +30,6 @@ from truc_server.matches.acceptance import (
 from truc_server.matches.blind_hands import Held
 from truc_server.matches.game import Game
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.operation.worker import Worker
 from truc_server.requests.means import Checks
 from truc_server.storage import PlayerKind
 from truc_server.tables.table import Table
@@ -58,7 +56,7 @@ class Place(Struct, frozen=True):
         return seated is not None and seated.player.id == player.id
 
 
-def _place(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestAct, mid: bytes) -> Place:
+def place_of(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestAct, mid: bytes) -> Place:
     """Find the table, the seat and the match of an act.
 
     Raises:
@@ -71,7 +69,7 @@ def _place(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestA
     elif seat is None:
         seat = table.own_seat(player)  # which tells why there is none
     if player.kind is not _ACTORS[type(message)]:
-        raise _acts_otherwise(message)
+        raise acts_otherwise(message)
     game = table.own_game(mid, None if stands_by else player)
     return Place(table, game, seat, stands_by)
 
@@ -79,14 +77,29 @@ def _place(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestA
 _ACTORS: Final = {SignedAct: PlayerKind.KEY, GuestAct: PlayerKind.GUEST}
 
 
-def _acts_otherwise(message: SignedAct | GuestAct) -> RefusedError:
+def acts_otherwise(message: SignedAct | GuestAct) -> RefusedError:
+    """Return the refusal of an act that is not made in the way of its player's kind."""
     if isinstance(message, SignedAct):
         return RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
     return RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
-async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message: SignedAct) -> Taken | None:
-    """Take what a seat signs; return None if it was not new.
+class Sent(Struct, frozen=True):
+    """What a seat has sent of a hand in mode blind, and where it belongs; `looked` is how it stands there."""
+
+    lobby: Lobby
+    peer: Peer
+    player: Player
+    message: SignedAct
+    mid: bytes
+    place: Place
+    looked: InPlace
+
+
+async def sign(
+    lobby: Lobby, checks: Checks, peer: Peer, player: Player, message: SignedAct
+) -> Taken | Sent | None:
+    """Take what a seat signs; return None if it was not new, or what is of a hand in mode blind, untaken (sealed_steps.py).
 
     Raises:
         RefusedError: It is not taken.
@@ -94,7 +107,7 @@ async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message
     mid = message.match
     if mid is None:
         return _sign_terms(lobby, peer, player, message)
-    place = _place(lobby, peer, player, message, mid)
+    place = place_of(lobby, peer, player, message, mid)
     if place.game.hold.unheard:
         place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
         return trio.current_time(), False
@@ -102,26 +115,24 @@ async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message
     looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
     match looked:  # a pattern, as `isinstance` is a call
         case Repeated():
-            _answer_again(peer, message, looked)
+            answer_again(peer, message, looked)
             return None
         case _:
             pass
-    if looked.ledger.sealed is not None and (turn := place.game.checking) is not None:
-        return await _sign_step(
-            lobby, checks.steps, peer, player, message, mid=mid, place=place, looked=looked, turn=turn
-        )
+    if looked.ledger.sealed is not None:
+        return Sent(lobby, peer, player, message, mid, place, looked)
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 % more.
     # Meanwhile the loop serves others, and the match may go on without this record.
     signed = await checks.signatures.run(verified, player.id, looked)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return None
     if not place.is_kept_by(peer, player):
-        place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
-    taken_at = _take(lobby, peer, player, message, place=place, signed=signed)
+        place = place_again(lobby, peer, player, message, mid=mid, signed=signed)
+    taken_at = take_signed(lobby, peer, player, message, place=place, signed=signed)
     return None if taken_at is None else (taken_at, False)
 
 
-def _place_again(
+def place_again(
     lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, signed: Verified
 ) -> Place:
     """Find the place of an act anew, as something has changed while it was checked.
@@ -129,72 +140,14 @@ def _place_again(
     Raises:
         RefusedError: The player does not have the seat any more.
     """
-    place = _place(lobby, peer, player, message, mid)
+    place = place_of(lobby, peer, player, message, mid)
     if place.seat != signed.placed.record.signer - 1:
         expected = f"expected a player who still has their seat at table {place.table.code}"
         raise RefusedError(Code.NOT_SEATED, expected)
     return place
 
 
-_DECISIONS: Final = (Act, Resign)
-"""What a seat signs of a hand in mode blind that is no step with its pack."""
-
-
-async def _sign_step(
-    lobby: Lobby,
-    steps: Worker,
-    peer: Peer,
-    player: Player,
-    message: SignedAct,
-    *,
-    mid: bytes,
-    place: Place,
-    looked: InPlace,
-    turn: trio.Lock,
-) -> Taken | None:
-    """Take what a seat signs of a hand in mode blind: points and links take milliseconds to check, in a thread of their own.
-
-    What was found is good for the position in which it was looked at; if the match goes on meanwhile, it is looked at again. So steps of
-    a match are checked one at a time: seats open their links at once, and each of these moves the match on.
-
-    Raises:
-        RefusedError: It is not taken.
-    """
-    async with turn:
-        while True:
-            if place.game.ledger is not looked.ledger:
-                again = look(place.game, looked.record)
-                if isinstance(again, Repeated):
-                    _answer_again(peer, message, again)
-                    return None
-                looked = again
-            held = () if place.game.keys is None else place.game.keys.bodies()
-            signed = await steps.run(judged, player.id, looked, held)
-            if not peer.is_open:
-                return None
-            if not place.is_kept_by(peer, player):
-                place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
-            if place.game.ledger is looked.ledger:
-                taken_at = _take(lobby, peer, player, message, place=place, signed=signed)
-                return None if taken_at is None else (taken_at, not isinstance(looked.body, _DECISIONS))
-
-
-def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> float | None:
-    """Take what a seat has signed and was put off; it is rare enough to be checked on the main thread.
-
-    Raises:
-        RefusedError: It is not taken.
-    """
-    place = _place(lobby, peer, player, message, mid)
-    record = Record(place.seat + 1, message.body, message.sig)
-    looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
-    if isinstance(looked, Repeated):
-        _answer_again(peer, message, looked)
-        return None
-    return _take(lobby, peer, player, message, place=place, signed=verified(player.id, looked))
-
-
-def _take(
+def take_signed(
     lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, place: Place, signed: Verified
 ) -> float | None:
     """Take a record whose signature is good into the match as it stands now."""
@@ -212,7 +165,7 @@ def _take(
     taken = accept(game, signed)
     match taken:
         case Repeated():
-            _answer_again(peer, message, taken)
+            answer_again(peer, message, taken)
             return None
         case _:
             table.take(game, taken, peer, message)
@@ -223,17 +176,37 @@ def _hold(peer: Peer, table: Table, game: Game, message: SignedAct, signed: Veri
     """Hold keys of mode blind until every seat that owes some has sent its own; the answer comes when they are written."""
     placed = accept_keys(game, signed)
     if isinstance(placed, Repeated):
-        _answer_again(peer, message, placed)
+        answer_again(peer, message, placed)
         return None
     table.hold_keys(game, placed.record.signer - 1, Held(placed, peer, message))
     return trio.current_time()
+
+
+def answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated) -> None:
+    """Answer an act that was taken before."""
+    peer.ok(message, k=repeated.k, dup=True)
+
+
+def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> float | None:
+    """Take what a seat has signed and was put off; it is rare enough to be checked on the main thread.
+
+    Raises:
+        RefusedError: It is not taken.
+    """
+    place = place_of(lobby, peer, player, message, mid)
+    record = Record(place.seat + 1, message.body, message.sig)
+    looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
+    if isinstance(looked, Repeated):
+        answer_again(peer, message, looked)
+        return None
+    return take_signed(lobby, peer, player, message, place=place, signed=verified(player.id, looked))
 
 
 def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Taken | None:
     table = lobby.table(message.table)
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.KEY:
-        raise _acts_otherwise(message)
+        raise acts_otherwise(message)
     if table.gathering is None:
         raise RefusedError(Code.TERMS_REFUSED, "there are no terms to be signed now")
     fresh = table.sign_terms(table.gathering, seat, Record(seat + 1, message.body, message.sig))
@@ -249,7 +222,7 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> Taken
     Raises:
         RefusedError: It is not taken.
     """
-    place = _place(lobby, peer, player, message, message.match)
+    place = place_of(lobby, peer, player, message, message.match)
     table, game, seat = place.table, place.game, place.seat
     if game.hold.unheard:
         game.hold.put_off(peer, message, partial(choose, lobby, peer, player, message))
@@ -257,16 +230,12 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> Taken
     turn = accept_choice(game, seat, message)
     match turn:
         case Repeated():
-            _answer_again(peer, message, turn)
+            answer_again(peer, message, turn)
             return None
         case _:
             table.take(game, turn, peer, message)
     game.chosen[seat] = message.at, message.choose, message.p
     return turn.taken_at, False
-
-
-def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated) -> None:
-    peer.ok(message, k=repeated.k, dup=True)
 
 
 def _in_match(lobby: Lobby, player: Player, message: ClaimMatch | WantRekey) -> tuple[Table, int, Game]:

@@ -72,6 +72,7 @@ from truc_server.requests import (
     history,
     login,
     moderating,
+    sealed_steps,
     seating,
 )
 from truc_server.requests.elsewhere import Elsewhere
@@ -137,7 +138,12 @@ class Dispatch:
                 return
             match message:
                 case SignedAct():
-                    taken = await acts.sign(self._lobby, self._means.checks, peer, player, message)
+                    signed = await acts.sign(self._lobby, self._means.checks, peer, player, message)
+                    match signed:
+                        case acts.Sent():
+                            taken = await sealed_steps.sign_step(self._means.checks.steps, signed)
+                        case _:
+                            taken = signed
                 case GuestAct():
                     taken = acts.choose(self._lobby, peer, player, message)
                 case _:

@@ -24,6 +24,7 @@ from truc_server.matches.acceptance import refused
 from truc_server.matches.blind_hands import Held, HeldKeys, closed_before
 from truc_server.matches.deadlines import AGAIN_S, vacant
 from truc_server.matches.game import Game, Turn
+from truc_server.matches.steps_in_turn import CHECKED_S
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.drain import ServerDrain
 from truc_server.settings.in_force import InForce
@@ -138,6 +139,7 @@ class Table:
         self._clock = Alarm(backing.timers, self._time_out)
         # the batch of the newest record: until it is durable, nobody's time runs for what it asks
         self._gate = 0
+        self._put_off: int | None = None  # the position whose time was over while something was being checked
         self.is_leaving = False
 
     def own_seat(self, player: Player) -> int:
@@ -479,6 +481,12 @@ class Table:
             return  # nobody has been shown yet what to answer: time has not begun
         if self._journal.is_full:
             self._clock.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
+            return
+        if game.checking is not None and game.checking.is_busy and self._put_off != game.ledger.k:
+            self._put_off = (
+                game.ledger.k
+            )  # once: what has come in time is taken before it is ruled that it is missing
+            self._clock.set(trio.current_time() + CHECKED_S)
             return
         if game.keys is not None and game.keys.held:  # whoever has sent its own owes nothing
             self._write_keys(game, game.keys)
