@@ -195,10 +195,8 @@ class Dealer:
 
     def _box(self, ledger: Ledger, seat: int, d: int, cards: DealtCards) -> bytes:
         public = deal_public(ledger, seat)
-        if public is None:
-            return b""
         return boxes.seal_hand(
-            self.exchange(public),
+            None if public is None else self.exchange(public),
             ledger.setup.mid,
             j=ledger.deal_index,
             d=d,
@@ -224,19 +222,14 @@ class Dealer:
             raise ValueError("no share is due")
         giver, receiver = owed
         d = len(ledger.hand.deals) - 1
-        shared = self.shared(ledger, receiver)
-        box = (
-            b""
-            if shared is None
-            else boxes.seal_share(
-                shared,
-                ledger.setup.mid,
-                j=ledger.deal_index,
-                d=d,
-                giver=giver,
-                receiver=receiver,
-                hand=self.openings(ledger, giver),
-            )
+        box = boxes.seal_share(
+            self.shared(ledger, receiver),
+            ledger.setup.mid,
+            j=ledger.deal_index,
+            d=d,
+            giver=giver,
+            receiver=receiver,
+            hand=self.openings(ledger, giver),
         )
         return self._signed(bodies.Share(*_place(ledger), ledger.deal_index, d, giver, receiver, box))
 

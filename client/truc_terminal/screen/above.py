@@ -19,8 +19,8 @@ from prompt_toolkit.utils import get_cwidth
 _SHOWN_AGAIN: Final = 200  # lines; no terminal is higher
 
 
-class Above(io.TextIOBase):
-    """A stream that replaces the terminal's and calls `wake` when there is a line to show.
+class _OnTerminal(io.TextIOBase):
+    """What is written to in place of a terminal, and like it.
 
     Attributes:
         encoding: the encoding of the terminal.
@@ -30,14 +30,10 @@ class Above(io.TextIOBase):
     encoding: str = ""
     errors: str | None = None
 
-    def __init__(self, terminal: "TextIO | Screenful", wake: Callable[[], None]) -> None:
+    def __init__(self, terminal: "TextIO | Screenful") -> None:
         self.encoding = terminal.encoding
         self.errors = terminal.errors
         self._terminal = terminal
-        self._wake = wake
-        self._lock = Lock()
-        self._kept = ""
-        self._newest: deque[str] = deque(maxlen=_SHOWN_AGAIN)
 
     def isatty(self) -> bool:
         """Tell whether this is a terminal."""
@@ -46,6 +42,17 @@ class Above(io.TextIOBase):
     def fileno(self) -> int:
         """Return the descriptor of the terminal, from which its size is read."""
         return self._terminal.fileno()
+
+
+class Above(_OnTerminal):
+    """A stream that replaces the terminal's and calls `wake` when there is a line to show."""
+
+    def __init__(self, terminal: "TextIO | Screenful", wake: Callable[[], None]) -> None:
+        super().__init__(terminal)
+        self._wake = wake
+        self._lock = Lock()
+        self._kept = ""
+        self._newest: deque[str] = deque(maxlen=_SHOWN_AGAIN)
 
     def writable(self) -> bool:
         """Tell that this can be written to."""
@@ -97,18 +104,11 @@ def rows_of(width: int, columns: int) -> int:
     return max(1, -(-width // columns))
 
 
-class Screenful:
-    """A terminal to which text is written: prompt_toolkit would encode it itself, with `?` for what the terminal lacks.
-
-    Attributes:
-        encoding: the encoding of the terminal.
-        errors: how characters that the terminal cannot show are handled.
-    """
+class Screenful(_OnTerminal):
+    """A terminal to which text is written: prompt_toolkit would encode it itself, with `?` for what the terminal lacks."""
 
     def __init__(self, terminal: TextIO) -> None:
-        self.encoding = terminal.encoding
-        self.errors = terminal.errors
-        self._terminal = terminal
+        super().__init__(terminal)
         self._held: list[str] | None = None
 
     @contextmanager
@@ -134,14 +134,6 @@ class Screenful:
         """Let the terminal have what was written."""
         if self._held is None:
             self._terminal.flush()
-
-    def fileno(self) -> int:
-        """Return the terminal's descriptor."""
-        return self._terminal.fileno()
-
-    def isatty(self) -> bool:
-        """Tell that it is a terminal."""
-        return self._terminal.isatty()
 
 
 def output_to(terminal: Screenful) -> Output:

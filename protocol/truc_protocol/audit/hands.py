@@ -158,18 +158,14 @@ def check_boxes(setup: MatchSetup, hand: ClosedHand, secret: BoxKey) -> None:
 
 
 def _check_share(setup: MatchSetup, share: Share, key: bytes | None, cards: DealtCards) -> None:
-    sealed = (
-        b""
-        if key is None
-        else boxes.seal_share(
-            key,
-            setup.mid,
-            j=share.j,
-            d=share.d,
-            giver=share.giver,
-            receiver=share.receiver,
-            hand=cards.hands[share.giver],
-        )
+    sealed = boxes.seal_share(
+        key,
+        setup.mid,
+        j=share.j,
+        d=share.d,
+        giver=share.giver,
+        receiver=share.receiver,
+        hand=cards.hands[share.giver],
     )
     if sealed != share.box:
         message = (
