@@ -14,7 +14,6 @@ import pytest
 import structlog
 import trio
 from server.rawclient import RawClient, Seat
-from server.refusals import unlisted_refusals
 from server.stored import url
 
 from truc_server.identity.identity import load_identity
@@ -162,6 +161,8 @@ def plain_logs():
 @pytest.fixture(autouse=True)
 def only_listed_refusals(monkeypatch):
     """No request is refused with a code that the reference does not list for it."""
+    from server.refusals import unlisted_refusals  # of the documentation's code, which benchmarks need not find
+
     unlisted = unlisted_refusals(monkeypatch)
     yield
     assert unlisted == []
