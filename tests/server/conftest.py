@@ -161,7 +161,8 @@ def plain_logs():
 @pytest.fixture(autouse=True)
 def only_listed_refusals(monkeypatch):
     """No request is refused with a code that the reference does not list for it."""
-    from server.refusals import unlisted_refusals  # of the documentation's code, which benchmarks need not find
+    # here, as it reads the documentation's code, which a benchmark that imports this module need not find
+    from server.refusals import unlisted_refusals
 
     unlisted = unlisted_refusals(monkeypatch)
     yield
