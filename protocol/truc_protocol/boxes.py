@@ -57,9 +57,7 @@ class OpenedSign(NamedTuple):
     word: str
 
 
-def seal_hand(
-    shared: bytes | None, mid: bytes, *, j: int, d: int, seat: int, hand: Sequence[Opening]
-) -> bytes:
+def seal_hand(shared: bytes, mid: bytes, *, j: int, d: int, seat: int, hand: Sequence[Opening]) -> bytes:
     """Seal a seat's own cards for the deal record; `shared` is its exchange with the server."""
     return _seal_openings(shared, mid, ["truc/1/box", j, d, seat], hand)
 
@@ -76,7 +74,12 @@ def open_hand(shared: bytes, mid: bytes, *, j: int, d: int, seat: int, box: byte
 def seal_share(
     shared: bytes | None, mid: bytes, *, j: int, d: int, giver: int, receiver: int, hand: Sequence[Opening]
 ) -> bytes:
-    """Seal the giver's cards for the receiver; `shared` is the receiver's exchange with the server."""
+    """Seal the giver's cards for the receiver; `shared` is the receiver's exchange with the server.
+
+    A receiver without a box key has none, and the box is empty.
+    """
+    if shared is None:
+        return b""
     return _seal_openings(shared, mid, ["truc/1/sharebox", j, d, giver, receiver], hand)
 
 
@@ -91,9 +94,8 @@ def open_share(
     return _open_openings(shared, mid, ["truc/1/sharebox", j, d, giver, receiver], box)
 
 
-def _seal_openings(shared: bytes | None, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
-    """Seal cards; for a seat without a box key, which has nothing shared, the box is empty."""
-    return b"" if shared is None else seal(derive(shared, mid, write(info)), _ONE_MESSAGE, write(hand))
+def _seal_openings(shared: bytes, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
+    return seal(derive(shared, mid, write(info)), _ONE_MESSAGE, write(hand))
 
 
 def _open_openings(shared: bytes, mid: bytes, info: list[str | int], box: bytes) -> tuple[Opening, ...]:

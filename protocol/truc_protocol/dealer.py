@@ -195,8 +195,10 @@ class Dealer:
 
     def _box(self, ledger: Ledger, seat: int, d: int, cards: DealtCards) -> bytes:
         public = deal_public(ledger, seat)
+        if public is None:
+            return b""
         return boxes.seal_hand(
-            None if public is None else self.exchange(public),
+            self.exchange(public),
             ledger.setup.mid,
             j=ledger.deal_index,
             d=d,
