@@ -301,7 +301,6 @@ def _status_lines(answer: _Answer) -> Iterator[str]:
 
 admin: Final = click.Group(
     "admin",
-    short_help="Look into the running server, and change it.",
     help="Look into the running server and change it, without stopping it.",
     commands=[
         _command(requests.Who, _who_lines, "List connections; with TEXT those that contain it."),

@@ -35,7 +35,7 @@ _MEANS: Final[dict[OpenMatches, str]] = {
 }
 
 
-@click.command(short_help="Copy all that makes this server what it is.")
+@click.command()
 @on_server
 @click.option(
     "--final", "is_final", is_flag=True, help="The server is stopped, and its tables move with this backup."
@@ -63,7 +63,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
         click.echo(f"no server starts on {folder.root} any more, unless access.moved_to is set", err=True)
 
 
-@click.command(short_help="Restore a backup into an empty data folder.")
+@click.command()
 @on_server
 @click.option(
     "--open-matches",

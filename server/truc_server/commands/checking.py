@@ -367,7 +367,7 @@ def _look_at_clock(identity: PublicIdentity, now: int) -> Iterator[CheckResult]:
         )
 
 
-@click.command(short_help="Say what is wrong, and what to do; change nothing.")
+@click.command()
 @on_server
 def check(file: Path | None, **flags: object) -> None:
     """Say what is wrong with settings, certificate, data folder, variants, keys, ports, database, disk and limits, and what to do; change nothing."""

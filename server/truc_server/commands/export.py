@@ -120,7 +120,7 @@ class Exported(NamedTuple):
     records: int
 
 
-@click.command(short_help="Write the matches that are over as transcripts.")
+@click.command()
 @on_server
 @click.argument("dest", type=click.Path(path_type=Path))
 @click.option(

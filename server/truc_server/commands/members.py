@@ -38,7 +38,7 @@ _DAYS: Final = 7
 _MARK_CHARS: Final = 8  # of the hash of an invite, by which it is named
 
 
-@click.command(short_help="Print the address to give to players.")
+@click.command()
 @on_server
 @overriding("public_host")
 @click.option("--uses", type=click.IntRange(1, _MOST_USES), help="How many keys it makes members [1].")
@@ -80,7 +80,7 @@ def _mark(code: str) -> str:
     return hash_of(code).hex()[:_MARK_CHARS]
 
 
-@click.group(short_help="List and withdraw invites.")
+@click.group()
 def invites() -> None:
     """List and withdraw the invites to a closed server, also while it runs."""
 
@@ -116,7 +116,7 @@ def _good_invites(store: "Store") -> tuple[Invite, ...]:
     return tuple(kept for kept in store.invites() if kept.uses > 0 and now < kept.until_ms)
 
 
-@click.group(short_help="List, add and remove the members of a closed server.")
+@click.group()
 def members() -> None:
     """List, add and remove the members of a closed server, also while it runs."""
 

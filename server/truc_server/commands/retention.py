@@ -27,7 +27,7 @@ from truc_server.settings.folder import locked, used_folder
 _MOST_DAYS: Final = 36_500
 
 
-@click.command(short_help="Delete the matches that are older than so many days.")
+@click.command()
 @on_server
 @click.option("--older-than", "days", type=click.IntRange(1, _MOST_DAYS), required=True, metavar="DAYS")
 @click.option("--dry-run", is_flag=True, help="Say how many there are, and delete nothing.")
@@ -49,7 +49,7 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
     click.echo(f"{_matches(deleted)} {what}: deleted")
 
 
-@click.command(short_help="Make the database of a stopped server smaller.")
+@click.command()
 @on_server
 def compact(file: Path | None, **flags: object) -> None:
     """Write the database anew without what was deleted, while the server is stopped."""

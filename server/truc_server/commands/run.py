@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 MOST_NODES: Final = 32  # of one database: `MAX_NODES` of storage/leases.py, which is slow to import
 
 
-@click.command(short_help="Run the server.")
+@click.command()
 @on_server
 @overriding("hosts", "port", "public_host", "name", "tls", "log_format", "log_level", "grease")
 @click.option(

@@ -39,11 +39,11 @@ def _on_subject(command: _Command) -> _Command:
     return on_server(click.argument("subject")(command))
 
 
-def _imposing(kind: SanctionKind, state: str, *, does: str, short_help: str) -> click.Command:
+def _imposing(kind: SanctionKind, state: str, *, does: str) -> click.Command:
     """Return the command that imposes a sanction."""
     whom = "a fingerprint or key, the tag of a guest, an address or a network"
 
-    @click.command(str(kind), help=f"{does}: {whom}.", short_help=short_help)
+    @click.command(str(kind), help=f"{does}: {whom}.")
     @_on_subject
     @for_a_while
     def impose(file: Path | None, subject: str, days: int | None, hours: int | None, **flags: object) -> None:
@@ -74,15 +74,8 @@ def _lifting(kind: SanctionKind, state: str, *, does: str) -> click.Command:
     return lift
 
 
-ban = _imposing(
-    SanctionKind.BAN, "shut out", does="Shut SUBJECT out", short_help="Shut a player or an address out."
-)
-mute = _imposing(
-    SanctionKind.MUTE,
-    "muted",
-    does="Let SUBJECT play but not talk",
-    short_help="Let a player play but not talk.",
-)
+ban = _imposing(SanctionKind.BAN, "shut out", does="Shut SUBJECT out")
+mute = _imposing(SanctionKind.MUTE, "muted", does="Let SUBJECT play but not talk")
 unban = _lifting(SanctionKind.BAN, "shut out", does="Let SUBJECT, whom `ban` has shut out, in again.")
 unmute = _lifting(SanctionKind.MUTE, "muted", does="Let SUBJECT, whom `mute` has muted, talk again.")
 
@@ -121,7 +114,7 @@ def _times(sanction: Sanction) -> str:
     return since if sanction.until_ms is None else f"{since}, until {minute(sanction.until_ms)}"
 
 
-@click.command(short_help="Take a player off every leaderboard.")
+@click.command()
 @on_server
 @click.argument("key")
 def unrate(file: Path | None, key: str, **flags: object) -> None:

@@ -43,7 +43,7 @@ _STEPS: Final = (
 )
 
 
-@click.command(short_help="Set a new server up: data folder, settings, keys.")
+@click.command()
 @on_server
 @overriding(
     "name", "public_host", "hosts", "port", "tls", "members", "metrics_port", "passphrase_file", "log_format"
@@ -75,7 +75,7 @@ def init(file: Path | None, origin: str | None, **flags: object) -> None:
         click.echo(line)
 
 
-@click.command("settings", short_help="Print what is in force as a settings file.")
+@click.command("settings")
 @on_server
 def print_settings(file: Path | None, **flags: object) -> None:
     """Print what is in force, from file, environment and flags, as a settings file with every setting explained."""
