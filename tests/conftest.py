@@ -68,6 +68,7 @@ _FILES_IN_THE_LOOP = {
 _BEGIN_FIRST = (
     "clients_elsewhere/test_conformance_elsewhere.py",
     "conform/test_own_clients.py",
+    "conform/test_blind_clients.py",
     "conform/test_broken_verifiers.py",
     "conform/test_server_conforms.py",
     "client/test_docs_examples.py",

@@ -1,15 +1,21 @@
 """Cases of servers about hands at tables whose host sees no card, whatever cards are dealt: none may hang on luck."""
 
 import pytest
-from conform.judging import judge_server
+from conform.judging import CASES, judge_server
 from rules.played import known
 from server.conftest import running
 
+from truc_conform.raw_seat import Seat
 from truc_conform.result import CaseVerdict
 from truc_protocol import dealing
 from truc_protocol.blind_mode import sealed_pack, seat_secrets
 from truc_rules import preset
 
+STEPS = [
+    case.name
+    for case in CASES.values()
+    if case.name.startswith(("S3.blind-mask", "S3.blind-lock", "S3.blind-keys"))
+]
 HANDS = {
     "both have the best": ("7e 6e 1o", "7o 6o 1c"),
     "the best is second": ("4e 10o 1c", "7o 6o 1e"),
@@ -26,6 +32,19 @@ def stack(monkeypatch, pack, hands, *, dealer):
     monkeypatch.setattr(seat_secrets, "shuffle", lambda _seed, size: list(range(size)))
     monkeypatch.setattr(sealed_pack, "shuffle", lambda _seed, _size: (*dealt, *rest))
     monkeypatch.setattr(dealing, "first_dealer", lambda *_: dealer)
+
+
+def deals_one(seat, message, options):
+    """Choose what leads to a deal of one card each, where that is offered."""
+    found = [option for option in options if option["key"] in ("tap", "deal 1")]
+    return (found or options)[0] if message["must"] else None
+
+
+async def test_step_that_is_done_wrongly_is_refused_however_few_cards_are_dealt(tmp_path, monkeypatch):
+    monkeypatch.setattr(Seat, "pick", deals_one)
+    async with running(tmp_path / "data") as server:
+        outcomes = {name: await judge_server(server.port, name, patience_s=5.0) for name in STEPS}
+    assert {name: it.came for name, it in outcomes.items() if it.verdict is not CaseVerdict.PASS} == {}
 
 
 @pytest.mark.parametrize("dealer", [0, 1])

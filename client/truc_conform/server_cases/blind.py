@@ -149,6 +149,8 @@ async def _step_refused(
     visit: ServerVisit, *, wanted: Duty, change: Callable[[SeatStep], SeatStep], code: Code
 ) -> None:
     seats = await in_match(visit, wanted)
+    for seat in seats:
+        seat.chooses = only_cut  # where the pack is not cut, one card may be dealt, and one point be locked
     await play_on(seats, waits_for(wanted))
     mover = next(seat for seat in seats if seat.duty() is wanted)
     check_refusal(await mover.hand_in(mover.body_of(change(mover.step(wanted)))), code)
