@@ -10,7 +10,7 @@ from truc_protocol.wire.handshake import Pin
 
 TH, TN, SERVER, MID, HEAD = (bytes([value]) * 32 for value in range(1, 6))
 ACT = Slot("act", 7)
-X, OTHER_X = b"x" * 32, b"y" * 32
+X = b"x" * 32
 PLACE = AcceptedPlace(7, HEAD, X, 3)
 CHAIN = HeldChain(X, 0, b"root", b"secret")
 

@@ -26,6 +26,7 @@ from truc_client.happenings import Choice
 from truc_protocol.audit import Result
 
 pytestmark = pytest.mark.slow
+PATIENCE_S = 120  # a server's bots give way to whatever else there is to do on a machine
 SETTINGS = '[tables]\nbots = {bots}\ncompany_s = 1\n[access]\nmembers = "{members}"\n'
 
 
@@ -48,7 +49,7 @@ def events(server: ServerProcess, name: str) -> list[dict]:
 
 async def came(server: ServerProcess, times: int) -> None:
     """Wait until bots have logged in so many times."""
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_S):
         while True:
             if len(events(server, "login")) >= times:
                 return
@@ -81,7 +82,7 @@ async def test_guest_who_waits_plays_to_its_end_with_a_bot_that_is_no_longer_wan
             admin(server, "reload")
             return choose(turn)
 
-        with trio.fail_after(60):
+        with trio.fail_after(PATIENCE_S):
             async with connect(address, guest) as connection:
                 table = await connection.create(
                     "truc-french", seats=2, options={"guests": 1, "match": 1, "target": 4}
@@ -99,7 +100,7 @@ async def test_guest_who_waits_plays_to_its_end_with_a_bot_that_is_no_longer_wan
 async def test_bot_of_the_server_deals_with_a_player_at_a_table_whose_host_sees_no_card(tmp_path) -> None:
     (player,) = homes(tmp_path, False)
     async with with_bots(tmp_path / "data") as server:
-        with trio.fail_after(60):
+        with trio.fail_after(PATIENCE_S):
             async with connect(server.url, player) as connection:
                 table = await connection.create(
                     "truc-french", options={"mode": "blind", "match": 1, "target": 3}
