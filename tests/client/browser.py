@@ -333,11 +333,9 @@ class Page(ReadPage):
     def hear(self, method: str, params: Any) -> None:
         """Take what the browser tells of it."""
         self._events.append(method)
+        if _is_wrong(method, params):
+            self.complaints.append(params)
         match method:
-            case "Runtime.exceptionThrown" | "Log.entryAdded":
-                self.complaints.append(params)
-            case "Runtime.consoleAPICalled" if params["type"] in ("error", "warning", "assert"):
-                self.complaints.append(params)
             case "Target.attachedToTarget" | "Target.detachedFromTarget":
                 self._follow(params["sessionId"], is_there=method == "Target.attachedToTarget")
             case "Browser.downloadProgress" if params["state"] == "completed":
@@ -358,6 +356,19 @@ class Page(ReadPage):
         self.browser.attend(session, self)
         for domain in ("Runtime", "Log", "Network"):
             self.browser.send(f"{domain}.enable", session)
+
+
+def _is_wrong(method: str, params: Any) -> bool:
+    match method:
+        case "Runtime.exceptionThrown":
+            return True
+        case "Runtime.consoleAPICalled":
+            return params["type"] in ("error", "warning", "assert")
+        case (
+            "Log.entryAdded"
+        ):  # below that it tells such things as that somebody was quicker than `autofocus`
+            return params["entry"]["level"] in ("error", "warning")
+    return False
 
 
 @contextmanager

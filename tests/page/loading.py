@@ -104,7 +104,7 @@ def visit(
     browser: Browser, server: WebServer, line: SlowLine, flags: Any, *, thinks: bool
 ) -> Iterator[tuple[str, float]]:
     """Follow a link to a table where somebody waits; yield the figures."""
-    host, guest = Person(browser, server), Person(browser, server)
+    host, guest = (Person(browser, server, is_painted=True) for _ in range(2))
     code = host.create(NAMES[0], "truc-french", 2)
     page = guest.page
     page.before(

@@ -59,7 +59,7 @@ def main() -> None:
 
 def played(browser: Browser, server: WebServer, home: Path, flags: Any) -> Iterator[str]:
     """Play a match; yield the figures."""
-    with people(browser, server, 1) as (player,):
+    with people(browser, server, 1, is_painted=True) as (player,):
         page = player.page
         page.before(WATCHES)
         page.ask("Performance.enable", timeDomain="threadTicks")

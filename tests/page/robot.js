@@ -7,6 +7,7 @@ globalThis.robot = ({ seed = 1, isFirst = false, saveWord, most = 100000 }) => n
   let pressed = 0
   const kinds = new Set()
   let moved = performance.now()
+  let isAwaited = false     // as far as it was told since the robot began
   let covered = 0     // looks in a row at which something lay over all of it, from
   let since = 0
   const random = (n) => {
@@ -33,17 +34,25 @@ globalThis.robot = ({ seed = 1, isFirst = false, saveWord, most = 100000 }) => n
     const bids = all('button[data-slot]:not(:disabled)').filter((button) => button.dataset.slot !== 'signs')
     if (cards.length + bids.length === 0) return []
     const signs = random(8) === 0 ? all('button[data-slot=signs]') : []
-    // a hand that is given up at once shows little
-    const meant = bids.filter((button) => button.dataset.slot !== 'concede' || cards.length + bids.length === 1 || random(12) === 0)
+    // a hand that is given up at once shows little, and whoever waits for a slow page would give up every one
+    const isAlone = cards.length + bids.length === 1
+    const meant = bids.filter((button) => button.dataset.slot !== 'concede' || (isAlone ? isAwaited : random(12) === 0))
     return isFirst ? [...cards, ...meant] : [...cards, ...meant, ...signs]
   }
 
   // a page that has just been loaded has no worker yet
   const hear = () => {
     if (globalThis.beside === undefined) return setTimeout(hear, 20)
-    beside.addEventListener('message', ({ data }) => { if (['record', 'table'].includes(data.message?.t)) moved = performance.now() })
+    beside.addEventListener('message', ({ data: { message } }) => {
+      if (['record', 'table'].includes(message?.t)) moved = performance.now()
+      if (message?.t === 'record') isAwaited = false
+      if (message?.t === 'options') isAwaited = message.must || message.list.some(({ hints }) => hints.waits)
+    })
   }
   hear()
+
+  // no more is pressed
+  globalThis.halt = () => { most = pressed }
 
   const step = () => {
     if (performance.now() - moved > 120000) throw new Error('the match stands still')

@@ -19,7 +19,6 @@ __all__ = ("own_server",)
 
 DEALS = {**SHORT, "mode": "blind"}
 MATCHES = [
-    Match("truc-french", 2, 2, DEALS),
     Match("truco-argentino", 2, 1, {**DEALS, "target": 8}),
     Match("truco-paulista", 4, 1, DEALS),
 ]
@@ -49,7 +48,7 @@ def choose(person: Person, field: str, value: str) -> None:
 def test_a_match_outlives_a_reload_and_a_killed_server_within_a_hand(chrome, own_server) -> None:
     with people(chrome, own_server, 2) as players:
         first, second = players
-        code = first.create(NAMES[0], "truc-french", 2, {**DEALS, "target": 4})
+        code = first.create(NAMES[0], "truc-french", 2, DEALS)
         second.page.visit(own_server.link(code))
         second.page.wait_until(f"document.body.textContent.includes({json.dumps(SEALED['promise'])})")
         second.say_name(NAMES[1])

@@ -13,7 +13,8 @@ from page.playing import NAMES, SAID, Person, WebServer, is_proven, people, word
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
-FEW = 3  # presses between two interruptions
+FEW = 2  # presses of somebody between two interruptions: the hand goes on
+A_WHILE = "Promise.race([playing, new Promise((later) => setTimeout(later, 20))])"
 SECOND = "document.querySelector('[role=alert] button')"
 
 
@@ -28,7 +29,7 @@ def own_server(tmp_path):
 
 @contextmanager
 def two_at_a_table(
-    browser: Browser, server: WebServer, target: int = 4, listens: str = "null"
+    browser: Browser, server: WebServer, target: int = 3, listens: str = "null"
 ) -> Iterator[tuple[Person, Person, str]]:
     """Let two sit down at a table with this code; the first of their pages runs a script before the second comes."""
     with people(browser, server, 2) as (first, second):
@@ -39,15 +40,18 @@ def two_at_a_table(
 
 
 def some_moves(players: list[Person], seed: int) -> bool:
-    """Let each press a few times; tell whether the match has come to its end."""
+    """Let them play until somebody has pressed a few times; tell whether the match has come to its end."""
     for each, player in enumerate(players):
         player.begin(seed + each, is_first=True, most=FEW)
-    over = [player.play()["isOver"] for player in players]
-    return any(over)
+    while not any(player.page.wait_for(A_WHILE) for player in players):
+        pass
+    for player in players:
+        player.page.look("halt()")
+    return any(player.play()["isOver"] for player in players)
 
 
 def test_a_match_outlives_what_comes_between(chrome, own_server) -> None:
-    with two_at_a_table(chrome, own_server, 5) as (first, second, _):
+    with two_at_a_table(chrome, own_server) as (first, second, _):
         players = [first, second]
         assert not some_moves(players, 1)
         first.page.reload()
@@ -120,7 +124,7 @@ TWICE = """for (const { key } of offered.list.slice(0, 2)) {
 
 
 def test_two_wishes_at_once_sign_one_act(chrome, web_server) -> None:
-    with two_at_a_table(chrome, web_server, 3, HEAR) as (first, second, _):
+    with two_at_a_table(chrome, web_server, 2, HEAR) as (first, second, _):
         second.page.wait_until("document.querySelector('.hand')")
         second.begin(1, is_first=True)
         first.page.wait_until("globalThis.offered?.list.length > 1")
@@ -165,7 +169,7 @@ def test_an_act_for_which_there_is_no_room_is_not_sent_and_the_match_goes_on_onc
 ) -> None:
     with people(chrome, web_server, 2) as (first, second):
         first.page.room(web_server.origin, 300_000)
-        code = first.create(NAMES[0], "truc-french", 2, {"match": 1, "target": 3})
+        code = first.create(NAMES[0], "truc-french", 2, {"match": 1, "target": 2})
         first.page.look(HEAR)
         second.sit(code, NAMES[1])
         second.page.wait_until("document.querySelector('.hand')")

@@ -10,7 +10,6 @@ from page.playing import SHORT, Match, play_match
 pytestmark = [pytest.mark.slow, needs_browser]
 
 MATCHES = [
-    Match("truc-french", 2, 2, SHORT),
     Match("le-truc", 2, 1, SHORT),
     Match("truco-argentino-flor", 2, 1, {**SHORT, "target": 15}),
     Match("truco-mineiro", 2, 1, {**SHORT, "blind": "on"}),

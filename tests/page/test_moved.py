@@ -28,7 +28,7 @@ from truc_protocol.wire.encoding import encode
 from truc_terminal.web_carrier import Whereabouts
 
 FIRST = Address("first.example", 7373)
-FEW = 3  # presses before the server moves
+FEW = 1  # presses before the server moves
 READS = """
 globalThis.hasRead = false
 new MutationObserver(() => { hasRead ||= document.body.innerText.includes(%s) }).observe(document.body, { childList: true, subtree: true })
@@ -104,7 +104,7 @@ def test_a_match_goes_on_in_the_page_where_its_server_has_moved(chrome, tmp_path
         ends.callback(old.real.stop)
         page.visit(ends.enter_context(own_machine(old.real, tmp_path / "home")))
         page.look(READS % json.dumps(SAID["moved"]))
-        code = person.opened(NAMES[0], "truc-french", 2, {"match": 1, "target": 5})
+        code = person.opened(NAMES[0], "truc-french", 2, {"match": 1, "target": 3})
         with bots(old, code, 1, tmp_path / "bots"):
             person.begin(1, is_first=True, most=FEW)
             assert not person.play()["isOver"]
