@@ -278,6 +278,10 @@ class ClientHarness(ScriptedServer):
     async def serve_request(self, message: messages.ClientMessage) -> None:
         """Keep the table's state, and do what is asked."""
         match message:
+            case messages.Ready() if self.terms is not None and self.ledger is None:
+                text = "expected an open table, got one whose terms are out"
+                await self.push(messages.refusal(Code.TABLE_NOT_OPEN, text, re=message.id))
+                return
             case messages.Ready():
                 self.is_ready = True
             case messages.Leave():

@@ -21,6 +21,8 @@ from truc_protocol.wire.handshake import Auth
 
 FAULT = sys.argv[sys.argv.index("--fault") + 1] if "--fault" in sys.argv else ""
 SILENCE_S = 2.0
+LAST_POINT = 2
+"""How many points a side has at its last one, at the tables of the kit where hands are played blind."""
 HOST, PORT, TABLE = re.fullmatch(r"truc://(.*):(\d+)/(\w+)#\w+", sys.argv[1]).groups()
 
 STUMBLES = {
@@ -30,6 +32,7 @@ STUMBLES = {
     "no-shares": lambda body: isinstance(body, Share),
     "no-blind-hands": lambda body: isinstance(body, Open),
     "no-substitutes": lambda body: isinstance(body, Sub),
+    "only-silence": lambda body: isinstance(body, Void) and body.reason != "silent",
 }
 """By fault the records that it does not know, and ends at."""
 
@@ -39,7 +42,8 @@ class Believer:
         self.player = Puppet(0, random.randrange(1 << 30))
         self.ids, self.spk = 0, None
         self.place = HOST, PORT
-        self.tried = set()
+        self.tried, self.met = set(), set()
+        self.score = ()
         self.seen = SimpleNamespace(setup=None, k=0, head=b"", deal_index=0, parallel=(0, b""))
 
     def send(self, kind, **fields):
@@ -90,6 +94,9 @@ class Believer:
 
     def come_back(self):
         self.enter()
+        if self.seen.setup is None:
+            self.request("join", table=TABLE)
+            return
         self.request("resume", table=TABLE, match=self.seen.setup.mid, next=self.seen.k)
 
     def run(self):
@@ -119,12 +126,16 @@ class Believer:
     def join(self, record):
         self.table = parse(record)
         self.terms = SimpleNamespace(th=body_hash(record), table=self.table)
+        if FAULT == "knows-terms" and self.terms.th in self.met:
+            sys.exit("these terms are known")
+        self.met.add(self.terms.th)
         self.hand_in(self.player.join(self.terms), match=None)
 
     def take_record(self, record):
         body = parse(record)
         if FAULT in STUMBLES and STUMBLES[FAULT](body):
             sys.exit("what record is that?")
+        self.count(body)
         self.seen.head, self.seen.k = link(self.seen.head, record), self.seen.k + 1
         match body:
             case Call(j=j):
@@ -141,6 +152,14 @@ class Believer:
                 sys.exit(0)
             case _:
                 pass
+
+    def count(self, body):
+        """Keep the score, and take each hand after which both sides are at their last point to be played blind."""
+        if isinstance(body, Close):
+            self.score = body.score
+        is_blind = self.score and min(points for *_, points in self.score) >= LAST_POINT
+        if FAULT == "counts-on" and isinstance(body, Deal) and is_blind and any(body.boxes):
+            sys.exit("boxes in a blind hand")
 
     def release(self):
         if FAULT == "old-link":

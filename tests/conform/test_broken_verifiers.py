@@ -9,7 +9,7 @@ from conform.judging import failures, judge, judge_each
 from truc_conform.result import CaseVerdict, Level
 
 BELIEVING = Path(__file__).with_name("believing_client.py")
-HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.release", "C3.act", "C3.ack"} | {
+HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.seat-again", "C3.release", "C3.act", "C3.ack"} | {
     f"C4.{name}"
     for name in (
         "four-seats",
@@ -17,7 +17,9 @@ HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.release", "C3.act", "C3.ack"} |
         "closed",
         "shares",
         "blind",
+        "games",
         "rekey",
+        "void",
         "substitute",
         "rotation",
         "rotations",
@@ -41,6 +43,9 @@ FAULTS = {
     "open-hands": ("C4.closed", "../fairness/specification.md#6-deals"),
     "no-shares": ("C4.shares", "../fairness/specification.md#8-acts"),
     "no-blind-hands": ("C4.blind", "../fairness/specification.md#8-acts"),
+    "knows-terms": ("C3.seat-again", "session.md#coming-back"),
+    "counts-on": ("C4.games", "../fairness/specification.md#5-records"),
+    "only-silence": ("C4.void", "../fairness/specification.md#6-deals"),
     "never-rekeys": ("C4.rekey", "play.md#new-chains"),
     "no-substitutes": ("C4.substitute", "play.md#a-seat-whose-player-is-gone"),
     "one-key": ("C4.rotation", "security.md#rotation-and-revocation"),

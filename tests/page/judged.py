@@ -59,8 +59,8 @@ GOOD: Final = (CaseVerdict.PASS, CaseVerdict.INFO)
 STAY_OUT: Final = ("C3.hello-", "C3.moved-key", "C4.rotation", "C4.revoked")
 FOLLOWED: Final = ("C4.rotation", "C4.rotations")
 OPTIONS: Final = "C3.cheat-options-"
-OF_TWO: Final = ("C33", "C34")
-"""Checks that two histories fail together."""
+OF_TWO: Final = ("C33", "C34", "C36")
+"""Checks that two transcripts fail together."""
 CHECKS: Final = {"C3.cheat-refused": ["C35"]}
 """Where the case does not name it."""
 BEFORE_THE_MATCH: Final = ("C3.cheat-document", "C3.cheat-terms", "C3.cheat-seat", "C3.cheat-nonce")

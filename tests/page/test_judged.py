@@ -21,6 +21,7 @@ CASES = [
     "C3.cheat-shuffle",
     "C3.cheat-options-line",
     "C3.cheat-second-call",
+    "C3.cheat-setup",
     "C4.revoked-rotation",
     "C5.again-lock",
     "C5.cheat-places",

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from truc_conform.client_cases.games import (
     BLIND,
+    CALLING_AGAIN,
     CLOSED,
     LAST_POINT,
     PARTNERS,
@@ -18,6 +19,7 @@ from truc_conform.client_cases.games import (
     decline_all,
     go_blind,
     share,
+    voiding,
 )
 from truc_conform.client_cases.stopping import CHECKS, stops, stops_by_the_rules
 from truc_conform.client_harness import ClientHarness
@@ -38,10 +40,11 @@ from truc_conform.forging import (
 )
 from truc_conform.playing import Puppet, secret
 from truc_conform.scenes import Arrange, judged, plain, scene
-from truc_protocol.bodies import Call, Deal, End, Open, Rekey, Share, Sub
+from truc_protocol.bodies import Call, Deal, End, Open, Rekey, Rule, Share, Sub
 from truc_protocol.ledger import next_call
 from truc_protocol.messages import MatchRecord
 
+_OTHER: Final = 1  # the seat across the table
 _NEXT: Final = 1  # the deal index before whose call a stranger steps in
 
 
@@ -162,6 +165,11 @@ def _stranger(server: ClientHarness) -> Bend:
     return on_record("call", change)
 
 
+def _void_a_hand(server: ClientHarness) -> None:
+    """Void the first hand, as the other seat does not release."""
+    server.instead = voiding(server, _OTHER)
+
+
 _CHEATS: Final = [
     scene(judged(name, CHECKS, f"stops at {what}", judge), game=game)(_then(cheat, play))
     for name, what, judge, cheat, game, play in (
@@ -253,6 +261,14 @@ _CHEATS: Final = [
             _call_on_nothing,
             SHORT_CHAINS,
             decline_all,
+        ),
+        (
+            "C4.cheat-early-forfeit",
+            "a forfeit behind a single void, where a hand is called again (C22)",
+            stops,
+            rewriting(Call, 2, lambda place, body: Rule(*place, body.j, "forfeit", _OTHER, "silent", ())),
+            CALLING_AGAIN,
+            _void_a_hand,
         ),
         (
             "C4.cheat-substitute",

@@ -4,6 +4,7 @@ That is four seats, cards that are turned up, shared, unseen or closed to the en
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final
 
 from truc_conform.client_cases.stopping import DUTIES, signed_after
@@ -25,11 +26,13 @@ from truc_conform.scenes import (
     unended,
 )
 from truc_protocol import messages
+from truc_protocol.bodies import Close
 from truc_protocol.ledger import Due, due, missing
-from truc_protocol.records import Phase, Record
-from truc_protocol.setup import GONE_SUBSTITUTE, Opts
+from truc_protocol.records import Phase, Record, parse
+from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, Opts
 from truc_rules import Action
 
+_RECORDS: Final = "../fairness/specification.md#5-records"
 _DEALS: Final = "../fairness/specification.md#6-deals"
 _ACTS: Final = "../fairness/specification.md#8-acts"
 _CHAINS: Final = "play.md#new-chains"
@@ -38,14 +41,19 @@ _GONE: Final = "play.md#a-seat-whose-player-is-gone"
 _FOUR: Final = Game("truc-catalan", 4)
 TURNED: Final = Game("truco-paulista")
 PARTNERS: Final = Game("truco-mineiro", 4, {"target": 3, "blind": "on"})
+GAMES: Final = PARTNERS._replace(options={**PARTNERS.options, "match": 3})
 CLOSED: Final = Game(options={"target": 2, "reveal": "match"})
 SHORT_CHAINS: Final = Game(options={"target": 6}, links=2)
+CALLING_AGAIN: Final = Game(opts=Opts(guests=1, gone=GONE_WAIT))
 STEPPING_IN: Final = Game(opts=Opts(guests=1, gone=GONE_SUBSTITUTE))
 LAST_POINT: Final = 3
 """The deal index of the hand before which the client's side at PARTNERS has come to its last point."""
 BLIND: Final = 5
 """That of the hand before which the other side, after two hands declined, has come to its own."""
+_LAST_POINT_AT: Final = 2
+"""How many points a side has there at its last one."""
 _FIRST_HAND: Final = 1
+_OTHER: Final = 1  # the seat across the table
 
 
 def _preferring(wanted: Callable[[Action], bool]) -> Arrange:
@@ -86,6 +94,20 @@ def _comes_to(kind: str, signer: int | None = None) -> Judge:
     return judge
 
 
+def _begins_anew(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    """Judge a match that has gone on behind a game which left both sides with their last points."""
+    if (early := unended(server, end)) is not None:
+        return early
+    closes = [body for body in map(parse, server.records) if isinstance(body, Close)]
+    won = (after.score for before, after in pairwise(closes) if _games(after) > _games(before))
+    is_there = any(min(points for *_, points in score) >= _LAST_POINT_AT for score in [*won][:-1])
+    return None if is_there else failed("no game ended with both sides at their last point")
+
+
+def _games(close: Close) -> int:
+    return sum(games for games, *_ in close.score)
+
+
 _HONEST: Final = [
     scene(judged(name, clause, expected, judge), game=game)(arrange)
     for name, clause, expected, judge, game, arrange in (
@@ -109,6 +131,14 @@ _HONEST: Final = [
         ),
         ("C4.blind", _ACTS, "plays a hand that nobody has seen", _comes_to("open"), PARTNERS, go_blind),
         (
+            "C4.games",
+            _RECORDS,
+            "begins each game of a match at no points, whatever the `close` says that won the one before",
+            _begins_anew,
+            GAMES,
+            go_blind,
+        ),
+        (
             "C4.rekey",
             _CHAINS,
             "begins a new chain when its own is used up (C27)",
@@ -120,22 +150,50 @@ _HONEST: Final = [
 ]
 
 
-def _step_in(server: ClientHarness, newcomer: Puppet) -> None:
-    """Void the first hand as if a seat had not released, and let somebody else take it over."""
+def voiding(server: ClientHarness, seat: int, reason: str = "silent") -> Callable[[], Record | None]:
+    """Return what voids the first hand as if a seat had not released, or not what fits."""
+    silent: list[Puppet] = []
 
     def instead() -> Record | None:
         ledger = server.at_play()
-        if ledger.phase is Phase.CALLED and ledger.deal_index == _FIRST_HAND:
-            server.players.pop(newcomer.seat, None)
-            if missing(ledger) == (newcomer.seat,):
-                return server.dealer.void(ledger)
-        if due(ledger) is not Due.CONSEQUENCE:
+        if ledger.phase is not Phase.CALLED or ledger.deal_index != _FIRST_HAND:
             return None
+        if seat in server.players:
+            silent.append(server.players.pop(seat))
+        if missing(ledger) != (seat,):
+            return None
+        server.players.update({puppet.seat: puppet for puppet in silent})
+        return server.dealer.void(ledger, reason)
+
+    return instead
+
+
+def _step_in(server: ClientHarness, newcomer: Puppet) -> None:
+    """Void the first hand as if a seat had not released, and let somebody else take it over."""
+    void = voiding(server, newcomer.seat)
+
+    def instead() -> Record | None:
+        if due(server.at_play()) is not Due.CONSEQUENCE:
+            return void()
         server.players[newcomer.seat] = newcomer
-        note_cheat(server, ledger.k)
-        return newcomer.sub(ledger)
+        note_cheat(server, server.at_play().k)
+        return newcomer.sub(server.at_play())
 
     server.instead = instead
+
+
+@scene(
+    judged(
+        "C4.void",
+        _DEALS,
+        "plays on when a hand is called again that a link which does not fit has voided (C26)",
+        _comes_to("void"),
+    ),
+    game=CALLING_AGAIN,
+)
+def _voided(server: ClientHarness) -> None:
+    """Void the first hand as if what the other seat released did not fit."""
+    server.instead = voiding(server, _OTHER, "link")
 
 
 @scene(

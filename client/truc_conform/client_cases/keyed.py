@@ -42,6 +42,7 @@ from truc_protocol.wire.handshake import make_roll
 _HANDSHAKE: Final = "security.md#the-handshake"
 _CHECKS: Final = "../fairness/specification.md#11-checks"
 _GIVEN: Final = "somebody else 2"
+_TWICE: Final = 2
 _DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 
 
@@ -252,6 +253,29 @@ def _spoil_options(
         return (message,)
     waiting = messages.Waiting(table=message.table, match=message.match, at=message.at, seats=(0,))
     return replace(message, box=bytes(len(message.box))), waiting
+
+
+def _signs_the_same_seat_again(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    seats = [act.body + act.sig for act in said(server, messages.SignedAct) if act.match is None]
+    if len(seats) < _TWICE:
+        return failed("it sent no `seat` for the terms that came again")
+    return failed("it signed the same terms in two ways") if len(set(seats)) > 1 else unended(server, end)
+
+
+@scene(
+    judged(
+        "C3.seat-again",
+        "session.md#coming-back",
+        "sends the very same `seat` again when it has come back, and the terms that it has signed come again",
+        once(without_key, _signs_the_same_seat_again),
+    )
+)
+@intercepting
+async def _lost_while_the_terms_are_out(server: ClientHarness, _message: messages.ClientMessage) -> bool:
+    """Lose the connection and the first `seat`; the terms stay as they are."""
+    if len(_signed(server, "seat")) == 1 and len(server.opened) == 1:
+        await server.drop()
+    return False
 
 
 _HONEST: Final = scene(

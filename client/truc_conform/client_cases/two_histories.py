@@ -1,19 +1,24 @@
 """The planted cheats of level C3 in what follows what: a table, a record or a decision again, otherwise, or not at all."""
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_cases.stopping import CHECKS, DUTIES, cheat, stops
 from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import BEFORE_MATCH, instead, note_cheat, place_of, resigned, ruled_out
-from truc_conform.playing import secret, signed_position
+from truc_conform.playing import Puppet, secret, signed_position
 from truc_conform.result import AnyAct, CaseOutcome, failed, tag_of_body
-from truc_conform.scenes import Exit, at_first, intercepting, judged, said, scene, unended
+from truc_conform.scenes import Exit, at_first, intercepting, judged, recasting, said, scene, unended
+from truc_conform.shown import CODE
 from truc_protocol import messages
 from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
+from truc_protocol.ledger import start
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Record
+from truc_protocol.setup import close_setup, open_terms
 
 
 def _signs_no_second(server: ClientHarness, end: Exit) -> CaseOutcome | None:
@@ -49,6 +54,27 @@ async def _nonce_again(server: ClientHarness, message: messages.ClientMessage) -
         server.cheated_at = BEFORE_MATCH
         await server.push(replace(server.terms, record=_second_table(server)))
     return True
+
+
+@cheat("C3.cheat-setup", "a second match of the terms it has signed (C36)")
+@recasting
+def _begun_twice(
+    server: ClientHarness, message: messages.ServerMessage
+) -> Iterable[messages.ServerMessage | bytes]:
+    """Begin the match twice, the second time with somebody else in the other seat, and call the first deal of both."""
+    if not isinstance(message, messages.Setup):
+        return (message,)
+    note_cheat(server, BEFORE_MATCH)
+    table, own, *_ = (Record(*record) for record in message.records)
+    terms = open_terms(server.document, table)
+    seats = (own, Puppet(1, server.seed, person="another ").join(terms))
+    checked = close_setup(terms, seats, server.dealer.match_record(terms, seats))
+    call = server.dealer.next_record(start(checked))
+    if call is None:
+        raise RuntimeError("a match begins with a call")
+    second = replace(message, match=checked.mid, records=checked.records)
+    called = messages.MatchRecord(table=CODE, match=checked.mid, k=0, means=(), **call._asdict())
+    return message, second, called
 
 
 @cheat("C3.cheat-history", "another record for a position it has (C33)")

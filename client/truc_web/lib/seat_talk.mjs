@@ -196,7 +196,7 @@ export class SeatTalk {
     const failure = failureOf(error, this.seat.next)
     await this.seat.stop(failure.why)
     if (this.seat.failing) failure.file = fileBy(this.seat.failing)
-    if (failure.check !== 'C33' || failure.file === null || this.seat.ledger === null) return failure
+    if (!['C33', 'C36'].includes(failure.check ?? '') || failure.file === null || this.seat.ledger === null) return failure
     failure.known = this.transcript()
     return { ...failure, ...await shownBy(failure.file, failure.known) ?? {} }
   }
@@ -222,7 +222,7 @@ export function failureOf(error, next) {
 }
 
 /**
- * Whom two histories convict: whoever has signed both of what may be signed once (C33, C34); null if they show nobody.
+ * Whom two histories convict: whoever has signed both of what may be signed once (C33, C34, C36); null if they show nobody.
  *
  * @param {Uint8Array} first
  * @param {Uint8Array} second

@@ -376,7 +376,7 @@ public class Keyed {
         void fail(byte[] doc, List<Raw> records) { failingDoc = doc; failing = records; }
 
         void begin(Map<String, Object> message) throws IOException {
-            if (match != null) return;
+            if (match != null && same(match.mid, message.get("match"))) return;
             List<Raw> records = items(message.get("records")).stream().map(Raw::of).toList();
             fail((byte[]) message.get("doc"), records);
             String th = hex(sha256(records.get(0).body()));

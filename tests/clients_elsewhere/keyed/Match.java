@@ -269,10 +269,11 @@ final class Match {
     /** C22. */
     void rule(String ruling, Seat seat, Fields f) {
         boolean isExhausted = seat != null && seat.chain != null && phase.equals("between") && j >= seat.chain.last;
+        boolean mayForfeit = opts[4] != 2 || voids > opts[3];
         boolean isFit = (seat != null) == List.of("move", "forfeit").contains(ruling);
         must(isFit && switch (ruling + " " + f.get("kind")) {
-            case "forfeit silent" -> silent.contains(f.n("seat"));
-            case "forfeit absent" -> isAbsent(f.n("seat")) || isExhausted;
+            case "forfeit silent" -> mayForfeit && silent.contains(f.n("seat"));
+            case "forfeit absent" -> mayForfeit && (isAbsent(f.n("seat")) || isExhausted);
             case "abandon server" -> true;
             case "abandon voids" -> voids > opts[3];
             case "abandon empty" -> isSideGone(0) && isSideGone(1);
