@@ -40,7 +40,7 @@ INSTALLED = (
 )
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`((?:truc|truc-server) [^`]*)`")
-PATIENCE_S = 30
+PATIENCE_S = 120
 
 
 def lines_of(page: str) -> list[str]:
