@@ -91,6 +91,17 @@ def test_what_players_and_authors_install_needs_nothing_of_the_server(package, m
     assert (told.returncode, told.stderr) == (0, "")
 
 
+@pytest.mark.slow
+def test_server_that_was_installed_without_its_extra_says_how_to_get_it() -> None:
+    code = (
+        f"import sys; sys.modules |= dict.fromkeys({SERVERS.split()[:-1]})\n"
+        "from truc_server.main import main; main(['run'])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert told.returncode == 1
+    assert re.fullmatch(r"Error: \w+ is not installed; .*: pip install '\.\[server\]'\n", told.stderr)
+
+
 def test_base_install_names_nothing_of_the_server() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = {line.partition(">")[0].replace("-", "_") for line in project["dependencies"]}

@@ -94,7 +94,13 @@ def listed(*named: tuple[str, str, str]) -> Commands:
 
 def _imported(place: str, line: str) -> click.Command:
     module, _, attribute = place.partition(":")
-    command: click.Command = getattr(import_module(module), attribute)
+    try:
+        command: click.Command = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:  # an installation without extras has the programs of all
+        lacking = (
+            f"{error.name} is not installed; where Truc was installed from, install all that the server needs"
+        )
+        raise click.ClickException(f"{lacking}: pip install '.[server]'") from error
     command.short_help = line
     return command
 
