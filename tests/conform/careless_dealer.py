@@ -57,6 +57,11 @@ def judge_without_cards(ledger):
     return (ledger, ()) if is_false else (judged, events)
 
 
+def blind_too(match):
+    """Take the points that have won a game for those of the next one."""
+    return is_blind(match) or (match.number == 1 and any(match.games))
+
+
 def stand_still(*_args, **_named):
     raise SystemExit("this step was signed for another place")
 
@@ -64,6 +69,7 @@ def stand_still(*_args, **_named):
 fold = import_module("truc_protocol.ledger.fold")  # the package has a function of this name
 check_place = fold.check_place
 judge = sealed._judged
+is_blind = sealed.is_blind
 CONNECT = connecting.connect.__wrapped__
 FAULTS = {
     "takes points twice": (steps, "_check_new", nothing),
@@ -75,6 +81,7 @@ FAULTS = {
     "keeps unseen cards shut": knows_no(Duty.KEYS, lambda pack: pack.asked is not None),
     "deals no new cards": knows_no(Duty.LOCK, lambda pack: pack.d > 0),
     "turns nothing up": (own_steps, "make_keys", turn_nothing_up),
+    "carries points over": (sealed, "is_blind", blind_too),
     "stands still where a step has moved": (pack_steps.PackSteps, "_check_history", stand_still),
     "believes any value": (sealed, "_judged", judge_without_cards),
     "reads no heads": (fold, "check_place", in_any_place),

@@ -30,6 +30,7 @@ FAULTS = {
     "keeps unseen cards shut": "C5.unseen",
     "deals no new cards": "C5.redeal",
     "turns nothing up": "C5.turn-up",
+    "carries points over": "C5.games",
     "stands still where a step has moved": "C5.moved-lock",
     "believes any value": "C5.false-value",
     "reads no heads": "C5.cheat-two-masks",

@@ -10,6 +10,7 @@ from typing import Final
 
 from truc_conform.blind_harness import BlindHarness
 from truc_conform.client_cases.blind import CLIENT, at_blind_table, signed_steps, takes_each_step_once
+from truc_conform.client_cases.games import SCORE, begins_anew
 from truc_conform.client_harness import ClientHarness, Game
 from truc_conform.playing import conceding, quiet, signed_position
 from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
@@ -27,6 +28,7 @@ _OTHER: Final = 1  # the seat across the table
 FOUR: Final = Game("truc-catalan", 4)
 TURNED: Final = Game("truco-paulista")
 PARTNERS: Final = Game("truco-mineiro", 4, {"target": 3, "blind": "on"})
+GAMES: Final = PARTNERS._replace(options={**PARTNERS.options, "match": 3})
 REDEALT: Final = Game(options={"target": 6})
 SAYING: Final = Game("truco-argentino", options={"target": 15})
 _Wanted = Callable[[Action], bool]
@@ -123,6 +125,14 @@ _HONEST: Final = [
             "gives to all its keys of each card of a hand that nobody has seen",
             _signs("keys", _is_of_an_unseen_card),
             PARTNERS,
+            _go_blind,
+        ),
+        (
+            "C5.games",
+            SCORE,
+            "deals the first hand of the next game as one that is seen, whatever the `close` says that won the one before",
+            begins_anew,
+            GAMES,
             _go_blind,
         ),
         (

@@ -26,23 +26,26 @@ from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import (
     Bend,
     Cheat,
+    Maker,
     Place,
     Rewrite,
     bending,
     body_of,
     dealing,
     dealt,
+    on,
     on_record,
     place_of,
     resigned,
     rewriting,
     ruled_out,
 )
-from truc_conform.playing import Puppet, secret
+from truc_conform.playing import Puppet, may_decide, secret
 from truc_conform.scenes import Arrange, judged, plain, scene
-from truc_protocol.bodies import Call, Deal, End, Open, Rekey, Rule, Share, Sub
+from truc_protocol.bodies import Act, Call, Deal, End, Open, Rekey, Rule, Share, Sub
 from truc_protocol.ledger import next_call
-from truc_protocol.messages import MatchRecord
+from truc_protocol.messages import MatchRecord, ServerMessage
+from truc_protocol.records import Record, parse
 
 _OTHER: Final = 1  # the seat across the table
 _NEXT: Final = 1  # the deal index before whose call a stranger steps in
@@ -147,6 +150,11 @@ def _another_secret(place: Place, body: End) -> End:
     return End(*place, body.next_index, body.links, secret("no x", 1), body.score, body.winner, body.reason)
 
 
+def _forfeit(kind: str) -> Maker:
+    """Return what makes a forfeit of the other seat."""
+    return lambda place, body: Rule(*place, body.j, "forfeit", _OTHER, kind, ())
+
+
 @bending
 def _stranger(server: ClientHarness) -> Bend:
     """Let somebody else step in for a seat that is not gone, at the place of a call."""
@@ -163,6 +171,31 @@ def _stranger(server: ClientHarness) -> Bend:
         return replace(message, signer=signed.signer, body=signed.body, sig=signed.sig)
 
     return on_record("call", change)
+
+
+@bending
+def _forfeit_for_moves(server: ClientHarness) -> Bend:
+    """End the match against the other seat, once as many moves in a row were ruled for it as make a seat absent."""
+    forged: list[Rewrite] = []
+
+    def change(message: MatchRecord) -> ServerMessage | None:
+        body = body_of(message)
+        ruled = sum(isinstance(parse(record), Rule) for record in server.records[: message.k])
+        if not forged and ruled >= server.opts.gone_after and isinstance(body, Act | Rule):
+            forged.append(Rewrite(server, type(body), body.j, _forfeit("absent")))
+        return forged[0](message) if forged else message
+
+    return on(MatchRecord, change)
+
+
+def _rule_for_the_other(server: ClientHarness) -> None:
+    """Rule every move of the other seat."""
+
+    def instead() -> Record | None:
+        ledger = server.at_play()
+        return server.dealer.move(ledger) if may_decide(ledger, server.players) else None
+
+    server.instead = instead
 
 
 def _void_a_hand(server: ClientHarness) -> None:
@@ -266,9 +299,17 @@ _CHEATS: Final = [
             "C4.cheat-early-forfeit",
             "a forfeit behind a single void, where a hand is called again (C22)",
             stops,
-            rewriting(Call, 2, lambda place, body: Rule(*place, body.j, "forfeit", _OTHER, "silent", ())),
+            rewriting(Call, 2, _forfeit("silent")),
             CALLING_AGAIN,
             _void_a_hand,
+        ),
+        (
+            "C4.cheat-ruled-forfeit",
+            "a forfeit for ruled moves, where rulings play on (C22)",
+            stops,
+            _forfeit_for_moves,
+            CALLING_AGAIN._replace(options={"target": 6}),
+            _rule_for_the_other,
         ),
         (
             "C4.cheat-substitute",

@@ -32,7 +32,7 @@ from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, Opts
 from truc_rules import Action
 
-_RECORDS: Final = "../fairness/specification.md#5-records"
+SCORE: Final = "../fairness/specification.md#5-records"
 _DEALS: Final = "../fairness/specification.md#6-deals"
 _ACTS: Final = "../fairness/specification.md#8-acts"
 _CHAINS: Final = "play.md#new-chains"
@@ -94,7 +94,7 @@ def _comes_to(kind: str, signer: int | None = None) -> Judge:
     return judge
 
 
-def _begins_anew(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def begins_anew(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     """Judge a match that has gone on behind a game which left both sides with their last points."""
     if (early := unended(server, end)) is not None:
         return early
@@ -132,9 +132,9 @@ _HONEST: Final = [
         ("C4.blind", _ACTS, "plays a hand that nobody has seen", _comes_to("open"), PARTNERS, go_blind),
         (
             "C4.games",
-            _RECORDS,
+            SCORE,
             "begins each game of a match at no points, whatever the `close` says that won the one before",
-            _begins_anew,
+            begins_anew,
             GAMES,
             go_blind,
         ),
