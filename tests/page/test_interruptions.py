@@ -141,6 +141,27 @@ def test_two_wishes_at_once_sign_one_act(chrome, web_server) -> None:
             stranger.page.wait_until("location.hash.length > 1")
 
 
+PRESSES = """{
+  const { table, at, list: [{ key }] } = offered
+  beside.addEventListener('message', ({ data }) => {
+    if (data.what === 'line' && data.state === 'greeting') beside.postMessage({ do: 'choose', table, at, key })
+    if (data.what === 'told' && data.message.t === 'record' && data.message.k === at) globalThis.hasGone = true
+  })
+}"""
+
+
+def test_a_choice_between_two_connections_goes_over_the_next_one(chrome, web_server) -> None:
+    with two_at_a_table(chrome, web_server, 2, HEAR) as (first, second, _):
+        second.page.wait_until("document.querySelector('.hand')")
+        second.begin(1, is_first=True)
+        first.page.wait_until("globalThis.offered?.list.length > 1")
+        first.page.look(PRESSES)
+        first.page.network(is_there=False)
+        first.page.network(is_there=True)
+        first.page.wait_until("globalThis.hasGone")
+        without_lost_connections(first.page)
+
+
 SIGNED = """new Promise((resolve) => {
   const open = indexedDB.open('truc')
   open.onsuccess = () => {

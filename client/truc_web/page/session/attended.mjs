@@ -33,7 +33,8 @@ export class Attended {
     this.means = means
     this.table = table
     this.number = number
-    const { me, spk } = means.now()
+    const { me, spk, line } = means.now()
+    this.line = line     // that the seat was met over: while the next one is greeted, what is sent over this one is lost
     this.talk = me === null || number === null ? null : new SeatTalk(table, number, this.freshSeat())
     this.follower = new Follower(spk)
     /** @type {any} */
@@ -75,6 +76,7 @@ export class Attended {
   /** A new connection. @param {boolean} isBack whether the server has named the seat @param {Uint8Array} [match] */
   meet(isBack, match) {
     const { line, findsOptions } = this.means.now()
+    this.line = line
     this.talk?.meet(line, isBack, findsOptions)
     if (match !== undefined) this.follow(match)
     else if (this.number !== null && isBack) line.ask('join', { table: this.table })
@@ -301,10 +303,10 @@ export class Attended {
   async chooseNow(at, key) {
     const { talk } = this
     if (this.failure !== null) return 'stale_position'
-    this.chosen = { at, key, line: this.means.now().line }
+    this.chosen = { at, key, line: this.line }
     const match = this.talk?.seat.mid ?? this.follower.mid
     if (talk === null) {
-      this.means.now().line.ask('act', { table: this.table, match, at, choose: key })
+      this.line.ask('act', { table: this.table, match, at, choose: key })
       return null
     }
     const { offered, next } = talk.seat
