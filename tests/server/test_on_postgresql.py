@@ -29,7 +29,7 @@ from server.rawclient import GoneError, Seat
 from server.stored import MATCH, MID, TABLE, record
 from server.test_store_leases import enter
 from server.visitors import follower, say
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from truc_protocol.audit import Result
 from truc_server.cluster import telling
@@ -233,6 +233,18 @@ async def test_node_hears_again_after_the_connection_for_hints_was_lost(nodes, d
         for n in range(2):
             await say(speaks, f"line {n}")
             assert (await hears.until("chat"))["text"] == f"line {n}"
+
+
+def test_connection_for_hints_that_is_lost_before_it_listens_is_an_error_of_the_store(fresh, rival):
+    def cut(driver, *_) -> None:
+        with rival._engine.connect() as other:
+            other.exec_driver_sql(f"SELECT pg_terminate_backend({driver.info.backend_pid}, 5000)")
+
+    event.listen(fresh._engine, "checkout", cut, once=True)
+    with pytest.raises(StoreError, match="cannot listen to"):
+        fresh.ear()
+    with fresh.ear() as ear:
+        assert not ear.heard()
 
 
 def test_connection_that_cannot_even_roll_back_is_an_error_and_not_used_again(store, monkeypatch):

@@ -5,7 +5,8 @@ It is a hint and nothing else: what was told is read as ever, also where no hint
 
 from typing import Any, Self
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
 
 from truc_server.storage import StoreError
 from truc_server.storage.bulletins import CHANNEL
@@ -19,18 +20,22 @@ def open_ear(engine: Engine) -> "Ear | None":
     """
     if engine.dialect.name != "postgresql":
         return None
-    pooled = engine.raw_connection()
-    driver: Any = pooled.driver_connection
-    pooled.detach()
-    driver.autocommit = True
-    driver.execute(f"LISTEN {CHANNEL}")
-    return Ear(driver)
+    connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    driver = connection.connection.driver_connection  # which a connection without a pool tells no more
+    connection.detach()
+    try:
+        connection.exec_driver_sql(f"LISTEN {CHANNEL}")
+    except SQLAlchemyError:
+        connection.close()
+        raise
+    return Ear(connection, driver)
 
 
 class Ear:
     """The connection, which is only read; whoever waits for its `socket` to be readable keeps no thread waiting."""
 
-    def __init__(self, driver: Any) -> None:
+    def __init__(self, connection: Connection, driver: Any) -> None:
+        self._connection = connection
         self._driver = driver
 
     def __enter__(self) -> Self:
@@ -39,7 +44,7 @@ class Ear:
 
     def __exit__(self, *_: object) -> None:
         """Close it."""
-        self._driver.close()
+        self._connection.close()
 
     @property
     def socket(self) -> int:
