@@ -5,8 +5,7 @@ It is a hint and nothing else: what was told is read as ever, also where no hint
 
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Engine
 
 from truc_server.storage import StoreError
 from truc_server.storage.bulletins import CHANNEL
@@ -17,25 +16,26 @@ def open_ear(engine: Engine) -> "Ear | None":
 
     Raises:
         SQLAlchemyError: The database cannot be reached.
+        StoreError: It was reached, and the connection is lost.
     """
     if engine.dialect.name != "postgresql":
         return None
-    connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-    driver = connection.connection.driver_connection  # which a connection without a pool tells no more
-    connection.detach()
+    pooled = engine.raw_connection()
+    driver: Any = pooled.driver_connection
+    pooled.detach()
     try:
-        connection.exec_driver_sql(f"LISTEN {CHANNEL}")
-    except SQLAlchemyError:
-        connection.close()
-        raise
-    return Ear(connection, driver)
+        driver.autocommit = True
+        driver.execute(f"LISTEN {CHANNEL}")
+    except Exception as error:
+        driver.close()
+        raise _silence(error) from error
+    return Ear(driver)
 
 
 class Ear:
     """The connection, which is only read; whoever waits for its `socket` to be readable keeps no thread waiting."""
 
-    def __init__(self, connection: Connection, driver: Any) -> None:
-        self._connection = connection
+    def __init__(self, driver: Any) -> None:
         self._driver = driver
 
     def __enter__(self) -> Self:
@@ -44,7 +44,7 @@ class Ear:
 
     def __exit__(self, *_: object) -> None:
         """Close it."""
-        self._connection.close()
+        self._driver.close()
 
     @property
     def socket(self) -> int:
@@ -64,6 +64,10 @@ class Ear:
             while self._driver.pgconn.notifies() is not None:
                 found += 1
         except Exception as error:
-            said = str(error).partition("\n")[0]
-            raise StoreError(f"the database says nothing any more: {said}") from error
+            raise _silence(error) from error
         return found > 0
+
+
+def _silence(error: Exception) -> StoreError:
+    said = str(error).partition("\n")[0]
+    return StoreError(f"the database says nothing any more: {said}")
