@@ -11,7 +11,7 @@ from truc_conform.client_cases.stopping import DUTIES, signed_after
 from truc_conform.client_harness import ClientHarness, Game
 from truc_conform.forging import note_cheat
 from truc_conform.playing import Puppet, quiet
-from truc_conform.result import CaseOutcome, failed, tag_of_body
+from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
 from truc_conform.scenes import (
     CLOSING_S,
     Arrange,
@@ -101,7 +101,8 @@ def begins_anew(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     closes = [body for body in map(parse, server.records) if isinstance(body, Close)]
     won = (after.score for before, after in pairwise(closes) if _games(after) > _games(before))
     is_there = any(min(points for *_, points in score) >= _LAST_POINT_AT for score in [*won][:-1])
-    return None if is_there else failed("no game ended with both sides at their last point")
+    told = "no game but the last ended with both sides at their last point"
+    return None if is_there else CaseOutcome(CaseVerdict.INFO, told)
 
 
 def _games(close: Close) -> int:
