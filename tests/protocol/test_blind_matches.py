@@ -737,6 +737,13 @@ def test_resignation_in_a_hand_stands_but_a_cheat_that_opens_it_loses_all_the_sa
     assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, reason, winner)
 
 
+def test_match_without_a_hand_shows_nothing_of_what_the_host_could_see():
+    table = french()
+    table.add(table.players[0].resign(table.ledger))
+    verdict = verify(table.run().file())
+    assert (verdict.result, verdict.hands, verdict.host_saw_no_card) == (Result.PROVEN, 0, False)
+
+
 def test_two_steps_of_a_seat_for_one_place_convict_it():
     one, other = french(), french()
     mask = until(one, Mask)

@@ -373,7 +373,7 @@ class Auditor:
         else:
             result = Result.INCOMPLETE
         told = describe(result, self._failed, self._terms, self._signed, self._words)
-        return told._replace(unopened=self._unopened, exposed=self._exposed)
+        return told._replace(hands=len(self.hands), unopened=self._unopened, exposed=self._exposed)
 
 
 def _parse(ledger: Ledger, record: Record) -> AnyBody:

@@ -167,6 +167,7 @@ class Verdict(NamedTuple):
         guest_resigned: whether a guest's resignation ended the match, which nobody has signed but the server.
         moves: how many moves each side has made, those of rulings included.
         mode: the mode of the table: whether the server deals, or sees no card (blind).
+        hands: how many hands were closed.
         unopened: in mode blind, (deal index, seats): who has not opened their link of a hand that was dealt.
         exposed: in mode blind, the seat whose own link or cards have shown that it cheated, and how; the match may end otherwise
             than by its forfeit.
@@ -198,6 +199,7 @@ class Verdict(NamedTuple):
     scheduled: tuple[int, ...] = ()
     moves: tuple[int, int] = (0, 0)
     mode: str = DEALT
+    hands: int = 0
     unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
     exposed: Exposed | None = None
 
@@ -205,10 +207,12 @@ class Verdict(NamedTuple):
     def host_saw_no_card(self) -> bool:
         """Whether the match shows that the server could not see the cards.
 
-        Every hand was sealed by the seats and opened, and no seat has been shown to have cheated with the pack.
+        There was a hand, each was sealed by the seats and opened, and no seat has been shown to have cheated with the pack.
         """
+        if self.result is not Result.PROVEN or self.mode != BLIND or self.hands == 0:
+            return False
         cheated = self.exposed is not None and self.exposed.kind == "cheat"
-        return self.result is Result.PROVEN and self.mode == BLIND and not self.unopened and not cheated
+        return not self.unopened and not cheated
 
     def players_at(self, k: int) -> tuple[str, ...]:
         """Return the names by seat of those who sat there at position `k`, before its record."""
