@@ -11,7 +11,8 @@ from truc_protocol.messages import TableState
 from truc_protocol.records import Phase, parse, tag_of
 from truc_protocol.transcript import read_transcript
 
-TRANSCRIPTS = sorted((Path(__file__).parents[1] / "vectors" / "transcripts").glob("*.truc"))
+VECTORS = Path(__file__).parents[1] / "vectors"
+TRANSCRIPTS = sorted([*VECTORS.glob("transcripts/*.truc"), *VECTORS.glob("blind/*.truc")])
 
 
 def phase_steps(path):

@@ -65,7 +65,7 @@ PHASE_STEPS: Final = (
     Step("between", "call", "called"),
     Step("called", "draw", "between"),
     Step("called", "void", "between"),
-    Step("called", "in mode blind a rule that ends the match", "over"),
+    Step("called", "rule that ends the match, in mode blind", "over"),
     Step("called", "deal", "hand"),
     Step("hand", "close", "between"),
     Step("hand", "close that wins the match", "over"),
