@@ -15,6 +15,7 @@ from truc_docs.protocol.games import (
     families,
     family_page,
     introduction,
+    listed,
     page_of,
     told,
 )
@@ -66,7 +67,7 @@ def test_page_of_presets_is_fresh():
 @pytest.mark.parametrize("main", families())
 def test_page_of_a_family_and_the_common_rules_are_all_that_its_data_says(main):
     page = page_of_family(main).split("\n## Other games\n")[0].splitlines()
-    rules = [line for line in chapters(preset(main)).splitlines() if line.startswith(("* ", "| "))]
+    rules = [line for line in listed(chapters(preset(main))).splitlines() if line.startswith(("* ", "| "))]
     called = {line: found[2] for line in rules if (found := RAISE_SAID.match(line))}
     assert {*rules} - {*page} == {*common_rules()} & {*rules} | {*called}
     stakes = [line for line in page if line.count(" | ") == 3]
@@ -124,10 +125,10 @@ def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
 @each_row("path, value", lambda: (place for place, words in values_told().items() if words != NO_RULE))
 def test_value_is_told_here_or_on_the_page_of_a_game_that_has_it(path, value):
     name, _, field = path.partition(".")
-    row = f"| `{path}` | `{json.dumps(value)}` | {values_told()[path, value]} |"
+    line = f"* `{path}`, `{json.dumps(value)}`: {values_told()[path, value]}"
     owns = [(known, getattr(preset(known), name)) for known in presets()]
     users = [known for known, own in owns if (getattr(own, field, None) if field else own) == value]
-    assert (row in chapter("Values that no preset has")) == (not users)
+    assert (line in chapter("Values that no preset has")) == (not users)
     assert all(
         sentence in page_of_family(page_of(known)) + README
         for known in users[:1]

@@ -2,8 +2,9 @@
 
 A family is the presets with one set of words, or with several where a game is told best by what it changes of another.
 Its page has the rules of the main game, but for the common ones, which docs/rules/README.md tells once, and for every
-other game a table of what it changes of the one above that it is most like. The introductions stand beside the pages, in `intro/`, one TOML file for each set of words:
-what its games have in common, what each is, and in which section of rules.md their sources and decisions are.
+other game a list of what it changes of the one above that it is most like. The introductions stand beside the pages, in
+`intro/`, one TOML file for each set of words: what its games have in common, what each is, and in which section of rules.md
+their sources and decisions are.
 """
 
 import re
@@ -33,11 +34,14 @@ _PAGE_OF: Final = {
 }
 """By set of words: the set of the main game on whose page its games are told."""
 _BLOCKS: Final = ("flor", "pica")
-"""The rules that are too long for a cell where a game has them and the main game does not."""
+"""The rules that are too long for a line where a game has them and the main game does not."""
 _LINE: Final = 120
 """How many letters of a rule are said again rather than looked up in a game above."""
-RAISE_SAID: Final = re.compile(r"\| `raise (\d+|rest|trut)` \| (.*) \|$")
+RAISE_SAID: Final = re.compile(r"\* `raise (\d+|rest|trut)`: (.*)$")
 """The row of the words of a game that says what a raise is called."""
+_LISTED: Final = re.compile(r"^\| (sign|phrase|what) .*\n\|---.*\n((?:\| .*\n)+)", re.MULTILINE)
+"""The tables whose rows are told one after the other, not compared."""
+_SIGNS: Final = "Each sign, with the cards that make it true:\n\n"
 _START: Final = 5
 """How many words of a sentence are enough to find it again above."""
 
@@ -109,10 +113,21 @@ def own_chapters(main: str) -> str:
     What a raise is called stands in the table of the stakes alone.
     """
     common = common_rules()
-    lines = chapters(preset(main)).splitlines()
+    lines = listed(chapters(preset(main))).splitlines()
     kept = [line for line in lines if line not in common and not RAISE_SAID.match(line)]
     parts = "\n".join(kept).split("\n## ")
     return "\n## ".join(part for part in parts if part.count("\n") > 1 and part.split("\n", 1)[1].strip())
+
+
+def listed(told: str) -> str:
+    """Return the rules of a game with its signs, phrases and words as lists."""
+    return _LISTED.sub(_list, told)
+
+
+def _list(found: re.Match[str]) -> str:
+    rows = (row.strip("| ").split(" | ") for row in found[2].splitlines())
+    lines = "".join(f"* {cells[0]}: {', '.join(cells[1:])}\n" for cells in rows)
+    return f"{_SIGNS if found[1] == 'sign' else ''}{lines}"
 
 
 def family_page(folder: Path, main: str) -> str:
@@ -151,11 +166,10 @@ def _other_games(folder: Path, main: str, others: tuple[str, ...]) -> Iterator[s
         found = list(differences(preset(base), preset(name)))
         new = [rule for _, rule, _ in found if _is_block(name, rule, base, before)]
         yield from ("", f"### {name}", "", text, "", _BASE.format(base=base), "")
-        yield from ("| rule | here | in place of |", "|---|---|---|")
         for heading, rule, difference in found:
             if rule not in new:
                 like = _games_with(told(preset(name), rule), rule, before)
-                yield f"| {heading}: `{rule}` | {_cells(difference, told(preset(base), rule), like)} |"
+                yield f"* {heading}: `{rule}`. {_change(difference, told(preset(base), rule), like)}"
         for heading, rule, _ in found:
             if rule in new:
                 yield from ("", f"#### {heading}: `{rule}`", "", _block(preset(name), rule))
@@ -223,17 +237,22 @@ def _row(cells: tuple[str, ...]) -> str:
     return f"{cells[0]}: {', '.join(cell or 'none' for cell in cells[1:])};"
 
 
-def _cells(found: Difference, above: tuple[str, ...], like: str) -> str:
+def _change(found: Difference, above: tuple[str, ...], like: str) -> str:
     """Return what holds here, and how the sentences begin that it replaces, unless they are the whole rule.
 
     A row of a table replaces the row of the same name without a word.
     """
-    here = f"as in `{like}`" if like else " ".join(found.instead).removesuffix(";") or "left out"
+    if like:
+        return f"As in `{like}`."
+    here = " ".join(found.instead).removesuffix(";")
     if found.gone == above:
-        return f"{here} | {'all' if above else ''}"
+        return here or "*Left out.*"
     named = {line.partition(": ")[0] for line in found.instead if line.endswith(";")}
     gone = (line for line in found.gone if not line.endswith(";") or line.partition(": ")[0] not in named)
-    return f"{here} | {'' if like else '; '.join(_start(line.removesuffix(';').removesuffix('.')) for line in gone)}"
+    starts = "; ".join(_start(line.removesuffix(";").removesuffix(".")) for line in gone)
+    if not here:
+        return f"*Left out:* {starts}"
+    return f"{here} *In place of:* {starts}" if starts else f"*Also:* {here}"
 
 
 def _start(sentence: str) -> str:

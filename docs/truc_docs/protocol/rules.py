@@ -31,9 +31,9 @@ The rule document of a match says by which rules it is played; its SHA-256 is in
 
     ["truc/1/rules", engine u, variant t, version u, pack [t], params [[name t, value]]]
 
-* `params` has every name of the table below exactly once, in ascending order, and no other. A document with an `engine`
+* `params` has every name of the list below exactly once, in ascending order, and no other. A document with an `engine`
   other than 1 is refused, as is one that lacks a param or has a value that is not listed (C5).
-* In the column *value* `u` is an unsigned integer, `t` a str, `[x]` an array of x. Of words in quotes one is taken, as a str.
+* After each name stands its value: `u` is an unsigned integer, `t` a str, `[x]` an array of x. Of words in quotes one is taken, as a str.
 * A *group* is again such an array, every name of the group exactly once, in ascending order. The names with a dot stand in
   it without the part before the dot: `scoring` is `[["end_check", "immediate"], ["points_per_unit", 0], ["target", 12]]`.
   A name with a *default* stands there only with another value; a document that has it with its default is refused.
@@ -86,24 +86,24 @@ SHA-256 of its canonical encoding. `truc rules NAME --toml` prints one with the 
 def parameters_page() -> str:
     """Write parameters.md: every param, what must fit together, and the values that no preset has."""
     lines = ["# The params of the rule document", "", GENERATED, _INTRO]
-    lines += ["## All params", "", "| param | value | meaning |", "|---|---|---|", *_param_rows()]
+    lines += ["## All params", "", *_param_lines()]
     lines += ["", "## What must fit together", _CONTRADICTIONS, _signs(), ""]
-    lines += ["## Values that no preset has", _IN_WORDS, "| param | value | in words |", "|---|---|---|"]
-    lines += [f"| `{path}` | {_code(value)} | {words} |" for path, value, words in unused_values()]
+    lines += ["## Values that no preset has", _IN_WORDS]
+    lines += [f"* `{path}`, {_code(value)}: {words}" for path, value, words in unused_values()]
     lines += ["", "## The presets", _PRESETS.rstrip()]
     return "\n".join(lines) + "\n"
 
 
-def _param_rows() -> Iterator[str]:
+def _param_lines() -> Iterator[str]:
     names, hints, lines = [name for name, _ in _values(_ANY)], get_type_hints(Variant), own_lines(Variant)
     for name in names:
-        yield f"| `{name}` | {_shape(hints[name])} | {lines[name]} |"
+        yield f"* `{name}`, {_shape(hints[name])}: {lines[name]}"
         for group in groups(hints[name]):
             inner, under = get_type_hints(group), own_lines(group)
             for field in sorted(inner):
                 default = defaults(group).get(field, MISSING)
                 told = "" if default is MISSING else f" Default: {_code(default)}."
-                yield f"| `{name}.{field}` | {_shape(inner[field])} | {under[field]}{told} |"
+                yield f"* `{name}.{field}`, {_shape(inner[field])}: {under[field]}{told}"
 
 
 def _shape(hint: object) -> str:
